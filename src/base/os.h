@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything we ask of the operating system, in one header; the answers are in os_posix.c (and, later, os_windows.c).
+// No other file of the library makes system calls.
+#ifndef ZN_BASE_OS_H
+#define ZN_BASE_OS_H
+
+#include "src/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// --- files --------------------------------------------------------------------------------------------------------------
+
+// A file mapped for reading. An empty file maps to size 0 with data == NULL.
+typedef struct zn_mapped {
+    const uint8_t *data;
+    size_t size;
+} zn_mapped;
+
+zenith_status zn_mapped_open(const char *path, zn_mapped *out, zn_error *err);
+void zn_mapped_close(zn_mapped *mapped); // zeroes it; a zeroed one is fine
+// Tells the system that these bytes will not be wanted again soon, so that they stop counting as resident.
+void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size);
+
+// A file written beside its final name and put in place by rename only when whole: readers see the old one or the new one.
+typedef struct zn_writer zn_writer;
+zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err); // path "-": standard output, no rename
+zenith_status zn_writer_write(zn_writer *writer, const void *data, size_t size, zn_error *err);
+zenith_status zn_writer_commit(zn_writer *writer, zn_error *err); // flushes, renames; the writer is freed either way
+void zn_writer_discard(zn_writer *writer);                        // removes what was written, frees; NULL is fine
+
+bool zn_path_is_file(const char *path);
+bool zn_path_is_directory(const char *path);
+// Calls each(name) for every entry of a directory in byte order of names, but "." and ".."; stops at the first status not OK.
+zenith_status zn_directory_each(const char *path, zenith_status (*each)(void *cookie, const char *name), void *cookie,
+                                zn_error *err);
+
+// --- threads ------------------------------------------------------------------------------------------------------------
+
+typedef struct zn_mutex zn_mutex;
+typedef struct zn_condition zn_condition;
+typedef struct zn_thread zn_thread;
+
+zenith_status zn_mutex_create(zn_mutex **out, zn_error *err);
+void zn_mutex_free(zn_mutex *mutex);
+void zn_mutex_lock(zn_mutex *mutex);
+void zn_mutex_unlock(zn_mutex *mutex);
+
+zenith_status zn_condition_create(zn_condition **out, zn_error *err);
+void zn_condition_free(zn_condition *condition);
+void zn_condition_wait(zn_condition *condition, zn_mutex *mutex);
+void zn_condition_wake_all(zn_condition *condition);
+
+// All signals are blocked in the new thread: they belong to the host's own threads.
+zenith_status zn_thread_start(void (*run)(void *arg), void *arg, zn_thread **out, zn_error *err);
+void zn_thread_join(zn_thread *thread); // and frees it
+
+uint64_t zn_process_id(void); // differs in a forked child
+
+// --- machine ------------------------------------------------------------------------------------------------------------
+
+const char *zn_environment(const char *name); // NULL when unset
+double zn_clock_seconds(void);                // monotonic
+double zn_process_cpu_seconds(void);          // user + system time of the whole process
+
+// What decides the default number of threads; docs and `zenith doctor` show all three.
+typedef struct zn_cpu_share {
+    int affinity;       // logical CPUs we may run on
+    int physical_cores; // distinct cores among them
+    int quota;          // floor of the cgroup quota in CPUs, at least 1; 0 = no quota
+} zn_cpu_share;
+zn_cpu_share zn_os_cpu_share(void);
+
+// Asks the kernel for permission to use AMX tiles in this process. True when they can be used.
+bool zn_os_enable_amx(void);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 1024, PATHS = 8, SKIPPED = 77 };
+
+const char *zn_test_path(const char *folder, const char *name)
+{
+    static char paths[PATHS][PATH_SIZE];
+    static unsigned next;
+    char *path = paths[next++ % PATHS];
+    snprintf(path, PATH_SIZE, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *folder(const char *variable, const char *beside)
+{
+    const char *set = getenv(variable);
+    return set && *set ? set : zn_test_path(zn_test_source(), beside);
+}
+
+const char *zn_test_source(void)
+{
+    const char *set = getenv("ZENITH_SOURCE_DIR");
+    return set ? set : ".";
+}
+
+const char *zn_test_build(void)
+{
+    const char *set = getenv("ZENITH_BUILD_DIR");
+    return set ? set : "build/dev";
+}
+
+const char *zn_test_weights(void)
+{
+    return folder("ZENITH_TEST_WEIGHTS", "../shared/weights");
+}
+
+const char *zn_test_data(void)
+{
+    return folder("ZENITH_TEST_DATA", "../shared/data");
+}
+
+const char *zn_test_golden(void)
+{
+    return folder("ZENITH_TEST_GOLDEN", "../shared/reference/golden/out");
+}
+
+void zn_test_need(const char *path)
+{
+    if (access(path, R_OK) == 0) return;
+    printf("skipped: %s is not there\n", path);
+    exit(SKIPPED);
+}
+
+void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line)
+{
+    if (status == ZENITH_OK) return;
+    print_error("%s:%d: status %d (%s): %s\n", file, line, (int)status, zenith_status_text(status), err ? err->text : "");
+    _fail(file, line);
+}

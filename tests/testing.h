@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests share: cmocka with its includes, where the data is, and a skip that CTest sees.
+#ifndef ZN_TESTS_TESTING_H
+#define ZN_TESTS_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "src/base/status.h"
+
+// Folders of test material: the environment variable if set, else the default beside the checkout. Never NULL; the folder may
+// not exist (see zn_test_need).
+const char *zn_test_weights(void); // ZENITH_TEST_WEIGHTS, ../shared/weights
+const char *zn_test_data(void);    // ZENITH_TEST_DATA, ../shared/data
+const char *zn_test_golden(void);  // ZENITH_TEST_GOLDEN, ../shared/reference/golden/out
+const char *zn_test_source(void);  // the checkout
+const char *zn_test_build(void);   // the build folder
+
+// folder + "/" + name, in one of a few rotating buffers.
+const char *zn_test_path(const char *folder, const char *name);
+
+// Ends the whole program with CTest's code for "skipped" and a line that says why, unless path exists.
+void zn_test_need(const char *path);
+
+// Fails the test with the status and its sentence unless status is ZENITH_OK.
+void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line);
+#define zn_test_ok(status, err) zn_test_ok_at(status, err, __FILE__, __LINE__)
+
+#endif
