@@ -60,6 +60,7 @@ void zn_test_need(const char *path)
 void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line)
 {
     if (status == ZENITH_OK) return;
-    print_error("%s:%d: status %d (%s): %s\n", file, line, (int)status, zenith_status_text(status), err ? err->text : "");
+    print_error("%s:%d: status %d (%s): %s\n", file, line, (int)status, zenith_status_text(status),
+                err ? err->text : "");
     _fail(file, line);
 }

@@ -14,8 +14,8 @@
 
 #include "src/base/status.h"
 
-// Folders of test material: the environment variable if set, else the default beside the checkout. Never NULL; the folder may
-// not exist (see zn_test_need).
+// Folders of test material: the environment variable if set, else the default beside the checkout.
+// Never NULL; the folder may not exist (see zn_test_need).
 const char *zn_test_weights(void); // ZENITH_TEST_WEIGHTS, ../shared/weights
 const char *zn_test_data(void);    // ZENITH_TEST_DATA, ../shared/data
 const char *zn_test_golden(void);  // ZENITH_TEST_GOLDEN, ../shared/reference/golden/out
@@ -25,7 +25,8 @@ const char *zn_test_build(void);   // the build folder
 // folder + "/" + name, in one of a few rotating buffers.
 const char *zn_test_path(const char *folder, const char *name);
 
-// Ends the whole program with CTest's code for "skipped" and a line that says why, unless path exists.
+// Ends the whole program with CTest's code for "skipped" and a line that says why, unless path
+// exists.
 void zn_test_need(const char *path);
 
 // Fails the test with the status and its sentence unless status is ZENITH_OK.

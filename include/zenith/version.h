@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The version, in this one place: the build, the packages and the soname (= major) read it from here.
+// The version, in this one place: the build, the packages and the soname (= major) read it from
+// here.
 #ifndef ZENITH_VERSION_H
 #define ZENITH_VERSION_H
 
 #define ZENITH_VERSION_MAJOR 0
 #define ZENITH_VERSION_MINOR 1
 #define ZENITH_VERSION_PATCH 0
-#define ZENITH_VERSION_TEXT "0.1.0"
+#define ZENITH_VERSION_TEXT  "0.1.0"
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which instruction sets this process may use. ZENITH_CPU=baseline|avx2|avx512|amx in the environment, or a test, lowers it;
-// nothing raises it. The same cap is given to oneDNN (dnn/), so a lowered run is what an older CPU would compute.
+// Which instruction sets this process may use. ZENITH_CPU=baseline|avx2|avx512|amx in the
+// environment, or a test, lowers it; nothing raises it. The same cap is given to oneDNN (dnn/), so
+// a lowered run is what an older CPU would compute.
 #ifndef ZN_BASE_CPU_H
 #define ZN_BASE_CPU_H
 
@@ -12,7 +13,8 @@ typedef enum zn_isa {
     ZN_ISA_BASELINE = 0, // what the architecture guarantees (x86-64: SSE2)
     ZN_ISA_AVX2 = 1,     // with FMA and F16C
     ZN_ISA_AVX512 = 2,   // F, BW, DQ, VL
-    ZN_ISA_AMX = 3       // AVX-512 with BF16 and VNNI, and tiles for bf16 and int8 that the kernel lets us use
+    ZN_ISA_AMX =
+        3 // AVX-512 with BF16 and VNNI, and tiles for bf16 and int8 that the kernel lets us use
 } zn_isa;
 
 typedef struct zn_cpu {

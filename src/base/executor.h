@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executor: the threads on which all compute runs. A caller hands over a job and waits for its end; the executor's own thread
-// runs it with its own team. Reasons: OpenMP keeps one pool per calling thread (eight host threads with a team of two made
-// seventeen threads), its thread count is a setting of the host that we must not touch, and a pool does not survive fork.
+// Executor: the threads on which all compute runs. A caller hands over a job and waits for its end;
+// the executor's own thread runs it with its own team. Reasons: OpenMP keeps one pool per calling
+// thread (eight host threads with a team of two made seventeen threads), its thread count is a
+// setting of the host that we must not touch, and a pool does not survive fork.
 //
 // Invariants
 //   1. A job runs on exactly one executor thread, from start to end.
@@ -21,7 +22,8 @@ typedef struct zn_executor zn_executor;
 typedef zenith_status zn_job_fn(void *arg, zn_team *team, int stream);
 
 zenith_status zn_executor_create(int streams, int threads, zn_executor **out, zn_error *err);
-// Waits for the running jobs, ends the threads. In a forked child it only frees memory. NULL is fine.
+// Waits for the running jobs, ends the threads. In a forked child it only frees memory. NULL is
+// fine.
 void zn_executor_free(zn_executor *executor);
 
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, zn_error *err);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library never prints. What is worth telling goes to the callback of the context, if it has one.
+// The library never prints. What is worth telling goes to the callback of the context, if it has
+// one.
 #ifndef ZN_BASE_LOG_H
 #define ZN_BASE_LOG_H
 
@@ -13,6 +14,7 @@ typedef struct zn_log {
     int level; // messages below it are not formatted
 } zn_log;
 
-void zn_log_write(const zn_log *log, zn_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void zn_log_write(const zn_log *log, zn_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

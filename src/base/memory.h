@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory: aligned blocks that may fail, checked size arithmetic, and an arena for things that live and die together (a graph
-// and its nodes). Every allocation of the library goes through zn_alloc, so that a test can make each one fail in turn.
+// Memory: aligned blocks that may fail, checked size arithmetic, and an arena for things that live
+// and die together (a graph and its nodes). Every allocation of the library goes through zn_alloc,
+// so that a test can make each one fail in turn.
 #ifndef ZN_BASE_MEMORY_H
 #define ZN_BASE_MEMORY_H
 
@@ -14,7 +15,8 @@
 
 #define ZN_ALIGN 64 // one cache line, one AVX-512 register, and what oneDNN likes
 
-// Aligned to ZN_ALIGN; NULL when there is none. Size 0 gives a block of one line. zn_alloc's content is undefined.
+// Aligned to ZN_ALIGN; NULL when there is none. Size 0 gives a block of one line. zn_alloc's
+// content is undefined.
 void *zn_alloc(size_t bytes);
 void *zn_alloc_zero(size_t bytes);
 void zn_free(void *block); // NULL is fine
@@ -28,9 +30,10 @@ static inline size_t zn_round_up(size_t value, size_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-// Grows *array (elements of `element` bytes, capacity in *capacity) so that at least `count` fit; the new part is zeroed.
-// Keeps the old array on failure.
-zenith_status zn_array_reserve(void **array, size_t *capacity, size_t count, size_t element, zn_error *err);
+// Grows *array (elements of `element` bytes, capacity in *capacity) so that at least `count` fit;
+// the new part is zeroed. Keeps the old array on failure.
+zenith_status zn_array_reserve(void **array, size_t *capacity, size_t count, size_t element,
+                               zn_error *err);
 
 // An arena hands out zeroed memory and frees it all at once.
 typedef struct zn_arena {
@@ -38,7 +41,7 @@ typedef struct zn_arena {
     size_t used; // bytes handed out
 } zn_arena;
 
-void *zn_arena_alloc(zn_arena *arena, size_t bytes); // zeroed; NULL when there is none
+void *zn_arena_alloc(zn_arena *arena, size_t bytes);    // zeroed; NULL when there is none
 char *zn_arena_text(zn_arena *arena, const char *text); // a copy
 void zn_arena_free(zn_arena *arena);                    // the arena can be used again afterwards
 

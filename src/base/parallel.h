@@ -5,9 +5,10 @@
 //
 //     for (size_t i = 0; i < count; i += tile) fn(arg, i, min(i + tile, count));
 //
-// with its iterations spread over the team. An iteration may not depend on another, so the result has the same bits for every
-// number of threads. parallel.c has the library's only OpenMP pragma: its pool is the one that oneDNN uses, so the two never
-// fight for cores. Built without OpenMP, own threads do the same (for the thread sanitizer and for Windows).
+// with its iterations spread over the team. An iteration may not depend on another, so the result
+// has the same bits for every number of threads. parallel.c has the library's only OpenMP pragma:
+// its pool is the one that oneDNN uses, so the two never fight for cores. Built without OpenMP, own
+// threads do the same (for the thread sanitizer and for Windows).
 #ifndef ZN_BASE_PARALLEL_H
 #define ZN_BASE_PARALLEL_H
 
@@ -21,9 +22,10 @@ typedef void zn_parallel_fn(void *arg, size_t begin, size_t end);
 
 // Must be called on the thread that will use the team. threads >= 1.
 zenith_status zn_team_create(int threads, zn_team **out, zn_error *err);
-void zn_team_free(zn_team *team);           // on the same thread; NULL is fine
-int zn_team_threads(const zn_team *team);   // 1 for NULL
+void zn_team_free(zn_team *team);         // on the same thread; NULL is fine
+int zn_team_threads(const zn_team *team); // 1 for NULL
 
-void zn_parallel(zn_team *team, size_t count, size_t tile, zn_parallel_fn *fn, void *arg); // team NULL: serial, same bits
+void zn_parallel(zn_team *team, size_t count, size_t tile, zn_parallel_fn *fn,
+                 void *arg); // team NULL: serial, same bits
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor: a description (type, shape, layout) and bytes. Shapes are in memory order, the last dimension contiguous: pictures
-// and feature maps are [n, h, w, c], convolution weights [out, in, kh, kw] as checkpoints have them.
+// A tensor: a description (type, shape, layout) and bytes. Shapes are in memory order, the last
+// dimension contiguous: pictures and feature maps are [n, h, w, c], convolution weights [out, in,
+// kh, kw] as checkpoints have them.
 #ifndef ZN_TENSOR_TENSOR_H
 #define ZN_TENSOR_TENSOR_H
 
@@ -20,8 +21,8 @@ typedef struct zn_shape {
     int64_t dim[ZN_MAX_RANK];
 } zn_shape;
 
-// A layout that only its maker can read (packed weights): its content is `bytes` long and named by a blob that compares equal
-// for equal layouts. NULL in a description means dense row-major.
+// A layout that only its maker can read (packed weights): its content is `bytes` long and named by
+// a blob that compares equal for equal layouts. NULL in a description means dense row-major.
 typedef struct zn_layout {
     size_t bytes;
     size_t key_size;
@@ -41,10 +42,12 @@ typedef struct zn_tensor {
 } zn_tensor;
 
 zn_shape zn_shape_make(int rank, const int64_t *dim);
-#define ZN_SHAPE(...)                                                                                                          \
-    zn_shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__})
+#define ZN_SHAPE(...)                                                                              \
+    zn_shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                       \
+                  (const int64_t[]){__VA_ARGS__})
 bool zn_shape_equal(const zn_shape *a, const zn_shape *b);
-bool zn_shape_elements(const zn_shape *shape, size_t *out); // false: a negative dimension, or more than fits
+bool zn_shape_elements(const zn_shape *shape,
+                       size_t *out); // false: a negative dimension, or more than fits
 size_t zn_shape_text(const zn_shape *shape, char *dst, size_t size); // "[1, 64, 64, 4]"
 
 zn_desc zn_desc_make(zn_type type, zn_shape shape);

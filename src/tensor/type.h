@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element types. Storage and compute types are separate ideas: a weight may be stored as f16 or f8 and computed in f32.
-// The numbers are written into no file.
+// Element types. Storage and compute types are separate ideas: a weight may be stored as f16 or f8
+// and computed in f32. The numbers are written into no file.
 #ifndef ZN_TENSOR_TYPE_H
 #define ZN_TENSOR_TYPE_H
 
@@ -28,10 +28,11 @@ typedef enum zn_type {
     ZN_TYPE_COUNT
 } zn_type;
 
-size_t zn_type_size(zn_type type);       // bytes of one element
-const char *zn_type_name(zn_type type);  // "f32", "bf16", ...
+size_t zn_type_size(zn_type type);      // bytes of one element
+const char *zn_type_name(zn_type type); // "f32", "bf16", ...
 
-// One element as f32 and back. Storing rounds to nearest even and saturates integers; quantised values are scaled by callers.
+// One element as f32 and back. Storing rounds to nearest even and saturates integers; quantised
+// values are scaled by callers.
 float zn_type_load(zn_type type, const void *src, size_t index);
 void zn_type_store(zn_type type, void *dst, size_t index, float value);
 
