@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator is. Instances live in src/op, one file each; src/op/ops.list makes the table. Nothing
+// anywhere switches over operators: passes, plans, tests, documentation read this descriptor.
+//
+// Rows. Maps [n, h, w, c] are computed in chunks of whole rows, so that memory stays bounded and a
+// request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the result
+// need; they may lie outside [0, h): such rows read as zero, which is how vertical padding is done. A
+// result that needs every row of an input (a mean) is a barrier: the plan finishes that input first.
+//
+// Same bits. A lowering may choose its algorithm only by operator, channels, kernel, type and ISA, never
+// by height, width, rows per call, threads or timing.
+#ifndef ZN_GRAPH_OP_H
+#define ZN_GRAPH_OP_H
+
+#include "src/base/cpu.h"
+#include "src/base/parallel.h"
+#include "src/graph/graph.h"
+
+struct zn_dnn;
+struct zn_packs;
+
+typedef struct zn_rows {
+    int64_t begin, end;
+} zn_rows;
+
+// One call of a lowering: result rows [row, row + rows) from windows of the inputs.
+typedef struct zn_call {
+    const void *const *inputs; // of maps: the first row that `rows` asks for; else: the whole value
+    void *output;              // of maps: the first row to write; else: the whole value
+    int64_t row;               // may be negative or beyond h: such rows are computed and dropped
+    void *scratch;             // scratch_bytes of the lowering, aligned to ZN_ALIGN
+    zn_team *team;
+} zn_call;
+
+// What the plan asks of an operator: code for `rows` rows a call on this machine.
+typedef struct zn_lowering_request {
+    const zn_node *node;
+    int64_t rows;          // rows of the result per call; the whole height for other than maps
+    zn_cpu cpu;
+    int threads;
+    struct zn_dnn *dnn;     // NULL without oneDNN
+    struct zn_packs *packs; // packed weights, shared by all plans of a model
+} zn_lowering_request;
+
+typedef struct zn_lowering zn_lowering;
+struct zn_lowering {
+    zenith_status (*run)(const zn_lowering *self, const zn_call *call, zn_error *err);
+    void (*free)(zn_lowering *self);
+    size_t scratch_bytes;
+    const char *id; // which algorithm: "onednn:brgconv:avx512_core_amx", "kernel:avx2", "reference"
+};
+
+// One case that the table-driven test runs: shapes of the inputs, and attributes.
+typedef struct zn_op_sample {
+    const char *name;
+    int inputs_count;
+    zn_shape inputs[4];
+    unsigned parameters; // bit i: input i is a parameter
+    const void *attributes;
+} zn_op_sample;
+
+// A pattern: an expression over operators. arguments[i] is the index in the same array of the pattern
+// that input i must match, or ZN_ANY: any node, handed to `build` in the order met.
+enum { ZN_ANY = -1, ZN_NONE = -2, ZN_PATTERN_MAX = 8 };
+typedef struct zn_pattern {
+    const char *op;
+    int arguments[4]; // ZN_NONE ends them
+} zn_pattern;
+
+// What a match hands to `build`: the matched nodes by pattern index, and the nodes met at ZN_ANY.
+typedef struct zn_match {
+    zn_node *nodes[ZN_PATTERN_MAX];
+    zn_node *any[ZN_PATTERN_MAX * 4];
+    int any_count;
+} zn_match;
+
+struct zn_op {
+    const char *name;
+    const char *summary; // one line for `zenith inspect` and the docs
+    size_t attributes_size;
+    unsigned result_types; // bit per zn_type that the result can have; bit ZN_F32 always
+
+    // Fills node->desc (shape, and the type: that of input 0 unless the operator says otherwise) from
+    // inputs and attributes, or fails with a sentence.
+    zenith_status (*infer)(zn_node *node, zn_error *err);
+
+    // See above. NULL: rows [begin, end) of every map input.
+    zn_rows (*rows)(const zn_node *node, int input, zn_rows out);
+
+    // The specification: plain loops over whole dense tensors of any supported types.
+    void (*reference)(const zn_node *node, const zn_tensor *inputs, zn_tensor *output);
+
+    // NULL: the reference runs on the rows of each call (only where rows is NULL: pointwise).
+    zenith_status (*lower)(const zn_lowering_request *request, zn_lowering **out, zn_error *err);
+
+    // Work for the whole result. NULL: one operation per element of it.
+    double (*flops)(const zn_node *node);
+
+    // Of a fused operator: patterns (each an array, element 0 the root, ended by op == NULL) and how a
+    // match becomes a node. `expand` builds the same from plain operators: the reference.
+    const zn_pattern *const *patterns;
+    int patterns_count;
+    zn_node *(*build)(zn_graph *graph, const zn_match *match);
+    zn_node *(*expand)(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
+
+    const zn_op_sample *samples;
+    int samples_count;
+};
+
+// The rows that `node` needs of input `input`, by its operator's rule.
+zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out);
+double zn_node_flops(const zn_node *node);
+
+// The specification of a node, also of a fused one (by its expansion). Tensors are dense. May fail only
+// for want of memory.
+zenith_status zn_node_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output,
+                                zn_error *err);
+
+#endif
