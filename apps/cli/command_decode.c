@@ -107,8 +107,8 @@ static bool open_picture(struct job *job, uint32_t index, struct picture *pictur
     picture->image = (zenith_image){.size = sizeof picture->image,
                                     .width = picture->latent.width * factor,
                                     .height = picture->latent.height * factor};
-    picture->output = cli_outputs_path(job->outputs, job->input,
-                                       job->stored.count > 1 ? index : CLI_UNSET);
+    int64_t number = job->stored.count > 1 ? (int64_t)index : CLI_UNSET;
+    picture->output = cli_outputs_path(job->outputs, job->input, number);
     if (picture->output == NULL)
         return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
     return open_output(job, picture);
@@ -119,8 +119,8 @@ static bool decode(struct job *job, uint32_t index, struct picture *picture)
     cli_session *session = job->session;
     zenith_run_params params = cli_session_run_params(session, &picture->facts, 0);
     double share = 1.0 / job->stored.count;
-    cli_progress_call(&session->progress, (double)picture->image.width * picture->image.height,
-                      index * share, share);
+    double pixels = (double)picture->image.width * picture->image.height * job->stored.count;
+    cli_progress_call(&session->progress, pixels, index * share, share);
     zenith_status status = zenith_decode(session->context, job->model->model, &picture->latent,
                                          &picture->image, 1, &params);
     const char *text = picture->target != NULL ? zenith_target_error(picture->target) : NULL;
@@ -175,7 +175,7 @@ static int run(const cli_settings *settings)
 {
     cli_outputs outputs;
     cli_session session;
-    int code = cli_outputs_plan(settings, cli_formats_picture, &outputs);
+    int code = cli_outputs_plan(settings, cli_formats_decoded, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "decode");
     if (code != CLI_DONE) return code;
     for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)

@@ -17,9 +17,15 @@ const cli_format cli_formats_latent[] = {{"safetensors", ".safetensors", ".safet
                                          {"latent", ".latent", ".latent "},
                                          {"npy", ".npy", ".npy "},
                                          {NULL, NULL, NULL}};
-const cli_format cli_formats_picture[] = {
-    {"png", ".png", ".png "},      {"jpeg", ".jpg", ".jpg .jpeg "}, {"webp", ".webp", ".webp "},
-    {"ppm", ".ppm", ".ppm .pnm "}, {"npy", ".npy", ".npy "},        {NULL, NULL, NULL}};
+// clang-format off
+#define PICTURES                                                                                   \
+    {"png", ".png", ".png "},                                                                      \
+    {"jpeg", ".jpg", ".jpg .jpeg "},                                                               \
+    {"webp", ".webp", ".webp "},                                                                   \
+    {"ppm", ".ppm", ".ppm .pnm "}
+// clang-format on
+const cli_format cli_formats_picture[] = {PICTURES, {NULL, NULL, NULL}};
+const cli_format cli_formats_decoded[] = {PICTURES, {"npy", ".npy", ".npy "}, {NULL, NULL, NULL}};
 
 // --- names
 // --------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ typedef struct cli_format {
     const char *endings; // that name it in -o, with a space after each
 } cli_format;
 
-extern const cli_format cli_formats_latent[]; // the first is the default; ends with a NULL word
-extern const cli_format cli_formats_picture[];
+extern const cli_format cli_formats_latent[];  // the first is the default; ends with a NULL word
+extern const cli_format cli_formats_picture[]; // 8-bit pictures
+extern const cli_format cli_formats_decoded[]; // the same and npy
 
 typedef struct cli_outputs {
     const char *place; // -o
