@@ -7,8 +7,7 @@
 // Invariants
 //   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is an evaluation order.
 //   2. A node has one result. Feature maps are [n, h, w, c]; other results have rank 0 to 6.
-//   3. Nodes are never changed after they are built, except for marks made by zn_graph_output. Passes
-//      copy a graph into a new one.
+//   3. Nodes are not changed after they are built. Passes copy a graph into a new one.
 //   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a mapped file).
 #ifndef ZN_GRAPH_GRAPH_H
 #define ZN_GRAPH_GRAPH_H
@@ -48,7 +47,6 @@ typedef struct zn_graph {
     size_t count, capacity;
     zn_node **outputs;
     size_t outputs_count, outputs_capacity;
-    const char *name_prefix; // see zn_graph_push_name
     zn_error *err;
     zenith_status status; // first failure while building; see below
 } zn_graph;
@@ -70,14 +68,14 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
                       int inputs_count, const void *attributes);
 void zn_graph_output(zn_graph *graph, zn_node *node);
 
-// A copy of `node` in another graph with other inputs (same count) and the result in `type` with
-// `scale`; what passes are made of.
+// A copy of `node` (a leaf too) in another graph, with other inputs (same count); what passes are made of.
 zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
 
 zn_node *zn_graph_find(const zn_graph *graph, const char *name); // NULL if there is none
 
-// How many inputs of nodes, and outputs of the graph, name each node: uses[id]. In the graph's arena.
-int *zn_graph_count_uses(zn_graph *graph);
+// How many inputs of nodes, and outputs of the graph, name each node: uses[id], in `arena`; NULL without
+// memory.
+int *zn_graph_count_uses(const zn_graph *graph, zn_arena *arena);
 
 static inline bool zn_node_is_map(const zn_node *node)
 {

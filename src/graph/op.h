@@ -6,8 +6,8 @@
 //
 // Rows. Maps [n, h, w, c] are computed in chunks of whole rows, so that memory stays bounded and a
 // request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the result
-// need; they may lie outside [0, h): such rows read as zero, which is how vertical padding is done. A
-// result that needs every row of an input (a mean) is a barrier: the plan finishes that input first.
+// need; they may lie outside [0, h): such rows read as zero, which is how vertical padding is done. An
+// operator that needs every row (a mean) is a barrier: the plan finishes its inputs first.
 //
 // Same bits. A lowering may choose its algorithm only by operator, channels, kernel, type and ISA, never
 // by height, width, rows per call, threads or timing.
@@ -76,11 +76,20 @@ typedef struct zn_match {
     int any_count;
 } zn_match;
 
+// What passes and plans need to know of an operator beyond its shapes.
+typedef enum zn_op_trait {
+    ZN_OP_MATMUL = 1,  // computes in the type of input 0 with parameters as weights; can do so in 8 bits
+    ZN_OP_FOLLOWS = 2, // the result's type and scale are those of input 0 (a copy in another place)
+    ZN_OP_FIXED = 4,   // the result's type is what `infer` says, whatever the graph's type
+    ZN_OP_BARRIER = 8  // needs every row of its inputs
+} zn_op_trait;
+
 struct zn_op {
     const char *name;
     const char *summary; // one line for `zenith inspect` and the docs
     size_t attributes_size;
-    unsigned result_types; // bit per zn_type that the result can have; bit ZN_F32 always
+    unsigned traits;       // zn_op_trait
+    unsigned result_types; // bit per zn_type that the result can have; bit ZN_F32 unless ZN_OP_FIXED
 
     // Fills node->desc (shape, and the type: that of input 0 unless the operator says otherwise) from
     // inputs and attributes, or fails with a sentence.

@@ -12,12 +12,22 @@
 zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count, zn_graph *dst,
                            zn_error *err);
 
-// Gives every result its storage type. `choose` is asked for each computed map and answers with a type
-// and scale (scale 1 for floating types); it must be one that the operator can make.
-typedef struct zn_type_choice {
-    zn_type type;
-    float scale;
-} zn_type_choice;
-typedef zn_type_choice zn_choose_type_fn(void *cookie, const zn_node *node);
+// How maps are stored and multiplied. Everything in f32, or in bf16; and in 8 bits where `quantise` says
+// so and `range` knows the values.
+typedef struct zn_type_policy {
+    zn_type type; // ZN_F32 or ZN_BF16
+    // May this ZN_OP_MATMUL node compute in 8 bits? NULL: none does.
+    bool (*quantise)(void *cookie, const zn_node *node);
+    // The largest magnitude of the node's values, and whether none is negative. False: not known.
+    bool (*range)(void *cookie, const zn_node *node, float *largest, bool *positive);
+    void *cookie;
+    // Builds the operator that changes a map's type.
+    zn_node *(*convert)(zn_graph *graph, zn_node *node, zn_type type, float scale);
+} zn_type_policy;
+
+// Gives every computed map its type and scale and puts conversions where a reader wants another one.
+// The graph's outputs stay as they are.
+zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
+                            zn_error *err);
 
 #endif

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fusion: one matcher for the patterns of all fused operators. The graph is walked from the outputs to the
+// inputs, so that a large pattern (conv + add + relu) is found at its root before a smaller one is
+// found inside it; matched inner nodes are then left out of the copy.
+#include "src/graph/passes.h"
+
+#include <string.h>
+
+typedef struct fusion {
+    const zn_graph *src;
+    const int *uses;
+    bool *absorbed;      // by id: an inner node of a match, not copied
+    const zn_op **root;  // by id: the fused operator rooted there, or NULL
+    zn_match *matches;   // by id
+    zn_node **copies;    // by id
+} fusion;
+
+// Matches pattern[index] at `node`, which an outer pattern node reads unless index is 0.
+static bool match_at(const fusion *f, const zn_pattern *pattern, int index, zn_node *node,
+                     zn_match *match)
+{
+    const zn_pattern *p = &pattern[index];
+    if (node->kind != ZN_NODE_OP || strcmp(node->op->name, p->op) != 0) return false;
+    if (f->absorbed[node->id] || f->root[node->id]) return false;
+    if (index != 0 && f->uses[node->id] != 1) return false;
+    match->nodes[index] = node;
+    for (int i = 0; i < node->inputs_count; i++) {
+        int wanted = i < 4 ? p->arguments[i] : ZN_NONE;
+        if (wanted == ZN_NONE) return false;
+        if (wanted == ZN_ANY) {
+            match->any[match->any_count++] = node->inputs[i];
+        } else if (!match_at(f, pattern, wanted, node->inputs[i], match)) {
+            return false;
+        }
+    }
+    return node->inputs_count == 4 || p->arguments[node->inputs_count] == ZN_NONE;
+}
+
+static void absorb(fusion *f, const zn_op *op, zn_node *node, const zn_match *match)
+{
+    f->root[node->id] = op;
+    f->matches[node->id] = *match;
+    for (int i = 1; i < ZN_PATTERN_MAX; i++) {
+        if (match->nodes[i]) f->absorbed[match->nodes[i]->id] = true;
+    }
+}
+
+static void find_matches(fusion *f, const zn_op *const *ops, int ops_count)
+{
+    for (size_t id = f->src->count; id-- > 0;) {
+        zn_node *node = f->src->nodes[id];
+        for (int o = 0; o < ops_count && !f->root[id]; o++) {
+            for (int p = 0; p < ops[o]->patterns_count && !f->root[id]; p++) {
+                zn_match match = {0};
+                if (match_at(f, ops[o]->patterns[p], 0, node, &match)) {
+                    absorb(f, ops[o], node, &match);
+                }
+            }
+        }
+    }
+}
+
+static zn_node *copy_node(fusion *f, zn_graph *dst, const zn_node *node)
+{
+    zn_node *inputs[ZN_PATTERN_MAX];
+    for (int i = 0; i < node->inputs_count; i++) inputs[i] = f->copies[node->inputs[i]->id];
+    return zn_graph_copy(dst, node, inputs);
+}
+
+static zn_node *build_fused(fusion *f, zn_graph *dst, const zn_node *node)
+{
+    zn_match match = f->matches[node->id];
+    for (int i = 0; i < match.any_count; i++) match.any[i] = f->copies[match.any[i]->id];
+    return f->root[node->id]->build(dst, &match);
+}
+
+static zenith_status copy_graph(fusion *f, zn_graph *dst)
+{
+    for (size_t id = 0; id < f->src->count; id++) {
+        const zn_node *node = f->src->nodes[id];
+        if (f->absorbed[id]) continue;
+        f->copies[id] = f->root[id] ? build_fused(f, dst, node) : copy_node(f, dst, node);
+    }
+    for (size_t id = 0; id < f->src->count; id++) {
+        const zn_node *update = f->src->nodes[id]->update;
+        if (update) zn_graph_state_update(dst, f->copies[id], f->copies[update->id]);
+    }
+    for (size_t i = 0; i < f->src->outputs_count; i++) {
+        zn_graph_output(dst, f->copies[f->src->outputs[i]->id]);
+    }
+    return zn_graph_finish(dst);
+}
+
+zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
+                           zn_graph *dst, zn_error *err)
+{
+    zn_graph_begin(dst, err);
+    size_t n = src->count;
+    fusion f = {.src = src,
+                .uses = zn_graph_count_uses(src, &dst->arena),
+                .absorbed = zn_arena_alloc(&dst->arena, n * sizeof *f.absorbed),
+                .root = zn_arena_alloc(&dst->arena, n * sizeof *f.root),
+                .matches = zn_arena_alloc(&dst->arena, n * sizeof *f.matches),
+                .copies = zn_arena_alloc(&dst->arena, n * sizeof *f.copies)};
+    zenith_status status = ZENITH_OK;
+    if (!f.uses || !f.absorbed || !f.root || !f.matches || !f.copies) {
+        status = zn_fail_memory(err, n * sizeof *f.matches);
+        goto fail;
+    }
+    find_matches(&f, ops, ops_count);
+    ZN_GO(copy_graph(&f, dst));
+    return ZENITH_OK;
+fail:
+    zn_graph_free(dst);
+    return status;
+}

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Building graphs. The first failure sticks: later builders return NULL without looking, so that a model
+// can be written as straight code.
+#include "src/graph/graph.h"
+
+#include "src/graph/op.h"
+
+#include <string.h>
+
+void zn_graph_begin(zn_graph *graph, zn_error *err)
+{
+    *graph = (zn_graph){.err = err};
+}
+
+zenith_status zn_graph_finish(zn_graph *graph)
+{
+    if (graph->status == ZENITH_OK && graph->outputs_count == 0) {
+        graph->status = zn_fail(graph->err, ZENITH_INTERNAL, "the graph has no output");
+    }
+    graph->err = NULL;
+    return graph->status;
+}
+
+void zn_graph_free(zn_graph *graph)
+{
+    zn_free(graph->nodes);
+    zn_free(graph->outputs);
+    zn_arena_free(&graph->arena);
+    *graph = (zn_graph){0};
+}
+
+static void *fail(zn_graph *graph, zenith_status status)
+{
+    if (graph->status == ZENITH_OK) graph->status = status;
+    return NULL;
+}
+
+static zn_node *out_of_memory(zn_graph *graph)
+{
+    return fail(graph, zn_fail_memory(graph->err, sizeof(zn_node)));
+}
+
+static zn_node *append(zn_graph *graph, const zn_node *made, const char *name)
+{
+    zenith_status status = zn_array_reserve((void **)&graph->nodes, &graph->capacity,
+                                            graph->count + 1, sizeof(zn_node *), graph->err);
+    if (status != ZENITH_OK) return fail(graph, status);
+    zn_node *node = zn_arena_alloc(&graph->arena, sizeof *node);
+    char *kept = zn_arena_text(&graph->arena, name ? name : "");
+    if (!node || !kept) return out_of_memory(graph);
+    *node = *made;
+    node->name = kept;
+    node->id = (int)graph->count;
+    graph->nodes[graph->count++] = node;
+    return node;
+}
+
+static zn_node *leaf(zn_graph *graph, zn_node_kind kind, const char *name, zn_desc desc)
+{
+    if (graph->status != ZENITH_OK) return NULL;
+    zn_node made = {.kind = kind, .desc = desc};
+    return append(graph, &made, name);
+}
+
+zn_node *zn_graph_input(zn_graph *graph, const char *name, zn_desc desc)
+{
+    return leaf(graph, ZN_NODE_INPUT, name, desc);
+}
+
+zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc)
+{
+    return leaf(graph, ZN_NODE_STATE, name, desc);
+}
+
+zn_node *zn_graph_scalar(zn_graph *graph, const char *name)
+{
+    return leaf(graph, ZN_NODE_SCALAR, name, zn_desc_make(ZN_F32, zn_shape_make(0, NULL)));
+}
+
+zn_node *zn_graph_parameter(zn_graph *graph, const char *name, zn_tensor constant)
+{
+    zn_node *node = leaf(graph, ZN_NODE_PARAMETER, name, constant.desc);
+    if (node) node->constant = constant;
+    return node;
+}
+
+void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value)
+{
+    if (graph->status != ZENITH_OK) return;
+    if (state->desc.type != value->desc.type ||
+        !zn_shape_equal(&state->desc.shape, &value->desc.shape)) {
+        fail(graph, zn_fail(graph->err, ZENITH_INTERNAL,
+                            "state '%s' is updated with a value of another shape or type",
+                            state->name));
+        return;
+    }
+    state->update = value;
+}
+
+// Copies inputs and attributes into the arena; false when there is no memory.
+static bool keep_arguments(zn_graph *graph, zn_node *node, zn_node *const *inputs, int inputs_count,
+                           const void *attributes)
+{
+    zn_node **kept = zn_arena_alloc(&graph->arena, sizeof(zn_node *) * (size_t)(inputs_count + 1));
+    if (!kept) return false;
+    for (int i = 0; i < inputs_count; i++) kept[i] = inputs[i];
+    node->inputs = kept;
+    node->inputs_count = inputs_count;
+    if (node->op->attributes_size == 0) return true;
+    void *copy = zn_arena_alloc(&graph->arena, node->op->attributes_size);
+    if (!copy) return false;
+    memcpy(copy, attributes, node->op->attributes_size);
+    node->attributes = copy;
+    return true;
+}
+
+zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_node *const *inputs,
+                      int inputs_count, const void *attributes)
+{
+    if (graph->status != ZENITH_OK) return NULL;
+    zn_node made = {.kind = ZN_NODE_OP, .op = op};
+    for (int i = 0; i < inputs_count; i++) {
+        if (inputs[i]) continue;
+        return fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "%s '%s': input %d is missing",
+                                   op->name, name ? name : "", i));
+    }
+    if (!keep_arguments(graph, &made, inputs, inputs_count, attributes)) return out_of_memory(graph);
+    made.name = name ? name : "";
+    made.desc = zn_desc_make(inputs_count > 0 ? inputs[0]->desc.type : ZN_F32, (zn_shape){0});
+    zenith_status status = op->infer(&made, graph->err);
+    if (status != ZENITH_OK) {
+        if (graph->err) zn_error_prefix(graph->err, made.name);
+        return fail(graph, status);
+    }
+    return append(graph, &made, name);
+}
+
+zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
+{
+    if (graph->status != ZENITH_OK) return NULL;
+    zn_node made = *node;
+    if (node->kind == ZN_NODE_OP &&
+        !keep_arguments(graph, &made, inputs, node->inputs_count, node->attributes)) {
+        return out_of_memory(graph);
+    }
+    made.update = NULL;
+    return append(graph, &made, node->name);
+}
+
+void zn_graph_output(zn_graph *graph, zn_node *node)
+{
+    if (graph->status != ZENITH_OK) return;
+    zenith_status status = zn_array_reserve((void **)&graph->outputs, &graph->outputs_capacity,
+                                            graph->outputs_count + 1, sizeof(zn_node *), graph->err);
+    if (status != ZENITH_OK) {
+        fail(graph, status);
+        return;
+    }
+    graph->outputs[graph->outputs_count++] = node;
+}
+
+zn_node *zn_graph_find(const zn_graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        if (strcmp(graph->nodes[i]->name, name) == 0) return graph->nodes[i];
+    }
+    return NULL;
+}
+
+int *zn_graph_count_uses(const zn_graph *graph, zn_arena *arena)
+{
+    int *uses = zn_arena_alloc(arena, sizeof(int) * (graph->count + 1));
+    if (!uses) return NULL;
+    for (size_t i = 0; i < graph->count; i++) {
+        const zn_node *node = graph->nodes[i];
+        for (int j = 0; j < node->inputs_count; j++) uses[node->inputs[j]->id]++;
+        if (node->update) uses[node->update->id]++;
+    }
+    for (size_t i = 0; i < graph->outputs_count; i++) uses[graph->outputs[i]->id]++;
+    return uses;
+}

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Type assignment. A value is stored once, in the type its producer makes; a reader that wants another
+// gets a conversion. A convolution computes in the type of its input, so "this one in 8 bits" means that
+// its input is 8-bit. Its result is 8-bit too where every reader wants that, so that a chain of 8-bit
+// convolutions never leaves 8 bits. Weights are rounded by the lowering.
+#include "src/graph/passes.h"
+
+typedef struct typing {
+    const zn_graph *src;
+    const zn_type_policy *policy;
+    zn_graph *dst;
+    zn_node **stored;     // by id of src: the copy, in its stored type
+    zn_node **as_float;   // by id: the copy in the policy's type, once someone asked
+    zn_node **as_integer; // by id: the copy in 8 bits, once someone asked
+    bool *wants_integer;  // by id: every reader takes 8 bits
+} typing;
+
+static bool is_integer(const zn_node *node)
+{
+    return node->desc.type == ZN_U8 || node->desc.type == ZN_S8;
+}
+
+static bool quantised(const typing *t, const zn_node *node)
+{
+    if (!t->policy->quantise || node->kind != ZN_NODE_OP) return false;
+    return (node->op->traits & ZN_OP_MATMUL) && t->policy->quantise(t->policy->cookie, node);
+}
+
+// 8-bit type and scale for the values of a node of src; false where they are not known.
+static bool integer_type(const typing *t, const zn_node *node, zn_type *type, float *scale)
+{
+    float largest = 0;
+    bool positive = false;
+    if (!t->policy->range || !t->policy->range(t->policy->cookie, node, &largest, &positive)) {
+        return false;
+    }
+    *type = positive ? ZN_U8 : ZN_S8;
+    *scale = (largest > 0 ? largest : 1) / (positive ? 255.0f : 127.0f);
+    return true;
+}
+
+// Readers come after the node, so one walk from the end settles what each value's readers want.
+static void settle_wishes(typing *t)
+{
+    const zn_graph *src = t->src;
+    for (size_t id = 0; id < src->count; id++) t->wants_integer[id] = true;
+    for (size_t i = 0; i < src->outputs_count; i++) t->wants_integer[src->outputs[i]->id] = false;
+    for (size_t id = src->count; id-- > 0;) {
+        const zn_node *node = src->nodes[id];
+        bool integer = quantised(t, node);
+        if (node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_FOLLOWS)) {
+            integer = t->wants_integer[id];
+        }
+        for (int i = 0; i < node->inputs_count && !integer; i++) {
+            t->wants_integer[node->inputs[i]->id] = false;
+        }
+        if (node->update) t->wants_integer[node->update->id] = false;
+    }
+}
+
+static zn_node *floating(typing *t, const zn_node *node)
+{
+    zn_node *stored = t->stored[node->id];
+    if (!stored || !is_integer(stored)) return stored;
+    if (!t->as_float[node->id]) {
+        // Integers up to 255 are exact in bf16: keep them and their scale, rather than round twice.
+        float scale = t->policy->type == ZN_BF16 ? stored->desc.scale : 1;
+        t->as_float[node->id] = t->policy->convert(t->dst, stored, t->policy->type, scale);
+    }
+    return t->as_float[node->id];
+}
+
+static zn_node *integer(typing *t, const zn_node *node)
+{
+    zn_node *stored = t->stored[node->id];
+    if (!stored || is_integer(stored)) return stored;
+    if (!t->as_integer[node->id]) {
+        zn_type type;
+        float scale;
+        if (!integer_type(t, node, &type, &scale)) return floating(t, node);
+        t->as_integer[node->id] = t->policy->convert(t->dst, stored, type, scale);
+    }
+    return t->as_integer[node->id];
+}
+
+// A residual is read in the type of the result it is added into.
+static zn_node *residual(typing *t, const zn_node *node, zn_type result)
+{
+    zn_node *stored = t->stored[node->id];
+    if (result == ZN_U8 || result == ZN_S8) return integer(t, node);
+    zn_node *plain = floating(t, node);
+    bool fits = plain && plain->desc.type == result && plain->desc.scale == 1;
+    return !plain || fits ? plain : t->policy->convert(t->dst, stored, result, 1);
+}
+
+static bool is_output(const typing *t, const zn_node *node)
+{
+    for (size_t i = 0; i < t->src->outputs_count; i++) {
+        if (t->src->outputs[i] == node) return true;
+    }
+    return false;
+}
+
+static void choose_result(const typing *t, const zn_node *node, zn_desc *desc)
+{
+    if ((node->op->traits & ZN_OP_FIXED) || !zn_node_is_map(node) || is_output(t, node)) return;
+    desc->type = t->policy->type;
+    desc->scale = 1;
+    zn_type type;
+    float scale;
+    if (quantised(t, node) && t->wants_integer[node->id] && integer_type(t, node, &type, &scale)) {
+        desc->type = type;
+        desc->scale = scale;
+    }
+}
+
+static zn_node *copy_typed(typing *t, const zn_node *node)
+{
+    zn_node made = *node;
+    choose_result(t, node, &made.desc);
+    zn_node *inputs[ZN_PATTERN_MAX];
+    for (int i = 0; i < node->inputs_count; i++) {
+        const zn_node *input = node->inputs[i];
+        zn_node *stored = t->stored[input->id];
+        if (!zn_node_is_map(input) || (node->op->traits & (ZN_OP_FOLLOWS | ZN_OP_FIXED))) {
+            inputs[i] = stored;
+        } else if (i > 0) {
+            inputs[i] = residual(t, input, made.desc.type);
+        } else {
+            inputs[i] = quantised(t, node) ? integer(t, input) : floating(t, input);
+        }
+        if (!inputs[i]) return NULL;
+    }
+    if (node->op->traits & ZN_OP_FOLLOWS) {
+        made.desc.type = inputs[0]->desc.type;
+        made.desc.scale = inputs[0]->desc.scale;
+    }
+    return zn_graph_copy(t->dst, &made, inputs);
+}
+
+static zenith_status copy_graph(typing *t)
+{
+    for (size_t id = 0; id < t->src->count; id++) {
+        const zn_node *node = t->src->nodes[id];
+        t->stored[id] = node->kind == ZN_NODE_OP ? copy_typed(t, node)
+                                                 : zn_graph_copy(t->dst, node, NULL);
+    }
+    for (size_t id = 0; id < t->src->count; id++) {
+        const zn_node *update = t->src->nodes[id]->update;
+        if (update) zn_graph_state_update(t->dst, t->stored[id], t->stored[update->id]);
+    }
+    for (size_t i = 0; i < t->src->outputs_count; i++) {
+        zn_graph_output(t->dst, t->stored[t->src->outputs[i]->id]);
+    }
+    return zn_graph_finish(t->dst);
+}
+
+zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
+                            zn_error *err)
+{
+    zn_graph_begin(dst, err);
+    size_t n = src->count;
+    typing t = {.src = src,
+                .policy = policy,
+                .dst = dst,
+                .stored = zn_arena_alloc(&dst->arena, n * sizeof *t.stored),
+                .as_float = zn_arena_alloc(&dst->arena, n * sizeof *t.as_float),
+                .as_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.as_integer),
+                .wants_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.wants_integer)};
+    zenith_status status = ZENITH_OK;
+    if (!t.stored || !t.as_float || !t.as_integer || !t.wants_integer) {
+        status = zn_fail_memory(err, n * sizeof *t.stored);
+        goto fail;
+    }
+    settle_wishes(&t);
+    ZN_GO(copy_graph(&t));
+    return ZENITH_OK;
+fail:
+    zn_graph_free(dst);
+    return status;
+}
