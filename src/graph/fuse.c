@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fusion: one matcher for the patterns of all fused operators. The graph is walked from the outputs to the
-// inputs, so that a large pattern (conv + add + relu) is found at its root before a smaller one is
-// found inside it; matched inner nodes are then left out of the copy.
+// Fusion: one matcher for the patterns of all fused operators. The graph is walked from the outputs
+// to the inputs, so that a large pattern (conv + add + relu) is found at its root before a smaller
+// one is found inside it; matched inner nodes are then left out of the copy.
 #include "src/graph/passes.h"
 
 #include <string.h>
@@ -11,10 +11,10 @@
 typedef struct fusion {
     const zn_graph *src;
     const int *uses;
-    bool *absorbed;      // by id: an inner node of a match, not copied
-    const zn_op **root;  // by id: the fused operator rooted there, or NULL
-    zn_match *matches;   // by id
-    zn_node **copies;    // by id
+    bool *absorbed;     // by id: an inner node of a match, not copied
+    const zn_op **root; // by id: the fused operator rooted there, or NULL
+    zn_match *matches;  // by id
+    zn_node **copies;   // by id
 } fusion;
 
 // Matches pattern[index] at `node`, which an outer pattern node reads unless index is 0.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Building graphs. The first failure sticks: later builders return NULL without looking, so that a model
-// can be written as straight code.
+// Building graphs. The first failure sticks: later builders return NULL without looking, so that a
+// model can be written as straight code.
 #include "src/graph/graph.h"
 
 #include "src/graph/op.h"
@@ -91,9 +91,9 @@ void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value)
     if (graph->status != ZENITH_OK) return;
     if (state->desc.type != value->desc.type ||
         !zn_shape_equal(&state->desc.shape, &value->desc.shape)) {
-        fail(graph, zn_fail(graph->err, ZENITH_INTERNAL,
-                            "state '%s' is updated with a value of another shape or type",
-                            state->name));
+        fail(graph,
+             zn_fail(graph->err, ZENITH_INTERNAL,
+                     "state '%s' is updated with a value of another shape or type", state->name));
         return;
     }
     state->update = value;
@@ -126,7 +126,8 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
         return fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "%s '%s': input %d is missing",
                                    op->name, name ? name : "", i));
     }
-    if (!keep_arguments(graph, &made, inputs, inputs_count, attributes)) return out_of_memory(graph);
+    if (!keep_arguments(graph, &made, inputs, inputs_count, attributes))
+        return out_of_memory(graph);
     made.name = name ? name : "";
     made.desc = zn_desc_make(inputs_count > 0 ? inputs[0]->desc.type : ZN_F32, (zn_shape){0});
     zenith_status status = op->infer(&made, graph->err);
@@ -153,7 +154,8 @@ void zn_graph_output(zn_graph *graph, zn_node *node)
 {
     if (graph->status != ZENITH_OK) return;
     zenith_status status = zn_array_reserve((void **)&graph->outputs, &graph->outputs_capacity,
-                                            graph->outputs_count + 1, sizeof(zn_node *), graph->err);
+                                            graph->outputs_count + 1, sizeof(zn_node *),
+                                            graph->err);
     if (status != ZENITH_OK) {
         fail(graph, status);
         return;

@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph: what a model computes, described once. A node is an operator with inputs, attributes and
-// the description of its result; the same graph is fused, typed, planned in bands, costed and printed.
+// The graph: what a model computes, described once. A node is an operator with inputs, attributes
+// and the description of its result; the same graph is fused, typed, planned in bands, costed and
+// printed.
 //
 // Invariants
-//   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is an evaluation order.
+//   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is an evaluation
+//   order.
 //   2. A node has one result. Feature maps are [n, h, w, c]; other results have rank 0 to 6.
 //   3. Nodes are not changed after they are built. Passes copy a graph into a new one.
-//   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a mapped file).
+//   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a mapped
+//   file).
 #ifndef ZN_GRAPH_GRAPH_H
 #define ZN_GRAPH_GRAPH_H
 
@@ -24,8 +27,9 @@ typedef enum zn_node_kind {
     ZN_NODE_OP,        // computed by `op`
     ZN_NODE_INPUT,     // given by the caller of each run, row by row
     ZN_NODE_PARAMETER, // a weight: `constant` has its bytes
-    ZN_NODE_STATE,     // survives from run to run; zero at first, replaced by `update` at the end of a run
-    ZN_NODE_SCALAR     // one f32 that the caller sets for each run (a timestep)
+    ZN_NODE_STATE, // survives from run to run; zero at first, replaced by `update` at the end of a
+                   // run
+    ZN_NODE_SCALAR // one f32 that the caller sets for each run (a timestep)
 } zn_node_kind;
 
 struct zn_node {
@@ -51,8 +55,9 @@ typedef struct zn_graph {
     zenith_status status; // first failure while building; see below
 } zn_graph;
 
-// Building. A builder returns a node, or NULL after a failure, and takes NULL inputs quietly: a model is
-// written as straight code and checks zn_graph_finish once. The first failure's sentence is in `err`.
+// Building. A builder returns a node, or NULL after a failure, and takes NULL inputs quietly: a
+// model is written as straight code and checks zn_graph_finish once. The first failure's sentence
+// is in `err`.
 void zn_graph_begin(zn_graph *graph, zn_error *err);
 zenith_status zn_graph_finish(zn_graph *graph);
 void zn_graph_free(zn_graph *graph); // a zeroed one is fine
@@ -63,18 +68,20 @@ zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc);
 void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value);
 zn_node *zn_graph_scalar(zn_graph *graph, const char *name);
 
-// A node of `op`; attributes are copied (op->attributes_size bytes). The result's shape is inferred.
+// A node of `op`; attributes are copied (op->attributes_size bytes). The result's shape is
+// inferred.
 zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_node *const *inputs,
                       int inputs_count, const void *attributes);
 void zn_graph_output(zn_graph *graph, zn_node *node);
 
-// A copy of `node` (a leaf too) in another graph, with other inputs (same count); what passes are made of.
+// A copy of `node` (a leaf too) in another graph, with other inputs (same count); what passes are
+// made of.
 zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
 
 zn_node *zn_graph_find(const zn_graph *graph, const char *name); // NULL if there is none
 
-// How many inputs of nodes, and outputs of the graph, name each node: uses[id], in `arena`; NULL without
-// memory.
+// How many inputs of nodes, and outputs of the graph, name each node: uses[id], in `arena`; NULL
+// without memory.
 int *zn_graph_count_uses(const zn_graph *graph, zn_arena *arena);
 
 static inline bool zn_node_is_map(const zn_node *node)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds for every operator: default row rule and cost, and the reference of fused ones, which is
-// their expansion evaluated node by node.
+// What holds for every operator: default row rule and cost, and the reference of fused ones, which
+// is their expansion evaluated node by node.
 #include "src/graph/op.h"
 
 #include <string.h>

@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator is. Instances live in src/op, one file each; src/op/ops.list makes the table. Nothing
-// anywhere switches over operators: passes, plans, tests, documentation read this descriptor.
+// What an operator is. Instances live in src/op, one file each; src/op/ops.list makes the table.
+// Nothing anywhere switches over operators: passes, plans, tests, documentation read this
+// descriptor.
 //
 // Rows. Maps [n, h, w, c] are computed in chunks of whole rows, so that memory stays bounded and a
-// request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the result
-// need; they may lie outside [0, h): such rows read as zero, which is how vertical padding is done. An
-// operator that needs every row (a mean) is a barrier: the plan finishes its inputs first.
+// request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the
+// result need; they may lie outside [0, h): such rows read as zero, which is how vertical padding
+// is done. An operator that needs every row (a mean) is a barrier: the plan finishes its inputs
+// first.
 //
-// Same bits. A lowering may choose its algorithm only by operator, channels, kernel, type and ISA, never
-// by height, width, rows per call, threads or timing.
+// Same bits. A lowering may choose its algorithm only by operator, channels, kernel, type and ISA,
+// never by height, width, rows per call, threads or timing.
 #ifndef ZN_GRAPH_OP_H
 #define ZN_GRAPH_OP_H
 
@@ -37,7 +39,7 @@ typedef struct zn_call {
 // What the plan asks of an operator: code for `rows` rows a call on this machine.
 typedef struct zn_lowering_request {
     const zn_node *node;
-    int64_t rows;          // rows of the result per call; the whole height for other than maps
+    int64_t rows; // rows of the result per call; the whole height for other than maps
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;     // NULL without oneDNN
@@ -61,8 +63,8 @@ typedef struct zn_op_sample {
     const void *attributes;
 } zn_op_sample;
 
-// A pattern: an expression over operators. arguments[i] is the index in the same array of the pattern
-// that input i must match, or ZN_ANY: any node, handed to `build` in the order met.
+// A pattern: an expression over operators. arguments[i] is the index in the same array of the
+// pattern that input i must match, or ZN_ANY: any node, handed to `build` in the order met.
 enum { ZN_ANY = -1, ZN_NONE = -2, ZN_PATTERN_MAX = 8 };
 typedef struct zn_pattern {
     const char *op;
@@ -78,7 +80,8 @@ typedef struct zn_match {
 
 // What passes and plans need to know of an operator beyond its shapes.
 typedef enum zn_op_trait {
-    ZN_OP_MATMUL = 1,  // computes in the type of input 0 with parameters as weights; can do so in 8 bits
+    ZN_OP_MATMUL =
+        1, // computes in the type of input 0 with parameters as weights; can do so in 8 bits
     ZN_OP_FOLLOWS = 2, // the result's type and scale are those of input 0 (a copy in another place)
     ZN_OP_FIXED = 4,   // the result's type is what `infer` says, whatever the graph's type
     ZN_OP_BARRIER = 8  // needs every row of its inputs
@@ -88,11 +91,12 @@ struct zn_op {
     const char *name;
     const char *summary; // one line for `zenith inspect` and the docs
     size_t attributes_size;
-    unsigned traits;       // zn_op_trait
-    unsigned result_types; // bit per zn_type that the result can have; bit ZN_F32 unless ZN_OP_FIXED
+    unsigned traits; // zn_op_trait
+    unsigned
+        result_types; // bit per zn_type that the result can have; bit ZN_F32 unless ZN_OP_FIXED
 
-    // Fills node->desc (shape, and the type: that of input 0 unless the operator says otherwise) from
-    // inputs and attributes, or fails with a sentence.
+    // Fills node->desc (shape, and the type: that of input 0 unless the operator says otherwise)
+    // from inputs and attributes, or fails with a sentence.
     zenith_status (*infer)(zn_node *node, zn_error *err);
 
     // See above. NULL: rows [begin, end) of every map input.
@@ -107,8 +111,8 @@ struct zn_op {
     // Work for the whole result. NULL: one operation per element of it.
     double (*flops)(const zn_node *node);
 
-    // Of a fused operator: patterns (each an array, element 0 the root, ended by op == NULL) and how a
-    // match becomes a node. `expand` builds the same from plain operators: the reference.
+    // Of a fused operator: patterns (each an array, element 0 the root, ended by op == NULL) and
+    // how a match becomes a node. `expand` builds the same from plain operators: the reference.
     const zn_pattern *const *patterns;
     int patterns_count;
     zn_node *(*build)(zn_graph *graph, const zn_match *match);
@@ -122,8 +126,8 @@ struct zn_op {
 zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out);
 double zn_node_flops(const zn_node *node);
 
-// The specification of a node, also of a fused one (by its expansion). Tensors are dense. May fail only
-// for want of memory.
+// The specification of a node, also of a fused one (by its expansion). Tensors are dense. May fail
+// only for want of memory.
 zenith_status zn_node_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output,
                                 zn_error *err);
 

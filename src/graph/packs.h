@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packed weights: each parameter in the layout a lowering wants, made once and shared by all plans of a
-// model, whichever thread compiles them.
+// Packed weights: each parameter in the layout a lowering wants, made once and shared by all plans
+// of a model, whichever thread compiles them.
 #ifndef ZN_GRAPH_PACKS_H
 #define ZN_GRAPH_PACKS_H
 
@@ -16,8 +16,8 @@ void zn_packs_free(zn_packs *packs);
 // Fills `dst` (bytes long) from the parameter; runs under the packs' lock, once per key.
 typedef zenith_status zn_pack_fn(void *arg, void *dst, zn_error *err);
 
-// The packed form of `source` (its bytes' address is part of the key) named by `key`; made by `make` if
-// it is not there yet. The result lives as long as the packs.
+// The packed form of `source` (its bytes' address is part of the key) named by `key`; made by
+// `make` if it is not there yet. The result lives as long as the packs.
 zenith_status zn_packs_get(zn_packs *packs, const void *source, const void *key, size_t key_size,
                            size_t bytes, zn_pack_fn *make, void *arg, const void **out,
                            zn_error *err);

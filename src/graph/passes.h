@@ -9,11 +9,11 @@
 
 // Replaces what the patterns of `ops` match by the fused operator; larger patterns first. A matched
 // inner node must have no other reader.
-zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count, zn_graph *dst,
-                           zn_error *err);
+zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
+                           zn_graph *dst, zn_error *err);
 
-// How maps are stored and multiplied. Everything in f32, or in bf16; and in 8 bits where `quantise` says
-// so and `range` knows the values.
+// How maps are stored and multiplied. Everything in f32, or in bf16; and in 8 bits where `quantise`
+// says so and `range` knows the values.
 typedef struct zn_type_policy {
     zn_type type; // ZN_F32 or ZN_BF16
     // May this ZN_OP_MATMUL node compute in 8 bits? NULL: none does.
@@ -25,8 +25,8 @@ typedef struct zn_type_policy {
     zn_node *(*convert)(zn_graph *graph, zn_node *node, zn_type type, float scale);
 } zn_type_policy;
 
-// Gives every computed map its type and scale and puts conversions where a reader wants another one.
-// The graph's outputs stay as they are.
+// Gives every computed map its type and scale and puts conversions where a reader wants another
+// one. The graph's outputs stay as they are.
 zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
                             zn_error *err);
 

@@ -1,27 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan: a graph compiled for one picture size, machine and memory budget. It knows the exact bytes it
-// needs before it runs, and runs without allocating.
+// A plan: a graph compiled for one picture size, machine and memory budget. It knows the exact
+// bytes it needs before it runs, and runs without allocating.
 //
 // Two ways to run the same lowerings, with the same bits:
 //
 //   planes   node by node: each value is a whole map, its memory reused after the last reader.
 //   rolling  chunk by chunk: in round k every node computes its next few rows from windows of its
-//            inputs, and a window keeps only the rows that readers still need. No row is ever computed
-//            twice, and memory grows with the width alone.
+//            inputs, and a window keeps only the rows that readers still need. No row is ever
+//            computed twice, and memory grows with the width alone.
 //
 //        round k   input    ......[ c rows ]                     rows k*c     .. k*c + c
-//                  conv 1   .....[ c rows ]                      one row behind its input (its halo)
-//                  conv 2   ....[ c rows ]                       two rows behind
-//                  output   ...[ c rows ]   -> handed to the caller
+//                  conv 1   .....[ c rows ]                      one row behind its input (its
+//                  halo) conv 2   ....[ c rows ]                       two rows behind output ...[
+//                  c rows ]   -> handed to the caller
 //
-// Rows above the first and below the last are zero: they are the vertical padding. A round whose chunk
-// lies partly outside computes the whole chunk (one shape of call for all rounds) and zeroes the rest.
+// Rows above the first and below the last are zero: they are the vertical padding. A round whose
+// chunk lies partly outside computes the whole chunk (one shape of call for all rounds) and zeroes
+// the rest.
 //
-// Barriers (a value that needs all rows of another, such as the statistics of a group norm) divide a
-// rolling run into passes. What a later pass needs again is stored whole at the last cut point (a value
-// through which everything flows) where the budget allows, and recomputed from the inputs otherwise.
+// Barriers (a value that needs all rows of another, such as the statistics of a group norm) divide
+// a rolling run into passes. What a later pass needs again is stored whole at the last cut point (a
+// value through which everything flows) where the budget allows, and recomputed from the inputs
+// otherwise.
 #ifndef ZN_GRAPH_PLAN_H
 #define ZN_GRAPH_PLAN_H
 
@@ -37,7 +39,8 @@ typedef struct zn_plan_options {
     zn_plan_mode mode;
     int64_t band;         // rolling: rows of the lowest map per round; 0 = chosen
     size_t max_bytes;     // budget for the arena; 0 = none
-    bool keep_everything; // planes: no memory is reused, so that an observer can read every value late
+    bool keep_everything; // planes: no memory is reused, so that an observer can read every value
+                          // late
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;
@@ -55,24 +58,27 @@ int64_t zn_plan_band(const zn_plan *plan); // 0 for planes
 bool zn_plan_rewinds(const zn_plan *plan); // reads its inputs more than once
 double zn_plan_flops(const zn_plan *plan);
 
-// How a run meets the world. Inputs and outputs are in the order of the graph's; rows are dense NHWC of
-// the value's type. Calls come from the thread that runs the plan, rows in increasing order (an input is
-// read from row 0 again by each pass that needs it).
+// How a run meets the world. Inputs and outputs are in the order of the graph's; rows are dense
+// NHWC of the value's type. Calls come from the thread that runs the plan, rows in increasing order
+// (an input is read from row 0 again by each pass that needs it).
 typedef struct zn_run {
-    zenith_status (*read)(void *cookie, int input, int64_t row, int64_t count, void *dst, zn_error *err);
+    zenith_status (*read)(void *cookie, int input, int64_t row, int64_t count, void *dst,
+                          zn_error *err);
     zenith_status (*write)(void *cookie, int output, int64_t row, int64_t count, const void *src,
                            zn_error *err);
     void *cookie;
-    const float *scalars;    // one per ZN_NODE_SCALAR, in order
-    void *const *states;     // one buffer per ZN_NODE_STATE, in order; read, and replaced at the end
+    const float *scalars; // one per ZN_NODE_SCALAR, in order
+    void *const *states;  // one buffer per ZN_NODE_STATE, in order; read, and replaced at the end
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
     // Fraction of the work done, 0 .. 1; not zero stops the run. May be NULL.
     int (*progress)(void *cookie, double fraction);
     // Sees each computed map, rows in order, as they are made. May be NULL.
-    void (*observe)(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data);
+    void (*observe)(void *cookie, const zn_node *node, int64_t row, int64_t count,
+                    const void *data);
 } zn_run;
 
-// arena: zn_plan_bytes(plan) bytes aligned to ZN_ALIGN. team: the one of this thread, of the plan's size.
+// arena: zn_plan_bytes(plan) bytes aligned to ZN_ALIGN. team: the one of this thread, of the plan's
+// size.
 zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const zn_run *run,
                           zn_error *err);
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Type assignment. A value is stored once, in the type its producer makes; a reader that wants another
-// gets a conversion. A convolution computes in the type of its input, so "this one in 8 bits" means that
-// its input is 8-bit. Its result is 8-bit too where every reader wants that, so that a chain of 8-bit
-// convolutions never leaves 8 bits. Weights are rounded by the lowering.
+// Type assignment. A value is stored once, in the type its producer makes; a reader that wants
+// another gets a conversion. A convolution computes in the type of its input, so "this one in 8
+// bits" means that its input is 8-bit. Its result is 8-bit too where every reader wants that, so
+// that a chain of 8-bit convolutions never leaves 8 bits. Weights are rounded by the lowering.
 #include "src/graph/passes.h"
 
 typedef struct typing {

@@ -1,0 +1,416 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Zenith: images to latents and back, on CPUs. This header is the manual of the C library.
+//
+//     zenith_context *context;
+//     zenith_model *model;
+//     zenith_context_params machine = {.size = sizeof machine};            // all defaults
+//     zenith_model_params which = {.size = sizeof which, .name = "taesd", .weights = "weights"};
+//     if (zenith_context_create(&machine, &context) != ZENITH_OK) ...
+//     if (zenith_model_open(context, &which, &model) != ZENITH_OK)
+//         puts(zenith_context_error(context));                             // one sentence for a person
+//
+//     zenith_latent latent = {.size = sizeof latent, .width = 64, .height = 64, .channels = 4,
+//                             .data = floats};                             // [4][64][64]
+//     zenith_image image = {.size = sizeof image, .width = 512, .height = 512, .data = bytes};
+//     zenith_run_params how = {.size = sizeof how, .max_memory = 256u << 20};
+//     zenith_decode(context, model, &latent, &image, 1, &how);
+//
+//     zenith_model_free(model);
+//     zenith_context_free(context);
+//
+// Rules that hold everywhere
+//   Structs     begin with `size`, set to sizeof by the caller: a library that is newer than its caller
+//               knows which fields are there. A zero field means "the default".
+//   Status      is returned by whatever can fail; results go out through pointers, written only on
+//               success. The sentence behind a failure is in zenith_context_error.
+//   Ownership   is in the verb: what was _open'ed or _create'd is the caller's until _free; _free takes
+//               NULL. Strings and infos from _get_ are borrowed and live as long as their object.
+//   Threads     one caller at a time per context (calls of several threads wait for each other). Models
+//               do not change after _open and may be used by any number of contexts at once. Objects
+//               for files belong to one thread at a time. zenith_cancel_request may come from anywhere.
+//               All compute runs on threads that the context owns; the host's are never touched.
+//   fork        a forked child gets ZENITH_FORKED from contexts of its parent; it can make its own.
+//   Never       does the library print, abort, exit, change the locale or keep global state.
+//   Same bits   for one version, type and CPU class: for every number of threads, every batch neighbour,
+//               and every way to bound memory.
+#ifndef ZENITH_ZENITH_H
+#define ZENITH_ZENITH_H
+
+#include "zenith/status.h"
+#include "zenith/version.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+ZENITH_API const char *zenith_version(void); // of the library in use, "0.1.0"
+
+// --- context ------------------------------------------------------------------------------------
+
+typedef struct zenith_context zenith_context;
+typedef struct zenith_model zenith_model;
+
+typedef enum zenith_log_level {
+    ZENITH_LOG_DEBUG = 0,
+    ZENITH_LOG_INFO = 1,
+    ZENITH_LOG_WARNING = 2
+} zenith_log_level;
+
+typedef void zenith_log_fn(void *cookie, int level, const char *message);
+
+typedef struct zenith_context_params {
+    size_t size;
+    int threads;         // 0: physical cores that this process may use, bounded by its cgroup quota
+    int streams;         // how many pictures of a batch are computed at once, each on `threads`; 0: 1
+    zenith_log_fn *log;  // NULL: silent; called from executor threads too, one call at a time
+    void *log_cookie;
+    int log_level;       // messages below it are not made
+} zenith_context_params;
+
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_context_create(const zenith_context_params *params,
+                                                                zenith_context **out);
+ZENITH_API void zenith_context_free(zenith_context *context);
+
+// The sentence of the last failed call on this context; "" if none failed. Valid until the next call.
+ZENITH_API const char *zenith_context_error(const zenith_context *context);
+
+// What the context runs on: "amx", 2 threads, oneDNN 3.2.0, ...
+typedef struct zenith_machine_info {
+    size_t size;
+    const char *isa;      // class of instructions in use: "baseline", "avx2", "avx512", "amx"
+    const char *hardware; // the best the machine has; differs when ZENITH_CPU lowers it
+    const char *onednn;   // version, or "none"
+    int threads, streams;
+    int affinity, physical_cores, quota; // what decided the default number of threads; quota 0: none
+} zenith_machine_info;
+ZENITH_API void zenith_context_get_machine(const zenith_context *context, zenith_machine_info *out);
+
+// Frees working memory and compiled plans, which are otherwise kept for the next call.
+ZENITH_API void zenith_context_trim(zenith_context *context);
+
+// --- cancel -------------------------------------------------------------------------------------
+
+// A flag that stops the calls it was given to: they return ZENITH_CANCELLED within tens of
+// milliseconds. Any thread may request; it stays requested until reset.
+typedef struct zenith_cancel zenith_cancel;
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_cancel_create(zenith_cancel **out);
+ZENITH_API void zenith_cancel_free(zenith_cancel *cancel);
+ZENITH_API void zenith_cancel_request(zenith_cancel *cancel);
+ZENITH_API void zenith_cancel_reset(zenith_cancel *cancel);
+
+// --- models -------------------------------------------------------------------------------------
+
+enum { ZENITH_ENCODER = 1, ZENITH_DECODER = 2 };
+
+typedef struct zenith_model_params {
+    size_t size;
+    // "taesd", "taesdxl", "taesd3", "taef1", "taef2" (zenith_model_name lists them). NULL: told from the
+    // file, or ZENITH_AMBIGUOUS where names and shapes fit several (TAESD and TAESDXL are alike in both).
+    const char *name;
+    // Where the weights are: a folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a
+    // folder in diffusers' layout (config.json), or one safetensors file. NULL: the folder NAME in
+    // ZENITH_MODELS, ~/.local/share/zenith, or the install prefix's share/zenith/models.
+    const char *weights;
+    unsigned parts; // ZENITH_ENCODER | ZENITH_DECODER: what must be there; 0: whatever is
+} zenith_model_params;
+
+// Maps the weights; they are packed for the CPU when first used.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_open(zenith_context *context,
+                                                            const zenith_model_params *params,
+                                                            zenith_model **out);
+ZENITH_API void zenith_model_free(zenith_model *model);
+
+typedef struct zenith_model_info {
+    size_t size;
+    const char *name;        // "taesd"
+    const char *description; // "TAESD: tiny autoencoder for Stable Diffusion 1.x and 2.x"
+    unsigned parts;          // what was found: ZENITH_ENCODER | ZENITH_DECODER
+    uint32_t latent_channels;
+    uint32_t factor; // picture pixels per latent pixel, along each side: 8
+    // From the full VAE's own latents (space RAW) to the diffusion model's (MODEL):
+    // model = (raw - shift) * scale. has_raw is false where that is not one scale and one shift.
+    bool has_raw;
+    float scale, shift;
+    uint64_t parameters;
+    const char *weights_sha256; // over names, types, shapes and bytes, whatever the files
+    bool has_int8;              // a calibration for these weights was found
+} zenith_model_info;
+ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_info *out);
+
+// Names of the models this library knows: index 0, 1, ... until NULL.
+ZENITH_API const char *zenith_model_name(size_t index);
+ZENITH_API const char *zenith_model_description(size_t index);
+
+// --- pictures and latents ------------------------------------------------------------------------
+
+typedef enum zenith_number {
+    ZENITH_NUMBER_DEFAULT = 0, // U8 for pictures, F32 for latents
+    ZENITH_U8 = 1,             // pictures: sRGB, 0 .. 255
+    ZENITH_F32 = 2,            // pictures: 0 .. 1, and what the network gives beyond that
+    ZENITH_F16 = 3,            // latents
+    ZENITH_BF16 = 4            // latents
+} zenith_number;
+
+typedef enum zenith_order {
+    ZENITH_ORDER_DEFAULT = 0, // HWC for pictures, CHW for latents
+    ZENITH_HWC = 1,
+    ZENITH_CHW = 2
+} zenith_order;
+
+// Moves rows [y, y + count): into `rows` when it is a source, out of it when it is a target. Rows are
+// dense, HWC, of the number type of the picture or latent. Rows come in increasing order; a source may
+// be read from row 0 again. Called from an executor thread, one call at a time. Any status but
+// ZENITH_OK ends the run with it.
+typedef zenith_status zenith_rows_fn(void *cookie, uint32_t y, uint32_t count, void *rows);
+
+// A picture with three channels, in memory (data) or as a stream of rows.
+typedef struct zenith_image {
+    size_t size;
+    uint32_t width, height; // multiples of the model's factor
+    zenith_number number;   // U8 or F32
+    zenith_order order;     // of data
+    void *data;             // dense; NULL: use rows
+    zenith_rows_fn *rows;
+    void *cookie;
+} zenith_image;
+
+typedef enum zenith_space {
+    ZENITH_SPACE_MODEL = 0, // as the diffusion model sees it
+    ZENITH_SPACE_RAW = 1    // as the full VAE gives it, before scale and shift
+} zenith_space;
+
+// One latent. width and height are those of the picture divided by the model's factor.
+typedef struct zenith_latent {
+    size_t size;
+    uint32_t width, height, channels;
+    zenith_space space;
+    zenith_number number; // F32, F16 or BF16
+    zenith_order order;   // of data
+    void *data;           // dense; NULL: use rows (F32)
+    zenith_rows_fn *rows;
+    void *cookie;
+} zenith_latent;
+
+// --- runs ---------------------------------------------------------------------------------------
+
+typedef enum zenith_dtype {
+    ZENITH_DTYPE_DEFAULT = 0, // bf16 where the CPU computes in it, f32 elsewhere
+    ZENITH_DTYPE_F32 = 1,
+    ZENITH_DTYPE_BF16 = 2, // stored in bf16, summed in f32
+    ZENITH_DTYPE_INT8 = 3  // u8 * s8 after calibration; layers that would lose too much stay bf16
+} zenith_dtype;
+
+typedef enum zenith_bands {
+    ZENITH_BANDS_AUTO = 0, // rows rolling through the whole network, as large as max_memory allows
+    ZENITH_BANDS_OFF = 1,  // whole maps
+    ZENITH_BANDS_ROWS = 2  // rolling, band_rows rows of the latent at a time
+} zenith_bands;
+
+// fraction: 0 .. 1 of the whole call. Not zero: stop, the call returns ZENITH_CANCELLED. Called from
+// an executor thread, one call at a time.
+typedef int zenith_progress_fn(void *cookie, double fraction);
+
+// What a run used.
+typedef struct zenith_run_facts {
+    size_t size;
+    zenith_dtype dtype;
+    bool banded;
+    uint32_t band_rows;   // rows of the latent per round; 0 if not banded
+    uint64_t arena_bytes; // working memory, to the byte
+    uint64_t weights_bytes;
+    double seconds;
+} zenith_run_facts;
+
+typedef struct zenith_run_params {
+    size_t size;
+    zenith_dtype dtype;
+    zenith_bands bands;
+    uint32_t band_rows;
+    // Bounds working memory, packed weights and the buffers of pictures and latents (`data`). A call
+    // that cannot fit fails with ZENITH_LIMIT before it computes. 0: no bound.
+    uint64_t max_memory;
+    zenith_progress_fn *progress;
+    void *progress_cookie;
+    zenith_cancel *cancel;
+    zenith_run_facts *facts; // filled on success, if not NULL
+} zenith_run_params;
+
+// Pictures to latents, `count` of each, any sizes. params may be NULL.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_encode(zenith_context *context, zenith_model *model,
+                                                        const zenith_image *images,
+                                                        const zenith_latent *latents, size_t count,
+                                                        const zenith_run_params *params);
+
+// Latents to pictures. 8-bit pictures are rounded and clamped; f32 ones are the network's own output.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_decode(zenith_context *context, zenith_model *model,
+                                                        const zenith_latent *latents,
+                                                        const zenith_image *images, size_t count,
+                                                        const zenith_run_params *params);
+
+// What encoding or decoding one picture of this size will need: the same numbers the run then uses.
+typedef struct zenith_estimate_info {
+    size_t size;
+    zenith_dtype dtype;
+    bool banded;
+    uint32_t band_rows;
+    uint64_t arena_bytes, weights_bytes, buffer_bytes; // buffers: 8-bit picture and f32 latent
+    uint64_t total_bytes;
+    double flops;
+} zenith_estimate_info;
+// part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_estimate(zenith_context *context,
+                                                          zenith_model *model, unsigned part,
+                                                          uint32_t width, uint32_t height,
+                                                          const zenith_run_params *params,
+                                                          zenith_estimate_info *out);
+
+// Finds how the model's values are spread on `images` (training pictures, at least 8; crops of about
+// 256 x 256 do) and which layers bear 8 bits, writes that to `path` (NAME.calib.json) and uses it from
+// then on for this model.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_calibrate(zenith_context *context,
+                                                           zenith_model *model,
+                                                           const zenith_image *images, size_t count,
+                                                           const char *path,
+                                                           const zenith_run_params *params);
+
+// --- picture files --------------------------------------------------------------------------------
+
+// A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC profile
+// to sRGB, alpha over the background, fit, 8-bit RGB rows. JPEG, PNG, WebP, PNM.
+typedef struct zenith_source zenith_source;
+
+typedef enum zenith_fit {
+    ZENITH_FIT_CROP = 0,   // the middle, down to a multiple of `multiple`
+    ZENITH_FIT_PAD = 1,    // edge pixels repeated at right and bottom, up to a multiple
+    ZENITH_FIT_RESIZE = 2, // scaled and cropped to width x height
+    ZENITH_FIT_EXACT = 3   // refused unless it is a multiple already
+} zenith_fit;
+
+typedef enum zenith_filter { ZENITH_LANCZOS = 0, ZENITH_BICUBIC = 1 } zenith_filter;
+
+typedef struct zenith_source_params {
+    size_t size;
+    zenith_fit fit;
+    uint32_t multiple;      // 0: 8
+    uint32_t width, height; // of ZENITH_FIT_RESIZE; one of them 0: the shape is kept
+    zenith_filter filter;
+    uint8_t background[3]; // under transparent pixels
+    bool first_frame;      // of an animation, which is refused otherwise
+    uint64_t max_pixels;   // 0: 2^29
+    uint64_t max_memory;   // for what must be held at once; 0: no bound
+} zenith_source_params;
+
+typedef struct zenith_source_info {
+    size_t size;
+    const char *format; // "jpeg", "png", "webp", "pnm"
+    uint32_t width, height;               // after fit: what rows are made of
+    uint32_t stored_width, stored_height; // in the file
+    uint32_t turned_width, turned_height; // after orientation
+    uint32_t crop_x, crop_y, crop_width, crop_height; // the part used, in turned pixels
+    int orientation;                      // EXIF, 1 .. 8
+    int bits, channels;                   // as stored
+    bool has_alpha, has_profile;
+    const char *colour; // "sRGB", or the profile's own description
+    bool streamed;      // false: the whole picture is held in memory
+} zenith_source_info;
+
+// path "-": standard input.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_source_open(zenith_context *context,
+                                                             const char *path,
+                                                             const zenith_source_params *params,
+                                                             zenith_source **out);
+// The same from memory, which stays the caller's and must live as long.
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_source_open_memory(zenith_context *context, const void *data, size_t size,
+                          const zenith_source_params *params, zenith_source **out);
+ZENITH_API void zenith_source_free(zenith_source *source);
+ZENITH_API void zenith_source_get_info(const zenith_source *source, zenith_source_info *out);
+ZENITH_API const char *zenith_source_error(const zenith_source *source);
+// A zenith_rows_fn whose cookie is the source.
+ZENITH_API zenith_status zenith_source_rows(void *source, uint32_t y, uint32_t count, void *rows);
+
+// Writes a picture file row by row; it appears under its name only when finished.
+typedef struct zenith_target zenith_target;
+typedef struct zenith_target_params {
+    size_t size;
+    const char *format; // "png", "jpeg", "webp", "ppm"; NULL: by the path's ending
+    int quality;        // jpeg, webp: 1 .. 100; 0: 95
+    int level;          // png: 1 (fast) .. 9; 0: 1
+    bool lossless;      // webp
+} zenith_target_params;
+// path "-": standard output.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *context,
+                                                             const char *path, uint32_t width,
+                                                             uint32_t height,
+                                                             const zenith_target_params *params,
+                                                             zenith_target **out);
+// A zenith_rows_fn whose cookie is the target: 8-bit HWC rows, in order.
+ZENITH_API zenith_status zenith_target_rows(void *target, uint32_t y, uint32_t count, void *rows);
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_finish(zenith_target *target);
+ZENITH_API const char *zenith_target_error(const zenith_target *target);
+ZENITH_API void zenith_target_free(zenith_target *target); // unfinished: nothing is left behind
+
+// --- latent files ---------------------------------------------------------------------------------
+
+// A latent file: safetensors (ours, or any with one tensor), ComfyUI's .latent, npy; [N, C, h, w] or
+// [C, h, w].
+typedef struct zenith_latent_file zenith_latent_file;
+
+typedef struct zenith_latent_info {
+    size_t size;
+    uint32_t count, channels, width, height;
+    const char *model; // "" if the file does not say
+    bool has_space;    // the file says in which space it is
+    zenith_space space;
+    uint32_t source_width, source_height; // of the picture it was made from; 0: not known
+    uint32_t crop_x, crop_y, crop_width, crop_height;
+} zenith_latent_info;
+
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_open(zenith_context *context,
+                                                                  const char *path,
+                                                                  zenith_latent_file **out);
+ZENITH_API void zenith_latent_file_free(zenith_latent_file *file);
+ZENITH_API void zenith_latent_file_get_info(const zenith_latent_file *file, zenith_latent_info *out);
+// Fills *out so that it streams latent `index` of the file, which must outlive it.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_get(zenith_latent_file *file,
+                                                                 uint32_t index,
+                                                                 zenith_latent *out);
+
+typedef struct zenith_latent_save_params {
+    size_t size;
+    const char *format;   // "safetensors", "latent" (ComfyUI), "npy"; NULL: by the path's ending
+    zenith_number number; // as stored: F32, F16, BF16; npy and latent: F32
+    const char *model;    // written into the file, with its space, scale and shift
+    const zenith_source_info *source; // and the picture's facts; may be NULL
+} zenith_latent_save_params;
+// Saves `count` latents of one size as [count, C, h, w]; they must have data (CHW, F32).
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_save(zenith_context *context,
+                                                             const char *path,
+                                                             const zenith_latent *latents,
+                                                             size_t count,
+                                                             const zenith_latent_save_params *params);
+
+// Saves a float picture (F32, HWC data) as npy [1, 3, h, w].
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy(zenith_context *context,
+                                                                const char *path,
+                                                                const zenith_image *image);
+
+// --- looking into files -----------------------------------------------------------------------------
+
+// Describes a file or folder as JSON text: weights (family, variants that fit, tensors, missing and
+// unexpected names), latents, pictures. graph: for weights of a known model, also its operators.
+// Free the text with zenith_text_free.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_inspect(zenith_context *context, const char *path,
+                                                         const char *model, bool graph, char **out);
+ZENITH_API void zenith_text_free(char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a zenith_context, for the files of api/.
+#ifndef ZN_API_CONTEXT_H
+#define ZN_API_CONTEXT_H
+
+#include "src/base/cpu.h"
+#include "src/base/executor.h"
+#include "src/base/log.h"
+#include "src/base/os.h"
+#include "zenith/zenith.h"
+
+struct zn_engine; // task/engine.h: plans and working memory, per stream
+
+struct zenith_context {
+    zn_mutex *lock; // one call at a time
+    zn_error error; // of the last failed call
+    zn_executor *executor;
+    struct zn_engine *engine;
+    zn_cpu cpu;
+    zn_cpu_share share;
+    zn_log log;
+    uint64_t process; // that made it: a forked child gets ZENITH_FORKED
+};
+
+// Begins a call: refuses NULL and forked contexts, takes the lock, clears the error. Pair with _leave,
+// which keeps the error's text and returns the status.
+zenith_status zn_context_enter(zenith_context *context);
+zenith_status zn_context_leave(zenith_context *context, zenith_status status);
+
+// Copies a caller's versioned struct: the fields it knows, the rest zero. ZENITH_INVALID_ARGUMENT for a
+// size that no version had. params NULL: all zero.
+zenith_status zn_params_copy(const void *params, void *dst, size_t dst_size, zn_error *err);
+// The other way, for infos that the library fills: writes what the caller's struct has room for.
+void zn_info_copy(const void *info, size_t info_size, void *out);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiling a graph: try the ways to run it in order of preference, take the first that fits the
+// budget. Schedules are cheap, lowerings are not (oneDNN generates code), so a schedule that is too
+// large by its buffers alone is dropped before anything is lowered.
+#include "src/graph/plan.h"
+
+#include "src/graph/plan_parts.h"
+
+#include <string.h>
+
+// --- pointwise operators without a lowering of their own
+// ------------------------------------------
+
+typedef struct by_reference {
+    zn_lowering base;
+    const zn_node *node;
+    int64_t rows;
+} by_reference;
+
+static zn_tensor rows_of(const zn_node *node, const void *data, int64_t rows)
+{
+    zn_tensor tensor = {.desc = node->desc};
+    tensor.data = node->kind == ZN_NODE_PARAMETER ? node->constant.data : (void *)(uintptr_t)data;
+    if (zn_node_is_map(node)) tensor.desc.shape.dim[1] = rows;
+    return tensor;
+}
+
+static zenith_status reference_run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    const by_reference *self = (const by_reference *)base;
+    zn_tensor inputs[ZN_WORK_INPUTS];
+    for (int i = 0; i < self->node->inputs_count; i++) {
+        inputs[i] = rows_of(self->node->inputs[i], call->inputs[i], self->rows);
+    }
+    zn_tensor output = rows_of(self->node, call->output, self->rows);
+    return zn_node_reference(self->node, inputs, &output, err);
+}
+
+static void reference_free(zn_lowering *base)
+{
+    zn_free(base);
+}
+
+static zenith_status lower_by_reference(const zn_lowering_request *request, zn_lowering **out,
+                                        zn_error *err)
+{
+    by_reference *self = zn_alloc_zero(sizeof *self);
+    if (!self) return zn_fail_memory(err, sizeof *self);
+    self->base = (zn_lowering){.run = reference_run, .free = reference_free, .id = "reference"};
+    self->node = request->node;
+    self->rows = request->rows;
+    *out = &self->base;
+    return ZENITH_OK;
+}
+
+// --- one attempt --------------------------------------------------------------------------------
+
+void zn_plan_free(zn_plan *plan)
+{
+    if (!plan) return;
+    for (size_t i = 0; i < plan->works_count; i++) {
+        if (plan->works[i].lowering) plan->works[i].lowering->free(plan->works[i].lowering);
+    }
+    zn_free(plan->passes);
+    zn_free(plan->works);
+    zn_free(plan->buffers);
+    zn_arena_free(&plan->arena);
+    zn_free(plan);
+}
+
+static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
+{
+    const zn_op *op = work->node->op;
+    if (!op) return ZENITH_OK;
+    zn_lowering_request request = {.node = work->node,
+                                   .rows = work->call_rows,
+                                   .cpu = plan->options.cpu,
+                                   .threads = plan->options.threads,
+                                   .dnn = plan->options.dnn,
+                                   .packs = plan->options.packs};
+    zenith_status status = op->lower ? op->lower(&request, &work->lowering, err)
+                                     : lower_by_reference(&request, &work->lowering, err);
+    if (status != ZENITH_OK) return status;
+    size_t scratch = work->lowering->scratch_bytes;
+    if (scratch > plan->scratch_bytes) plan->scratch_bytes = scratch;
+    return ZENITH_OK;
+}
+
+typedef struct attempt {
+    zn_plan_mode mode;
+    int64_t band;
+    bool store;
+} attempt;
+
+static bool too_large(const zn_plan *plan)
+{
+    return plan->options.max_bytes && plan->bytes > plan->options.max_bytes;
+}
+
+// ZENITH_OK with *out NULL: it does not fit; *bytes says what it would have needed at least.
+static zenith_status try_plan(const zn_graph *graph, const zn_plan_options *options, attempt a,
+                              zn_plan **out, size_t *bytes, zn_error *err)
+{
+    zn_plan *plan = zn_alloc_zero(sizeof *plan);
+    if (!plan) return zn_fail_memory(err, sizeof *plan);
+    zenith_status status = ZENITH_OK;
+    plan->graph = graph;
+    plan->options = *options;
+    plan->options.mode = a.mode;
+    plan->options.band = a.band;
+    plan->store = a.store;
+    *out = NULL;
+    ZN_GO(zn_plan_schedule(plan, err));
+    ZN_GO(zn_plan_place(plan, err));
+    for (size_t i = 0; !too_large(plan) && i < plan->works_count; i++) {
+        ZN_GO(lower_work(plan, &plan->works[i], err));
+        plan->bytes = plan->scratch_offset + zn_round_up(plan->scratch_bytes, ZN_ALIGN);
+    }
+    *bytes = plan->bytes;
+    if (too_large(plan)) {
+        zn_plan_free(plan);
+    } else {
+        *out = plan;
+    }
+    return ZENITH_OK;
+fail:
+    zn_plan_free(plan);
+    return status;
+}
+
+// --- the choice ---------------------------------------------------------------------------------
+
+static bool can_roll(const zn_graph *graph)
+{
+    int64_t lowest = 0;
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t id = 0; id < graph->count; id++) {
+            if (!zn_node_is_map(graph->nodes[id])) continue;
+            int64_t height = graph->nodes[id]->desc.shape.dim[1];
+            if (pass == 0 && (lowest == 0 || height < lowest)) lowest = height;
+            if (pass == 1 && height % lowest != 0) return false;
+        }
+    }
+    return lowest > 0;
+}
+
+static int list_attempts(const zn_graph *graph, const zn_plan_options *options, attempt *list)
+{
+    int count = 0;
+    bool rolls = can_roll(graph);
+    if (options->mode == ZN_PLAN_PLANES || !rolls) {
+        list[count++] = (attempt){ZN_PLAN_PLANES, 0, true};
+        return count;
+    }
+    if (options->band > 0) {
+        list[count++] = (attempt){ZN_PLAN_ROLLING, options->band, true};
+        list[count++] = (attempt){ZN_PLAN_ROLLING, options->band, false};
+        return count;
+    }
+    for (int64_t band = 4; band >= 1; band /= 2) {
+        list[count++] = (attempt){ZN_PLAN_ROLLING, band, true};
+    }
+    list[count++] = (attempt){ZN_PLAN_ROLLING, 1, false};
+    return count;
+}
+
+zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *options, zn_plan **out,
+                             zn_error *err)
+{
+    attempt list[8];
+    int count = list_attempts(graph, options, list);
+    size_t least = SIZE_MAX;
+    for (int i = 0; i < count; i++) {
+        size_t bytes = 0;
+        ZN_TRY(try_plan(graph, options, list[i], out, &bytes, err));
+        if (*out) return ZENITH_OK;
+        if (bytes < least) least = bytes;
+    }
+    return zn_fail(err, ZENITH_LIMIT,
+                   "this size needs at least %zu bytes of working memory, and %zu are allowed",
+                   least, options->max_bytes);
+}
+
+size_t zn_plan_bytes(const zn_plan *plan)
+{
+    return plan->bytes;
+}
+
+zn_plan_mode zn_plan_chosen_mode(const zn_plan *plan)
+{
+    return plan->options.mode;
+}
+
+int64_t zn_plan_band(const zn_plan *plan)
+{
+    return plan->options.mode == ZN_PLAN_ROLLING ? plan->options.band : 0;
+}
+
+bool zn_plan_rewinds(const zn_plan *plan)
+{
+    return plan->rewinds;
+}
+
+double zn_plan_flops(const zn_plan *plan)
+{
+    return plan->flops;
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a plan, shared by the files that make it (schedule.c, placement.c, plan.c) and the
+// one that runs it (run.c).
+//
+//     plan = passes, one after the other
+//     pass = works; sequential: each work does all its rows, then the next (planes, barriers)
+//                   rolling:    in round k each work does its chunk k
+//     work = one node: where its rows go, where its inputs are, and the lowering that computes them
+#ifndef ZN_GRAPH_PLAN_PARTS_H
+#define ZN_GRAPH_PLAN_PARTS_H
+
+#include "src/graph/plan.h"
+
+enum { ZN_WORK_INPUTS = 6 };
+
+// A value in memory for part of a run.
+//   whole:  holds rows [first_row, first_row + rows), which include zero rows above and below the
+//   map window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
+typedef struct zn_buffer {
+    const zn_node *node;
+    bool window;
+    int64_t first_row, rows;
+    int64_t chunk, skew, keep; // of a window
+    size_t row_bytes;          // of what is no map: all its bytes, in one row
+    int born, dies;            // ticks of the plan's clock between which the memory is its own
+    size_t offset, bytes;      // in the arena
+} zn_buffer;
+
+typedef struct zn_work {
+    const zn_node *node;
+    zn_lowering *lowering;      // NULL for an input of the graph
+    int64_t height;             // rows of the result; 1 for what is no map
+    int64_t chunk, skew;        // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
+    int64_t call_rows;          // rows of one call; divides chunk
+    int buffer;                 // index of the result's
+    int inputs[ZN_WORK_INPUTS]; // indices of the inputs' buffers, or -1
+    int input_index;            // of an input of the graph: its number
+    int output_index;           // of an output of the graph: its number, else -1
+    double flops_per_row;
+} zn_work;
+
+typedef struct zn_pass {
+    bool rolling;
+    int tick; // rolling: the tick of the whole pass; sequential: of the first work
+    int64_t rounds;
+    int first_work, works_count; // in plan->works
+} zn_pass;
+
+struct zn_plan {
+    const zn_graph *graph;
+    zn_plan_options options; // mode and band as chosen
+    zn_arena arena;          // of the plan's own tables
+    zn_pass *passes;
+    size_t passes_count, passes_capacity;
+    zn_work *works;
+    size_t works_count, works_capacity;
+    zn_buffer *buffers;
+    size_t buffers_count, buffers_capacity;
+    int *current; // while scheduling, by node id: the buffer that holds it now, or -1
+    int ticks;
+    bool store; // rolling with barriers: keep cut points whole rather than recompute
+    bool rewinds;
+    size_t scratch_offset, scratch_bytes, bytes;
+    double flops;
+};
+
+// Fills passes, works and buffers (without offsets) for options.mode, options.band and store.
+zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);
+
+// Gives every buffer, and the scratch, its place in the arena: first fit, largest first.
+zenith_status zn_plan_place(zn_plan *plan, zn_error *err);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a plan. Where the rows of a value lie is a pure function of the round, so a run has no
+// state of its own but the work done so far.
+#include "src/graph/plan_parts.h"
+
+#include <string.h>
+
+typedef struct runner {
+    const zn_plan *plan;
+    const zn_run *run;
+    uint8_t *arena;
+    zn_team *team;
+    bool last_pass;
+    double done;     // flops
+    double reported; // fraction at the last progress call
+} runner;
+
+static int64_t first_row(const zn_buffer *buffer, int64_t round)
+{
+    return buffer->window ? round * buffer->chunk - buffer->skew - buffer->keep : buffer->first_row;
+}
+
+static uint8_t *row_at(const runner *r, const zn_buffer *buffer, int64_t round, int64_t row)
+{
+    size_t index = (size_t)(row - first_row(buffer, round));
+    return r->arena + buffer->offset + index * buffer->row_bytes;
+}
+
+static void zero_rows(const runner *r, const zn_buffer *buffer, int64_t round, int64_t begin,
+                      int64_t end)
+{
+    if (begin >= end) return;
+    memset(row_at(r, buffer, round, begin), 0, (size_t)(end - begin) * buffer->row_bytes);
+}
+
+// Before a value's first rows: the padding above (and, where it is held whole, below) is zero.
+static void begin_value(const runner *r, const zn_work *work, const zn_buffer *buffer)
+{
+    if (buffer->window) {
+        int64_t first = first_row(buffer, 0);
+        zero_rows(r, buffer, 0, first, first + buffer->keep);
+    } else {
+        zero_rows(r, buffer, 0, buffer->first_row, 0);
+        zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
+    }
+}
+
+// Moves the rows that readers still need to the front of the window.
+static void slide(const runner *r, const zn_buffer *buffer)
+{
+    uint8_t *data = r->arena + buffer->offset;
+    size_t kept = (size_t)buffer->keep * buffer->row_bytes;
+    memmove(data, data + (size_t)buffer->chunk * buffer->row_bytes, kept);
+}
+
+static zenith_status stopped(runner *r, zn_error *err)
+{
+    const zn_run *run = r->run;
+    if (run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed) != 0) {
+        return zn_fail(err, ZENITH_CANCELLED, "cancelled");
+    }
+    double fraction = r->plan->flops > 0 ? r->done / r->plan->flops : 1;
+    if (!run->progress || fraction - r->reported < 0.005) return ZENITH_OK;
+    r->reported = fraction;
+    if (run->progress(run->cookie, fraction < 1 ? fraction : 1) == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_CANCELLED, "stopped by the progress callback");
+}
+
+static int number_of(const zn_graph *graph, const zn_node *node)
+{
+    int number = 0;
+    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == node->kind;
+    return number;
+}
+
+// Rows of a leaf: from the caller, from a state, or a scalar.
+static zenith_status fetch(runner *r, const zn_work *work, int64_t row, int64_t rows, uint8_t *dst,
+                           zn_error *err)
+{
+    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+    if (work->node->kind == ZN_NODE_INPUT) {
+        return r->run->read(r->run->cookie, work->input_index, row, rows, dst, err);
+    }
+    int number = number_of(r->plan->graph, work->node);
+    if (work->node->kind == ZN_NODE_SCALAR) {
+        memcpy(dst, &r->run->scalars[number], sizeof(float));
+        return ZENITH_OK;
+    }
+    const uint8_t *state = r->run->states[number];
+    memcpy(dst, state + (size_t)row * buffer->row_bytes, (size_t)rows * buffer->row_bytes);
+    return ZENITH_OK;
+}
+
+static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t row, uint8_t *dst,
+                          zn_error *err)
+{
+    const zn_plan *plan = r->plan;
+    const void *inputs[ZN_WORK_INPUTS] = {0};
+    for (int i = 0; i < work->node->inputs_count; i++) {
+        const zn_node *node = work->node->inputs[i];
+        if (work->inputs[i] < 0) {
+            inputs[i] = node->constant.data;
+            continue;
+        }
+        const zn_buffer *buffer = &plan->buffers[work->inputs[i]];
+        int64_t begin = 0;
+        if (zn_node_is_map(node) && !(work->node->op->traits & ZN_OP_BARRIER)) {
+            begin = zn_node_rows(work->node, i, (zn_rows){row, row + work->call_rows}).begin;
+        }
+        inputs[i] = row_at(r, buffer, round, begin);
+    }
+    zn_call made = {.inputs = inputs,
+                    .output = dst,
+                    .row = row,
+                    .scratch = r->arena + plan->scratch_offset,
+                    .team = r->team};
+    r->done += work->flops_per_row * (double)work->call_rows;
+    return work->lowering->run(work->lowering, &made, err);
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+// Rows [begin, begin + chunk) of one work: computed, zeroed outside the map, and shown to the
+// world.
+static zenith_status chunk(runner *r, const zn_work *work, int64_t round, int64_t begin,
+                           zn_error *err)
+{
+    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+    int64_t end = begin + work->chunk;
+    int64_t inside = clamp(begin, 0, work->height), outside = clamp(end, 0, work->height);
+    if (!work->lowering) {
+        if (inside < outside) {
+            uint8_t *dst = row_at(r, buffer, round, inside);
+            ZN_TRY(fetch(r, work, inside, outside - inside, dst, err));
+        }
+    } else {
+        for (int64_t row = begin; row < end; row += work->call_rows) {
+            if (row + work->call_rows <= 0 || row >= work->height) continue;
+            ZN_TRY(stopped(r, err));
+            ZN_TRY(call(r, work, round, row, row_at(r, buffer, round, row), err));
+        }
+    }
+    zero_rows(r, buffer, round, begin, clamp(0, begin, end));
+    zero_rows(r, buffer, round, clamp(work->height, begin, end), end);
+    if (inside >= outside) return ZENITH_OK;
+    const uint8_t *rows = row_at(r, buffer, round, inside);
+    if (r->run->observe && work->lowering) {
+        r->run->observe(r->run->cookie, work->node, inside, outside - inside, rows);
+    }
+    if (work->output_index < 0 || !r->last_pass) return ZENITH_OK;
+    return r->run->write(r->run->cookie, work->output_index, inside, outside - inside, rows, err);
+}
+
+static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *err)
+{
+    for (int i = 0; i < pass->works_count; i++) {
+        const zn_work *work = &r->plan->works[pass->first_work + i];
+        begin_value(r, work, &r->plan->buffers[work->buffer]);
+        for (int64_t row = 0; row < work->height; row += work->chunk) {
+            ZN_TRY(chunk(r, work, 0, row, err));
+        }
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status run_round(runner *r, const zn_pass *pass, int64_t round, zn_error *err)
+{
+    for (int i = 0; i < pass->works_count; i++) {
+        const zn_work *work = &r->plan->works[pass->first_work + i];
+        const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+        int64_t begin = round * work->chunk - work->skew;
+        if (round == 0) begin_value(r, work, buffer);
+        // A value held whole has no room, and no reader, for rows far below its last.
+        if (!buffer->window && begin >= work->height) continue;
+        if (!buffer->window && begin + work->chunk <= 0) continue;
+        if (buffer->window && round > 0) slide(r, buffer);
+        ZN_TRY(chunk(r, work, round, begin, err));
+    }
+    return ZENITH_OK;
+}
+
+static void save_states(const runner *r)
+{
+    const zn_graph *graph = r->plan->graph;
+    int number = 0;
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *state = graph->nodes[id];
+        if (state->kind != ZN_NODE_STATE) continue;
+        void *kept = r->run->states[number++];
+        if (!state->update) continue;
+        const zn_buffer *buffer = &r->plan->buffers[r->plan->current[state->update->id]];
+        int64_t rows = zn_node_is_map(state) ? state->desc.shape.dim[1] : 1;
+        memcpy(kept, row_at(r, buffer, 0, 0), (size_t)rows * buffer->row_bytes);
+    }
+}
+
+zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const zn_run *run,
+                          zn_error *err)
+{
+    runner r = {.plan = plan, .run = run, .arena = arena, .team = team};
+    for (size_t p = 0; p < plan->passes_count; p++) {
+        const zn_pass *pass = &plan->passes[p];
+        r.last_pass = p + 1 == plan->passes_count;
+        if (!pass->rolling) {
+            ZN_TRY(run_sequential(&r, pass, err));
+            continue;
+        }
+        for (int64_t round = 0; round < pass->rounds; round++) {
+            ZN_TRY(run_round(&r, pass, round, err));
+        }
+    }
+    save_states(&r);
+    if (run->progress) run->progress(run->cookie, 1);
+    return ZENITH_OK;
+}

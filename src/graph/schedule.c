@@ -1,0 +1,460 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scheduling: which node computes which rows when, and how many rows of each value must be held.
+// plan.h has the picture; this file has the arithmetic.
+//
+// Rolling. Value v has chunk c(v): the band times its height over the lowest map's. It lags by the
+// skew s(v): in round k it has rows up to (k+1)*c - s. A node's skew follows from its inputs' by
+// its operator's row rule; so does how many rows behind its newest chunk a window must keep. Both
+// are the same for every round, so they are read off one round far from the edges.
+#include "src/graph/plan_parts.h"
+
+#include <string.h>
+
+// A round so late that no row of it is negative.
+enum { FAR = 1 << 16 };
+
+// About how long one call may take before the run looks at the cancel flag again, and the speed we
+// assume to keep to that: careful figures, a factor of two below what the kernels reach.
+static const double call_seconds = 0.005;
+
+static double assumed_speed(const zn_plan *plan, const zn_node *node)
+{
+    static const double f32[] = {5e9, 30e9, 60e9, 60e9};
+    const zn_plan_options *options = &plan->options;
+    double speed = f32[options->cpu.isa];
+    if (!options->dnn) speed /= 4;
+    zn_type type = node->inputs_count > 0 ? node->inputs[0]->desc.type : ZN_F32;
+    if (options->dnn && options->cpu.isa == ZN_ISA_AMX && type != ZN_F32) speed *= 8;
+    return speed * options->threads;
+}
+
+static int64_t height_of(const zn_node *node)
+{
+    return zn_node_is_map(node) ? node->desc.shape.dim[1] : 1;
+}
+
+static zenith_status row_bytes_of(const zn_node *node, size_t *out, zn_error *err)
+{
+    zn_desc desc = node->desc;
+    if (zn_node_is_map(node)) desc.shape.dim[1] = 1;
+    if (zn_desc_bytes(&desc, out)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_LIMIT, "'%s' is too large for this machine's memory", node->name);
+}
+
+static int index_in(zn_node *const *list, size_t count, const zn_node *node)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] == node) return (int)i;
+    }
+    return -1;
+}
+
+static int number_of_input(const zn_graph *graph, const zn_node *node)
+{
+    int number = 0;
+    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == ZN_NODE_INPUT;
+    return number;
+}
+
+static bool is_barrier(const zn_node *node)
+{
+    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_BARRIER);
+}
+
+// Parameters are read where they lie; everything else needs a buffer.
+static bool in_memory(const zn_node *node)
+{
+    return node->kind != ZN_NODE_PARAMETER;
+}
+
+static zenith_status add_buffer(zn_plan *plan, const zn_buffer *made, int *index, zn_error *err)
+{
+    ZN_TRY(zn_array_reserve((void **)&plan->buffers, &plan->buffers_capacity,
+                            plan->buffers_count + 1, sizeof *plan->buffers, err));
+    zn_buffer *buffer = &plan->buffers[plan->buffers_count];
+    *buffer = *made;
+    ZN_TRY(row_bytes_of(made->node, &buffer->row_bytes, err));
+    if (!zn_mul_size(buffer->row_bytes, (size_t)buffer->rows, &buffer->bytes)) {
+        return zn_fail(err, ZENITH_LIMIT, "'%s' is too large for this machine's memory",
+                       made->node->name);
+    }
+    *index = (int)plan->buffers_count++;
+    return ZENITH_OK;
+}
+
+static zenith_status add_work(zn_plan *plan, const zn_work *made, zn_error *err)
+{
+    ZN_TRY(zn_array_reserve((void **)&plan->works, &plan->works_capacity, plan->works_count + 1,
+                            sizeof *plan->works, err));
+    plan->works[plan->works_count++] = *made;
+    return ZENITH_OK;
+}
+
+static zenith_status add_pass(zn_plan *plan, bool rolling, zn_error *err)
+{
+    ZN_TRY(zn_array_reserve((void **)&plan->passes, &plan->passes_capacity, plan->passes_count + 1,
+                            sizeof *plan->passes, err));
+    plan->passes[plan->passes_count++] = (zn_pass){
+        .rolling = rolling, .tick = plan->ticks, .first_work = (int)plan->works_count};
+    return ZENITH_OK;
+}
+
+static zn_work begin_work(const zn_plan *plan, const zn_node *node)
+{
+    zn_work work = {.node = node, .height = height_of(node)};
+    work.output_index = index_in(plan->graph->outputs, plan->graph->outputs_count, node);
+    if (node->kind == ZN_NODE_INPUT) work.input_index = number_of_input(plan->graph, node);
+    work.flops_per_row = zn_node_flops(node) / (double)(work.height > 0 ? work.height : 1);
+    return work;
+}
+
+// Rows per call so that a call stays short: at most `limit`, at least 1.
+static int64_t short_call(const zn_plan *plan, const zn_work *work, int64_t limit)
+{
+    if (work->flops_per_row <= 0) return limit;
+    double rows = call_seconds * assumed_speed(plan, work->node) / work->flops_per_row;
+    if (rows >= (double)limit) return limit;
+    return rows < 1 ? 1 : (int64_t)rows;
+}
+
+static int64_t largest_divisor(int64_t number, int64_t limit)
+{
+    while (number % limit != 0) limit--;
+    return limit;
+}
+
+static void count_work(zn_plan *plan, const zn_work *work)
+{
+    plan->flops += work->flops_per_row * (double)work->height;
+}
+
+// Links a work to the buffers of its inputs, which live at least until `tick`.
+static void link_inputs(zn_plan *plan, zn_work *work, int tick)
+{
+    for (int i = 0; i < ZN_WORK_INPUTS; i++) work->inputs[i] = -1;
+    for (int i = 0; i < work->node->inputs_count; i++) {
+        const zn_node *input = work->node->inputs[i];
+        if (!in_memory(input)) continue;
+        work->inputs[i] = plan->current[input->id];
+        zn_buffer *buffer = &plan->buffers[work->inputs[i]];
+        if (buffer->dies < tick) buffer->dies = tick;
+    }
+}
+
+// --- sequential ---------------------------------------------------------------------------------
+
+// Enlarges the row range of a whole buffer so that `reader`, computing rows [0, padded), finds
+// every row it asks for.
+static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t padded)
+{
+    for (int i = 0; i < reader->inputs_count; i++) {
+        if (reader->inputs[i] != buffer->node || !zn_node_is_map(buffer->node)) continue;
+        if (is_barrier(reader)) continue;
+        zn_rows need = zn_node_rows(reader, i, (zn_rows){0, padded});
+        int64_t end = buffer->first_row + buffer->rows;
+        if (need.begin < buffer->first_row) buffer->first_row = need.begin;
+        if (need.end > end) end = need.end;
+        buffer->rows = end - buffer->first_row;
+    }
+}
+
+static int64_t padded_rows(const zn_plan *plan, const zn_node *node, int64_t *call_rows)
+{
+    zn_work work = begin_work(plan, node);
+    if (node->kind == ZN_NODE_INPUT || !zn_node_is_map(node) || is_barrier(node)) {
+        *call_rows = work.height;
+        return work.height;
+    }
+    *call_rows = short_call(plan, &work, work.height);
+    return (int64_t)zn_round_up((size_t)work.height, (size_t)*call_rows);
+}
+
+// One tick per node: a value dies at its last reader's tick.
+static zenith_status sequential_work(zn_plan *plan, const zn_node *node, zn_error *err)
+{
+    zn_work work = begin_work(plan, node);
+    int tick = plan->ticks++;
+    int64_t padded = padded_rows(plan, node, &work.call_rows);
+    work.chunk = work.call_rows;
+    zn_buffer made = {.node = node, .rows = padded, .born = tick, .dies = tick};
+    for (size_t id = (size_t)node->id + 1; id < plan->graph->count; id++) {
+        int64_t calls;
+        const zn_node *reader = plan->graph->nodes[id];
+        if (reader->kind != ZN_NODE_OP) continue;
+        widen_for_reader(&made, reader, padded_rows(plan, reader, &calls));
+    }
+    ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
+    plan->current[node->id] = work.buffer;
+    link_inputs(plan, &work, tick);
+    count_work(plan, &work);
+    return add_work(plan, &work, err);
+}
+
+static void keep_alive(zn_plan *plan)
+{
+    const zn_graph *graph = plan->graph;
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        bool state = node->kind == ZN_NODE_STATE;
+        const zn_node *last = state && node->update ? node->update : node;
+        bool kept = plan->options.keep_everything || state;
+        if (kept && plan->current[id] >= 0) plan->buffers[plan->current[id]].dies = plan->ticks;
+        if (state && plan->current[last->id] >= 0) {
+            plan->buffers[plan->current[last->id]].dies = plan->ticks;
+        }
+    }
+}
+
+static zenith_status schedule_planes(zn_plan *plan, zn_error *err)
+{
+    ZN_TRY(add_pass(plan, false, err));
+    for (size_t id = 0; id < plan->graph->count; id++) {
+        if (in_memory(plan->graph->nodes[id])) {
+            ZN_TRY(sequential_work(plan, plan->graph->nodes[id], err));
+        }
+    }
+    plan->passes[0].works_count = (int)plan->works_count;
+    keep_alive(plan);
+    return ZENITH_OK;
+}
+
+// --- rolling ------------------------------------------------------------------------------------
+
+typedef struct rolling {
+    zn_plan *plan;
+    int64_t lowest; // height of the lowest map
+    bool *needed;   // by id: computed in this pass
+    bool *stored;   // by id: to be held whole when computed
+    int64_t *skew;  // by id
+} rolling;
+
+static int64_t chunk_of(const rolling *r, const zn_node *node)
+{
+    return r->plan->options.band * (height_of(node) / r->lowest);
+}
+
+// Marks a node to be computed in this pass, unless it is held whole already.
+static void need(rolling *r, const zn_node *node)
+{
+    if (in_memory(node) && r->plan->current[node->id] < 0) r->needed[node->id] = true;
+}
+
+// Marks everything that the marked nodes need; inputs have smaller ids, so one walk does it.
+static void need_inputs(rolling *r)
+{
+    for (size_t id = r->plan->graph->count; id-- > 0;) {
+        const zn_node *node = r->plan->graph->nodes[id];
+        for (int i = 0; r->needed[id] && i < node->inputs_count; i++) need(r, node->inputs[i]);
+    }
+}
+
+// The smallest lag at which every row the node asks for in a round is there.
+static int64_t find_skew(const rolling *r, const zn_node *node)
+{
+    int64_t chunk = chunk_of(r, node), skew = 0;
+    for (int i = 0; i < node->inputs_count; i++) {
+        const zn_node *input = node->inputs[i];
+        if (!zn_node_is_map(input)) continue;
+        int64_t there = (FAR + 1) * chunk_of(r, input) - r->skew[input->id];
+        for (;; skew++) {
+            int64_t end = (FAR + 1) * chunk - skew;
+            if (zn_node_rows(node, i, (zn_rows){end - 1, end}).end <= there) break;
+        }
+    }
+    return skew;
+}
+
+// Rows below the newest chunk of `node` that a reader in this pass still asks for in the same
+// round.
+static int64_t find_keep(const rolling *r, const zn_node *node)
+{
+    int64_t newest = FAR * chunk_of(r, node) - r->skew[node->id], keep = 0;
+    for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
+        const zn_node *reader = r->plan->graph->nodes[id];
+        if (!r->needed[id] || is_barrier(reader)) continue;
+        for (int i = 0; i < reader->inputs_count; i++) {
+            if (reader->inputs[i] != node) continue;
+            int64_t begin = FAR * chunk_of(r, reader) - r->skew[id];
+            zn_rows rows = zn_node_rows(reader, i, (zn_rows){begin, begin + chunk_of(r, reader)});
+            if (newest - rows.begin > keep) keep = newest - rows.begin;
+        }
+    }
+    return keep;
+}
+
+// A value that is held whole has room for a full chunk, and for a reader's halo, on either side.
+static zn_buffer whole_buffer(const rolling *r, const zn_node *node)
+{
+    int64_t margin = zn_node_is_map(node) ? 2 * chunk_of(r, node) + 2 : 0;
+    return (zn_buffer){.node = node,
+                       .first_row = -margin,
+                       .rows = height_of(node) + 2 * margin,
+                       .born = r->plan->ticks,
+                       .dies = r->plan->ticks};
+}
+
+static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err)
+{
+    zn_plan *plan = r->plan;
+    zn_work work = begin_work(plan, node);
+    zn_buffer made = whole_buffer(r, node);
+    if (zn_node_is_map(node)) {
+        work.chunk = chunk_of(r, node);
+        work.skew = r->skew[node->id];
+        int64_t limit = short_call(plan, &work, work.chunk);
+        work.call_rows = largest_divisor(work.chunk, limit);
+        if (!r->stored[node->id]) {
+            made.window = true;
+            made.chunk = work.chunk;
+            made.skew = work.skew;
+            made.keep = find_keep(r, node);
+            made.rows = made.chunk + made.keep;
+        }
+    } else {
+        work.chunk = work.call_rows = 1;
+    }
+    ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
+    plan->current[node->id] = work.buffer;
+    link_inputs(plan, &work, plan->ticks);
+    count_work(plan, &work);
+    zn_pass *pass = &plan->passes[plan->passes_count - 1];
+    int64_t rounds = (work.height + work.skew + work.chunk - 1) / work.chunk;
+    if (rounds > pass->rounds) pass->rounds = rounds;
+    pass->works_count++;
+    return add_work(plan, &work, err);
+}
+
+// Windows end with their pass: a later pass that needs the value again computes it again.
+static void forget_windows(rolling *r)
+{
+    for (size_t id = 0; id < r->plan->graph->count; id++) {
+        int current = r->plan->current[id];
+        if (current >= 0 && r->plan->buffers[current].window) r->plan->current[id] = -1;
+    }
+}
+
+static zenith_status rolling_pass(rolling *r, zn_error *err)
+{
+    zn_plan *plan = r->plan;
+    ZN_TRY(add_pass(plan, true, err));
+    need_inputs(r);
+    bool reads = false;
+    for (size_t id = 0; id < plan->graph->count; id++) {
+        const zn_node *node = plan->graph->nodes[id];
+        if (zn_node_is_map(node)) r->skew[id] = r->needed[id] ? find_skew(r, node) : 0;
+        reads |= r->needed[id] && node->kind == ZN_NODE_INPUT;
+    }
+    for (size_t id = 0; id < plan->graph->count; id++) {
+        if (r->needed[id]) ZN_TRY(rolling_work(r, plan->graph->nodes[id], err));
+    }
+    plan->rewinds |= reads && plan->passes_count > 1;
+    plan->ticks++;
+    forget_windows(r);
+    memset(r->needed, 0, plan->graph->count * sizeof *r->needed);
+    return ZENITH_OK;
+}
+
+static zenith_status barrier_pass(rolling *r, const zn_node *node, zn_error *err)
+{
+    zn_plan *plan = r->plan;
+    ZN_TRY(add_pass(plan, false, err));
+    zn_work work = begin_work(plan, node);
+    work.chunk = work.call_rows = work.height;
+    zn_buffer made = {.node = node, .rows = work.height, .born = plan->ticks, .dies = plan->ticks};
+    ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
+    plan->current[node->id] = work.buffer;
+    link_inputs(plan, &work, plan->ticks);
+    count_work(plan, &work);
+    plan->passes[plan->passes_count - 1].works_count = 1;
+    plan->ticks++;
+    return add_work(plan, &work, err);
+}
+
+// The latest value before `node` through which everything flows: no edge leads past it.
+static const zn_node *cut_point(const zn_graph *graph, const zn_node *node)
+{
+    int earliest = node->id; // the earliest value that some node at or after this place reads
+    const zn_node *cut = NULL;
+    for (int id = (int)graph->count - 1; id > 0; id--) {
+        const zn_node *reader = graph->nodes[id];
+        if (id < node->id && earliest >= id && zn_node_is_map(reader)) {
+            cut = reader;
+            break;
+        }
+        for (int i = 0; i < reader->inputs_count; i++) {
+            const zn_node *input = reader->inputs[i];
+            if (zn_node_is_map(input) && input->id < earliest) earliest = input->id;
+        }
+    }
+    return cut;
+}
+
+static zenith_status before_barrier(rolling *r, const zn_node *barrier, zn_error *err)
+{
+    const zn_node *cut = r->plan->store ? cut_point(r->plan->graph, barrier) : NULL;
+    if (cut) {
+        r->stored[cut->id] = true;
+        need(r, cut);
+    }
+    for (int i = 0; i < barrier->inputs_count; i++) {
+        r->stored[barrier->inputs[i]->id] = true;
+        need(r, barrier->inputs[i]);
+    }
+    ZN_TRY(rolling_pass(r, err));
+    return barrier_pass(r, barrier, err);
+}
+
+static zenith_status schedule_rolling(rolling *r, zn_error *err)
+{
+    const zn_graph *graph = r->plan->graph;
+    for (size_t id = 0; id < graph->count; id++) {
+        if (is_barrier(graph->nodes[id])) ZN_TRY(before_barrier(r, graph->nodes[id], err));
+    }
+    for (size_t i = 0; i < graph->outputs_count; i++) need(r, graph->outputs[i]);
+    for (size_t id = 0; id < graph->count; id++) {
+        if (graph->nodes[id]->kind != ZN_NODE_STATE) continue;
+        need(r, graph->nodes[id]);
+        if (graph->nodes[id]->update) {
+            r->stored[graph->nodes[id]->update->id] = true;
+            need(r, graph->nodes[id]->update);
+        }
+    }
+    ZN_TRY(rolling_pass(r, err));
+    keep_alive(r->plan);
+    return ZENITH_OK;
+}
+
+// Every map's height must be a multiple of the lowest's: chunks then stay in step.
+static zenith_status find_lowest(rolling *r, zn_error *err)
+{
+    const zn_graph *graph = r->plan->graph;
+    for (size_t id = 0; id < graph->count; id++) {
+        if (!zn_node_is_map(graph->nodes[id])) continue;
+        int64_t height = height_of(graph->nodes[id]);
+        if (r->lowest == 0 || height < r->lowest) r->lowest = height;
+    }
+    for (size_t id = 0; id < graph->count && r->lowest > 0; id++) {
+        if (!zn_node_is_map(graph->nodes[id])) continue;
+        if (height_of(graph->nodes[id]) % r->lowest != 0) r->lowest = 0;
+    }
+    if (r->lowest > 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_UNSUPPORTED, "these heights cannot be computed in bands");
+}
+
+zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
+{
+    size_t n = plan->graph->count;
+    plan->current = zn_arena_alloc(&plan->arena, n * sizeof *plan->current);
+    if (!plan->current) return zn_fail_memory(err, n * sizeof *plan->current);
+    for (size_t id = 0; id < n; id++) plan->current[id] = -1;
+    if (plan->options.mode == ZN_PLAN_PLANES) return schedule_planes(plan, err);
+    rolling r = {.plan = plan,
+                 .needed = zn_arena_alloc(&plan->arena, n * sizeof *r.needed),
+                 .stored = zn_arena_alloc(&plan->arena, n * sizeof *r.stored),
+                 .skew = zn_arena_alloc(&plan->arena, n * sizeof *r.skew)};
+    if (!r.needed || !r.stored || !r.skew) return zn_fail_memory(err, n * sizeof *r.skew);
+    ZN_TRY(find_lowest(&r, err));
+    return schedule_rolling(&r, err);
+}
