@@ -82,9 +82,9 @@ static const zn_conv2d_attributes same = {1, 1}, half = {2, 1}, point = {1, 0}, 
         .attributes = &(attribute)                                                                 \
     }
 static const zn_op_sample samples[] = {
-    CONV("pixel", same, 1, 1, 1, 3, 4, 3),     CONV("odd", same, 1, 5, 7, 4, 3, 3),
-    CONV("point", point, 0, 3, 9, 64, 4, 1),   CONV("half", half, 1, 9, 12, 3, 64, 3),
-    CONV("skip", skip, 1, 6, 5, 12, 16, 1),    CONV("wide", same, 0, 4, 37, 64, 64, 3),
+    CONV("pixel", same, 1, 1, 1, 3, 4, 3),   CONV("odd", same, 1, 5, 7, 4, 3, 3),
+    CONV("point", point, 0, 3, 9, 64, 4, 1), CONV("half", half, 1, 9, 12, 3, 64, 3),
+    CONV("skip", skip, 1, 6, 5, 12, 16, 1),  CONV("wide", same, 0, 4, 37, 64, 64, 3),
 };
 
 const zn_op zn_op_conv2d = {

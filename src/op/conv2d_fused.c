@@ -66,12 +66,48 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
 }
 
 // Patterns, the larger first. B: with bias; the number is the index of the pattern's convolution.
-#define CONV   {"conv2d", {ZN_ANY, ZN_ANY, ZN_NONE}}
-#define CONV_B {"conv2d", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}}
-#define RELU   {"relu", {1, ZN_NONE}}
-#define LEFT(conv)  {"add", {conv, ZN_ANY, ZN_NONE}}
-#define RIGHT(conv) {"add", {ZN_ANY, conv, ZN_NONE}}
-#define END    {NULL, {ZN_NONE}}
+#define CONV                                                                                       \
+    {                                                                                              \
+        "conv2d",                                                                                  \
+        {                                                                                          \
+            ZN_ANY, ZN_ANY, ZN_NONE                                                                \
+        }                                                                                          \
+    }
+#define CONV_B                                                                                     \
+    {                                                                                              \
+        "conv2d",                                                                                  \
+        {                                                                                          \
+            ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE                                                        \
+        }                                                                                          \
+    }
+#define RELU                                                                                       \
+    {                                                                                              \
+        "relu",                                                                                    \
+        {                                                                                          \
+            1, ZN_NONE                                                                             \
+        }                                                                                          \
+    }
+#define LEFT(conv)                                                                                 \
+    {                                                                                              \
+        "add",                                                                                     \
+        {                                                                                          \
+            conv, ZN_ANY, ZN_NONE                                                                  \
+        }                                                                                          \
+    }
+#define RIGHT(conv)                                                                                \
+    {                                                                                              \
+        "add",                                                                                     \
+        {                                                                                          \
+            ZN_ANY, conv, ZN_NONE                                                                  \
+        }                                                                                          \
+    }
+#define END                                                                                        \
+    {                                                                                              \
+        NULL,                                                                                      \
+        {                                                                                          \
+            ZN_NONE                                                                                \
+        }                                                                                          \
+    }
 static const zn_pattern *const patterns[] = {
     (const zn_pattern[]){RELU, LEFT(2), CONV_B, END},
     (const zn_pattern[]){RELU, LEFT(2), CONV, END},
@@ -126,8 +162,20 @@ static const zn_conv2d_fused_attributes all = {1, 1, true, true, true},
         .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, third, {4, {1, h, w, co}}},            \
         .parameters = bits, .attributes = &(attribute)                                             \
     }
-#define VECTOR(n) {1, {n}}
-#define MAP(h, w, c) {4, {1, h, w, c}}
+#define VECTOR(n)                                                                                  \
+    {                                                                                              \
+        1,                                                                                         \
+        {                                                                                          \
+            n                                                                                      \
+        }                                                                                          \
+    }
+#define MAP(h, w, c)                                                                               \
+    {                                                                                              \
+        4,                                                                                         \
+        {                                                                                          \
+            1, h, w, c                                                                             \
+        }                                                                                          \
+    }
 static const zn_op_sample samples[] = {
     SAMPLE("pixel", all, 4, 1, 1, 3, 3, 3, VECTOR(3), 6),
     SAMPLE("block", all, 4, 5, 13, 64, 64, 3, VECTOR(64), 6),

@@ -4,7 +4,8 @@
 // One call of the lowering, with the steps that a convolution needs:
 //
 //     x rows ----(widen: f32 in scratch)----+
-//                                           conv ---> dst rows ----(narrow, from f32 in scratch)--> result
+//                                           conv ---> dst rows ----(narrow, from f32 in scratch)-->
+//                                           result
 //     residual rows --(copied or widened)---^ into dst, where oneDNN's sum reads it
 //
 // Which steps, and whose convolution, depends on types, channels, kernel and ISA only: see
@@ -69,9 +70,9 @@ zenith_status zn_conv_infer(zn_node *node, int stride, int pad, zn_error *err)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s: a map of %lldx%lld is too small",
                        node->op->name, (long long)x->dim[2], (long long)x->dim[1]);
     zn_type type = node->inputs[0]->desc.type;
-    node->desc = zn_desc_make(zn_is_quantised(type) ? ZN_F32 : type,
-                              ZN_SHAPE(x->dim[0], room_h / stride + 1, room_w / stride + 1,
-                                       w->dim[0]));
+    node->desc = zn_desc_make(
+        zn_is_quantised(type) ? ZN_F32 : type,
+        ZN_SHAPE(x->dim[0], room_h / stride + 1, room_w / stride + 1, w->dim[0]));
     return ZENITH_OK;
 }
 
@@ -202,18 +203,23 @@ fail:
     return status;
 }
 
-// Does oneDNN compute with inputs of this type on this CPU, without tricks that cost speed or bits? It
-// emulates bf16 at a sixth of the speed of f32 where instructions for it are missing, and halves 8-bit
-// weights for a signed input where VNNI is missing.
+// Does oneDNN compute with inputs of this type on this CPU, without tricks that cost speed or bits?
+// It emulates bf16 at a sixth of the speed of f32 where instructions for it are missing, and halves
+// 8-bit weights for a signed input where VNNI is missing.
 static bool computes_natively(const zn_cpu *cpu, zn_type type)
 {
     bool avx512 = cpu->isa >= ZN_ISA_AVX512;
     switch (type) {
-    case ZN_F32: return true;
-    case ZN_BF16: return avx512 && cpu->avx512_bf16;
-    case ZN_U8: return true;
-    case ZN_S8: return avx512 && cpu->avx512_vnni;
-    default: return false;
+    case ZN_F32:
+        return true;
+    case ZN_BF16:
+        return avx512 && cpu->avx512_bf16;
+    case ZN_U8:
+        return true;
+    case ZN_S8:
+        return avx512 && cpu->avx512_vnni;
+    default:
+        return false;
     }
 }
 
@@ -236,8 +242,8 @@ static zenith_status find_in_dnn(conv_lowering *l, const zn_lowering_request *re
         zenith_status status = try_dnn(l, request, parts, &tries[i], &why);
         if (status == ZENITH_OK) {
             *chosen = tries[i];
-            zn_text_format(l->id, ID_SIZE, "%s%s", tries[i].src == x ? "" : "f32:",
-                           zn_dnn_conv_id(l->conv));
+            zn_text_format(l->id, ID_SIZE, "%s%s",
+                           tries[i].src == x ? "" : "f32:", zn_dnn_conv_id(l->conv));
             return ZENITH_OK;
         }
         if (status != ZENITH_UNSUPPORTED) return zn_fail(err, status, "%s", why.text);
@@ -304,8 +310,7 @@ static zenith_status surround(conv_lowering *l, const zn_lowering_request *reque
             ZN_TRY(zn_conversion_make(isa, r->type, r->scale, ZN_F32, 1, &l->residual_widen, err));
     }
     l->dst_at = l->widens ? zn_round_up(l->src_count * sizeof(float), ZN_ALIGN) : 0;
-    l->conv_at =
-        l->dst_at + (l->narrows ? zn_round_up(l->dst_count * sizeof(float), ZN_ALIGN) : 0);
+    l->conv_at = l->dst_at + (l->narrows ? zn_round_up(l->dst_count * sizeof(float), ZN_ALIGN) : 0);
     l->base.scratch_bytes = l->conv_at + (l->conv ? zn_dnn_conv_scratch(l->conv) : 0);
     return ZENITH_OK;
 }

@@ -3,10 +3,10 @@
 //
 // What conv2d and conv2d_fused share: shape rule, row rule, cost, and code.
 //
-// A convolution computes in the type of its input, on oneDNN where it has that type on this CPU. Where
-// it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the f32
-// convolution is oneDNN's or, without it, our kernel's. A result type that the convolution cannot make
-// is made from its f32 result.
+// A convolution computes in the type of its input, on oneDNN where it has that type on this CPU.
+// Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
+// f32 convolution is oneDNN's or, without it, our kernel's. A result type that the convolution
+// cannot make is made from its f32 result.
 #ifndef ZN_OP_CONV_LOWERING_H
 #define ZN_OP_CONV_LOWERING_H
 

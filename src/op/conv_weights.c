@@ -118,7 +118,8 @@ static zenith_status widen(void *arg, void *dst, zn_error *err)
     return ZENITH_OK;
 }
 
-zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out, zn_error *err)
+zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
+                             zn_error *err)
 {
     static const char key[] = "vector f32";
     zn_tensor vector = *bias;
