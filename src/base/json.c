@@ -113,7 +113,8 @@ zenith_status zn_json_float_text(float value, char dst[32], zn_error *err)
     if (!number) return zn_fail_memory(err, sizeof(json_t));
     for (unsigned digits = 6; digits <= 9; digits++) {
         size_t length = json_dumpb(number, dst, 31, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
-        json_t *back = length && length < 32 ? json_loadb(dst, length, JSON_DECODE_ANY, NULL) : NULL;
+        json_t *back = length && length < 32 ? json_loadb(dst, length, JSON_DECODE_ANY, NULL)
+                                             : NULL;
         bool same = back && (float)json_number_value(back) == value;
         json_decref(back);
         if (same) {
@@ -136,14 +137,21 @@ static const char *type_name(const json_t *value)
 {
     if (!value) return "absent";
     switch (json_typeof(value)) {
-    case JSON_OBJECT: return "an object";
-    case JSON_ARRAY: return "an array";
-    case JSON_STRING: return "a string";
-    case JSON_INTEGER: return "an integer";
-    case JSON_REAL: return "a number";
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+        return "an integer";
+    case JSON_REAL:
+        return "a number";
     case JSON_TRUE:
-    case JSON_FALSE: return "true or false";
-    case JSON_NULL: return "null";
+    case JSON_FALSE:
+        return "true or false";
+    case JSON_NULL:
+        return "null";
     }
     return "unknown";
 }
@@ -176,8 +184,7 @@ zenith_status zn_json_get_integer(const zn_json *object, const char *key, int64_
     return ZENITH_OK;
 }
 
-zenith_status zn_json_get_number(const zn_json *object, const char *key, double *out,
-                                 zn_error *err)
+zenith_status zn_json_get_number(const zn_json *object, const char *key, double *out, zn_error *err)
 {
     const json_t *value = json_object_get(object, key);
     if (!zn_json_as_number(value, out)) return wrong_type(key, "a number", value, err);

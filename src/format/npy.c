@@ -105,8 +105,8 @@ static zenith_status read_shape(cursor *text, zn_shape *out)
     while (!take(text, ')')) {
         if (!comma) return broken(text, "a comma is missing in the shape");
         if (out->rank == ZN_MAX_RANK)
-            return zn_fail(text->err, ZENITH_UNSUPPORTED,
-                           "%s: an array of more than %d dimensions", text->name, ZN_MAX_RANK);
+            return zn_fail(text->err, ZENITH_UNSUPPORTED, "%s: an array of more than %d dimensions",
+                           text->name, ZN_MAX_RANK);
         ZN_TRY(read_dimension(text, &out->dim[out->rank]));
         out->rank++;
         comma = take(text, ',');
@@ -205,8 +205,8 @@ static zenith_status find_header(const uint8_t *data, size_t size, const char *n
 zenith_status zn_npy_parse(const uint8_t *data, size_t size, const char *name, zn_npy *out,
                            zn_error *err)
 {
-    size_t offset, length, elements, bytes;
-    zn_type type;
+    size_t offset = 0, length = 0, elements, bytes;
+    zn_type type = ZN_F32;
     ZN_TRY(find_header(data, size, name, &offset, &length, err));
     const char *text = (const char *)data + offset;
     cursor at = {.at = text, .end = text + length, .name = name, .err = err};
@@ -230,8 +230,7 @@ static size_t shape_text(const zn_shape *shape, char *dst, size_t size)
 {
     size_t at = 0;
     for (int i = 0; i < shape->rank; i++)
-        at += zn_text_format(dst + at, size - at, i ? " %lld," : "%lld,",
-                             (long long)shape->dim[i]);
+        at += zn_text_format(dst + at, size - at, i ? " %lld," : "%lld,", (long long)shape->dim[i]);
     if (shape->rank != 1 && at > 0) at--; // "(3,)" but "(3, 4)", as NumPy writes it
     dst[at] = '\0';
     return at;
@@ -249,9 +248,9 @@ zenith_status zn_npy_write_header(zn_writer *writer, zn_type type, const zn_shap
     shape_text(shape, dims, sizeof dims);
     uint8_t start[10] = {[6] = 1};
     memcpy(start, magic, sizeof magic);
-    size_t length =
-        zn_text_format(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                       type == ZN_F32 ? "<f4" : "|u1", dims);
+    size_t length = zn_text_format(text, sizeof text,
+                                   "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                                   type == ZN_F32 ? "<f4" : "|u1", dims);
     size_t whole = zn_round_up(sizeof start + length + 1, HEADER_ALIGN);
     size_t padded = whole - sizeof start; // the text, spaces and the newline
     memset(text + length, ' ', padded - length);

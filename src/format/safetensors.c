@@ -34,14 +34,11 @@ static const struct {
     bool supported;
     zn_type type;
 } types[] = {
-    {"F64", 8, true, ZN_F64},          {"F32", 4, true, ZN_F32},
-    {"F16", 2, true, ZN_F16},          {"BF16", 2, true, ZN_BF16},
-    {"I64", 8, true, ZN_S64},          {"I32", 4, true, ZN_S32},
-    {"I16", 2, true, ZN_S16},          {"I8", 1, true, ZN_S8},
-    {"U16", 2, true, ZN_U16},          {"U8", 1, true, ZN_U8},
-    {"BOOL", 1, true, ZN_BOOL},        {"F8_E4M3", 1, true, ZN_F8_E4M3},
-    {"F8_E5M2", 1, true, ZN_F8_E5M2},  {"U64", 8, false, ZN_U8},
-    {"U32", 4, false, ZN_U8},
+    {"F64", 8, true, ZN_F64},         {"F32", 4, true, ZN_F32},   {"F16", 2, true, ZN_F16},
+    {"BF16", 2, true, ZN_BF16},       {"I64", 8, true, ZN_S64},   {"I32", 4, true, ZN_S32},
+    {"I16", 2, true, ZN_S16},         {"I8", 1, true, ZN_S8},     {"U16", 2, true, ZN_U16},
+    {"U8", 1, true, ZN_U8},           {"BOOL", 1, true, ZN_BOOL}, {"F8_E4M3", 1, true, ZN_F8_E4M3},
+    {"F8_E5M2", 1, true, ZN_F8_E5M2}, {"U64", 8, false, ZN_U8},   {"U32", 4, false, ZN_U8},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -240,8 +237,8 @@ static zenith_status check_cover(zn_safetensors *file, zn_error *err)
 static zenith_status parse(zn_safetensors *file, const uint8_t *bytes, size_t size, zn_error *err)
 {
     if (size < LENGTH_BYTES)
-        return zn_fail(err, ZENITH_BAD_FILE,
-                       "%s: %zu bytes are too few for a safetensors file", file->name, size);
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: %zu bytes are too few for a safetensors file",
+                       file->name, size);
     uint64_t length = 0;
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) length = length << 8 | bytes[i];
     if (length > size - LENGTH_BYTES || length > ZN_JSON_MAX_BYTES)
@@ -331,8 +328,8 @@ const char *zn_safetensors_metadata(const zn_safetensors *file, const char *key)
 {
     zn_metadata wanted = {.key = key};
     if (file->pairs == 0) return NULL;
-    const zn_metadata *pair =
-        bsearch(&wanted, file->metadata, file->pairs, sizeof wanted, metadata_by_key);
+    const zn_metadata *pair = bsearch(&wanted, file->metadata, file->pairs, sizeof wanted,
+                                      metadata_by_key);
     return pair ? pair->value : NULL;
 }
 

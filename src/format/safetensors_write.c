@@ -73,8 +73,7 @@ static zenith_status add_tensors(json_t *header, const zn_file_tensor *tensors, 
     for (size_t i = 0; i < count; i++) {
         zn_desc desc = zn_desc_make(tensors[i].type, tensors[i].shape);
         size_t bytes, end;
-        if (!zn_desc_bytes(&desc, &bytes) || !zn_add_size(offset, bytes, &end) ||
-            end > INT64_MAX)
+        if (!zn_desc_bytes(&desc, &bytes) || !zn_add_size(offset, bytes, &end) || end > INT64_MAX)
             return zn_fail(err, ZENITH_INVALID_ARGUMENT, "tensor \"%s\" is too large",
                            tensors[i].name);
         json_t *entry = describe(&tensors[i], bytes, &offset);
