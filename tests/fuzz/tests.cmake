@@ -1,5 +1,8 @@
 # Fuzzers of the tensor formats. Plain builds run each over its corpus; with ZENITH_FUZZ=ON they are libFuzzer programs:
 #   build/fuzz/fuzz_npy -max_total_time=60 build/found tests/fuzz/corpus/npy
+if(ZENITH_FUZZ)
+    target_compile_options(zenith_objects PRIVATE -fsanitize=fuzzer-no-link) # the library's branches guide the search
+endif()
 foreach(name safetensors index npy latent)
     set(folder ${PROJECT_SOURCE_DIR}/tests/fuzz)
     if(ZENITH_FUZZ)
