@@ -6,6 +6,7 @@
 #include "src/kernel/conv_f32.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/four.h"
 
 #include <string.h>
 
@@ -38,12 +39,20 @@ void zn_conv_f32_pack(const float *dense, int64_t channels_out, int64_t channels
 }
 
 // acc[j] += sum over k of src[k] * weights[k][j], in the order of k.
-static void accumulate(const float *restrict src, int64_t k_count, const float *restrict weights,
-                       float *restrict acc)
+static void accumulate(const float *src, int64_t k_count, const float *weights, float acc[BLOCK])
 {
+    four sum0 = four_load(acc), sum1 = four_load(acc + 4);
+    four sum2 = four_load(acc + 8), sum3 = four_load(acc + 12);
     for (int64_t k = 0; k < k_count; k++, weights += BLOCK) {
-        for (int j = 0; j < BLOCK; j++) acc[j] += src[k] * weights[j];
+        sum0 += src[k] * four_load(weights);
+        sum1 += src[k] * four_load(weights + 4);
+        sum2 += src[k] * four_load(weights + 8);
+        sum3 += src[k] * four_load(weights + 12);
     }
+    four_store(acc, sum0);
+    four_store(acc + 4, sum1);
+    four_store(acc + 8, sum2);
+    four_store(acc + 12, sum3);
 }
 
 // Output channels [channel, channel + BLOCK) of the pixel at (row, x). The taps of one kernel row
