@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job lives on its caller's stack: the caller waits until it is done, so the queue needs no
+// memory of its own and handing over cannot fail. One lock guards everything below `lock`.
+//
+//     zn_executor_run:  first -> job -> job -> last      oldest first, taken by whichever stream
+//                                                        is free, done is told to all callers
+#include "src/base/executor.h"
+
+#include "src/base/memory.h"
+#include "src/base/os.h"
+
+#include <stdbool.h>
+
+typedef struct job {
+    zn_job_fn *run;
+    void *arg;
+    zenith_status status;
+    bool done;
+    struct job *next;
+} job;
+
+typedef struct stream {
+    zn_executor *executor;
+    zn_thread *thread; // NULL: not started
+    int number;
+} stream;
+
+struct zn_executor {
+    uint64_t process; // whose threads these are
+    int streams, threads;
+    zn_mutex *lock;
+    zn_condition *changed; // for the streams: a job is there, or it is time to end
+    zn_condition *done;    // for callers: a job has ended, or a stream has come up
+    job *first, *last;
+    bool ending;
+    int ready;            // streams that have come up, with a team or without
+    zenith_status status; // of the first team that could not be made
+    zn_error error;
+    stream stream[];
+};
+
+static bool forked(const zn_executor *executor)
+{
+    return executor->process != zn_process_id();
+}
+
+static job *take(zn_executor *executor)
+{
+    while (!executor->first && !executor->ending) {
+        zn_condition_wait(executor->changed, executor->lock);
+    }
+    job *taken = executor->first;
+    if (!taken) return NULL;
+    executor->first = taken->next;
+    if (!executor->first) executor->last = NULL;
+    return taken;
+}
+
+static void run_jobs(zn_executor *executor, zn_team *team, int number)
+{
+    zn_mutex_lock(executor->lock);
+    for (job *taken = take(executor); taken; taken = take(executor)) {
+        zn_mutex_unlock(executor->lock);
+        zenith_status status = taken->run(taken->arg, team, number);
+        zn_mutex_lock(executor->lock);
+        taken->status = status;
+        taken->done = true; // from here on the caller may take the job's memory away
+        zn_condition_wake_all(executor->done);
+    }
+    zn_mutex_unlock(executor->lock);
+}
+
+static void stream_main(void *arg)
+{
+    stream *self = arg;
+    zn_executor *executor = self->executor;
+    zn_team *team = NULL;
+    zn_error error = {0};
+    zenith_status status = zn_team_create(executor->threads, &team, &error);
+    zn_mutex_lock(executor->lock);
+    executor->ready++;
+    if (status != ZENITH_OK && executor->status == ZENITH_OK) {
+        executor->status = status;
+        executor->error = error;
+    }
+    zn_condition_wake_all(executor->done);
+    zn_mutex_unlock(executor->lock);
+    if (status != ZENITH_OK) return;
+    run_jobs(executor, team, self->number);
+    zn_team_free(team);
+}
+
+static zenith_status start(zn_executor *executor, zn_error *err)
+{
+    ZN_TRY(zn_mutex_create(&executor->lock, err));
+    ZN_TRY(zn_condition_create(&executor->changed, err));
+    ZN_TRY(zn_condition_create(&executor->done, err));
+    for (int i = 0; i < executor->streams; i++) {
+        stream *each = &executor->stream[i];
+        *each = (stream){.executor = executor, .number = i};
+        ZN_TRY(zn_thread_start(stream_main, each, &each->thread, err));
+    }
+    zn_mutex_lock(executor->lock);
+    while (executor->ready < executor->streams) zn_condition_wait(executor->done, executor->lock);
+    zn_mutex_unlock(executor->lock);
+    if (executor->status == ZENITH_OK) return ZENITH_OK;
+    return zn_fail(err, executor->status, "%s", executor->error.text);
+}
+
+zenith_status zn_executor_create(int streams, int threads, zn_executor **out, zn_error *err)
+{
+    if (streams < 1 || threads < 1) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "an executor needs at least one stream and one thread, not %d and %d",
+                       streams, threads);
+    }
+    size_t bytes;
+    if (!zn_mul_size((size_t)streams, sizeof(stream), &bytes) ||
+        !zn_add_size(bytes, sizeof(zn_executor), &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    zn_executor *executor = zn_alloc_zero(bytes);
+    if (!executor) return zn_fail_memory(err, bytes);
+    executor->process = zn_process_id();
+    executor->streams = streams;
+    executor->threads = threads;
+    zenith_status status;
+    ZN_GO(start(executor, err));
+    *out = executor;
+    return ZENITH_OK;
+fail:
+    zn_executor_free(executor);
+    return status;
+}
+
+void zn_executor_free(zn_executor *executor)
+{
+    if (!executor) return;
+    // A forked child has this memory but not the threads, and perhaps a lock that one of them held:
+    // there the lock is left alone, and what follows only frees.
+    if (executor->lock && executor->changed && !forked(executor)) {
+        zn_mutex_lock(executor->lock);
+        executor->ending = true;
+        zn_condition_wake_all(executor->changed);
+        zn_mutex_unlock(executor->lock);
+    }
+    for (int i = 0; i < executor->streams; i++) zn_thread_join(executor->stream[i].thread);
+    zn_condition_free(executor->done);
+    zn_condition_free(executor->changed);
+    zn_mutex_free(executor->lock);
+    zn_free(executor);
+}
+
+zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *run, void *arg, zn_error *err)
+{
+    if (forked(executor)) {
+        return zn_fail(err, ZENITH_FORKED,
+                       "this process was forked after the context was made, and threads do not "
+                       "survive a fork: make a new context in the child");
+    }
+    job self = {.run = run, .arg = arg};
+    zn_mutex_lock(executor->lock);
+    if (executor->last) {
+        executor->last->next = &self;
+    } else {
+        executor->first = &self;
+    }
+    executor->last = &self;
+    zn_condition_wake_all(executor->changed);
+    while (!self.done) zn_condition_wait(executor->done, executor->lock);
+    zn_mutex_unlock(executor->lock);
+    return self.status;
+}
+
+int zn_executor_threads(const zn_executor *executor)
+{
+    return executor->threads;
+}
+
+int zn_executor_streams(const zn_executor *executor)
+{
+    return executor->streams;
+}

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: reading by mapping, writing beside the target and renaming, listing folders.
+#include "src/base/os.h"
+
+#include "src/base/memory.h"
+#include "src/base/os_posix.h"
+#include "src/base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h> // rename
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    BUFFER_SIZE = 64 * 1024,
+    LARGEST_WRITE = 1 << 30, // Linux writes at most 2 GB at once; this leaves no doubt
+    NAMES_TRIED = 1000,
+};
+
+const char *zn_os_reason(int code)
+{
+#ifdef __GLIBC__
+    const char *reason = strerrordesc_np(code);
+#else
+    const char *reason = strerror(code);
+#endif
+    return reason ? reason : "unknown error";
+}
+
+zenith_status zn_os_fail(zn_error *err, int code, const char *verb, const char *path)
+{
+    zenith_status status = code == ENOENT || code == ENOTDIR ? ZENITH_NOT_FOUND
+                           : code == ENOMEM                  ? ZENITH_OUT_OF_MEMORY
+                                                             : ZENITH_IO;
+    return zn_fail(err, status, "cannot %s '%s': %s", verb, path, zn_os_reason(code));
+}
+
+static zenith_status map_opened(int fd, const char *path, zn_mapped *out, zn_error *err)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) return zn_os_fail(err, errno, "read", path);
+    if (!S_ISREG(info.st_mode)) {
+        return zn_fail(err, ZENITH_IO, "cannot read '%s': it is %s, not a file", path,
+                       S_ISDIR(info.st_mode) ? "a directory" : "a device or a pipe");
+    }
+    zn_mapped mapped = {0};
+    if (info.st_size > 0) {
+        mapped.size = (size_t)info.st_size;
+        void *data = mmap(NULL, mapped.size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) return zn_os_fail(err, errno, "map", path);
+        mapped.data = data;
+    }
+    *out = mapped;
+    return ZENITH_OK;
+}
+
+zenith_status zn_mapped_open(const char *path, zn_mapped *out, zn_error *err)
+{
+    // Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return zn_os_fail(err, errno, "open", path);
+    zenith_status status = map_opened(fd, path, out, err);
+    close(fd); // the mapping stays
+    return status;
+}
+
+void zn_mapped_close(zn_mapped *mapped)
+{
+    if (mapped->data) munmap((void *)(uintptr_t)mapped->data, mapped->size);
+    *mapped = (zn_mapped){0};
+}
+
+void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (offset >= mapped->size) return;
+    if (size > mapped->size - offset) size = mapped->size - offset;
+    // Whole pages only: a page at the border belongs to a neighbour too. The file's last page has
+    // no neighbour.
+    size_t begin = zn_round_up(offset, page), end = offset + size;
+    if (end < mapped->size) end = end / page * page;
+    if (begin < end) madvise((void *)(uintptr_t)(mapped->data + begin), end - begin, MADV_DONTNEED);
+}
+
+// `temporary` is "" where the target is written straight: standard output, a pipe, a device.
+struct zn_writer {
+    int fd;
+    bool owns_fd;
+    bool failed; // a write did not succeed: what is there must not be put in place
+    size_t buffered;
+    char target[PATH_MAX];
+    char temporary[PATH_MAX];
+    uint8_t buffer[BUFFER_SIZE];
+};
+
+static zenith_status open_straight(zn_writer *writer, zn_error *err)
+{
+    writer->fd = open(writer->target, O_WRONLY | O_CLOEXEC);
+    if (writer->fd < 0) return zn_os_fail(err, errno, "write", writer->target);
+    writer->owns_fd = true;
+    return ZENITH_OK;
+}
+
+static zenith_status open_temporary(zn_writer *writer, zn_error *err)
+{
+    const char *slash = strrchr(writer->target, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - writer->target) : 0;
+    for (int n = 0; n < NAMES_TRIED; n++) {
+        size_t length = zn_text_format(writer->temporary, PATH_MAX, "%.*s.%s.tmp-%llu-%d",
+                                       (int)folder, writer->target, writer->target + folder,
+                                       (unsigned long long)zn_process_id(), n);
+        if (length + 1 >= PATH_MAX) {
+            writer->temporary[0] = '\0';
+            return zn_os_fail(err, ENAMETOOLONG, "write", writer->target);
+        }
+        writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (writer->fd >= 0) {
+            writer->owns_fd = true;
+            return ZENITH_OK;
+        }
+        if (errno != EEXIST) break;
+    }
+    int code = errno;
+    writer->temporary[0] = '\0'; // it is not ours to remove
+    return zn_os_fail(err, code, "write", writer->target);
+}
+
+static zenith_status open_target(zn_writer *writer, const char *path, zn_error *err)
+{
+    size_t length = strlen(path);
+    if (length == 0 || path[length - 1] == '/') {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "cannot write '%s': it does not name a file",
+                       path);
+    }
+    if (length >= PATH_MAX) return zn_os_fail(err, ENAMETOOLONG, "write", path);
+    memcpy(writer->target, path, length + 1);
+    struct stat info;
+    if (stat(path, &info) != 0) return open_temporary(writer, err);
+    if (S_ISDIR(info.st_mode)) return zn_os_fail(err, EISDIR, "write", path);
+    if (!S_ISREG(info.st_mode)) return open_straight(writer, err); // /dev/null must stay a device
+    // A link keeps pointing where it does, and an existing file keeps its permissions.
+    if (!realpath(path, writer->target)) return zn_os_fail(err, errno, "write", path);
+    ZN_TRY(open_temporary(writer, err));
+    if (fchmod(writer->fd, info.st_mode & 0777) != 0) return zn_os_fail(err, errno, "write", path);
+    return ZENITH_OK;
+}
+
+zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err)
+{
+    zn_writer *writer = zn_alloc(sizeof *writer);
+    if (!writer) return zn_fail_memory(err, sizeof *writer);
+    writer->fd = STDOUT_FILENO;
+    writer->owns_fd = false;
+    writer->failed = false;
+    writer->buffered = 0;
+    writer->temporary[0] = '\0';
+    if (strcmp(path, "-") == 0) {
+        zn_text_format(writer->target, sizeof writer->target, "standard output");
+    } else {
+        zenith_status status = open_target(writer, path, err);
+        if (status != ZENITH_OK) {
+            zn_writer_discard(writer);
+            return status;
+        }
+    }
+    *out = writer;
+    return ZENITH_OK;
+}
+
+static zenith_status write_all(zn_writer *writer, const uint8_t *data, size_t size, zn_error *err)
+{
+    while (size > 0) {
+        ssize_t written = write(writer->fd, data, size < LARGEST_WRITE ? size : LARGEST_WRITE);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) {
+            writer->failed = true;
+            return zn_os_fail(err, errno, "write", writer->target);
+        }
+        data += written;
+        size -= (size_t)written;
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status flush(zn_writer *writer, zn_error *err)
+{
+    size_t size = writer->buffered;
+    writer->buffered = 0;
+    return write_all(writer, writer->buffer, size, err);
+}
+
+zenith_status zn_writer_write(zn_writer *writer, const void *data, size_t size, zn_error *err)
+{
+    if (size == 0) return ZENITH_OK;
+    if (size > BUFFER_SIZE - writer->buffered) ZN_TRY(flush(writer, err));
+    if (size >= BUFFER_SIZE) return write_all(writer, data, size, err);
+    memcpy(writer->buffer + writer->buffered, data, size);
+    writer->buffered += size;
+    return ZENITH_OK;
+}
+
+static zenith_status put_in_place(zn_writer *writer, zn_error *err)
+{
+    if (writer->failed) {
+        return zn_fail(err, ZENITH_IO, "cannot write '%s': an earlier write failed",
+                       writer->target);
+    }
+    ZN_TRY(flush(writer, err));
+    // Some file systems report a full disk only here. A pipe or a device cannot be synchronised.
+    if (writer->temporary[0] && fsync(writer->fd) != 0)
+        return zn_os_fail(err, errno, "write", writer->target);
+    if (writer->owns_fd) {
+        writer->owns_fd = false;
+        if (close(writer->fd) != 0) return zn_os_fail(err, errno, "write", writer->target);
+    }
+    if (!writer->temporary[0]) return ZENITH_OK;
+    if (rename(writer->temporary, writer->target) != 0)
+        return zn_os_fail(err, errno, "put in place", writer->target);
+    writer->temporary[0] = '\0';
+    return ZENITH_OK;
+}
+
+zenith_status zn_writer_commit(zn_writer *writer, zn_error *err)
+{
+    zenith_status status = put_in_place(writer, err);
+    zn_writer_discard(writer);
+    return status;
+}
+
+void zn_writer_discard(zn_writer *writer)
+{
+    if (!writer) return;
+    if (writer->owns_fd) close(writer->fd);
+    if (writer->temporary[0]) unlink(writer->temporary);
+    zn_free(writer);
+}
+
+bool zn_path_is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool zn_path_is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// The names of a folder; the texts are in the arena.
+struct names {
+    zn_arena arena;
+    char **name;
+    size_t count, capacity;
+};
+
+static zenith_status add_name(struct names *names, const char *name, zn_error *err)
+{
+    ZN_TRY(zn_array_reserve((void **)&names->name, &names->capacity, names->count + 1,
+                            sizeof *names->name, err));
+    char *copy = zn_arena_text(&names->arena, name);
+    if (!copy) return zn_fail_memory(err, strlen(name) + 1);
+    names->name[names->count++] = copy;
+    return ZENITH_OK;
+}
+
+static zenith_status read_names(DIR *folder, const char *path, struct names *names, zn_error *err)
+{
+    while (true) {
+        errno = 0;
+        struct dirent *entry = readdir(folder);
+        if (!entry && errno != 0) return zn_os_fail(err, errno, "list", path);
+        if (!entry) return ZENITH_OK;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        ZN_TRY(add_name(names, entry->d_name, err));
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+zenith_status zn_directory_each(const char *path,
+                                zenith_status (*each)(void *cookie, const char *name), void *cookie,
+                                zn_error *err)
+{
+    DIR *folder = opendir(path);
+    if (!folder) return zn_os_fail(err, errno, "list", path);
+    struct names names = {0};
+    zenith_status status = read_names(folder, path, &names, err);
+    closedir(folder);
+    if (status == ZENITH_OK && names.count > 0) {
+        qsort(names.name, names.count, sizeof *names.name, by_bytes);
+    }
+    for (size_t i = 0; status == ZENITH_OK && i < names.count; i++) {
+        status = each(cookie, names.name[i]);
+    }
+    zn_free(names.name);
+    zn_arena_free(&names.arena);
+    return status;
+}
