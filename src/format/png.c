@@ -67,6 +67,7 @@ static void walk_chunks(const uint8_t *data, size_t size, zn_image_header *heade
 
 static zenith_status context_open(png_decoder *decoder, zn_error *err)
 {
+    zn_codec_failure_clear();
     spng_ctx_free(decoder->context);
     decoder->context = zn_png_context_create(0);
     if (!decoder->context) return zn_fail(err, ZENITH_OUT_OF_MEMORY, "No memory for libspng.");
@@ -188,6 +189,7 @@ static zenith_status png_row(void *state, void *dst, zn_error *err)
 {
     png_decoder *decoder = state;
     bool last = ++decoder->next == decoder->ihdr.height;
+    zn_codec_failure_clear();
     int code = 0;
     if (decoder->picture)
         memcpy(dst, decoder->picture + decoder->row_bytes * (decoder->next - 1),
