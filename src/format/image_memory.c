@@ -41,7 +41,7 @@ void *zn_codec_malloc(size_t bytes)
     return base + ZN_ALIGN;
 }
 
-size_t zn_codec_size(const void *block)
+static size_t size_of(const void *block)
 {
     size_t bytes;
     memcpy(&bytes, (const uint8_t *)block - ZN_ALIGN, sizeof bytes);
@@ -52,7 +52,7 @@ void *zn_codec_realloc(void *block, size_t bytes)
 {
     void *grown = zn_codec_malloc(bytes);
     if (!grown || !block) return grown;
-    size_t old = zn_codec_size(block);
+    size_t old = size_of(block);
     memcpy(grown, block, old < bytes ? old : bytes);
     zn_codec_free(block);
     return grown;

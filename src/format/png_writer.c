@@ -29,7 +29,7 @@ static zenith_status hand_on(png_encoder *encoder, int code, zn_error *err)
 {
     if (encoder->status != ZENITH_OK)
         return zn_fail(err, encoder->status, "%s", encoder->error.text);
-    return code ? zn_png_fail(err, code) : ZENITH_OK;
+    return zn_png_check(code, err);
 }
 
 static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t height,
