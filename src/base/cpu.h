@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which instruction sets this process may use. ZENITH_CPU=baseline|avx2|avx512|amx in the
-// environment, or a test, lowers it; nothing raises it. The same cap is given to oneDNN (dnn/), so
-// a lowered run is what an older CPU would compute.
+// environment lowers it (any other word changes nothing); nothing raises it. The same cap is given
+// to oneDNN (dnn/), so a lowered run is what an older CPU would compute.
 #ifndef ZN_BASE_CPU_H
 #define ZN_BASE_CPU_H
 
@@ -13,8 +13,7 @@ typedef enum zn_isa {
     ZN_ISA_BASELINE = 0, // what the architecture guarantees (x86-64: SSE2)
     ZN_ISA_AVX2 = 1,     // with FMA and F16C
     ZN_ISA_AVX512 = 2,   // F, BW, DQ, VL
-    ZN_ISA_AMX =
-        3 // AVX-512 with BF16 and VNNI, and tiles for bf16 and int8 that the kernel lets us use
+    ZN_ISA_AMX = 3       // AVX-512 with BF16 and VNNI; tiles of bf16 and int8, with permission
 } zn_isa;
 
 typedef struct zn_cpu {
@@ -24,7 +23,8 @@ typedef struct zn_cpu {
     bool avx512_vnni; // within AVX512: VPDPBUSD, so that u8*s8 sums do not saturate
 } zn_cpu;
 
-// Detected once per call of zn_cpu_detect (cheap); the environment is read each time.
+// Looks again at every call (cheap), the environment too. Where there are AMX tiles it asks the
+// system for permission to use them.
 zn_cpu zn_cpu_detect(void);
 const char *zn_isa_name(zn_isa isa); // "baseline", "avx2", "avx512", "amx"
 

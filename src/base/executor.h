@@ -18,14 +18,15 @@
 
 typedef struct zn_executor zn_executor;
 
-// Runs on an executor thread; `stream` is its number, 0 .. streams-1.
+// Runs on an executor thread; `stream` is its number, 0 .. streams-1. It must not wait for another
+// job of the same executor.
 typedef zenith_status zn_job_fn(void *arg, zn_team *team, int stream);
 
 zenith_status zn_executor_create(int streams, int threads, zn_executor **out, zn_error *err);
-// Waits for the running jobs, ends the threads. In a forked child it only frees memory. NULL is
-// fine.
+// Waits for the running jobs, ends the threads. In a forked child it only frees. NULL is fine.
 void zn_executor_free(zn_executor *executor);
 
+// Hands the job over, waits for its end, returns its status. Any number of threads may call it.
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, zn_error *err);
 int zn_executor_threads(const zn_executor *executor);
 int zn_executor_streams(const zn_executor *executor);

@@ -15,8 +15,8 @@
 
 #define ZN_ALIGN 64 // one cache line, one AVX-512 register, and what oneDNN likes
 
-// Aligned to ZN_ALIGN; NULL when there is none. Size 0 gives a block of one line. zn_alloc's
-// content is undefined.
+// Aligned to ZN_ALIGN; NULL when there is none. Size 0 gives a block of one line. The content of
+// zn_alloc's is undefined.
 void *zn_alloc(size_t bytes);
 void *zn_alloc_zero(size_t bytes);
 void zn_free(void *block); // NULL is fine
@@ -35,10 +35,11 @@ static inline size_t zn_round_up(size_t value, size_t multiple)
 zenith_status zn_array_reserve(void **array, size_t *capacity, size_t count, size_t element,
                                zn_error *err);
 
-// An arena hands out zeroed memory and frees it all at once.
+// An arena hands out zeroed memory, aligned for every type of C, and frees it all at once. A zeroed
+// arena is an empty one.
 typedef struct zn_arena {
     struct zn_arena_block *blocks;
-    size_t used; // bytes handed out
+    size_t used; // bytes handed out, with their alignment
 } zn_arena;
 
 void *zn_arena_alloc(zn_arena *arena, size_t bytes);    // zeroed; NULL when there is none

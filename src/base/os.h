@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything we ask of the operating system, in one header; the answers are in os_posix.c (and,
-// later, os_windows.c). No other file of the library makes system calls.
+// Everything we ask of the operating system, in one header; the answers are in os_posix_*.c. No
+// other file of the library makes system calls.
 #ifndef ZN_BASE_OS_H
 #define ZN_BASE_OS_H
 
@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// --- files
-// --------------------------------------------------------------------------------------------------------------
+// --- files ---------------------------------------------------------------------------------------
 
 // A file mapped for reading. An empty file maps to size 0 with data == NULL.
 typedef struct zn_mapped {
@@ -23,31 +22,32 @@ typedef struct zn_mapped {
 
 zenith_status zn_mapped_open(const char *path, zn_mapped *out, zn_error *err);
 void zn_mapped_close(zn_mapped *mapped); // zeroes it; a zeroed one is fine
-// Tells the system that these bytes will not be wanted again soon, so that they stop counting as
-// resident.
+// Tells the system that these bytes will not be wanted again soon: they stop counting as resident.
 void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size);
 
-// A file written beside its final name and put in place by rename only when whole: readers see the
-// old one or the new one.
+// A file written beside its final name (as .NAME.tmp-PID-N) and put in place by rename only when
+// whole: readers see the old one or the new one. A link is followed, permissions of an existing
+// file are kept. The path "-" (standard output), a pipe or a device is written straight.
 typedef struct zn_writer zn_writer;
-zenith_status zn_writer_open(const char *path, zn_writer **out,
-                             zn_error *err); // path "-": standard output, no rename
+zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err);
 zenith_status zn_writer_write(zn_writer *writer, const void *data, size_t size, zn_error *err);
-zenith_status zn_writer_commit(zn_writer *writer,
-                               zn_error *err); // flushes, renames; the writer is freed either way
-void zn_writer_discard(zn_writer *writer);     // removes what was written, frees; NULL is fine
+// Flushes to the disk and renames; the writer is freed either way.
+zenith_status zn_writer_commit(zn_writer *writer, zn_error *err);
+// Removes what was written and frees; NULL is fine.
+void zn_writer_discard(zn_writer *writer);
 
 bool zn_path_is_file(const char *path);
 bool zn_path_is_directory(const char *path);
-// Calls each(name) for every entry of a directory in byte order of names, but "." and ".."; stops
-// at the first status not OK.
+// Calls each(name) for every entry of a directory but "." and "..", in byte order of the names;
+// stops at the first status that is not OK.
 zenith_status zn_directory_each(const char *path,
                                 zenith_status (*each)(void *cookie, const char *name), void *cookie,
                                 zn_error *err);
 
-// --- threads
-// ------------------------------------------------------------------------------------------------------------
+// --- threads -------------------------------------------------------------------------------------
 
+// Freeing and joining accept NULL. In a forked child, where the threads do not exist, they only
+// free.
 typedef struct zn_mutex zn_mutex;
 typedef struct zn_condition zn_condition;
 typedef struct zn_thread zn_thread;
@@ -68,8 +68,7 @@ void zn_thread_join(zn_thread *thread); // and frees it
 
 uint64_t zn_process_id(void); // differs in a forked child
 
-// --- machine
-// ------------------------------------------------------------------------------------------------------------
+// --- machine -------------------------------------------------------------------------------------
 
 const char *zn_environment(const char *name); // NULL when unset
 double zn_clock_seconds(void);                // monotonic

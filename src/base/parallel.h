@@ -25,7 +25,7 @@ zenith_status zn_team_create(int threads, zn_team **out, zn_error *err);
 void zn_team_free(zn_team *team);         // on the same thread; NULL is fine
 int zn_team_threads(const zn_team *team); // 1 for NULL
 
-void zn_parallel(zn_team *team, size_t count, size_t tile, zn_parallel_fn *fn,
-                 void *arg); // team NULL: serial, same bits
+// team NULL: serial, same bits. fn must not call zn_parallel on the same team. tile 0 counts as 1.
+void zn_parallel(zn_team *team, size_t count, size_t tile, zn_parallel_fn *fn, void *arg);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct zn_error {
     char text[512]; // "" while nothing failed
 } zn_error;
 
-// Leaves the sentence (unless a deeper one is there already) and returns `status`. Formats as in
-// base/text.h.
+// Leaves the sentence, formatted as in base/text.h, unless a deeper one is there already, and
+// returns `status`.
 zenith_status zn_fail(zn_error *err, zenith_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -35,8 +35,8 @@ void zn_error_prefix(zn_error *err, const char *prefix);
         if (zn_try_status_ != ZENITH_OK) return zn_try_status_;                                    \
     } while (0)
 
-// The same in a function that owns something: needs `zenith_status status` and a label `fail` at
-// the end.
+// The same in a function that owns something: needs `zenith_status status` and, at the end, a label
+// `fail`.
 #define ZN_GO(call)                                                                                \
     do {                                                                                           \
         status = (call);                                                                           \

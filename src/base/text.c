@@ -15,7 +15,7 @@ enum {
     MAX_DECIMALS = 18,    // 2^53 * 10^18 fits 128 bits
     INTEGER_DIGITS = 309, // of the largest double
     BODY_SIZE = INTEGER_DIGITS + 1 + MAX_DECIMALS + 1,
-    LIMBS = 33, // 32 bits each: 2^1024, and one more that takes the shifted-out bits
+    LIMBS = 33, // of 32 bits: 2^1024, and one more that stays zero
 };
 
 __extension__ typedef unsigned __int128 uint128;
@@ -87,7 +87,7 @@ static void put_signed(sink *out, const struct spec *spec, int64_t value)
 // Decimal digits of mantissa * 2^exponent (exponent >= 0, the value a finite double) before `end`.
 static char *big_integer_before(char *end, uint64_t mantissa, int exponent)
 {
-    uint32_t limb[LIMBS + 2] = {0};
+    uint32_t limb[LIMBS] = {0};
     uint128 low = (uint128)mantissa << (exponent % 32);
     for (int i = 0; i < 3; i++) limb[exponent / 32 + i] = (uint32_t)(low >> (32 * i));
     int top = exponent / 32 + 2;
@@ -117,8 +117,7 @@ static size_t format_fixed(char body[BODY_SIZE], double value, int decimals)
 
     uint64_t whole = mantissa, fraction = 0;
     if (exponent < 0) {
-        // Below 2^-127 the scaled value is under 2^-13, so it rounds to zero: no need to shift
-        // more.
+        // From exponent -128 on the value is under 2^-75, and even 10^18 times that rounds to zero.
         int shift = exponent < -127 ? 127 : -exponent;
         whole = shift > 63 ? 0 : mantissa >> shift;
         uint128 scaled = (uint128)(shift > 63 ? mantissa : mantissa - (whole << shift)) * power;

@@ -2,9 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small text tools for messages. The library imports nothing of the printf family (a host may
-// forbid it, and locale must not change our bytes), so formatting is ours: %s %c %d %i %u %x %ld
-// %lu %lld %llu %zu %zd %% with an optional width for integers
-// (%05u), %.*s, and %f / %.3f / %g (as %.6f without trailing zeros).
+// forbid it, and locale must not change our bytes), so formatting is ours:
+//
+//     %s %.8s %.*s %c %%              text; NULL is "(null)"
+//     %d %i %u %x, with l, ll, z      integers
+//     %f %.3f                         a double, exactly rounded, at most 18 decimals
+//     %g                              the same as %f without trailing zeros
+//     %5u %-8s %05d %*d               a width, the left edge, zeros
+//
+// At any other conversion the rest of the format is copied as it stands.
 #ifndef ZN_BASE_TEXT_H
 #define ZN_BASE_TEXT_H
 
@@ -13,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Writes at most size bytes with the closing zero (size > 0) and returns the length of what was
-// written; cuts what is too long.
+// Writes at most `size` bytes with the closing zero (size > 0), cutting what is too long, and
+// returns the length of what was written.
 size_t zn_text_format(char *dst, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 size_t zn_text_format_list(char *dst, size_t size, const char *format, va_list list)

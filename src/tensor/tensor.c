@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-// A rank that does not fit makes a shape that nothing accepts (zn_shape_elements says false).
 zn_shape zn_shape_make(int rank, const int64_t *dim)
 {
     zn_shape shape = {.rank = rank};

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tensor: a description (type, shape, layout) and bytes. Shapes are in memory order, the last
-// dimension contiguous: pictures and feature maps are [n, h, w, c], convolution weights [out, in,
-// kh, kw] as checkpoints have them.
+// dimension contiguous: pictures and feature maps are [n, h, w, c], convolution weights
+// [out, in, kh, kw] as checkpoints have them.
 #ifndef ZN_TENSOR_TENSOR_H
 #define ZN_TENSOR_TENSOR_H
 
@@ -41,17 +41,20 @@ typedef struct zn_tensor {
     void *data;
 } zn_tensor;
 
+// A rank outside 0 .. ZN_MAX_RANK makes a shape of rank -1, which zn_shape_elements refuses.
 zn_shape zn_shape_make(int rank, const int64_t *dim);
 #define ZN_SHAPE(...)                                                                              \
     zn_shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                       \
                   (const int64_t[]){__VA_ARGS__})
 bool zn_shape_equal(const zn_shape *a, const zn_shape *b);
-bool zn_shape_elements(const zn_shape *shape,
-                       size_t *out); // false: a negative dimension, or more than fits
-size_t zn_shape_text(const zn_shape *shape, char *dst, size_t size); // "[1, 64, 64, 4]"
+// False for a negative dimension, a rank that is none, or more elements than a size_t counts.
+bool zn_shape_elements(const zn_shape *shape, size_t *out);
+// "[1, 64, 64, 4]", cut to `size` bytes with the closing zero; returns its length.
+size_t zn_shape_text(const zn_shape *shape, char *dst, size_t size);
 
 zn_desc zn_desc_make(zn_type type, zn_shape shape);
 bool zn_desc_bytes(const zn_desc *desc, size_t *out); // false where it does not fit
+// Two NULLs are equal; the keys are compared by content.
 bool zn_layout_equal(const zn_layout *a, const zn_layout *b);
 
 #endif

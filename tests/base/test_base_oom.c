@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each allocation of base fails in turn: the call must say so, leave its result alone, leak nothing
+// (the address sanitizer looks), and work again as soon as there is memory.
+#include "tests/testing.h"
+
+#include "src/base/executor.h"
+#include "src/base/memory.h"
+#include "src/base/os.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+// Allocations until the one that fails; below zero: none does. Executor threads allocate too.
+static atomic_long left = -1;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    if (atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0) return NULL;
+    return __real_aligned_alloc(alignment, size);
+}
+
+static zenith_status set_job(void *arg, zn_team *team, int stream)
+{
+    (void)stream;
+    *(int *)arg = zn_team_threads(team);
+    return ZENITH_OK;
+}
+
+static zenith_status use_executor(zn_error *err)
+{
+    zn_executor *executor = NULL;
+    zenith_status status = zn_executor_create(2, 2, &executor, err);
+    if (status != ZENITH_OK) {
+        assert_null(executor);
+        return status;
+    }
+    int threads = 0;
+    status = zn_executor_run(executor, set_job, &threads, err);
+    assert_int_equal(threads, 2);
+    zn_executor_free(executor);
+    return status;
+}
+
+static zenith_status use_writer(zn_error *err)
+{
+    zn_writer *writer = NULL;
+    zenith_status status = zn_writer_open("/dev/null", &writer, err);
+    if (status != ZENITH_OK) {
+        assert_null(writer);
+        return status;
+    }
+    return zn_writer_commit(writer, err);
+}
+
+static zenith_status ignore_name(void *cookie, const char *name)
+{
+    (void)cookie;
+    return name[0] ? ZENITH_OK : ZENITH_INTERNAL;
+}
+
+// Enough names for the list to grow.
+static zenith_status use_directory(zn_error *err)
+{
+    return zn_directory_each(zn_test_path(zn_test_source(), "src/base"), ignore_name, NULL, err);
+}
+
+static zenith_status use_arena(zn_error *err)
+{
+    zn_arena arena = {0};
+    zenith_status status = ZENITH_OK;
+    for (int i = 0; i < 20 && status == ZENITH_OK; i++) {
+        if (!zn_arena_alloc(&arena, 9000)) status = zn_fail_memory(err, 9000);
+    }
+    zn_arena_free(&arena);
+    return status;
+}
+
+static void check_each(zenith_status (*use)(zn_error *err), long at_least)
+{
+    for (long n = 0;; n++) {
+        zn_error err = {0};
+        atomic_store(&left, n);
+        zenith_status status = use(&err);
+        bool failed = atomic_exchange(&left, -1) < 0;
+        if (!failed) { // it never came to allocation n
+            zn_test_ok(status, &err);
+            assert_true(n >= at_least);
+            return;
+        }
+        assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
+        assert_non_null(strstr(err.text, "memory"));
+        err.text[0] = '\0';
+        zn_test_ok(use(&err), &err);
+    }
+}
+
+static void executor(void **state)
+{
+    (void)state;
+    check_each(use_executor, 8); // itself, lock, conditions, two threads, two teams
+}
+
+static void writer(void **state)
+{
+    (void)state;
+    check_each(use_writer, 1);
+}
+
+static void directory(void **state)
+{
+    (void)state;
+    check_each(use_directory, 3);
+}
+
+static void arena(void **state)
+{
+    (void)state;
+    check_each(use_arena, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(executor),
+        cmocka_unit_test(writer),
+        cmocka_unit_test(directory),
+        cmocka_unit_test(arena),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
