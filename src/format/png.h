@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the PNG decoder and encoder share: a libspng context whose memory is ours, and its errors
+// as statuses.
+#ifndef ZN_FORMAT_PNG_H
+#define ZN_FORMAT_PNG_H
+
+#include "src/base/status.h"
+
+#include <spng.h>
+
+spng_ctx *zn_png_context_create(int flags); // NULL: no memory
+zenith_status zn_png_fail(zn_error *err, int code);
+
+#endif
