@@ -1,21 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// lcms2 behind zn_colour. Each transform has an lcms context of its own, whose memory plug-in
-// allocates by zn_alloc and counts: a profile is hostile input, so one that makes lcms want more
-// than MAX_MEMORY is treated as unreadable, while a failing zn_alloc is ZENITH_OUT_OF_MEMORY (the
-// same picture must not get other colours because memory was short).
+// lcms2 behind zn_colour. Each transform has an lcms context of its own, with plug-ins for memory
+// (zn_alloc, counted) and for locks (none: a transform belongs to one thread).
+//
+// A profile is hostile input and lcms does not survive every failed allocation, so while a
+// transform is built our allocator never tells it of one: it jumps back to zn_colour_open, which
+// ends the context and frees whatever blocks are left; they are kept in a list for that. No memory
+// is then ZENITH_OUT_OF_MEMORY (the same picture must not get other colours because memory was
+// short), more than MAX_MEMORY makes the profile an unreadable one.
 //
 // Invariants
 //   1. No global state of lcms is set: no error handler, no plug-in outside our context.
 //   2. A transform exists only for a profile whose colour space is that of the samples.
+//   3. `armed` is set only while zn_colour_open, with `back`, is on the stack.
 #include "src/format/colour.h"
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/format/image_codec.h"
 
 #include <math.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include <lcms2.h>
@@ -23,62 +28,120 @@
 
 #define MAX_MEMORY ((size_t)256 << 20)
 
+typedef struct block {
+    struct block *next, *prev; // a ring
+    size_t size;
+} block;
+enum { HEAD = ZN_ALIGN }; // room for a block in front of what lcms gets, keeping its alignment
+_Static_assert(sizeof(block) <= HEAD, "the head of a block fits");
+
 struct zn_colour {
     cmsContext context;
     cmsHTRANSFORM transform;
+    block ring; // of what lcms holds
     size_t held;
-    bool out_of_memory;
+    jmp_buf back;
+    bool armed, out_of_memory;
 };
 
-// --- lcms's memory: the context's user pointer is the zn_colour; while a context is being made
-// there is none yet
+// --- plug-ins
 
+static void *allocation_failed(zn_colour *colour, bool out_of_memory)
+{
+    if (!colour) return NULL;
+    if (out_of_memory) colour->out_of_memory = true;
+    if (colour->armed) longjmp(colour->back, 1);
+    return NULL;
+}
+
+// The context's user pointer is the zn_colour; for the very first block there is no context yet.
 static void *plugin_malloc(cmsContext context, cmsUInt32Number bytes)
 {
     zn_colour *colour = cmsGetContextUserData(context);
-    if (colour && bytes > MAX_MEMORY - colour->held) return NULL;
-    void *block = zn_codec_malloc(bytes);
+    if (colour && bytes > MAX_MEMORY - colour->held) return allocation_failed(colour, false);
+    block *made = zn_alloc((size_t)bytes + HEAD);
+    if (!made) return allocation_failed(colour, true);
+    *made = (block){made, made, bytes};
     if (colour) {
-        if (block)
-            colour->held += bytes;
-        else
-            colour->out_of_memory = true;
+        colour->held += bytes;
+        made->next = colour->ring.next;
+        made->prev = &colour->ring;
+        made->next->prev = made;
+        made->prev->next = made;
     }
-    return block;
+    return (uint8_t *)made + HEAD;
 }
 
-static void plugin_free(cmsContext context, void *block)
+static block *block_of(void *memory)
 {
-    zn_colour *colour = cmsGetContextUserData(context);
-    if (colour && block) {
-        size_t bytes = zn_codec_size(block);
-        colour->held -= bytes < colour->held ? bytes : colour->held;
-    }
-    zn_codec_free(block);
+    return (block *)(void *)((uint8_t *)memory - HEAD);
 }
 
-static void *plugin_realloc(cmsContext context, void *block, cmsUInt32Number bytes)
+static void plugin_free(cmsContext context, void *memory)
+{
+    if (!memory) return;
+    zn_colour *colour = cmsGetContextUserData(context);
+    block *old = block_of(memory);
+    if (colour && old->next != old) colour->held -= old->size;
+    old->next->prev = old->prev;
+    old->prev->next = old->next;
+    zn_free(old);
+}
+
+static void *plugin_realloc(cmsContext context, void *memory, cmsUInt32Number bytes)
 {
     void *grown = plugin_malloc(context, bytes);
-    if (!grown || !block) return grown;
-    size_t old = zn_codec_size(block);
-    memcpy(grown, block, old < bytes ? old : bytes);
-    plugin_free(context, block);
+    if (!grown || !memory) return grown;
+    size_t old = block_of(memory)->size;
+    memcpy(grown, memory, old < bytes ? old : bytes);
+    plugin_free(context, memory);
     return grown;
+}
+
+static void *no_lock_create(cmsContext context)
+{
+    return cmsGetContextUserData(context); // anything but NULL
+}
+
+static void no_lock_free(cmsContext context, void *lock)
+{
+    (void)context;
+    (void)lock;
+}
+
+static cmsBool no_lock_lock(cmsContext context, void *lock)
+{
+    (void)context;
+    (void)lock;
+    return TRUE;
+}
+
+static void no_lock_unlock(cmsContext context, void *lock)
+{
+    (void)context;
+    (void)lock;
 }
 
 static zenith_status context_open(zn_colour *colour, zn_error *err)
 {
+    enum { EXPECTED_VERSION = 2000 }; // what is used here exists since 2.0
+    cmsPluginMutex locks = {
+        .base = {cmsPluginMagicNumber, EXPECTED_VERSION, cmsPluginMutexSig, NULL},
+        .CreateMutexPtr = no_lock_create,
+        .DestroyMutexPtr = no_lock_free,
+        .LockMutexPtr = no_lock_lock,
+        .UnlockMutexPtr = no_lock_unlock,
+    };
     cmsPluginMemHandler memory = {
-        .base = {.Magic = cmsPluginMagicNumber,
-                 .ExpectedVersion = 2000, // what is used here exists since 2.0
-                 .Type = cmsPluginMemHandlerSig},
+        .base = {cmsPluginMagicNumber, EXPECTED_VERSION, cmsPluginMemHandlerSig, &locks.base},
         .MallocPtr = plugin_malloc,
         .FreePtr = plugin_free,
         .ReallocPtr = plugin_realloc,
     };
+    colour->ring.next = colour->ring.prev = &colour->ring;
     colour->context = cmsCreateContext(&memory, colour);
-    return colour->context ? ZENITH_OK : zn_fail_memory(err, sizeof(cmsPluginMemHandler));
+    if (colour->context) return ZENITH_OK;
+    return zn_fail(err, ZENITH_OUT_OF_MEMORY, "lcms2 found no memory left.");
 }
 
 // --- profiles
@@ -188,9 +251,12 @@ static cmsHTRANSFORM transform_to_srgb(cmsContext context, cmsHPROFILE profile,
 {
     cmsHPROFILE srgb = cmsCreate_sRGBProfileTHR(context);
     if (!srgb) return NULL;
+    // By default lcms replaces a 16-bit pipeline by a table of 33^3 points, 6/255 off in the test
+    // with Display P3; its 8-bit ways are exact for matrix profiles.
+    cmsUInt32Number flags = sample_bits == 16 ? cmsFLAGS_NOOPTIMIZE : 0;
     cmsHTRANSFORM transform = cmsCreateTransformTHR(
         context, profile, samples_format(layout, sample_bits), srgb,
-        sample_bits == 16 ? TYPE_RGB_16 : TYPE_RGB_8, INTENT_PERCEPTUAL, 0);
+        sample_bits == 16 ? TYPE_RGB_16 : TYPE_RGB_8, INTENT_PERCEPTUAL, flags);
     cmsCloseProfile(srgb);
     return transform;
 }
@@ -198,6 +264,35 @@ static cmsHTRANSFORM transform_to_srgb(cmsContext context, cmsHPROFILE profile,
 static bool plain(const zn_colour_claim *claim, zn_pixel_layout layout)
 {
     return !claim->has_icc && (layout == ZN_PIXEL_CMYK || claim_is_srgb(claim));
+}
+
+static void build(zn_colour *colour, const zn_colour_claim *claim, zn_pixel_layout layout,
+                  int sample_bits, char name[32])
+{
+    cmsHPROFILE profile = claim->has_icc ? profile_from_icc(colour->context, claim, layout, name)
+                                         : profile_from_gamma(colour->context, claim, layout, name);
+    if (!profile) return;
+    cmsHTRANSFORM transform = transform_to_srgb(colour->context, profile, layout, sample_bits);
+    cmsCloseProfile(profile);
+    if (!transform) zn_text_format(name, 32, "unreadable profile ignored");
+    colour->transform = transform;
+}
+
+// As build, coming back from a failed allocation too.
+static zenith_status build_or_jump(zn_colour *colour, const zn_colour_claim *claim,
+                                   zn_pixel_layout layout, int sample_bits, char name[32],
+                                   zn_error *err)
+{
+    if (setjmp(colour->back) == 0) {
+        colour->armed = true;
+        build(colour, claim, layout, sample_bits, name);
+    } else {
+        zn_text_format(name, 32, "unreadable profile ignored");
+    }
+    colour->armed = false;
+    if (!colour->out_of_memory) return ZENITH_OK;
+    return zn_fail(err, ZENITH_OUT_OF_MEMORY,
+                   "There is no memory left to read the picture's colour profile.");
 }
 
 zenith_status zn_colour_open(const zn_colour_claim *claim, zn_pixel_layout layout, int sample_bits,
@@ -210,19 +305,7 @@ zenith_status zn_colour_open(const zn_colour_claim *claim, zn_pixel_layout layou
     zn_colour *colour = zn_alloc_zero(sizeof *colour);
     if (!colour) return zn_fail_memory(err, sizeof *colour);
     zenith_status status = context_open(colour, err);
-    if (status == ZENITH_OK) {
-        cmsHPROFILE profile = claim->has_icc
-                                  ? profile_from_icc(colour->context, claim, layout, name)
-                                  : profile_from_gamma(colour->context, claim, layout, name);
-        if (profile) {
-            colour->transform = transform_to_srgb(colour->context, profile, layout, sample_bits);
-            if (!colour->transform) zn_text_format(name, 32, "unreadable profile ignored");
-            cmsCloseProfile(profile);
-        }
-        if (colour->out_of_memory)
-            status = zn_fail(err, ZENITH_OUT_OF_MEMORY,
-                             "There is no memory left to read the picture's colour profile.");
-    }
+    if (status == ZENITH_OK) status = build_or_jump(colour, claim, layout, sample_bits, name, err);
     if (status == ZENITH_OK && colour->transform)
         *out = colour;
     else
@@ -235,6 +318,11 @@ void zn_colour_free(zn_colour *colour)
     if (!colour) return;
     if (colour->transform) cmsDeleteTransform(colour->transform);
     if (colour->context) cmsDeleteContext(colour->context);
+    // left behind only after a jump
+    for (block *b = colour->ring.next, *next; b && b != &colour->ring; b = next) {
+        next = b->next;
+        zn_free(b);
+    }
     zn_free(colour);
 }
 

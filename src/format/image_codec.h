@@ -60,6 +60,8 @@ void *zn_codec_malloc(size_t bytes);
 void *zn_codec_realloc(void *block, size_t bytes);
 void *zn_codec_calloc(size_t count, size_t bytes);
 void zn_codec_free(void *block);
-size_t zn_codec_size(const void *block); // as asked for
+// Whether one of them found no memory since the last clear, on this thread.
+void zn_codec_failure_clear(void);
+bool zn_codec_failure(void);
 
 #endif

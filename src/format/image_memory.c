@@ -3,10 +3,26 @@
 //
 // The C library's allocation calls on top of zn_alloc. zn_alloc has no realloc, so the size lies in
 // front of each block; a whole cache line of it keeps the block as aligned as zn_alloc's.
+//
+// The hooks carry no pointer of ours, and zlib inside libspng reports a failed allocation as broken
+// data. So the failure is noted here, per thread, from zn_codec_failure_clear until it is asked for
+// in the same call of the library: no state outlives a call.
 #include "src/base/memory.h"
 #include "src/format/image_codec.h"
 
 #include <string.h>
+
+static _Thread_local bool failed;
+
+void zn_codec_failure_clear(void)
+{
+    failed = false;
+}
+
+bool zn_codec_failure(void)
+{
+    return failed;
+}
 
 static void *base_of(void *block)
 {
@@ -16,14 +32,16 @@ static void *base_of(void *block)
 void *zn_codec_malloc(size_t bytes)
 {
     size_t total;
-    if (!zn_add_size(bytes, ZN_ALIGN, &total)) return NULL;
-    uint8_t *base = zn_alloc(total);
-    if (!base) return NULL;
+    uint8_t *base = zn_add_size(bytes, ZN_ALIGN, &total) ? zn_alloc(total) : NULL;
+    if (!base) {
+        failed = true;
+        return NULL;
+    }
     memcpy(base, &bytes, sizeof bytes);
     return base + ZN_ALIGN;
 }
 
-size_t zn_codec_size(const void *block)
+static size_t size_of(const void *block)
 {
     size_t bytes;
     memcpy(&bytes, (const uint8_t *)block - ZN_ALIGN, sizeof bytes);
@@ -34,7 +52,7 @@ void *zn_codec_realloc(void *block, size_t bytes)
 {
     void *grown = zn_codec_malloc(bytes);
     if (!grown || !block) return grown;
-    size_t old = zn_codec_size(block);
+    size_t old = size_of(block);
     memcpy(grown, block, old < bytes ? old : bytes);
     zn_codec_free(block);
     return grown;

@@ -67,6 +67,7 @@ static void walk_chunks(const uint8_t *data, size_t size, zn_image_header *heade
 
 static zenith_status context_open(png_decoder *decoder, zn_error *err)
 {
+    zn_codec_failure_clear();
     spng_ctx_free(decoder->context);
     decoder->context = zn_png_context_create(0);
     if (!decoder->context) return zn_fail(err, ZENITH_OUT_OF_MEMORY, "No memory for libspng.");
@@ -75,7 +76,7 @@ static zenith_status context_open(png_decoder *decoder, zn_error *err)
     if (!code) code = spng_set_crc_action(decoder->context, SPNG_CRC_ERROR, SPNG_CRC_ERROR);
     if (!code) code = spng_set_png_buffer(decoder->context, decoder->data, decoder->size);
     if (!code) code = spng_get_ihdr(decoder->context, &decoder->ihdr);
-    return code ? zn_png_fail(err, code) : ZENITH_OK;
+    return zn_png_check(code, err);
 }
 
 // SPNG_FMT_PNG is "as stored, 16 bits in host order".
@@ -149,7 +150,7 @@ static zenith_status png_open(const uint8_t *data, size_t size, void **state,
     walk_chunks(data, size, header);
     struct spng_trns trns;
     int code = spng_get_trns(decoder->context, &trns); // reads all chunks before the pixels
-    if (code && code != SPNG_ECHUNKAVAIL) return zn_png_fail(err, code);
+    ZN_TRY(zn_png_check(code == SPNG_ECHUNKAVAIL ? 0 : code, err));
     choose_format(decoder, code == 0, header);
     read_colour(decoder->context, &header->colour);
     header->width = decoder->ihdr.width;
@@ -169,7 +170,7 @@ static zenith_status decode_interlaced(png_decoder *decoder, zn_error *err)
     if (!decoder->picture) return zn_fail_memory(err, bytes);
     int code = spng_decode_image(decoder->context, decoder->picture, bytes, decoder->format,
                                  decoder->flags);
-    return code ? zn_png_fail(err, code) : ZENITH_OK;
+    return zn_png_check(code, err);
 }
 
 static zenith_status png_rewind(void *state, zn_error *err)
@@ -181,13 +182,14 @@ static zenith_status png_rewind(void *state, zn_error *err)
         return decode_interlaced(decoder, err);
     int code = spng_decode_image(decoder->context, NULL, 0, decoder->format,
                                  decoder->flags | SPNG_DECODE_PROGRESSIVE);
-    return code ? zn_png_fail(err, code) : ZENITH_OK;
+    return zn_png_check(code, err);
 }
 
 static zenith_status png_row(void *state, void *dst, zn_error *err)
 {
     png_decoder *decoder = state;
     bool last = ++decoder->next == decoder->ihdr.height;
+    zn_codec_failure_clear();
     int code = 0;
     if (decoder->picture)
         memcpy(dst, decoder->picture + decoder->row_bytes * (decoder->next - 1),
@@ -195,7 +197,7 @@ static zenith_status png_row(void *state, void *dst, zn_error *err)
     else
         code = spng_decode_row(decoder->context, dst, decoder->row_bytes);
     if (last && (code == SPNG_EOI || !code)) code = spng_decode_chunks(decoder->context);
-    return code ? zn_png_fail(err, code) : ZENITH_OK;
+    return zn_png_check(code, err);
 }
 
 static void png_free(void *state)

@@ -11,6 +11,8 @@
 #include <spng.h>
 
 spng_ctx *zn_png_context_create(int flags); // NULL: no memory
-zenith_status zn_png_fail(zn_error *err, int code);
+// A return value of libspng as a status. Also ZENITH_OUT_OF_MEMORY where libspng swallowed that: it
+// leaves out a profile that it had no memory to unpack.
+zenith_status zn_png_check(int code, zn_error *err);
 
 #endif

@@ -10,12 +10,14 @@ spng_ctx *zn_png_context_create(int flags)
     return spng_ctx_new2(&memory, flags);
 }
 
-zenith_status zn_png_fail(zn_error *err, int code)
+zenith_status zn_png_check(int code, zn_error *err)
 {
-    zenith_status status = code == SPNG_EMEM || code == SPNG_EZLIB_INIT ? ZENITH_OUT_OF_MEMORY
-                           : code == SPNG_ECHUNK_LIMITS                 ? ZENITH_LIMIT
-                           : code == SPNG_EINTERNAL                     ? ZENITH_INTERNAL
-                                                                        : ZENITH_BAD_FILE;
+    if (zn_codec_failure() || code == SPNG_EMEM)
+        return zn_fail(err, ZENITH_OUT_OF_MEMORY, "libspng found no memory left.");
+    if (!code) return ZENITH_OK;
+    zenith_status status = code == SPNG_ECHUNK_LIMITS ? ZENITH_LIMIT
+                           : code == SPNG_EINTERNAL   ? ZENITH_INTERNAL
+                                                      : ZENITH_BAD_FILE;
     if (code == SPNG_EOF)
         return zn_fail(err, status, "The PNG file is cut short: it ends before its last chunk.");
     return zn_fail(err, status, "libspng: %s.", spng_strerror(code));

@@ -29,7 +29,7 @@ static zenith_status hand_on(png_encoder *encoder, int code, zn_error *err)
 {
     if (encoder->status != ZENITH_OK)
         return zn_fail(err, encoder->status, "%s", encoder->error.text);
-    return code ? zn_png_fail(err, code) : ZENITH_OK;
+    return zn_png_check(code, err);
 }
 
 static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t height,
@@ -40,6 +40,7 @@ static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t h
     *state = encoder;
     encoder->file = file;
     encoder->row_bytes = 3 * (size_t)width;
+    zn_codec_failure_clear();
     encoder->context = zn_png_context_create(SPNG_CTX_ENCODER);
     if (!encoder->context) return zn_fail(err, ZENITH_OUT_OF_MEMORY, "No memory for libspng.");
     struct spng_ihdr ihdr = {
@@ -59,6 +60,7 @@ static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t h
 static zenith_status png_row(void *state, const uint8_t *src, zn_error *err)
 {
     png_encoder *encoder = state;
+    zn_codec_failure_clear();
     int code = spng_encode_row(encoder->context, src, encoder->row_bytes);
     return hand_on(encoder, code == SPNG_EOI ? 0 : code, err);
 }
