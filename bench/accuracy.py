@@ -252,9 +252,10 @@ def print_header():
 
 
 def print_row(row):
+    own = f"{row['psnr_vs_f32_min']:.1f} / {row['psnr_vs_f32_mean']:.1f}"
     cells = (row["model"], row["dtype"], f"{row['encode_max_abs']:.1e}",
              f"{100 * row['encode_rel_l2_max']:.2g} %", f"{row['decode_max_abs']:.1e}",
-             f"{row['psnr_vs_f32_min']:.1f} / {row['psnr_vs_f32_mean']:.1f}",
+             own if row["dtype"] != "f32" else "-",
              f"{row['psnr_vs_pytorch_min']:.1f} / {row['psnr_vs_pytorch_mean']:.1f}",
              f"{row['photo_psnr_f32']:.3f}", f"{row['photo_psnr']:.3f}",
              "; ".join(row["missed"]) or "ok")
@@ -326,6 +327,8 @@ def run(options):
             rows.append(summarise(model, dtype, figures[dtype]))
             images[f"{model}/{dtype}"] = figures[dtype]
             print_row(rows[-1])
+    if not rows and not options.reference_only:
+        raise Failure("nothing was compared: these models have no path of that type")
     passed = not any(row["missed"] for row in rows)
     if options.json:
         print(json.dumps(finite({"passed": passed, "rows": rows, "images": images})))
