@@ -259,20 +259,22 @@ typedef struct zenith_estimate_info {
     zenith_dtype dtype;
     bool banded;
     uint32_t band_rows;
-    uint64_t arena_bytes, weights_bytes, buffer_bytes; // buffers: 8-bit picture and f32 latent
+    uint64_t arena_bytes, weights_bytes, buffer_bytes; // buffers: 8-bit picture, f32 latent
     uint64_t total_bytes;
     double flops;
 } zenith_estimate_info;
-// part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture.
+// part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture. streamed: picture and latent
+// will come and go by rows, so that they take no buffers.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_estimate(zenith_context *context,
                                                           zenith_model *model, unsigned part,
                                                           uint32_t width, uint32_t height,
+                                                          bool streamed,
                                                           const zenith_run_params *params,
                                                           zenith_estimate_info *out);
 
-// Finds how the model's values are spread on `images` (training pictures, at least 8; crops of about
-// 256 x 256 do) and which layers bear 8 bits, writes that to `path` (NAME.calib.json) and uses it from
-// then on for this model.
+// Finds how the model's values are spread on `images` (training pictures in memory, at least 8; crops of
+// about 256 x 256 do) and which layers bear 8 bits, and writes that to `path` (NAME.calib.json). Models
+// opened from then on find it beside their weights, or on the search path.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_calibrate(zenith_context *context,
                                                            zenith_model *model,
                                                            const zenith_image *images, size_t count,

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine, and the two settings of oneDNN that are one per process by its design: the cap on
+// instruction sets and the size of the primitive cache.
+#include "src/dnn/onednn.h"
+
+#include "src/base/memory.h"
+#include "src/base/text.h"
+
+zenith_status zn_dnn_check(dnnl_status_t status, const char *what, zn_error *err)
+{
+    switch (status) {
+    case dnnl_success:
+        return ZENITH_OK;
+    case dnnl_out_of_memory:
+        return zn_fail(err, ZENITH_OUT_OF_MEMORY, "oneDNN had no memory left for %s", what);
+    case dnnl_unimplemented:
+    case dnnl_last_impl_reached:
+        return zn_fail(err, ZENITH_UNSUPPORTED, "oneDNN %s has no %s on this CPU", zn_dnn_version(),
+                       what);
+    default:
+        return zn_fail(err, ZENITH_INTERNAL, "oneDNN %s failed at %s (its status %d)",
+                       zn_dnn_version(), what, (int)status);
+    }
+}
+
+bool zn_dnn_type(zn_type type, dnnl_data_type_t *out)
+{
+    switch (type) {
+    case ZN_F32:
+        *out = dnnl_f32;
+        return true;
+    case ZN_BF16:
+        *out = dnnl_bf16;
+        return true;
+    case ZN_U8:
+        *out = dnnl_u8;
+        return true;
+    case ZN_S8:
+        *out = dnnl_s8;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static dnnl_cpu_isa_t isa_cap(const zn_cpu *cpu)
+{
+    switch (cpu->isa) {
+    case ZN_ISA_BASELINE:
+        return dnnl_cpu_isa_sse41;
+    case ZN_ISA_AVX2:
+        return dnnl_cpu_isa_avx2;
+    case ZN_ISA_AVX512:
+        if (cpu->avx512_bf16) return dnnl_cpu_isa_avx512_core_bf16;
+        return cpu->avx512_vnni ? dnnl_cpu_isa_avx512_core_vnni : dnnl_cpu_isa_avx512_core;
+    default:
+        return dnnl_cpu_isa_default;
+    }
+}
+
+// oneDNN itself guards the cap: it takes one value, before the first primitive, and refuses every
+// later one. So the first context of the process decides, and a refusal is no failure. Plans hold
+// their primitives, so a cache would only keep dead ones alive.
+static void set_process_settings(const zn_cpu *cpu)
+{
+    dnnl_cpu_isa_t cap = isa_cap(cpu);
+    if (cap != dnnl_cpu_isa_default) (void)dnnl_set_max_cpu_isa(cap);
+    (void)dnnl_set_primitive_cache_capacity(0);
+}
+
+zenith_status zn_dnn_create(const zn_cpu *cpu, zn_dnn **out, zn_error *err)
+{
+    zenith_status status;
+    zn_dnn *dnn = zn_alloc_zero(sizeof *dnn);
+    if (!dnn) return zn_fail_memory(err, sizeof *dnn);
+    set_process_settings(cpu);
+    ZN_GO(zn_dnn_check(dnnl_engine_create(&dnn->engine, dnnl_cpu, 0), "CPU engine", err));
+    ZN_GO(zn_dnn_check(dnnl_stream_create(&dnn->stream, dnn->engine, dnnl_stream_default_flags),
+                       "stream", err));
+    *out = dnn;
+    return ZENITH_OK;
+fail:
+    zn_dnn_free(dnn);
+    return status;
+}
+
+void zn_dnn_free(zn_dnn *dnn)
+{
+    if (!dnn) return;
+    if (dnn->stream) dnnl_stream_destroy(dnn->stream);
+    if (dnn->engine) dnnl_engine_destroy(dnn->engine);
+    zn_free(dnn);
+}
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+const char *zn_dnn_version(void)
+{
+    return TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH);
+}

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conversion between element types, with the scales of quantised ones: the u8 ends of an image
+// model, bf16 storage, activations quantised after calibration.
+//
+//     real   = (float)src[i] * src_scale
+//     dst[i] = store(real * (1.0f / dst_scale))
+//
+// each product rounded to f32, the reciprocal computed once. A floating store rounds to nearest
+// even; an integer store rounds to nearest even, saturates, and makes NaN 0. That is the scalar
+// version in convert.c; every other one gives the same bits, NaN payloads and denormals included.
+// Scales are finite and not zero (1 for types without one).
+#ifndef ZN_KERNEL_CONVERT_H
+#define ZN_KERNEL_CONVERT_H
+
+#include "src/base/cpu.h"
+#include "src/tensor/type.h"
+
+#include <stddef.h>
+
+// n elements; src and dst need no alignment beyond their type's and must not overlap.
+typedef void zn_convert_fn(const void *src, float src_scale, void *dst, float dst_scale, size_t n);
+
+// The best version for `isa`. Sources: f32, bf16, f16, u8, s8; destinations: the same without f16;
+// NULL for any other pair.
+zn_convert_fn *zn_convert_pick(zn_isa isa, zn_type from, zn_type to);
+
+// The versions of one instruction set; convert.c lists them.
+zn_convert_fn *zn_convert_avx2(zn_type from, zn_type to);
+zn_convert_fn *zn_convert_avx512(zn_type from, zn_type to);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Simple passes over f32 arrays, four numbers at a time and the rest singly.
+#include "src/kernel/elementwise.h"
+
+#include "src/kernel/four.h"
+
+static float relu1(float value)
+{
+    return value < 0 ? 0.0f : value;
+}
+
+void zn_add_f32(const float *a, const float *b, bool relu, float *dst, size_t n)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const four sum = four_load(a + i) + four_load(b + i);
+        four_store(dst + i, relu ? four_relu(sum) : sum);
+    }
+    for (; i < n; i++) {
+        const float sum = a[i] + b[i];
+        dst[i] = relu ? relu1(sum) : sum;
+    }
+}
+
+void zn_relu_f32(const float *src, float *dst, size_t n)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) four_store(dst + i, four_relu(four_load(src + i)));
+    for (; i < n; i++) dst[i] = relu1(src[i]);
+}
+
+void zn_group_norm_rows(const float *src, int64_t pixels, int64_t channels, const float *scale,
+                        const float *shift, bool relu, float *dst)
+{
+    for (int64_t p = 0; p < pixels; p++, src += channels, dst += channels) {
+        int64_t c = 0;
+        for (; c + 4 <= channels; c += 4) {
+            const four value = four_load(src + c) * four_load(scale + c) + four_load(shift + c);
+            four_store(dst + c, relu ? four_relu(value) : value);
+        }
+        for (; c < channels; c++) {
+            const float value = src[c] * scale[c] + shift[c];
+            dst[c] = relu ? relu1(value) : value;
+        }
+    }
+}

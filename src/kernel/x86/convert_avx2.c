@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernel/convert.c in AVX2.
+#include "src/kernel/x86/vector_avx2.h"
+
+#include "src/kernel/convert_body.h"
+
+zn_convert_fn *zn_convert_avx2(zn_type from, zn_type to)
+{
+    return convert_pairs[from][to];
+}

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eight f32 lanes in AVX2, under the names that the shared bodies (kernel/*_body.h) are written in.
+// vector_avx512.h has the same names: a body is compiled once with each. Everything is static, so
+// that nothing built with these flags can be linked into code for older CPUs.
+//
+// Loading gives the stored value as f32, unscaled. Storing rounds to nearest even (the current
+// rounding mode is taken to be the default one); integers saturate and NaN becomes 0.
+#ifndef ZN_KERNEL_X86_VECTOR_AVX2_H
+#define ZN_KERNEL_X86_VECTOR_AVX2_H
+
+#if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
+#error "this file needs -mavx2 -mfma -mf16c"
+#endif
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES       8
+#define CONV_PIXELS 6 // x 2 vectors: 12 accumulators, 2 weights and a pixel fill 15 of 16 registers
+
+typedef __m256 vec;
+typedef __m256d vec_f64; // LANES / 2 of them
+
+static inline vec vec_set1(float value)
+{
+    return _mm256_set1_ps(value);
+}
+
+static inline vec vec_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+
+static inline vec vec_add(vec a, vec b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+static inline vec vec_mul(vec a, vec b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+static inline vec vec_fmadd(vec a, vec b, vec c) // a * b + c, rounded once
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline vec vec_relu(vec a) // the second operand wins on NaN and on -0: both stay
+{
+    return _mm256_max_ps(_mm256_setzero_ps(), a);
+}
+
+static inline vec vec_load_f32(const void *src)
+{
+    return _mm256_loadu_ps(src);
+}
+
+static inline vec vec_load_bf16(const void *src)
+{
+    __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(src));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+
+static inline vec vec_load_f16(const void *src)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128(src));
+}
+
+static inline vec vec_load_u8(const void *src)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(src)));
+}
+
+static inline vec vec_load_s8(const void *src)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(src)));
+}
+
+static inline void vec_store_f32(void *dst, vec value)
+{
+    _mm256_storeu_ps(dst, value);
+}
+
+// Puts the low 16 bits of eight numbers (0..65535) together, in order.
+static inline __m128i vec_narrow_u16(__m256i wide)
+{
+    __m256i pairs = _mm256_packus_epi32(wide, wide);
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(pairs, 0x08));
+}
+
+static inline void vec_store_bf16(void *dst, vec value)
+{
+    __m256i bits = _mm256_castps_si256(value);
+    __m256i top = _mm256_srli_epi32(bits, 16);
+    __m256i odd = _mm256_and_si256(top, _mm256_set1_epi32(1));
+    __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+    __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
+    __m256i quiet = _mm256_or_si256(top, _mm256_set1_epi32(0x40));
+    __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+    _mm_storeu_si128(dst, vec_narrow_u16(_mm256_blendv_epi8(rounded, quiet, nan)));
+}
+
+static inline __m256i vec_quantise(vec value, float low, float high)
+{
+    vec number = _mm256_and_ps(value, _mm256_cmp_ps(value, value, _CMP_ORD_Q));
+    vec above = _mm256_max_ps(number, _mm256_set1_ps(low));
+    return _mm256_cvtps_epi32(_mm256_min_ps(above, _mm256_set1_ps(high)));
+}
+
+static inline void vec_store_u8(void *dst, vec value)
+{
+    __m128i words = vec_narrow_u16(vec_quantise(value, 0.0f, 255.0f));
+    _mm_storel_epi64(dst, _mm_packus_epi16(words, words));
+}
+
+static inline void vec_store_s8(void *dst, vec value)
+{
+    __m256i wide = vec_quantise(value, -128.0f, 127.0f);
+    __m128i words = vec_narrow_u16(_mm256_and_si256(wide, _mm256_set1_epi32(0xffff)));
+    _mm_storel_epi64(dst, _mm_packs_epi16(words, words));
+}
+
+static inline __m256i vec_mask(int64_t count)
+{
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count < LANES ? (int)count : LANES), lanes);
+}
+
+// The first `count` floats (any count: none below 1, all from LANES up); other lanes are zero, and
+// their memory is not touched.
+static inline vec vec_load_part(const float *src, int64_t count)
+{
+    return _mm256_maskload_ps(src, vec_mask(count));
+}
+
+static inline void vec_store_part(float *dst, int64_t count, vec value)
+{
+    _mm256_maskstore_ps(dst, vec_mask(count), value);
+}
+
+static inline vec_f64 vec_f64_zero(void)
+{
+    return _mm256_setzero_pd();
+}
+
+static inline vec_f64 vec_low_f64(vec value)
+{
+    return _mm256_cvtps_pd(_mm256_castps256_ps128(value));
+}
+
+static inline vec_f64 vec_high_f64(vec value)
+{
+    return _mm256_cvtps_pd(_mm256_extractf128_ps(value, 1));
+}
+
+static inline vec_f64 vec_f64_add(vec_f64 a, vec_f64 b)
+{
+    return _mm256_add_pd(a, b);
+}
+
+static inline vec_f64 vec_f64_fmadd(vec_f64 a, vec_f64 b, vec_f64 c)
+{
+    return _mm256_fmadd_pd(a, b, c);
+}
+
+static inline void vec_f64_store(double *dst, vec_f64 value)
+{
+    _mm256_storeu_pd(dst, value);
+}
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sixteen f32 lanes in AVX-512, under the same names and with the same results as vector_avx2.h,
+// which says what each function does.
+#ifndef ZN_KERNEL_X86_VECTOR_AVX512_H
+#define ZN_KERNEL_X86_VECTOR_AVX512_H
+
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) ||                   \
+    !defined(__AVX512VL__)
+#error "this file needs -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+#endif
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES       16
+#define CONV_PIXELS 12 // x 2 vectors: 24 accumulators, which the weights' L2 bandwidth carries
+
+typedef __m512 vec;
+typedef __m512d vec_f64;
+
+static inline vec vec_set1(float value)
+{
+    return _mm512_set1_ps(value);
+}
+
+static inline vec vec_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+
+static inline vec vec_add(vec a, vec b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline vec vec_mul(vec a, vec b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+static inline vec vec_fmadd(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+static inline vec vec_relu(vec a)
+{
+    return _mm512_max_ps(_mm512_setzero_ps(), a);
+}
+
+static inline vec vec_load_f32(const void *src)
+{
+    return _mm512_loadu_ps(src);
+}
+
+static inline vec vec_load_bf16(const void *src)
+{
+    __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(src));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+}
+
+static inline vec vec_load_f16(const void *src)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256(src));
+}
+
+static inline vec vec_load_u8(const void *src)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(src)));
+}
+
+static inline vec vec_load_s8(const void *src)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(src)));
+}
+
+static inline void vec_store_f32(void *dst, vec value)
+{
+    _mm512_storeu_ps(dst, value);
+}
+
+// Not VCVTNEPS2BF16: it takes denormals for zero, and bits must not depend on the CPU.
+static inline void vec_store_bf16(void *dst, vec value)
+{
+    __m512i bits = _mm512_castps_si512(value);
+    __m512i top = _mm512_srli_epi32(bits, 16);
+    __m512i odd = _mm512_and_si512(top, _mm512_set1_epi32(1));
+    __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+    __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, bias), 16);
+    __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
+    __m512i result = _mm512_mask_or_epi32(rounded, nan, top, _mm512_set1_epi32(0x40));
+    _mm256_storeu_si256(dst, _mm512_cvtepi32_epi16(result));
+}
+
+static inline __m512i vec_quantise(vec value, float low, float high)
+{
+    __mmask16 number = _mm512_cmp_ps_mask(value, value, _CMP_ORD_Q);
+    vec above = _mm512_maskz_max_ps(number, value, _mm512_set1_ps(low));
+    return _mm512_cvtps_epi32(_mm512_min_ps(above, _mm512_set1_ps(high)));
+}
+
+static inline void vec_store_u8(void *dst, vec value)
+{
+    _mm_storeu_si128(dst, _mm512_cvtepi32_epi8(vec_quantise(value, 0.0f, 255.0f)));
+}
+
+static inline void vec_store_s8(void *dst, vec value)
+{
+    _mm_storeu_si128(dst, _mm512_cvtepi32_epi8(vec_quantise(value, -128.0f, 127.0f)));
+}
+
+static inline __mmask16 vec_mask(int64_t count)
+{
+    return (__mmask16)(count < 1 ? 0 : count < LANES ? (1 << count) - 1 : 0xffff);
+}
+
+static inline vec vec_load_part(const float *src, int64_t count)
+{
+    return _mm512_maskz_loadu_ps(vec_mask(count), src);
+}
+
+static inline void vec_store_part(float *dst, int64_t count, vec value)
+{
+    _mm512_mask_storeu_ps(dst, vec_mask(count), value);
+}
+
+static inline vec_f64 vec_f64_zero(void)
+{
+    return _mm512_setzero_pd();
+}
+
+static inline vec_f64 vec_low_f64(vec value)
+{
+    return _mm512_cvtps_pd(_mm512_castps512_ps256(value));
+}
+
+static inline vec_f64 vec_high_f64(vec value)
+{
+    return _mm512_cvtps_pd(_mm512_extractf32x8_ps(value, 1));
+}
+
+static inline vec_f64 vec_f64_add(vec_f64 a, vec_f64 b)
+{
+    return _mm512_add_pd(a, b);
+}
+
+static inline vec_f64 vec_f64_fmadd(vec_f64 a, vec_f64 b, vec_f64 c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
+
+static inline void vec_f64_store(double *dst, vec_f64 value)
+{
+    _mm512_storeu_pd(dst, value);
+}
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sum of two maps. Most sums of a model are fused into the convolution before them; see
+// conv2d_fused.c.
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 2, 2, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    ZN_TRY(zn_check_same_shape(node, 0, 1, err));
+    zn_infer_like_input(node);
+    return ZENITH_OK;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    (void)node;
+    size_t count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) {
+        zn_value_set(output, i, zn_value_get(&inputs[0], i) + zn_value_get(&inputs[1], i));
+    }
+}
+
+static const zn_op_sample samples[] = {
+    {.name = "pixel", .inputs_count = 2, .inputs = {{4, {1, 1, 1, 3}}, {4, {1, 1, 1, 3}}}},
+    {.name = "odd", .inputs_count = 2, .inputs = {{4, {1, 5, 7, 4}}, {4, {1, 5, 7, 4}}}},
+    {.name = "wide", .inputs_count = 2, .inputs = {{4, {1, 2, 33, 64}}, {4, {1, 2, 33, 64}}}},
+};
+
+const zn_op zn_op_add = {
+    .name = "add",
+    .summary = "sum of two maps",
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_add(zn_graph *graph, const char *name, zn_node *a, zn_node *b)
+{
+    return zn_graph_add(graph, &zn_op_add, name, (zn_node *[]){a, b}, 2, NULL);
+}

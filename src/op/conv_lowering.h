@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What conv2d and conv2d_fused share: shape rule, row rule, cost, and code.
+//
+// A convolution computes in the type of its input, on oneDNN where it has that type on this CPU.
+// Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
+// f32 convolution is oneDNN's or, without it, our kernel's. A result type that the convolution
+// cannot make is made from its f32 result.
+#ifndef ZN_OP_CONV_LOWERING_H
+#define ZN_OP_CONV_LOWERING_H
+
+#include "src/graph/op.h"
+
+// A convolution node taken apart. Input 0 is x, 1 is weight.
+typedef struct zn_conv_parts {
+    const zn_node *node;
+    const zn_node *bias, *residual; // NULL: none
+    int residual_input;
+    int stride, pad;
+    bool relu;
+} zn_conv_parts;
+
+// [n, h', w', out], in the type of x; f32 for a quantised x.
+zenith_status zn_conv_infer(zn_node *node, int stride, int pad, zn_error *err);
+zn_rows zn_conv_rows(const zn_node *node, int stride, int pad, zn_rows out);
+double zn_conv_flops(const zn_node *node);
+zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
+                            zn_lowering **out, zn_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/op/conv_weights.h"
+
+#include "src/base/memory.h"
+#include "src/base/text.h"
+#include "src/kernel/conv_f32.h"
+#include "src/op/op_values.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KEY_SIZE = 640 };
+
+// What a packing function needs.
+typedef struct packing {
+    const zn_tensor *weight; // [out, in, kh, kw]
+    zn_type type;
+    int levels;
+    const zn_dnn_conv *conv; // NULL: for the kernel
+} packing;
+
+int zn_conv_levels(const zn_cpu *cpu)
+{
+    return cpu->isa >= ZN_ISA_AVX512 && cpu->avx512_vnni ? 127 : 63;
+}
+
+static float channel_scale(const zn_tensor *weight, size_t channel, size_t length, int levels)
+{
+    float largest = 0;
+    for (size_t k = 0; k < length; k++) {
+        largest = fmaxf(largest, fabsf(zn_value_get(weight, channel * length + k)));
+    }
+    float scale = largest / (float)levels;
+    return isnormal(scale) ? scale : 1.0f; // all zero, or no finite number
+}
+
+static size_t channel_length(const zn_tensor *weight)
+{
+    return zn_value_count(weight) / (size_t)weight->desc.shape.dim[0];
+}
+
+void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales)
+{
+    size_t length = channel_length(weight);
+    for (size_t o = 0; o < (size_t)weight->desc.shape.dim[0]; o++) {
+        scales[o] = channel_scale(weight, o, length, levels);
+    }
+}
+
+static void fill_dense(const packing *p, void *dense)
+{
+    size_t length = channel_length(p->weight);
+    for (size_t o = 0; o < (size_t)p->weight->desc.shape.dim[0]; o++) {
+        float scale = p->levels ? channel_scale(p->weight, o, length, p->levels) : 1.0f;
+        for (size_t i = o * length; i < (o + 1) * length; i++) {
+            float value = zn_value_get(p->weight, i);
+            if (p->levels) {
+                value = rintf(value / scale);
+                if (p->type != ZN_S8) value *= scale;
+            }
+            zn_type_store(p->type, dense, i, value);
+        }
+    }
+}
+
+static zenith_status pack(void *arg, void *dst, zn_error *err)
+{
+    const packing *p = arg;
+    const int64_t *dim = p->weight->desc.shape.dim;
+    size_t bytes = zn_value_count(p->weight) * zn_type_size(p->type);
+    void *dense = zn_alloc(bytes);
+    if (!dense) return zn_fail_memory(err, bytes);
+    fill_dense(p, dense);
+    zenith_status status = ZENITH_OK;
+    if (p->conv)
+        status = zn_dnn_conv_pack(p->conv, dense, dst, err);
+    else
+        zn_conv_f32_pack(dense, dim[0], dim[1], (int)dim[2], (int)dim[3], dst);
+    zn_free(dense);
+    return status;
+}
+
+zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
+                                      int levels, const zn_dnn_conv *conv, const void **out,
+                                      zn_error *err)
+{
+    const zn_layout *layout = zn_dnn_conv_layout(conv);
+    packing p = {weight, type, levels, conv};
+    char key[KEY_SIZE];
+    size_t used = zn_text_format(key, sizeof key, "conv %s levels %d ", zn_type_name(type), levels);
+    if (layout->key_size > sizeof key - used)
+        return zn_fail(err, ZENITH_INTERNAL, "the name of a weight layout is too long");
+    memcpy(key + used, layout->key, layout->key_size);
+    return zn_packs_get(packs, weight->data, key, used + layout->key_size, layout->bytes, pack, &p,
+                        out, err);
+}
+
+zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
+                                         const void **out, zn_error *err)
+{
+    const int64_t *dim = weight->desc.shape.dim;
+    packing p = {weight, ZN_F32, levels, NULL};
+    size_t bytes;
+    if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    char key[KEY_SIZE];
+    size_t used = zn_text_format(key, sizeof key, "conv_f32 levels %d", levels);
+    return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+}
+
+static zenith_status widen(void *arg, void *dst, zn_error *err)
+{
+    (void)err;
+    const zn_tensor *vector = arg;
+    size_t count = zn_value_count(vector);
+    for (size_t i = 0; i < count; i++) ((float *)dst)[i] = zn_value_get(vector, i);
+    return ZENITH_OK;
+}
+
+zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
+                             zn_error *err)
+{
+    static const char key[] = "vector f32";
+    zn_tensor vector = *bias;
+    return zn_packs_get(packs, bias->data, key, sizeof key, zn_value_count(bias) * sizeof(float),
+                        widen, &vector, out, err);
+}

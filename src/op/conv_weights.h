@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of convolutions as the lowerings want them: read from whatever type the checkpoint
+// has, rounded to the grid of 8-bit weights where the convolution computes in 8 bits, packed once.
+#ifndef ZN_OP_CONV_WEIGHTS_H
+#define ZN_OP_CONV_WEIGHTS_H
+
+#include "src/base/cpu.h"
+#include "src/dnn/dnn.h"
+#include "src/graph/packs.h"
+
+// 8-bit weights are symmetric, with one scale per output channel: round(w / s), s = largest /
+// levels. 127 levels; 63 without VNNI, where two products are added in 16 bits: 2 * 255 * 63 still
+// fits.
+int zn_conv_levels(const zn_cpu *cpu);
+// scales: one per output channel (dimension 0 of the weight).
+void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales);
+
+// Packed by oneDNN in `type`. levels 0: not rounded to a grid; else the integers (type s8) or the
+// values they stand for (f32).
+zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
+                                      int levels, const zn_dnn_conv *conv, const void **out,
+                                      zn_error *err);
+// Packed for the kernel conv_f32.
+zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
+                                         const void **out, zn_error *err);
+// A vector as aligned f32.
+zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
+                             zn_error *err);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same values in another type. An image is a quantised u8 map with scale 1/255, so this is both
+// pixel ends of a model as well as what stands between parts of different types.
+#include "src/base/memory.h"
+#include "src/op/convert_parallel.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+
+#include <math.h>
+
+typedef struct convert_lowering {
+    zn_lowering base;
+    zn_conversion conversion;
+    size_t count; // elements of a call
+} convert_lowering;
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    const zn_convert_attributes *a = node->attributes;
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    if (!isnormal(a->scale) || a->scale < 0)
+        return zn_fail(err, ZENITH_INTERNAL, "convert needs a positive scale");
+    node->desc = zn_desc_make(a->type, node->inputs[0]->desc.shape);
+    node->desc.scale = a->scale;
+    return ZENITH_OK;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    (void)node;
+    size_t count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) zn_value_set(output, i, zn_value_get(&inputs[0], i));
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const convert_lowering *l = (const convert_lowering *)base;
+    zn_conversion_run(&l->conversion, call->team, call->inputs[0], call->output, l->count);
+    return ZENITH_OK;
+}
+
+static void lowering_free(zn_lowering *base)
+{
+    zn_free(base);
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
+    convert_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    zenith_status status;
+    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel"};
+    const zn_shape rows = ZN_SHAPE(request->rows, y->shape.dim[2], y->shape.dim[3]);
+    if (!zn_shape_elements(&rows, &l->count)) {
+        status = zn_fail_memory(err, SIZE_MAX);
+        goto fail;
+    }
+    ZN_GO(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &l->conversion,
+                             err));
+    *out = &l->base;
+    return ZENITH_OK;
+fail:
+    zn_free(l);
+    return status;
+}
+
+static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN_F32, 1},
+                                   to_bf16 = {ZN_BF16, 1}, integers = {ZN_BF16, 1.0f / 255},
+                                   to_s8 = {ZN_S8, 0.03f};
+#define SAMPLE(label, attribute, h, w, c)                                                          \
+    {                                                                                              \
+        .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
+        .attributes = &(attribute)                                                                 \
+    }
+static const zn_op_sample samples[] = {
+    SAMPLE("pixels", to_pixels, 5, 7, 3), SAMPLE("f32", to_f32, 1, 1, 1),
+    SAMPLE("bf16", to_bf16, 3, 33, 64),   SAMPLE("integers in bf16", integers, 4, 9, 3),
+    SAMPLE("s8", to_s8, 3, 19, 12),
+};
+
+const zn_op zn_op_convert = {
+    .name = "convert",
+    .summary = "the same values in another type",
+    .attributes_size = sizeof(zn_convert_attributes),
+    .traits = ZN_OP_FIXED,
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale)
+{
+    return zn_graph_add(graph, &zn_op_convert, name, &x, 1, &(zn_convert_attributes){type, scale});
+}

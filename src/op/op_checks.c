@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/op/op_checks.h"
+
+enum { SHAPE_TEXT = 96 };
+
+zenith_status zn_check_inputs(const zn_node *node, int least, int most, zn_error *err)
+{
+    if (node->inputs_count >= least && node->inputs_count <= most) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INTERNAL, "%s takes %d to %d inputs, not %d", node->op->name, least,
+                   most, node->inputs_count);
+}
+
+zenith_status zn_check_map(const zn_node *node, int input, zn_error *err)
+{
+    const zn_shape *shape = &node->inputs[input]->desc.shape;
+    bool fits = shape->rank == 4;
+    for (int i = 0; i < 4 && fits; i++) fits = shape->dim[i] >= 1;
+    if (fits) return ZENITH_OK;
+    char text[SHAPE_TEXT];
+    zn_shape_text(shape, text, sizeof text);
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "%s needs a map [n, h, w, c] as input %d, not one of shape %s", node->op->name,
+                   input, text);
+}
+
+zenith_status zn_check_same_shape(const zn_node *node, int a, int b, zn_error *err)
+{
+    const zn_shape *first = &node->inputs[a]->desc.shape, *second = &node->inputs[b]->desc.shape;
+    if (zn_shape_equal(first, second)) return ZENITH_OK;
+    char texts[2][SHAPE_TEXT];
+    zn_shape_text(first, texts[0], SHAPE_TEXT);
+    zn_shape_text(second, texts[1], SHAPE_TEXT);
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s needs two maps of one shape, not %s and %s",
+                   node->op->name, texts[0], texts[1]);
+}
+
+zenith_status zn_check_vector(const zn_node *node, int input, int64_t length, zn_error *err)
+{
+    const zn_shape *shape = &node->inputs[input]->desc.shape;
+    if (shape->rank == 1 && shape->dim[0] == length) return ZENITH_OK;
+    char text[SHAPE_TEXT];
+    zn_shape_text(shape, text, sizeof text);
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s: input %d ('%s') has shape %s, not [%lld]",
+                   node->op->name, input, node->inputs[input]->name, text, (long long)length);
+}
+
+void zn_infer_like_input(zn_node *node)
+{
+    const zn_desc *input = &node->inputs[0]->desc;
+    node->desc = zn_desc_make(input->type, input->shape);
+    if (zn_is_quantised(input->type)) node->desc.scale = input->scale;
+}
+
+zenith_status zn_infer_one_map(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    zn_infer_like_input(node);
+    return ZENITH_OK;
+}

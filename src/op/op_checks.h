@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What shape rules of operators have in common: checks that leave a sentence with the shapes, and
+// the usual type rule.
+#ifndef ZN_OP_OP_CHECKS_H
+#define ZN_OP_OP_CHECKS_H
+
+#include "src/graph/op.h"
+
+#define ZN_BIT(type)   (1u << (type))
+#define ZN_FLOAT_TYPES (ZN_BIT(ZN_F32) | ZN_BIT(ZN_BF16))
+#define ZN_MAP_TYPES   (ZN_FLOAT_TYPES | ZN_BIT(ZN_U8) | ZN_BIT(ZN_S8))
+
+static inline bool zn_is_quantised(zn_type type)
+{
+    return type == ZN_U8 || type == ZN_S8;
+}
+
+zenith_status zn_check_inputs(const zn_node *node, int least, int most, zn_error *err);
+// Rank 4, no dimension below 1.
+zenith_status zn_check_map(const zn_node *node, int input, zn_error *err);
+zenith_status zn_check_same_shape(const zn_node *node, int a, int b, zn_error *err);
+// Input `input` is [length].
+zenith_status zn_check_vector(const zn_node *node, int input, int64_t length, zn_error *err);
+
+// The result of a pointwise operator: shape, type and quantisation of input 0. A floating result
+// has no scale, whatever its input has.
+void zn_infer_like_input(zn_node *node);
+zenith_status zn_infer_one_map(zn_node *node, zn_error *err); // one map in, one like it out
+
+#endif

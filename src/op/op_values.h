@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Real values of tensors of any type, for reference loops: clear before fast.
+#ifndef ZN_OP_OP_VALUES_H
+#define ZN_OP_OP_VALUES_H
+
+#include "src/tensor/tensor.h"
+
+static inline float zn_value_get(const zn_tensor *tensor, size_t index)
+{
+    return zn_type_load(tensor->desc.type, tensor->data, index) * tensor->desc.scale;
+}
+
+static inline void zn_value_set(zn_tensor *tensor, size_t index, float value)
+{
+    zn_type_store(tensor->desc.type, tensor->data, index, value / tensor->desc.scale);
+}
+
+static inline size_t zn_value_count(const zn_tensor *tensor)
+{
+    size_t count = 0;
+    return zn_shape_elements(&tensor->desc.shape, &count) ? count : 0;
+}
+
+#endif

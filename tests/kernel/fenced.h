@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernel tests share: arrays that notice a touch outside, random values, a clock, and the
+// loop over the versions this CPU has.
+//
+// A fenced array ends `gap` bytes before a page that may not be touched, so reading or writing past
+// it traps (with gap 0 at the very next byte). The bytes around the array carry a pattern that
+// fenced_intact checks after the call.
+#ifndef ZN_TESTS_KERNEL_FENCED_H
+#define ZN_TESTS_KERNEL_FENCED_H
+
+#include "src/base/cpu.h"
+#include "src/base/random.h"
+#include "tests/testing.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FENCED_PATTERN = 0xa5 };
+
+typedef struct fenced {
+    unsigned char *map;
+    size_t open;  // bytes that may be touched
+    void *data;   // the array, in them
+    size_t bytes; // of the array
+} fenced;
+
+static inline fenced fenced_make(size_t bytes, size_t gap)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    fenced f = {.open = (bytes + gap + 64 + page - 1) / page * page, .bytes = bytes};
+    f.map = mmap(NULL, f.open + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(f.map != MAP_FAILED);
+    assert_int_equal(mprotect(f.map + f.open, page, PROT_NONE), 0);
+    memset(f.map, FENCED_PATTERN, f.open);
+    f.data = f.map + f.open - gap - bytes;
+    return f;
+}
+
+static inline int fenced_intact(const fenced *f)
+{
+    const unsigned char *data = f->data;
+    for (const unsigned char *p = f->map; p < f->map + f->open; p++) {
+        if ((p < data || p >= data + f->bytes) && *p != FENCED_PATTERN) return 0;
+    }
+    return 1;
+}
+
+static inline void fenced_free(fenced *f)
+{
+    munmap(f->map, f->open + (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static inline void fill_normal(float *dst, size_t n, zn_random *random)
+{
+    for (size_t i = 0; i < n; i++) dst[i] = zn_random_normal(random);
+}
+
+static inline void fill_bytes(void *dst, size_t n, zn_random *random)
+{
+    for (size_t i = 0; i < n; i++) ((unsigned char *)dst)[i] = (unsigned char)zn_random_u32(random);
+}
+
+static inline double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline int wants_bench(int argc, char **argv)
+{
+    return argc > 1 && strcmp(argv[1], "--bench") == 0;
+}
+
+// Runs the body once for each class of instruction sets up to this CPU's, as `isa`.
+#define FOR_EACH_ISA(isa)                                                                          \
+    for (zn_isa isa = ZN_ISA_BASELINE, last_isa_ = zn_cpu_detect().isa; isa <= last_isa_; isa++)
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/kernel/convert.h"
+#include "tests/kernel/fenced.h"
+
+#include <math.h>
+
+static const zn_type sources[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
+static const zn_type targets[] = {ZN_F32, ZN_BF16, ZN_U8, ZN_S8};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define FOR_EACH_PAIR(from, to)                                                                    \
+    for (const zn_type *from = sources; from < sources + COUNT(sources); from++)                   \
+        for (const zn_type *to = targets; to < targets + COUNT(targets); to++)
+
+static float f32_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t bits_of_f32(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// Half of the numbers near the range of a byte, the others of any bits.
+static void fill(zn_type type, void *dst, size_t n, zn_random *random)
+{
+    fill_bytes(dst, n * zn_type_size(type), random);
+    for (size_t i = 0; i < n; i += 2) {
+        const float value = 100.0f * zn_random_normal(random);
+        if (type == ZN_F32) ((float *)dst)[i] = value;
+        if (type == ZN_BF16) ((uint16_t *)dst)[i] = zn_f32_to_bf16(value);
+        if (type == ZN_F16) ((uint16_t *)dst)[i] = zn_f32_to_f16(value);
+    }
+}
+
+static void compare(zn_isa isa, zn_type from, zn_type to, size_t n, size_t shift, uint64_t seed)
+{
+    zn_random random = {.seed = seed};
+    const float scales[] = {1.0f, 1.0f / 255.0f, 0.37f};
+    const float src_scale = scales[zn_random_below(&random, 3)];
+    const float dst_scale = scales[zn_random_below(&random, 3)];
+    const size_t bytes = n * zn_type_size(to);
+    fenced src = fenced_make(n * zn_type_size(from), shift * zn_type_size(from));
+    fenced expected = fenced_make(bytes, 0), dst = fenced_make(bytes, shift * zn_type_size(to));
+    fill(from, src.data, n, &random);
+    zn_convert_pick(ZN_ISA_BASELINE, from, to)(src.data, src_scale, expected.data, dst_scale, n);
+    zn_convert_pick(isa, from, to)(src.data, src_scale, dst.data, dst_scale, n);
+    if (memcmp(dst.data, expected.data, bytes) || !fenced_intact(&dst) || !fenced_intact(&src)) {
+        print_error("%s to %s, %s, n %zu, shift %zu, scales %g %g, seed %llu\n", zn_type_name(from),
+                    zn_type_name(to), zn_isa_name(isa), n, shift, (double)src_scale,
+                    (double)dst_scale, (unsigned long long)seed);
+        fail();
+    }
+    fenced_free(&src);
+    fenced_free(&expected);
+    fenced_free(&dst);
+}
+
+static void versions_give_the_same_bits(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 257, 20011};
+    uint64_t seed = 1;
+    FOR_EACH_ISA(isa) FOR_EACH_PAIR(from, to)
+    {
+        for (size_t s = 0; s < COUNT(sizes); s++) {
+            for (size_t shift = 0; shift < 8; shift++) {
+                compare(isa, *from, *to, sizes[s], shift, seed++);
+            }
+        }
+    }
+}
+
+// Each stored number of 8 and 16 bits, through f32 and back: nothing is lost.
+static void round_trips(void **state)
+{
+    (void)state;
+    enum { ALL = 65536 };
+    static uint16_t words[ALL], words_back[ALL];
+    static float wide[ALL];
+    uint8_t bytes[256], bytes_back[256];
+    for (int i = 0; i < ALL; i++) words[i] = (uint16_t)i;
+    for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
+    FOR_EACH_ISA(isa)
+    {
+        zn_convert_pick(isa, ZN_BF16, ZN_F32)(words, 1.0f, wide, 1.0f, ALL);
+        zn_convert_pick(isa, ZN_F32, ZN_BF16)(wide, 1.0f, words_back, 1.0f, ALL);
+        for (int i = 0; i < ALL; i++) {
+            const int nan = (i & 0x7fff) > 0x7f80;
+            assert_int_equal(words_back[i], nan ? i | 0x40 : i);
+        }
+        static const zn_type integers[] = {ZN_U8, ZN_S8};
+        for (int t = 0; t < 2; t++) {
+            const float scale = 2.0f / 255.0f;
+            zn_convert_pick(isa, integers[t], ZN_F32)(bytes, scale, wide, 1.0f, 256);
+            zn_convert_pick(isa, ZN_F32, integers[t])(wide, 1.0f, bytes_back, scale, 256);
+            assert_memory_equal(bytes, bytes_back, 256);
+        }
+    }
+}
+
+// From f32, with scales of 1: the documented result of each hard case, in every position of a
+// vector.
+static void hard_cases(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t bits;
+        uint16_t bf16;
+        uint8_t u8;
+        int8_t s8;
+    } cases[] = {
+        {0x00000000, 0x0000, 0, 0},     {0x80000000, 0x8000, 0, 0},     // zeros
+        {0x3f000000, 0x3f00, 0, 0},     {0x3fc00000, 0x3fc0, 2, 2},     // 0.5, 1.5: ties
+        {0x40200000, 0x4020, 2, 2},     {0xbf000000, 0xbf00, 0, 0},     // 2.5, -0.5
+        {0x3f000001, 0x3f00, 1, 1},     {0xbfc00000, 0xbfc0, 0, -2},    // above 0.5, -1.5
+        {0x42fe0000, 0x42fe, 127, 127}, {0x43000000, 0x4300, 128, 127}, // 127, 128
+        {0x437f0000, 0x437f, 255, 127}, {0x437f8000, 0x4380, 255, 127}, // 255, 255.5
+        {0xc3000000, 0xc300, 0, -128},  {0xc3010000, 0xc301, 0, -128},  // -128, -129
+        {0x4f000000, 0x4f00, 255, 127}, {0xcf800000, 0xcf80, 0, -128},  // 2^31, -2^32
+        {0x7f7fffff, 0x7f80, 255, 127}, {0xff7fffff, 0xff80, 0, -128},  // the largest
+        {0x7f800000, 0x7f80, 255, 127}, {0xff800000, 0xff80, 0, -128},  // infinities
+        {0x7fc00000, 0x7fc0, 0, 0},     {0xffc01234, 0xffc0, 0, 0},     // quiet NaN
+        {0x7f800001, 0x7fc0, 0, 0},     {0xffffffff, 0xffff, 0, 0},     // signalling; all ones
+        {0x00000001, 0x0000, 0, 0},     {0x007fffff, 0x0080, 0, 0},     // denormals
+        {0x00008000, 0x0000, 0, 0},     {0x00018000, 0x0002, 0, 0},     // ties of denormals
+        {0x80008001, 0x8001, 0, 0},     {0x3f808000, 0x3f80, 1, 1},     // ties of bf16
+        {0x3f818000, 0x3f82, 1, 1},     {0x3f808001, 0x3f81, 1, 1},
+    };
+    enum { N = 32 };
+    float src[N];
+    uint16_t words[N];
+    uint8_t bytes[N];
+    FOR_EACH_ISA(isa)
+    {
+        for (size_t c = 0; c < COUNT(cases); c++) {
+            for (int i = 0; i < N; i++) src[i] = f32_of_bits(cases[c].bits);
+            for (size_t n = 1; n <= N; n += N - 1) {
+                zn_convert_pick(isa, ZN_F32, ZN_BF16)(src, 1.0f, words, 1.0f, n);
+                for (size_t i = 0; i < n; i++) assert_int_equal(words[i], cases[c].bf16);
+                zn_convert_pick(isa, ZN_F32, ZN_U8)(src, 1.0f, bytes, 1.0f, n);
+                for (size_t i = 0; i < n; i++) assert_int_equal(bytes[i], cases[c].u8);
+                zn_convert_pick(isa, ZN_F32, ZN_S8)(src, 1.0f, bytes, 1.0f, n);
+                for (size_t i = 0; i < n; i++) assert_int_equal((int8_t)bytes[i], cases[c].s8);
+            }
+        }
+    }
+}
+
+// The stated formula, on numbers where the order of its two roundings shows.
+static void formula(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static float src[N], dst[N];
+    static uint8_t bytes[N];
+    zn_random random = {.seed = 5};
+    fill_normal(src, N, &random);
+    const float src_scale = 0.1f, dst_scale = 0.003f;
+    FOR_EACH_ISA(isa)
+    {
+        zn_convert_pick(isa, ZN_F32, ZN_F32)(src, src_scale, dst, dst_scale, N);
+        zn_convert_pick(isa, ZN_F32, ZN_U8)(src, src_scale, bytes, dst_scale, N);
+        for (int i = 0; i < N; i++) {
+            const float real = src[i] * src_scale, expected = real * (1.0f / dst_scale);
+            assert_int_equal(bits_of_f32(dst[i]), bits_of_f32(expected));
+            assert_int_equal(bytes[i], (int)fminf(fmaxf(nearbyintf(expected), 0.0f), 255.0f));
+        }
+    }
+}
+
+static void unserved_pairs(void **state)
+{
+    (void)state;
+    FOR_EACH_ISA(isa)
+    {
+        FOR_EACH_PAIR(from, to) assert_non_null(zn_convert_pick(isa, *from, *to));
+        assert_null(zn_convert_pick(isa, ZN_F32, ZN_F16));
+        assert_null(zn_convert_pick(isa, ZN_S64, ZN_F32));
+    }
+}
+
+static int bench(void)
+{
+    enum { N = 1 << 16, RUNS = 200 };
+    static float src[N], dst[N];
+    for (int i = 0; i < N; i++) src[i] = (float)(i & 255);
+    FOR_EACH_ISA(isa) FOR_EACH_PAIR(from, to)
+    {
+        zn_convert_fn *run = zn_convert_pick(isa, *from, *to);
+        const double start = seconds();
+        for (int r = 0; r < RUNS; r++) run(src, 1.0f, dst, 1.0f, N);
+        printf("%-8s %4s to %-4s %7.3f ns per element\n", zn_isa_name(isa), zn_type_name(*from),
+               zn_type_name(*to), (seconds() - start) * 1e9 / ((double)N * RUNS));
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (wants_bench(argc, argv)) return bench();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions_give_the_same_bits),
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(hard_cases),
+        cmocka_unit_test(formula),
+        cmocka_unit_test(unserved_pairs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
