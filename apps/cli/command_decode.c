@@ -47,7 +47,7 @@ static bool choose_model(struct job *job)
     if (asked == NULL && !says && settings->weights == NULL) {
         job->failure.model = true;
         return cli_fail_text(&job->failure, ZENITH_AMBIGUOUS,
-                             "the file does not say which model made it");
+                             "the file does not say which model made it: give --model NAME");
     }
     const char *name = asked != NULL ? asked : says ? made_by : NULL;
     return cli_session_model(job->session, name, ZENITH_DECODER, &job->model, &job->failure);

@@ -199,7 +199,7 @@ static const cli_example examples[] = {
      "many pictures, scaled and cropped to one size"},
     {"zenith encode huge.png -o huge.npy --model taef1 --max-memory 512M",
      "a picture of any size in bounded memory, with the same bits"},
-    {"convert photo.heic ppm:- | zenith encode - -o - --model taesd > photo.safetensors",
+    {"magick photo.heic ppm:- | zenith encode - -o - -m taesd > photo.safetensors",
      "from standard input to standard output"},
     {NULL, NULL}};
 

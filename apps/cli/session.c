@@ -28,13 +28,20 @@ static void on_signal(int number)
     if (cancel != NULL) zenith_cancel_request(cancel);
 }
 
+// A signal that is ignored stays so: nohup and background jobs of a script ask for that.
+static void catch_signal(int number)
+{
+    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
 static void catch_signals(zenith_cancel *cancel)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
     atomic_store(&cancel_on_signal, cancel);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
 }
 
 bool cli_interrupted(void)
@@ -127,14 +134,19 @@ bool cli_fail_text(cli_failure *failure, zenith_status status, const char *forma
     return false;
 }
 
+// The library says what to do by its own names; a bound in memory is the one that has two options.
 static const char *advice(const cli_session *session, const cli_failure *failure)
 {
-    if (failure->status == ZENITH_LIMIT && session->settings->max_memory != 0)
-        return "raise --max-memory, or leave --bands at auto";
-    if (failure->model && failure->status == ZENITH_AMBIGUOUS) return "say which with --model NAME";
-    if (failure->model && failure->status == ZENITH_NOT_FOUND)
-        return "say where the weights are with --weights PATH";
-    return NULL;
+    const cli_settings *settings = session->settings;
+    if (failure->status != ZENITH_LIMIT || settings->max_memory == 0) return NULL;
+    return settings->bands.bands == ZENITH_BANDS_AUTO ? "raise --max-memory"
+                                                      : "raise --max-memory, or use --bands auto";
+}
+
+// What "-" stands for.
+static const char *shown_name(const char *path, const char *standard)
+{
+    return strcmp(path, "-") == 0 ? standard : path;
 }
 
 static void say_failure(const cli_session *session, const char *what, const cli_failure *failure)
@@ -159,7 +171,7 @@ void cli_session_failed(cli_session *session, const char *input, const cli_failu
 {
     cli_progress_file_end(&session->progress, false);
     if (failure->status == ZENITH_CANCELLED) return;
-    say_failure(session, input, failure);
+    say_failure(session, shown_name(input, "standard input"), failure);
     count_failure(session, failure);
     if (!session->settings->json) return;
     json_t *object = json_object();
@@ -303,7 +315,7 @@ json_t *cli_json_text(const char *text)
 void cli_json_print(json_t *object)
 {
     cli_status_clear();
-    if (object == NULL || json_dumpf(object, stdout, JSON_COMPACT) != 0)
+    if (object == NULL || json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0)
         cli_say("cannot print the facts: out of memory");
     fputc('\n', stdout);
     fflush(stdout); // whoever reads the lines wants each when it is done
@@ -339,8 +351,9 @@ void cli_session_report(cli_session *session, const cli_result *result)
         print_json(result, seconds);
     } else if (!session->settings->quiet && !session->progress.bar && result->output != NULL) {
         double megapixels = (double)result->width * result->height * 1e-6;
-        cli_say("%s -> %s, %ux%u, %.3f s, %.2f MP/s", result->input, result->output,
-                (unsigned)result->width, (unsigned)result->height, seconds, megapixels / seconds);
+        cli_say("%s -> %s, %ux%u, %.3f s, %.2f MP/s", shown_name(result->input, "standard input"),
+                shown_name(result->output, "standard output"), (unsigned)result->width,
+                (unsigned)result->height, seconds, megapixels / seconds);
     }
     json_decref(result->more);
 }
