@@ -202,7 +202,7 @@ int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cl
     int code = check_standard_input(settings);
     if (code == CLI_DONE && out->stream) code = check_stream(settings);
     if (code == CLI_DONE) code = choose_format(settings, formats, out);
-    if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);
     if (code == CLI_DONE && !out->stream) code = check_paths(settings, out);
+    if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);
     return code;
 }
