@@ -13,7 +13,8 @@ const char *zenith_version(void)
     return ZENITH_VERSION_TEXT;
 }
 
-// --- versioned structs ----------------------------------------------------------------------------
+// --- versioned structs
+// ----------------------------------------------------------------------------
 
 zenith_status zn_params_copy(const void *params, void *dst, size_t dst_size, zn_error *err)
 {
@@ -62,7 +63,8 @@ const char *zenith_context_error(const zenith_context *context)
 {
     if (!context) return "";
     if (context->process != zn_process_id()) {
-        return "this process was forked after the context was made: make a new context in the child";
+        return "this process was forked after the context was made: make a new context in the "
+               "child";
     }
     return context->error.text;
 }
@@ -106,8 +108,8 @@ zenith_status zenith_context_create(const zenith_context_params *params, zenith_
         zenith_context_free(context);
         return status;
     }
-    zn_log_write(&context->log, ZN_LOG_INFO, "%d threads on %s", zn_executor_threads(context->executor),
-                 zn_isa_name(context->cpu.isa));
+    zn_log_write(&context->log, ZN_LOG_INFO, "%d threads on %s",
+                 zn_executor_threads(context->executor), zn_isa_name(context->cpu.isa));
     *out = context;
     return ZENITH_OK;
 }

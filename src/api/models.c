@@ -20,8 +20,9 @@ static zenith_status open(zenith_context *context, const zenith_model_params *pa
         return status;
     }
     if (model->inner->unexpected) {
-        zn_log_write(&context->log, ZN_LOG_WARNING, "%zu tensors of these weights are not used by %s",
-                     model->inner->unexpected, model->inner->variant->name);
+        zn_log_write(&context->log, ZN_LOG_WARNING,
+                     "%zu tensors of these weights are not used by %s", model->inner->unexpected,
+                     model->inner->variant->name);
     }
     *out = model;
     return ZENITH_OK;

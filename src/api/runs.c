@@ -62,8 +62,8 @@ static zenith_status run(zenith_context *context, zenith_model *model, unsigned 
     return zn_autoencode(context->engine, &batch, &context->error);
 }
 
-zenith_status zenith_encode(zenith_context *context, zenith_model *model, const zenith_image *images,
-                            const zenith_latent *latents, size_t count,
+zenith_status zenith_encode(zenith_context *context, zenith_model *model,
+                            const zenith_image *images, const zenith_latent *latents, size_t count,
                             const zenith_run_params *params)
 {
     ZN_TRY(zn_context_enter(context));
@@ -102,8 +102,8 @@ zenith_status zenith_estimate(zenith_context *context, zenith_model *model, unsi
                               const zenith_run_params *params, zenith_estimate_info *out)
 {
     ZN_TRY(zn_context_enter(context));
-    return zn_context_leave(
-        context, estimate(context, model, part, width, height, streamed, params, out));
+    return zn_context_leave(context,
+                            estimate(context, model, part, width, height, streamed, params, out));
 }
 
 static zenith_status calibrate(zenith_context *context, zenith_model *model,

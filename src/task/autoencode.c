@@ -40,7 +40,8 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
                        latent->width, latent->height);
     }
     if ((!image->data && !image->rows) || (!latent->data && !latent->rows)) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a picture or latent has neither data nor rows");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a picture or latent has neither data nor rows");
     }
     if (latent->space == ZENITH_SPACE_RAW && !variant->has_raw) {
         return zn_fail(err, ZENITH_UNSUPPORTED,
@@ -64,8 +65,8 @@ static const void *element(const void *array, size_t i, size_t size)
 typedef struct batch_run {
     zn_engine *engine;
     const zn_batch *batch;
-    zn_mutex *lock; // of what follows
-    size_t next;    // picture to take
+    zn_mutex *lock;    // of what follows
+    size_t next;       // picture to take
     double *fractions; // of each picture, for progress
     zenith_status status;
     zn_error error;
@@ -84,7 +85,8 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
 {
     const picture_run *p = cookie;
     (void)input;
-    if (p->all->batch->part == ZN_ENCODER) return zn_image_read_rows(&p->image, row, count, dst, err);
+    if (p->all->batch->part == ZN_ENCODER)
+        return zn_image_read_rows(&p->image, row, count, dst, err);
     return zn_latent_read_rows(&p->latent, p->all->batch->model->variant, row, count, dst, err);
 }
 
@@ -93,7 +95,8 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
 {
     const picture_run *p = cookie;
     (void)output;
-    if (p->all->batch->part == ZN_DECODER) return zn_image_write_rows(&p->image, row, count, src, err);
+    if (p->all->batch->part == ZN_DECODER)
+        return zn_image_write_rows(&p->image, row, count, src, err);
     return zn_latent_write_rows(&p->latent, p->all->batch->model->variant, row, count, src, err);
 }
 
@@ -285,7 +288,8 @@ zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uin
     const zn_variant *variant = model->variant;
     ZN_TRY(check_size(model, &image, err));
     if (!(model->parts & part)) {
-        return zn_fail(err, ZENITH_NOT_FOUND, "these weights of %s have no such part", variant->name);
+        return zn_fail(err, ZENITH_NOT_FOUND, "these weights of %s have no such part",
+                       variant->name);
     }
     const zn_batch batch = {.model = model, .part = part, .params = *params};
     uint64_t pixels = (uint64_t)width * height;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Encoding and decoding batches. Each picture runs alone through a plan for its size, so its bits cannot
-// depend on its neighbours; streams take the pictures of a batch in order.
+// Encoding and decoding batches. Each picture runs alone through a plan for its size, so its bits
+// cannot depend on its neighbours; streams take the pictures of a batch in order.
 #ifndef ZN_TASK_AUTOENCODE_H
 #define ZN_TASK_AUTOENCODE_H
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calibration, for the encoder and then the decoder:
-//   1. The pictures run in f32; an observer notes the largest magnitude of every value, and whether any
+//   1. The pictures run in f32; an observer notes the largest magnitude of every value, and whether
+//   any
 //      was negative. The results are kept as the reference.
 //   2. Every convolution in 8 bits: if the error against the reference is inside the target, done.
-//   3. Else each convolution alone in 8 bits, to see what each costs; then, worst first, they go back to
+//   3. Else each convolution alone in 8 bits, to see what each costs; then, worst first, they go
+//   back to
 //      bf16 until the rest are inside the target.
 // The error is the relative L2 distance for latents, and the root mean square for pictures.
 #include "src/task/calibrate.h"
@@ -45,7 +47,7 @@ typedef struct calibrating {
 typedef struct one_run {
     const calibrating *c;
     size_t index;
-    float *out; // written here, if not NULL
+    float *out;                // written here, if not NULL
     double difference, energy; // else compared with the reference
 } one_run;
 
@@ -106,7 +108,8 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     return ZENITH_OK;
 }
 
-// Notes the range of a value. In f32 plans every value is f32; conversions are not values of the model.
+// Notes the range of a value. In f32 plans every value is f32; conversions are not values of the
+// model.
 static void observe(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data)
 {
     const one_run *r = cookie;
@@ -127,14 +130,13 @@ static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype d
 {
     const int64_t factor = c->model->variant->factor;
     bool encoder = c->part == ZN_ENCODER;
-    return (zn_compile_key){
-        .model = c->model,
-        .part = c->part,
-        .latent_height = c->images[index].height / factor,
-        .latent_width = c->images[index].width / factor,
-        .dtype = dtype,
-        .pixels = encoder ? zn_image_number(&c->images[index]) : ZENITH_F32,
-        .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
+    return (zn_compile_key){.model = c->model,
+                            .part = c->part,
+                            .latent_height = c->images[index].height / factor,
+                            .latent_width = c->images[index].width / factor,
+                            .dtype = dtype,
+                            .pixels = encoder ? zn_image_number(&c->images[index]) : ZENITH_F32,
+                            .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
 }
 
 static zenith_status stopped(calibrating *c, size_t steps)
@@ -146,7 +148,8 @@ static zenith_status stopped(calibrating *c, size_t steps)
     c->steps_done += steps;
     double fraction = (double)c->steps_done / (double)c->steps;
     if (!params->progress) return ZENITH_OK;
-    if (params->progress(params->progress_cookie, fraction < 1 ? fraction : 1) == 0) return ZENITH_OK;
+    if (params->progress(params->progress_cookie, fraction < 1 ? fraction : 1) == 0)
+        return ZENITH_OK;
     return zn_fail(c->err, ZENITH_CANCELLED, "stopped by the progress callback");
 }
 
@@ -156,11 +159,10 @@ static bool same_size(const zenith_image *a, const zenith_image *b)
 }
 
 // Runs pictures through plans of one type; consecutive ones of one size share a plan.
-static zenith_status run_all(calibrating *c, zenith_dtype dtype, size_t count,
-                             zenith_status (*each)(calibrating *c, size_t index, one_run *run),
-                             void (*observer)(void *, const zn_node *, int64_t, int64_t,
-                                              const void *),
-                             double *error)
+static zenith_status
+run_all(calibrating *c, zenith_dtype dtype, size_t count,
+        zenith_status (*each)(calibrating *c, size_t index, one_run *run),
+        void (*observer)(void *, const zn_node *, int64_t, int64_t, const void *), double *error)
 {
     zn_compiled *compiled = NULL;
     double difference = 0, energy = 0;

@@ -81,7 +81,8 @@ static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *ma
 {
     zn_type_policy policy = {.type = ZN_F32, .convert = convert};
     bool int8 = key->dtype == ZENITH_DTYPE_INT8;
-    if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.avx512_bf16)) policy.type = ZN_BF16;
+    if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.avx512_bf16))
+        policy.type = ZN_BF16;
     if (int8) {
         policy.quantise = quantise;
         policy.range = range;

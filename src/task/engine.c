@@ -96,7 +96,8 @@ static zn_compiled *find_plan(stream *s, const zn_compile_key *key)
 }
 
 // The stream's machine; oneDNN is made by the stream's first job.
-zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine *out, zn_error *err)
+zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine *out,
+                                zn_error *err)
 {
     stream *s = &engine->streams[stream_number];
     if (!s->dnn && !s->dnn_tried) {
@@ -125,8 +126,7 @@ static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_com
 
 static zenith_status too_small(uint64_t max_memory, uint64_t needed, zn_error *err)
 {
-    return zn_fail(err, ZENITH_LIMIT,
-                   "this size needs at least %llu MB, and the limit is %llu MB",
+    return zn_fail(err, ZENITH_LIMIT, "this size needs at least %llu MB, and the limit is %llu MB",
                    (unsigned long long)((needed + (1u << 20) - 1) >> 20),
                    (unsigned long long)(max_memory >> 20));
 }

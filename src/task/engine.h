@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine: what each stream of an executor keeps between calls (oneDNN, compiled plans, one arena). A
-// stream's things are touched only by jobs on that stream, so they need no locks.
+// The engine: what each stream of an executor keeps between calls (oneDNN, compiled plans, one
+// arena). A stream's things are touched only by jobs on that stream, so they need no locks.
 #ifndef ZN_TASK_ENGINE_H
 #define ZN_TASK_ENGINE_H
 
@@ -23,9 +23,9 @@ const char *zn_engine_onednn(void); // its version, or "none"
 // In a job on `stream`: what to compile for, outside the cache.
 zenith_status zn_engine_machine(zn_engine *engine, int stream, zn_machine *out, zn_error *err);
 
-// In a job on `stream`: the plan for a key, compiled or from the cache. max_memory bounds its arena,
-// the model's packed weights and `buffers`, bytes that the caller holds; 0: no bound. The plan is valid
-// until the next call on this stream.
+// In a job on `stream`: the plan for a key, compiled or from the cache. max_memory bounds its
+// arena, the model's packed weights and `buffers`, bytes that the caller holds; 0: no bound. The
+// plan is valid until the next call on this stream.
 zenith_status zn_engine_plan(zn_engine *engine, int stream, const zn_compile_key *key,
                              uint64_t max_memory, uint64_t buffers, const zn_compiled **out,
                              zn_error *err);

@@ -60,7 +60,8 @@ zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t
                                  zn_error *err)
 {
     if (!image->data) {
-        return callback_failed(image->rows(image->cookie, (uint32_t)row, (uint32_t)count, dst), err);
+        return callback_failed(image->rows(image->cookie, (uint32_t)row, (uint32_t)count, dst),
+                               err);
     }
     if (image->order == ZENITH_CHW) {
         move_planes(image->data, dst, image, row, count, false);
@@ -76,7 +77,8 @@ zenith_status zn_image_write_rows(const zenith_image *image, int64_t row, int64_
 {
     void *rows = (void *)(uintptr_t)src; // a target's callback only reads
     if (!image->data) {
-        return callback_failed(image->rows(image->cookie, (uint32_t)row, (uint32_t)count, rows), err);
+        return callback_failed(image->rows(image->cookie, (uint32_t)row, (uint32_t)count, rows),
+                               err);
     }
     if (image->order == ZENITH_CHW) {
         move_planes(image->data, rows, image, row, count, true);
@@ -101,8 +103,8 @@ zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_variant 
 {
     const size_t width = latent->width, channels = latent->channels;
     if (!latent->data) {
-        ZN_TRY(callback_failed(
-            latent->rows(latent->cookie, (uint32_t)row, (uint32_t)count, dst), err));
+        ZN_TRY(callback_failed(latent->rows(latent->cookie, (uint32_t)row, (uint32_t)count, dst),
+                               err));
     } else {
         zn_type type = latent_type(latent);
         for (size_t y = 0; y < (size_t)count; y++) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows between a caller's pictures and latents (HWC or CHW, several number types, or callbacks) and the
-// dense HWC rows of a plan.
+// Rows between a caller's pictures and latents (HWC or CHW, several number types, or callbacks) and
+// the dense HWC rows of a plan.
 #ifndef ZN_TASK_PIXELS_H
 #define ZN_TASK_PIXELS_H
 
