@@ -215,8 +215,8 @@ static const cli_example examples[] = {
     {"zenith decode latents/*.safetensors -o pictures/ --format jpeg --quality 90",
      "many latents into a folder"},
     {"zenith decode from_diffusers.npy -o picture.png --model taesdxl",
-     "a bare array [N,4,h,w] in the model's space; --space raw if it is not divided by the "
-     "VAE's scale"},
+     "a bare array [N,4,h,w] in the model's space; add --space raw if the VAE's scale is not "
+     "applied"},
     {"zenith decode big.latent -o big.webp --model taesd --max-memory 300M",
      "ComfyUI's file, in bounded memory"},
     {NULL, NULL}};

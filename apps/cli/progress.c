@@ -88,7 +88,7 @@ static void format_numbers(const cli_progress *progress, double fraction, bool n
         snprintf(file, sizeof file, "  file %zu/%zu", progress->index + 1, progress->count);
     if (in_file > 0.2 && fraction > 0) {
         if (!narrow)
-            snprintf(rate, sizeof rate, "  %.1f MP/s", progress->megapixels * fraction / in_file);
+            snprintf(rate, sizeof rate, "  %.2f MP/s", progress->megapixels * fraction / in_file);
         format_time(left, sizeof left,
                     (now - progress->started) / files * ((double)progress->count - files));
     }
