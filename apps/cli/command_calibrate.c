@@ -113,7 +113,7 @@ static const cli_option output[] = {
          "where the calibration goes; NAME.calib.json beside the weights is found by --dtype int8",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, output)},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Output", output};
 static const cli_option_group *const groups[] = {
     &group, &cli_group_model, &cli_group_source, &cli_group_run, &cli_group_report, NULL};

@@ -205,7 +205,7 @@ static const cli_option options[] = {
      .help = "decode with --model although the file names another model",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, force)},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {
     &cli_group_output, &cli_group_model,  &group, &cli_group_picture,

@@ -183,7 +183,7 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, space),
      .choices = cli_choices_space},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {&cli_group_output,
                                                  &cli_group_model,

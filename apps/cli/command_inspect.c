@@ -69,7 +69,7 @@ static const cli_option options[] = {
      .help = "print this text",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, help)},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Options", options};
 static const cli_option_group *const groups[] = {&group, NULL};
 static const cli_example examples[] = {

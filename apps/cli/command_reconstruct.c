@@ -204,7 +204,7 @@ static const cli_option options[] = {
      .kind = CLI_WORD,
      .offset = offsetof(cli_settings, format),
      .choices = formats},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Format", options};
 static const cli_option_group *const groups[] = {
     &cli_group_output,  &cli_group_model, &cli_group_source, &group,
