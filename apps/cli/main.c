@@ -22,7 +22,7 @@ const cli_command *const cli_commands[] = {&cli_command_encode,
 
 const cli_command *cli_command_find(const char *name)
 {
-    const char *names[sizeof cli_commands / sizeof cli_commands[0]] = {.name = NULL};
+    const char *names[sizeof cli_commands / sizeof cli_commands[0]] = {NULL};
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
         if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
         names[i] = cli_commands[i]->name;
