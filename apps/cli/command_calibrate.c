@@ -3,7 +3,9 @@
 //
 // zenith calibrate IMAGE.. -o FILE --model NAME: finds how a model's values are spread on pictures,
 // for int8. The pictures are small crops and are held in memory: the library reads them many times.
-#include "apps/cli/session.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/report.h"
+#include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 

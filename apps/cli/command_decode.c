@@ -4,8 +4,9 @@
 // zenith decode LATENT.. -o OUT: latent files to pictures. Rows of the latent come from the mapped
 // file and rows of the picture go straight into the encoder of its format. Only npy, the network's
 // own floats, is held whole.
+#include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
-#include "apps/cli/session.h"
+#include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 

@@ -3,7 +3,7 @@
 //
 // zenith inspect PATH: what a file or folder is, as the library sees it.
 #include "apps/cli/json_text.h"
-#include "apps/cli/session.h"
+#include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 

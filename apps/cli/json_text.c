@@ -75,9 +75,6 @@ static void print_padded(FILE *out, const char *text, int width, bool right)
     if (!right) fprintf(out, "%*s", blank, "");
 }
 
-// --- tables
-// ---------------------------------------------------------------------------------------------
-
 struct table {
     const char *keys[MOST_COLUMNS];
     int widths[MOST_COLUMNS];
@@ -137,9 +134,6 @@ static void print_table(FILE *out, const json_t *list, const struct table *table
         }
     }
 }
-
-// --- trees
-// ----------------------------------------------------------------------------------------------
 
 static void print_value(FILE *out, const json_t *value, int indent);
 

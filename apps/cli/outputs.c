@@ -27,9 +27,6 @@ const cli_format cli_formats_latent[] = {{"safetensors", ".safetensors", ".safet
 const cli_format cli_formats_picture[] = {PICTURES, {NULL, NULL, NULL}};
 const cli_format cli_formats_decoded[] = {PICTURES, {"npy", ".npy", ".npy "}, {NULL, NULL, NULL}};
 
-// --- names
-// --------------------------------------------------------------------------------------------
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -84,9 +81,6 @@ char *cli_outputs_path(const cli_outputs *outputs, const char *input, int64_t in
                                : asprintf(&path, "%.*s%s%s", stem, from, number, ending);
     return made < 0 ? NULL : path;
 }
-
-// --- checks
-// -------------------------------------------------------------------------------------------
 
 struct pair {
     char *output;
