@@ -43,10 +43,7 @@ static bool read_picture(cli_session *session, const char *input, uint32_t facto
     zenith_status status = zenith_source_open(session->context, input, &params, &source);
     bool read = status == ZENITH_OK ? read_rows(session, source, image, &failure)
                                     : cli_fail(session, &failure, status, NULL);
-    if (read)
-        session->done++;
-    else
-        cli_session_failed(session, input, &failure);
+    if (!read) cli_session_failed(session, input, &failure);
     zenith_source_free(source);
     return read;
 }
@@ -66,6 +63,7 @@ static void calibrate(cli_session *session, const cli_open_model *model, const z
                                             settings->output, &params);
     cli_progress_file_end(&session->progress, status == ZENITH_OK);
     if (status == ZENITH_OK) {
+        session->done = count;
         if (settings->json)
             cli_json_print(json_pack("{s:o, s:s, s:s, s:i}", "output",
                                      cli_json_text(settings->output), "model", model->info.name,

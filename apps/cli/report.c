@@ -80,6 +80,7 @@ void cli_session_failed(cli_session *session, const char *input, const cli_failu
 
 void cli_session_model_failed(cli_session *session, const cli_failure *failure)
 {
+    if (failure->status == ZENITH_CANCELLED) return;
     say_failure(session, NULL, failure);
     count_failure(session, failure);
     session->blocked = true;
