@@ -36,9 +36,9 @@ zn_calibrated *zn_calibration_find(zn_calibration *calibration, const char *name
     }
     if (!add) return NULL;
     char *kept = zn_arena_text(&calibration->arena, name);
-    if (!kept || zn_array_reserve((void **)&calibration->values, &calibration->capacity,
-                                  calibration->count + 1, sizeof(zn_calibrated),
-                                  NULL) != ZENITH_OK) {
+    if (!kept ||
+        zn_array_reserve((void **)&calibration->values, &calibration->capacity,
+                         calibration->count + 1, sizeof(zn_calibrated), NULL) != ZENITH_OK) {
         return NULL;
     }
     zn_calibrated *at = &calibration->values[low];
@@ -125,9 +125,9 @@ static json_t *to_json(const zn_calibration *calibration)
         const zn_calibrated *entry = &calibration->values[i];
         // Six decimals: the file is read by people, and a scale needs no more.
         double largest = round((double)entry->largest * 1e6) / 1e6;
-        json_object_set_new(values, entry->name,
-                            json_pack("{s:f, s:b}", "largest", largest, "positive",
-                                      (int)entry->positive));
+        json_object_set_new(
+            values, entry->name,
+            json_pack("{s:f, s:b}", "largest", largest, "positive", (int)entry->positive));
         if (entry->int8) json_array_append_new(names, json_string(entry->name));
     }
     return json_pack("{s:i, s:s, s:s, s:i, s:o, s:o}", "format", 1, "model", calibration->model,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What int8 needs to know of a model: how large each value gets on real pictures, and which convolutions
-// bear 8 bits. Kept as NAME.calib.json, keyed by the hash of the weights:
+// What int8 needs to know of a model: how large each value gets on real pictures, and which
+// convolutions bear 8 bits. Kept as NAME.calib.json, keyed by the hash of the weights:
 //
 //   {"format": 1, "model": "taesd", "weights": "<sha256>", "pictures": 32,
 //    "values": {"decoder.2": {"largest": 4.25, "positive": true}, ...},

@@ -30,7 +30,7 @@ typedef struct jpeg_decoder {
     const uint8_t *data;
     size_t size;
     uint8_t *icc;
-    bool created;
+    long max_memory; // for libjpeg; 0 until the header is known
 } jpeg_decoder;
 
 static bool jpeg_probe(const uint8_t *data, size_t size)
@@ -59,21 +59,18 @@ static J_COLOR_SPACE delivered_space(int components)
     return components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
 }
 
-// Also the way back to the start: libjpeg reads the header anew.
+// Also the way back to the start. A decompressor is made anew for that: an aborted one keeps its
+// tables, and a file that lacks some would then be read the second time only.
 static zenith_status read_header(jpeg_decoder *decoder, zn_error *err)
 {
     struct jpeg_decompress_struct *info = &decoder->info;
+    jpeg_destroy_decompress(info); // of a zeroed one: nothing
+    info->err = zn_jpeg_trouble_init(&decoder->trouble);
     if (setjmp(decoder->trouble.back)) return hand_on(decoder, err);
-    if (!decoder->created) {
-        info->err = zn_jpeg_trouble_init(&decoder->trouble);
-        jpeg_create_decompress(info);
-        decoder->created = true;
-        decoder->progress.progress_monitor = on_progress;
-        info->progress = &decoder->progress;
-    } else {
-        zn_jpeg_trouble_init(&decoder->trouble);
-        jpeg_abort_decompress(info);
-    }
+    jpeg_create_decompress(info);
+    decoder->progress.progress_monitor = on_progress;
+    info->progress = &decoder->progress;
+    if (decoder->max_memory) info->mem->max_memory_to_use = decoder->max_memory;
     jpeg_mem_src(info, decoder->data, (unsigned long)decoder->size);
     jpeg_read_header(info, TRUE);
     return ZENITH_OK;
@@ -136,7 +133,7 @@ static zenith_status jpeg_open(const uint8_t *data, size_t size, void **state,
     // working rows of libjpeg: a few groups of up to 32 rows
     header->held_bytes = (uint64_t)header->width * (unsigned)components * 128 + 65536;
     if (!header->streamed) header->held_bytes += coefficient_bytes(info);
-    info->mem->max_memory_to_use = (long)(2 * header->held_bytes + (1 << 20));
+    decoder->max_memory = (long)(2 * header->held_bytes + (1 << 20));
     zn_jpeg_markers markers;
     zn_jpeg_markers_read(data, size, &markers);
     header->exif = markers.exif.data;
@@ -185,7 +182,7 @@ static void jpeg_free(void *state)
 {
     jpeg_decoder *decoder = state;
     if (!decoder) return;
-    if (decoder->created) jpeg_destroy_decompress(&decoder->info);
+    jpeg_destroy_decompress(&decoder->info);
     zn_free(decoder->icc);
     zn_free(decoder);
 }

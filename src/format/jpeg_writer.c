@@ -16,7 +16,6 @@ typedef struct jpeg_encoder {
     struct jpeg_compress_struct info;
     struct jpeg_destination_mgr out;
     zn_writer *file;
-    bool created;
     uint8_t buffer[OUT_SIZE];
 } jpeg_encoder;
 
@@ -60,7 +59,6 @@ static zenith_status start_compress(jpeg_encoder *encoder, uint32_t width, uint3
     if (setjmp(encoder->trouble.back)) return hand_on(encoder, err);
     info->err = zn_jpeg_trouble_init(&encoder->trouble);
     jpeg_create_compress(info);
-    encoder->created = true;
     info->client_data = encoder;
     encoder->out = (struct jpeg_destination_mgr){
         .init_destination = out_reset,
@@ -113,7 +111,7 @@ static void jpeg_free(void *state)
 {
     jpeg_encoder *encoder = state;
     if (!encoder) return;
-    if (encoder->created) jpeg_destroy_compress(&encoder->info);
+    jpeg_destroy_compress(&encoder->info);
     zn_free(encoder);
 }
 

@@ -59,7 +59,7 @@ typedef struct entry_reader {
 
 static zenith_status read_shape(const zn_json *entry, zn_shape *out, zn_error *err)
 {
-    const zn_json *dims;
+    const zn_json *dims = NULL;
     ZN_TRY(zn_json_get_array(entry, "shape", &dims, err));
     size_t rank = zn_json_size(dims);
     if (rank > ZN_MAX_RANK)
@@ -78,8 +78,8 @@ static zenith_status read_shape(const zn_json *entry, zn_shape *out, zn_error *e
 static zenith_status read_offsets(const zn_safetensors *file, const zn_json *entry,
                                   zn_file_tensor *out, zn_error *err)
 {
-    const zn_json *pair;
-    int64_t begin, end;
+    const zn_json *pair = NULL;
+    int64_t begin = 0, end = 0;
     ZN_TRY(zn_json_get_array(entry, "data_offsets", &pair, err));
     if (zn_json_size(pair) != 2 || !zn_json_as_integer(zn_json_at(pair, 0), &begin) ||
         !zn_json_as_integer(zn_json_at(pair, 1), &end) || begin < 0 || end < begin)
@@ -273,7 +273,7 @@ static zenith_status create(const char *name, zn_safetensors **out, zn_error *er
 zenith_status zn_safetensors_open_memory(const uint8_t *data, size_t size, const char *name,
                                          zn_safetensors **out, zn_error *err)
 {
-    zn_safetensors *file;
+    zn_safetensors *file = NULL;
     ZN_TRY(create(name, &file, err));
     zenith_status status = parse(file, data, size, err);
     if (status == ZENITH_OK)
@@ -285,7 +285,7 @@ zenith_status zn_safetensors_open_memory(const uint8_t *data, size_t size, const
 
 zenith_status zn_safetensors_open(const char *path, zn_safetensors **out, zn_error *err)
 {
-    zn_safetensors *file;
+    zn_safetensors *file = NULL;
     zenith_status status;
     ZN_TRY(create(path, &file, err));
     ZN_GO(zn_mapped_open(path, &file->mapped, err));

@@ -98,7 +98,7 @@ zenith_status zn_safetensors_write_header(zn_writer *writer, zn_file_tensor *ten
 {
     zenith_status status;
     char *text = NULL;
-    size_t size;
+    size_t size = 0;
     if (count) qsort(tensors, count, sizeof *tensors, in_file_order);
     json_t *header = json_object();
     if (!header) return zn_fail_memory(err, sizeof *header);

@@ -135,7 +135,7 @@ static zenith_status add_shards(zn_weights *weights, const char *index, const zn
     for (size_t i = 0; i < count; i++) {
         if (strcmp(shard, entry[i].shard) != 0) { // entries are sorted by shard
             shard = entry[i].shard;
-            const char *path;
+            const char *path = NULL;
             ZN_TRY(join(weights, index, folder_length(index), shard, &path, err));
             ZN_TRY(add_source(weights, path, err));
         }
@@ -153,7 +153,7 @@ static zenith_status add_shards(zn_weights *weights, const char *index, const zn
 static zenith_status read_config(zn_weights *weights, const char *folder, size_t length,
                                  zn_error *err)
 {
-    const char *path;
+    const char *path = NULL;
     ZN_TRY(join(weights, folder, length, "config.json", &path, err));
     if (!zn_path_is_file(path)) return ZENITH_OK;
     ZN_TRY(zn_json_open(path, &weights->config, err));
@@ -165,8 +165,8 @@ static zenith_status read_config(zn_weights *weights, const char *folder, size_t
 static zenith_status open_index(zn_weights *weights, const char *path, zn_error *err)
 {
     zn_mapped file = {0};
-    zn_index_entry *entries;
-    size_t count;
+    zn_index_entry *entries = NULL;
+    size_t count = 0;
     ZN_TRY(zn_mapped_open(path, &file, err));
     zenith_status status = zn_weights_index_parse((const char *)file.data, file.size, path,
                                                   &weights->arena, &entries, &count, err);
@@ -219,7 +219,7 @@ static zenith_status find_usual(zn_weights *weights, const char *folder, const c
     static const char *const usual[] = {"diffusion_pytorch_model" INDEX_TAIL, "model" INDEX_TAIL,
                                         "diffusion_pytorch_model" FILE_TAIL, "model" FILE_TAIL};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        const char *path;
+        const char *path = NULL;
         ZN_TRY(join(weights, folder, strlen(folder), usual[i], &path, err));
         if (zn_path_is_file(path)) {
             *out = path;

@@ -57,7 +57,7 @@ static int by_shard(const void *a, const void *b)
 
 static zenith_status read_map(map_reader *reader, const zn_json *index, zn_error *err)
 {
-    const zn_json *map;
+    const zn_json *map = NULL;
     zn_error what = {{0}};
     if (!zn_json_is_object(index))
         return zn_fail(err, ZENITH_BAD_FILE, "%s: not a JSON object", reader->where);

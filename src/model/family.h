@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model family is: one file in src/model and one line in models.list. The file has a table of
-// variants, says which of them a set of weights can be, and builds the networks out of nn blocks. It
-// maps the names of each checkpoint layout once, here; everything above knows only this descriptor.
+// What a model family is: one file in src/model and one line in models.list. The file has a table
+// of variants, says which of them a set of weights can be, and builds the networks out of nn
+// blocks. It maps the names of each checkpoint layout once, here; everything above knows only this
+// descriptor.
 #ifndef ZN_MODEL_FAMILY_H
 #define ZN_MODEL_FAMILY_H
 
@@ -30,11 +31,12 @@ typedef struct zn_family {
     const zn_variant *variants;
     int variants_count;
 
-    // Which variants these weights can be (bit per variant; 0: not of this family) and which parts are
-    // there. Looks at names and shapes only.
+    // Which variants these weights can be (bit per variant; 0: not of this family) and which parts
+    // are there. Looks at names and shapes only.
     unsigned (*probe)(const zn_weights *weights, unsigned *parts);
 
-    // The name in these weights of the parameter that `build` calls `name`, into dst; false: the same.
+    // The name in these weights of the parameter that `build` calls `name`, into dst; false: the
+    // same.
     bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
 
     // The encoder from pixels in 0 .. 1 to a latent, or the decoder back.

@@ -5,8 +5,8 @@
 //     NAME_encoder.safetensors, NAME_decoder.safetensors     (as published; either may be missing)
 //     NAME/encoder.safetensors, NAME/decoder.safetensors     (as we ship ours)
 //     NAME/                                                  in diffusers' layout
-// or the folder is itself in diffusers' layout. One file alone is an encoder or a decoder; which, the
-// families tell from its tensors.
+// or the folder is itself in diffusers' layout. One file alone is an encoder or a decoder; which,
+// the families tell from its tensors.
 #include "src/model/locate.h"
 
 #include "src/base/os.h"
@@ -18,7 +18,8 @@
 static const char *const prefixes[] = {"encoder.", "decoder."};
 enum { SEARCH_PATH = 4 };
 
-// The folders that are searched when none is given; false past the end, "" where a place is not set.
+// The folders that are searched when none is given; false past the end, "" where a place is not
+// set.
 static bool search_folder(int index, char path[ZN_PATH_SIZE])
 {
     const char *models = zn_environment("ZENITH_MODELS"), *home = zn_environment("HOME");
@@ -31,7 +32,8 @@ static bool search_folder(int index, char path[ZN_PATH_SIZE])
 }
 
 // Opens folder/stem + encoder.safetensors and decoder.safetensors, those that are there.
-static zenith_status open_pair(const char *folder, const char *stem, zn_weights **out, zn_error *err)
+static zenith_status open_pair(const char *folder, const char *stem, zn_weights **out,
+                               zn_error *err)
 {
     char paths[2][ZN_PATH_SIZE];
     const char *found[2], *found_prefixes[2];
@@ -122,14 +124,16 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
     if (status != ZENITH_NOT_FOUND) return status;
     if (!name) {
         return zn_fail(err, ZENITH_AMBIGUOUS,
-                       "%s: say which of the models in this folder is meant (--model NAME)", weights);
+                       "%s: say which of the models in this folder is meant (--model NAME)",
+                       weights);
     }
     return zn_fail(err, ZENITH_NOT_FOUND,
                    "%s has no weights of '%s' (%s_encoder.safetensors, %s_decoder.safetensors)",
                    weights, name, name, name);
 }
 
-bool zn_locate_calibration(const char *name, const char *weights, int index, char path[ZN_PATH_SIZE])
+bool zn_locate_calibration(const char *name, const char *weights, int index,
+                           char path[ZN_PATH_SIZE])
 {
     char folder[ZN_PATH_SIZE];
     path[0] = 0;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening models: where the files are (locate.c), which variant they hold, whether every parameter is
-// there with the right shape. That last check is the network itself, built once for a small picture.
+// Opening models: where the files are (locate.c), which variant they hold, whether every parameter
+// is there with the right shape. That last check is the network itself, built once for a small
+// picture.
 #include "src/model/model.h"
 
 #include "src/base/os.h"
@@ -90,8 +91,8 @@ static zenith_status choose_variant(zn_model *model, const char *name, zn_error 
     }
     if (model->variant) return ZENITH_OK;
     if (name && !zn_variant_find(name)) {
-        return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'; these weights can be %s", name,
-                       names);
+        return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'; these weights can be %s",
+                       name, names);
     }
     if (name) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "these weights are not %s's; they can be %s",
@@ -136,9 +137,10 @@ static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const
     }
     bool known = tensor->type == ZN_F32 || tensor->type == ZN_BF16 || tensor->type == ZN_F16;
     if (!tensor->supported || !known) {
-        return fail_parameter(graph, zn_fail(graph->err, ZENITH_UNSUPPORTED,
-                                             "%s: '%s' is stored in a type that is not computed with",
-                                             zn_weights_file(model->weights, tensor), stored));
+        return fail_parameter(graph,
+                              zn_fail(graph->err, ZENITH_UNSUPPORTED,
+                                      "%s: '%s' is stored in a type that is not computed with",
+                                      zn_weights_file(model->weights, tensor), stored));
     }
     if (!shape_fits(&tensor->shape, shape)) {
         zn_shape_text(shape, wanted, sizeof wanted);
@@ -185,8 +187,8 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         if (!(model->parts & part)) continue;
         zn_graph graph;
         zn_graph_begin(&graph, err);
-        zn_shape shape =
-            part == ZN_ENCODER ? ZN_SHAPE(1, factor, factor, 3) : ZN_SHAPE(1, 1, 1, latent);
+        zn_shape shape = part == ZN_ENCODER ? ZN_SHAPE(1, factor, factor, 3)
+                                            : ZN_SHAPE(1, 1, 1, latent);
         zn_node *x = zn_graph_input(&graph, "input", zn_desc_make(ZN_F32, shape));
         zn_node *y = zn_model_build(model, part, &graph, x);
         if (y) zn_graph_output(&graph, y);
@@ -215,7 +217,8 @@ static void find_calibration(zn_model *model, const zn_model_request *request)
     char path[ZN_PATH_SIZE];
     for (int i = 0; zn_locate_calibration(model->variant->name, request->weights, i, path); i++) {
         zn_calibration *found = NULL;
-        if (!zn_path_is_file(path) || zn_calibration_read(path, &found, NULL) != ZENITH_OK) continue;
+        if (!zn_path_is_file(path) || zn_calibration_read(path, &found, NULL) != ZENITH_OK)
+            continue;
         if (strcmp(found->weights, model->sha256) == 0) {
             model->calibration = found;
             return;

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model: weights, the variant they are, and what is made from them once (packed weights, calibration).
-// Immutable after open but for the packed weights, which have their own lock; shared by reference.
+// A model: weights, the variant they are, and what is made from them once (packed weights,
+// calibration). Immutable after open but for the packed weights, which have their own lock; shared
+// by reference.
 #ifndef ZN_MODEL_MODEL_H
 #define ZN_MODEL_MODEL_H
 
-#include "src/graph/packs.h"
 #include "src/format/calibration.h"
+#include "src/graph/packs.h"
 #include "src/model/family.h"
 
 #include <stdatomic.h>

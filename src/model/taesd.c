@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiny autoencoders TAESD, TAESDXL, TAESD3, TAEF1 and TAEF2 by Ollin Boer Bohan (madebyollin/taesd).
+// The tiny autoencoders TAESD, TAESDXL, TAESD3, TAEF1 and TAEF2 by Ollin Boer Bohan
+// (madebyollin/taesd).
 //
 //     encoder: conv 3->64, block, 3 x [conv stride 2, 3 blocks], conv 64->latent
 //     decoder: 3 tanh(x/3), conv latent->64, relu, 3 blocks, 3 x [nearest x2, conv, 3|3|1 blocks],
@@ -9,13 +10,17 @@
 //
 // Traps
 //   - Layers are numbered in a flat sequence that counts the layers without weights (clamp, relu,
-//     upsampling) too. diffusers' AutoencoderTiny leaves out the clamp: its decoder numbers are one less.
+//     upsampling) too. diffusers' AutoencoderTiny leaves out the clamp: its decoder numbers are one
+//     less.
 //   - The convolutions that change the resolution have no bias.
 //   - diffusers' own encode and decode map [-1, 1] to and from the [0, 1] of these networks.
 //   - TAESD and TAESDXL have the same names and shapes, and so have TAESD3 and TAEF1.
-//   - TAEF2's blocks at the latent's resolution begin with a pooling branch that has a group norm over
-//     the whole picture; the number of its groups (4) is not in the file. diffusers does not know it.
-//   - The latents are the diffusion model's own (AutoencoderTiny says scaling_factor 1): scale and shift
+//   - TAEF2's blocks at the latent's resolution begin with a pooling branch that has a group norm
+//   over
+//     the whole picture; the number of its groups (4) is not in the file. diffusers does not know
+//     it.
+//   - The latents are the diffusion model's own (AutoencoderTiny says scaling_factor 1): scale and
+//   shift
 //     below lead to them from the full VAE's.
 #include "src/base/text.h"
 #include "src/model/family.h"
@@ -26,20 +31,21 @@
 #include <string.h>
 
 typedef struct numbers {
-    int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: no such branch
+    int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: no such
+                  // branch
 } numbers;
 
 static const numbers plain = {0}, pooled = {256};
 
-// Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its latents
-// by statistics per channel of 2 x 2 patches, which is not one scale and one shift.
+// Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
+// latents by statistics per channel of 2 x 2 patches, which is not one scale and one shift.
 static const zn_variant variants[] = {
     {"taesd", "TAESD: tiny autoencoder of Stable Diffusion 1.x and 2.x", 4, 8, true, 0.18215f, 0,
      true, &plain},
     {"taesdxl", "TAESDXL: tiny autoencoder of Stable Diffusion XL", 4, 8, true, 0.13025f, 0, true,
      &plain},
-    {"taesd3", "TAESD3: tiny autoencoder of Stable Diffusion 3", 16, 8, true, 1.5305f, 0.0609f, true,
-     &plain},
+    {"taesd3", "TAESD3: tiny autoencoder of Stable Diffusion 3", 16, 8, true, 1.5305f, 0.0609f,
+     true, &plain},
     {"taef1", "TAEF1: tiny autoencoder of FLUX.1 and Z-Image", 16, 8, true, 0.3611f, 0.1159f, true,
      &plain},
     {"taef2", "TAEF2: tiny autoencoder of FLUX.2", 32, 8, false, 1, 0, false, &pooled},
@@ -70,18 +76,19 @@ static bool rename_parameter(const zn_weights *weights, const char *name, char d
 static const zn_file_tensor *find(const zn_weights *weights, const char *name)
 {
     char renamed[ZN_NAME_SIZE];
-    return zn_weights_find(weights,
-                           rename_parameter(weights, name, renamed) ? renamed : name);
+    return zn_weights_find(weights, rename_parameter(weights, name, renamed) ? renamed : name);
 }
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
     const zn_file_tensor *encoder = find(weights, "encoder.14.weight");
     const zn_file_tensor *decoder = find(weights, "decoder.1.weight");
-    bool ours = (!encoder || (encoder->shape.rank == 4 && find(weights, "encoder.13.conv.4.bias"))) &&
+    bool ours = (!encoder ||
+                 (encoder->shape.rank == 4 && find(weights, "encoder.13.conv.4.bias"))) &&
                 (!decoder || (decoder->shape.rank == 4 && find(weights, "decoder.19.bias")));
     if (!ours || (!encoder && !decoder)) return 0;
-    bool pool = find(weights, "encoder.11.pool.0.weight") || find(weights, "decoder.3.pool.0.weight");
+    bool pool = find(weights, "encoder.11.pool.0.weight") ||
+                find(weights, "decoder.3.pool.0.weight");
     unsigned fits = 0;
     for (int i = 0; i < VARIANTS; i++) {
         int64_t channels = variants[i].latent_channels;

@@ -13,9 +13,9 @@ static int64_t channels_of(const zn_node *x)
 zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape)
 {
     char full[ZN_NAME_SIZE];
-    zn_node *weight =
-        zn_scope_parameter(scope, name, ".weight",
-                           ZN_SHAPE(shape.channels, channels_of(x), shape.kernel, shape.kernel));
+    zn_node *weight = zn_scope_parameter(
+        scope, name, ".weight",
+        ZN_SHAPE(shape.channels, channels_of(x), shape.kernel, shape.kernel));
     zn_node *bias = NULL;
     if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(shape.channels));
     return zn_conv2d(scope->graph, zn_scope_name(scope, name, "", full), x, weight, bias,
