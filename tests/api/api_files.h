@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static zenith_context *context;
@@ -99,6 +100,39 @@ static inline uint8_t *make_ppm(uint32_t width, uint32_t height, size_t *size, s
     memcpy(data, header, *start);
     for (size_t i = *start; i < *size; i++) data[i] = (uint8_t)((i - *start) * 31 + 5);
     return data;
+}
+
+// Puts a pipe that a child fills in the place of standard input; returns what was there.
+static inline int put_into_stdin(const uint8_t *data, size_t size, pid_t *child)
+{
+    int ends[2], saved = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    *child = fork();
+    assert_true(*child >= 0);
+    if (*child == 0) {
+        close(ends[0]);
+        for (size_t done = 0; done < size;) {
+            ssize_t now = write(ends[1], data + done, size - done);
+            if (now <= 0) _exit(1);
+            done += (size_t)now;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    close(ends[0]);
+    return saved;
+}
+
+static inline void restore_stdin(int saved, pid_t child)
+{
+    if (saved >= 0) {
+        dup2(saved, STDIN_FILENO);
+        close(saved);
+    } else {
+        close(STDIN_FILENO);
+    }
+    waitpid(child, NULL, 0);
 }
 
 #endif

@@ -51,7 +51,7 @@ static zenith_status crop(void)
 
 static zenith_status resize(void)
 {
-    return read_picture(ZENITH_FIT_RESIZE, "icc_p3_alpha.png");
+    return read_picture(ZENITH_FIT_RESIZE, "orientation_1.jpg");
 }
 
 static zenith_status write_picture(void)

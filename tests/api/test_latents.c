@@ -92,6 +92,30 @@ static void there_and_back(void **state)
     zenith_latent_file_free(NULL);
 }
 
+static void from_standard_input(void **state)
+{
+    (void)state;
+    float values[ALL];
+    zenith_latent latent;
+    fill(values, ALL);
+    describe(&latent, 1, values);
+    api_ok(zenith_latent_save(context, in_folder("a.npy"), &latent, 1, NULL));
+    uint8_t bytes[2048];
+    FILE *stored = fopen(in_folder("a.npy"), "rb");
+    assert_non_null(stored);
+    size_t size = fread(bytes, 1, sizeof bytes, stored);
+    fclose(stored);
+    empty_folder();
+    zenith_latent_file *file = NULL;
+    pid_t child;
+    int saved = put_into_stdin(bytes, size, &child);
+    zenith_status status = zenith_latent_file_open(context, "-", &file);
+    restore_stdin(saved, child);
+    api_ok(status);
+    check_rows(file, 0, values);
+    zenith_latent_file_free(file);
+}
+
 static void assert_metadata(const zn_safetensors *file, const char *key, const char *value)
 {
     const char *found = zn_safetensors_metadata(file, key);
@@ -254,9 +278,8 @@ static void float_picture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(facts_of_the_source),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(there_and_back),      cmocka_unit_test(from_standard_input),
+        cmocka_unit_test(facts_of_the_source), cmocka_unit_test(refused),
         cmocka_unit_test(float_picture),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);

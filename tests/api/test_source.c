@@ -4,9 +4,6 @@
 // zenith_source: facts, rows from files, memory and standard input, and what is refused.
 #include "tests/api/api_files.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-
 static const char *image(const char *name)
 {
     return zn_test_path(zn_test_path(zn_test_source(), "tests/format/images"), name);
@@ -209,40 +206,6 @@ static void refused(void **state)
     api_fails(zenith_source_open_memory(context, "", 0, NULL, &source), ZENITH_BAD_FILE, "empty");
     assert_int_equal(zenith_source_open(NULL, "x", NULL, &source), ZENITH_INVALID_ARGUMENT);
     assert_null(source);
-}
-
-// --- standard input, in its place a pipe that a child fills
-
-static int put_into_stdin(const uint8_t *data, size_t size, pid_t *child)
-{
-    int ends[2], saved = dup(STDIN_FILENO);
-    assert_int_equal(pipe(ends), 0);
-    *child = fork();
-    assert_true(*child >= 0);
-    if (*child == 0) {
-        close(ends[0]);
-        for (size_t done = 0; done < size;) {
-            ssize_t now = write(ends[1], data + done, size - done);
-            if (now <= 0) _exit(1);
-            done += (size_t)now;
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
-    close(ends[0]);
-    return saved;
-}
-
-static void restore_stdin(int saved, pid_t child)
-{
-    if (saved >= 0) {
-        dup2(saved, STDIN_FILENO);
-        close(saved);
-    } else {
-        close(STDIN_FILENO);
-    }
-    waitpid(child, NULL, 0);
 }
 
 static void standard_input(void **state)
