@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
-#include "src/task/inspect.h"
+#include "src/task/inspection.h"
 #include "src/api/context.h"
 #include "src/base/memory.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is in a file or folder, as JSON text: see zenith_inspect.
-#ifndef ZN_TASK_INSPECT_H
-#define ZN_TASK_INSPECT_H
+#ifndef ZN_TASK_INSPECTION_H
+#define ZN_TASK_INSPECTION_H
 
 #include "src/base/status.h"
 

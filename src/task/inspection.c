@@ -3,7 +3,7 @@
 //
 // A path is tried as a picture (by its first bytes), as a latent (one tensor, or our metadata), and
 // as weights, in this order.
-#include "src/task/inspect.h"
+#include "src/task/inspection.h"
 
 #include "src/base/json.h"
 #include "src/base/os.h"
