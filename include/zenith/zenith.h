@@ -9,7 +9,8 @@
 //     zenith_model_params which = {.size = sizeof which, .name = "taesd", .weights = "weights"};
 //     if (zenith_context_create(&machine, &context) != ZENITH_OK) ...
 //     if (zenith_model_open(context, &which, &model) != ZENITH_OK)
-//         puts(zenith_context_error(context));                             // one sentence for a person
+//         puts(zenith_context_error(context));                             // one sentence for a
+//         person
 //
 //     zenith_latent latent = {.size = sizeof latent, .width = 64, .height = 64, .channels = 4,
 //                             .data = floats};                             // [4][64][64]
@@ -21,19 +22,24 @@
 //     zenith_context_free(context);
 //
 // Rules that hold everywhere
-//   Structs     begin with `size`, set to sizeof by the caller: a library that is newer than its caller
+//   Structs     begin with `size`, set to sizeof by the caller: a library that is newer than its
+//   caller
 //               knows which fields are there. A zero field means "the default".
 //   Status      is returned by whatever can fail; results go out through pointers, written only on
 //               success. The sentence behind a failure is in zenith_context_error.
-//   Ownership   is in the verb: what was _open'ed or _create'd is the caller's until _free; _free takes
+//   Ownership   is in the verb: what was _open'ed or _create'd is the caller's until _free; _free
+//   takes
 //               NULL. Strings and infos from _get_ are borrowed and live as long as their object.
-//   Threads     one caller at a time per context (calls of several threads wait for each other). Models
-//               do not change after _open and may be used by any number of contexts at once. Objects
-//               for files belong to one thread at a time. zenith_cancel_request may come from anywhere.
-//               All compute runs on threads that the context owns; the host's are never touched.
+//   Threads     one caller at a time per context (calls of several threads wait for each other).
+//   Models
+//               do not change after _open and may be used by any number of contexts at once.
+//               Objects for files belong to one thread at a time. zenith_cancel_request may come
+//               from anywhere. All compute runs on threads that the context owns; the host's are
+//               never touched.
 //   fork        a forked child gets ZENITH_FORKED from contexts of its parent; it can make its own.
 //   Never       does the library print, abort, exit, change the locale or keep global state.
-//   Same bits   for one version, type and CPU class: for every number of threads, every batch neighbour,
+//   Same bits   for one version, type and CPU class: for every number of threads, every batch
+//   neighbour,
 //               and every way to bound memory.
 #ifndef ZENITH_ZENITH_H
 #define ZENITH_ZENITH_H
@@ -66,18 +72,19 @@ typedef void zenith_log_fn(void *cookie, int level, const char *message);
 
 typedef struct zenith_context_params {
     size_t size;
-    int threads;         // 0: physical cores that this process may use, bounded by its cgroup quota
-    int streams;         // how many pictures of a batch are computed at once, each on `threads`; 0: 1
-    zenith_log_fn *log;  // NULL: silent; called from executor threads too, one call at a time
+    int threads; // 0: physical cores that this process may use, bounded by its cgroup quota
+    int streams; // how many pictures of a batch are computed at once, each on `threads`; 0: 1
+    zenith_log_fn *log; // NULL: silent; called from executor threads too, one call at a time
     void *log_cookie;
-    int log_level;       // messages below it are not made
+    int log_level; // messages below it are not made
 } zenith_context_params;
 
-ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_context_create(const zenith_context_params *params,
-                                                                zenith_context **out);
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_context_create(const zenith_context_params *params, zenith_context **out);
 ZENITH_API void zenith_context_free(zenith_context *context);
 
-// The sentence of the last failed call on this context; "" if none failed. Valid until the next call.
+// The sentence of the last failed call on this context; "" if none failed. Valid until the next
+// call.
 ZENITH_API const char *zenith_context_error(const zenith_context *context);
 
 // What the context runs on: "amx", 2 threads, oneDNN 3.2.0, ...
@@ -87,7 +94,8 @@ typedef struct zenith_machine_info {
     const char *hardware; // the best the machine has; differs when ZENITH_CPU lowers it
     const char *onednn;   // version, or "none"
     int threads, streams;
-    int affinity, physical_cores, quota; // what decided the default number of threads; quota 0: none
+    int affinity, physical_cores,
+        quota; // what decided the default number of threads; quota 0: none
 } zenith_machine_info;
 ZENITH_API void zenith_context_get_machine(const zenith_context *context, zenith_machine_info *out);
 
@@ -110,8 +118,9 @@ enum { ZENITH_ENCODER = 1, ZENITH_DECODER = 2 };
 
 typedef struct zenith_model_params {
     size_t size;
-    // "taesd", "taesdxl", "taesd3", "taef1", "taef2" (zenith_model_name lists them). NULL: told from the
-    // file, or ZENITH_AMBIGUOUS where names and shapes fit several (TAESD and TAESDXL are alike in both).
+    // "taesd", "taesdxl", "taesd3", "taef1", "taef2" (zenith_model_name lists them). NULL: told
+    // from the file, or ZENITH_AMBIGUOUS where names and shapes fit several (TAESD and TAESDXL are
+    // alike in both).
     const char *name;
     // Where the weights are: a folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a
     // folder in diffusers' layout (config.json), or one safetensors file. NULL: the folder NAME in
@@ -122,8 +131,8 @@ typedef struct zenith_model_params {
 
 // Maps the weights; they are packed for the CPU when first used.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_open(zenith_context *context,
-                                                            const zenith_model_params *params,
-                                                            zenith_model **out);
+                                                             const zenith_model_params *params,
+                                                             zenith_model **out);
 ZENITH_API void zenith_model_free(zenith_model *model);
 
 typedef struct zenith_model_info {
@@ -163,10 +172,10 @@ typedef enum zenith_order {
     ZENITH_CHW = 2
 } zenith_order;
 
-// Moves rows [y, y + count): into `rows` when it is a source, out of it when it is a target. Rows are
-// dense, HWC, of the number type of the picture or latent. Rows come in increasing order; a source may
-// be read from row 0 again. Called from an executor thread, one call at a time. Any status but
-// ZENITH_OK ends the run with it.
+// Moves rows [y, y + count): into `rows` when it is a source, out of it when it is a target. Rows
+// are dense, HWC, of the number type of the picture or latent. Rows come in increasing order; a
+// source may be read from row 0 again. Called from an executor thread, one call at a time. Any
+// status but ZENITH_OK ends the run with it.
 typedef zenith_status zenith_rows_fn(void *cookie, uint32_t y, uint32_t count, void *rows);
 
 // A picture with three channels, in memory (data) or as a stream of rows.
@@ -212,8 +221,8 @@ typedef enum zenith_bands {
     ZENITH_BANDS_ROWS = 2  // rolling, band_rows rows of the latent at a time
 } zenith_bands;
 
-// fraction: 0 .. 1 of the whole call. Not zero: stop, the call returns ZENITH_CANCELLED. Called from
-// an executor thread, one call at a time.
+// fraction: 0 .. 1 of the whole call. Not zero: stop, the call returns ZENITH_CANCELLED. Called
+// from an executor thread, one call at a time.
 typedef int zenith_progress_fn(void *cookie, double fraction);
 
 // What a run used.
@@ -232,8 +241,8 @@ typedef struct zenith_run_params {
     zenith_dtype dtype;
     zenith_bands bands;
     uint32_t band_rows;
-    // Bounds working memory, packed weights and the buffers of pictures and latents (`data`). A call
-    // that cannot fit fails with ZENITH_LIMIT before it computes. 0: no bound.
+    // Bounds working memory, packed weights and the buffers of pictures and latents (`data`). A
+    // call that cannot fit fails with ZENITH_LIMIT before it computes. 0: no bound.
     uint64_t max_memory;
     zenith_progress_fn *progress;
     void *progress_cookie;
@@ -242,16 +251,19 @@ typedef struct zenith_run_params {
 } zenith_run_params;
 
 // Pictures to latents, `count` of each, any sizes. params may be NULL.
-ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_encode(zenith_context *context, zenith_model *model,
-                                                        const zenith_image *images,
-                                                        const zenith_latent *latents, size_t count,
-                                                        const zenith_run_params *params);
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_encode(zenith_context *context,
+                                                         zenith_model *model,
+                                                         const zenith_image *images,
+                                                         const zenith_latent *latents, size_t count,
+                                                         const zenith_run_params *params);
 
-// Latents to pictures. 8-bit pictures are rounded and clamped; f32 ones are the network's own output.
-ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_decode(zenith_context *context, zenith_model *model,
-                                                        const zenith_latent *latents,
-                                                        const zenith_image *images, size_t count,
-                                                        const zenith_run_params *params);
+// Latents to pictures. 8-bit pictures are rounded and clamped; f32 ones are the network's own
+// output.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_decode(zenith_context *context,
+                                                         zenith_model *model,
+                                                         const zenith_latent *latents,
+                                                         const zenith_image *images, size_t count,
+                                                         const zenith_run_params *params);
 
 // What encoding or decoding one picture of this size will need: the same numbers the run then uses.
 typedef struct zenith_estimate_info {
@@ -259,30 +271,31 @@ typedef struct zenith_estimate_info {
     zenith_dtype dtype;
     bool banded;
     uint32_t band_rows;
-    uint64_t arena_bytes, weights_bytes, buffer_bytes; // buffers: 8-bit picture and f32 latent
+    uint64_t arena_bytes, weights_bytes, buffer_bytes; // buffers: 8-bit picture, f32 latent
     uint64_t total_bytes;
     double flops;
 } zenith_estimate_info;
-// part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture.
-ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_estimate(zenith_context *context,
-                                                          zenith_model *model, unsigned part,
-                                                          uint32_t width, uint32_t height,
-                                                          const zenith_run_params *params,
-                                                          zenith_estimate_info *out);
+// part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture. streamed: picture and
+// latent will come and go by rows, so that they take no buffers.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_estimate(
+    zenith_context *context, zenith_model *model, unsigned part, uint32_t width, uint32_t height,
+    bool streamed, const zenith_run_params *params, zenith_estimate_info *out);
 
-// Finds how the model's values are spread on `images` (training pictures, at least 8; crops of about
-// 256 x 256 do) and which layers bear 8 bits, writes that to `path` (NAME.calib.json) and uses it from
-// then on for this model.
+// Finds how the model's values are spread on `images` (training pictures in memory, at least 8;
+// crops of about 256 x 256 do) and which layers bear 8 bits, and writes that to `path`
+// (NAME.calib.json). Models opened from then on find it beside their weights, or on the search
+// path.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_calibrate(zenith_context *context,
-                                                           zenith_model *model,
-                                                           const zenith_image *images, size_t count,
-                                                           const char *path,
-                                                           const zenith_run_params *params);
+                                                            zenith_model *model,
+                                                            const zenith_image *images,
+                                                            size_t count, const char *path,
+                                                            const zenith_run_params *params);
 
-// --- picture files --------------------------------------------------------------------------------
+// --- picture files
+// --------------------------------------------------------------------------------
 
-// A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC profile
-// to sRGB, alpha over the background, fit, 8-bit RGB rows. JPEG, PNG, WebP, PNM.
+// A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC
+// profile to sRGB, alpha over the background, fit, 8-bit RGB rows. JPEG, PNG, WebP, PNM.
 typedef struct zenith_source zenith_source;
 
 typedef enum zenith_fit {
@@ -308,13 +321,13 @@ typedef struct zenith_source_params {
 
 typedef struct zenith_source_info {
     size_t size;
-    const char *format; // "jpeg", "png", "webp", "pnm"
-    uint32_t width, height;               // after fit: what rows are made of
-    uint32_t stored_width, stored_height; // in the file
-    uint32_t turned_width, turned_height; // after orientation
+    const char *format;                               // "jpeg", "png", "webp", "pnm"
+    uint32_t width, height;                           // after fit: what rows are made of
+    uint32_t stored_width, stored_height;             // in the file
+    uint32_t turned_width, turned_height;             // after orientation
     uint32_t crop_x, crop_y, crop_width, crop_height; // the part used, in turned pixels
-    int orientation;                      // EXIF, 1 .. 8
-    int bits, channels;                   // as stored
+    int orientation;                                  // EXIF, 1 .. 8
+    int bits, channels;                               // as stored
     bool has_alpha, has_profile;
     const char *colour; // "sRGB", or the profile's own description
     bool streamed;      // false: the whole picture is held in memory
@@ -322,9 +335,9 @@ typedef struct zenith_source_info {
 
 // path "-": standard input.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_source_open(zenith_context *context,
-                                                             const char *path,
-                                                             const zenith_source_params *params,
-                                                             zenith_source **out);
+                                                              const char *path,
+                                                              const zenith_source_params *params,
+                                                              zenith_source **out);
 // The same from memory, which stays the caller's and must live as long.
 ZENITH_MUST_CHECK ZENITH_API zenith_status
 zenith_source_open_memory(zenith_context *context, const void *data, size_t size,
@@ -346,20 +359,21 @@ typedef struct zenith_target_params {
 } zenith_target_params;
 // path "-": standard output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *context,
-                                                             const char *path, uint32_t width,
-                                                             uint32_t height,
-                                                             const zenith_target_params *params,
-                                                             zenith_target **out);
+                                                              const char *path, uint32_t width,
+                                                              uint32_t height,
+                                                              const zenith_target_params *params,
+                                                              zenith_target **out);
 // A zenith_rows_fn whose cookie is the target: 8-bit HWC rows, in order.
 ZENITH_API zenith_status zenith_target_rows(void *target, uint32_t y, uint32_t count, void *rows);
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_finish(zenith_target *target);
 ZENITH_API const char *zenith_target_error(const zenith_target *target);
 ZENITH_API void zenith_target_free(zenith_target *target); // unfinished: nothing is left behind
 
-// --- latent files ---------------------------------------------------------------------------------
+// --- latent files
+// ---------------------------------------------------------------------------------
 
-// A latent file: safetensors (ours, or any with one tensor), ComfyUI's .latent, npy; [N, C, h, w] or
-// [C, h, w].
+// A latent file: safetensors (ours, or any with one tensor), ComfyUI's .latent, npy; [N, C, h, w]
+// or [C, h, w].
 typedef struct zenith_latent_file zenith_latent_file;
 
 typedef struct zenith_latent_info {
@@ -373,14 +387,15 @@ typedef struct zenith_latent_info {
 } zenith_latent_info;
 
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_open(zenith_context *context,
-                                                                  const char *path,
-                                                                  zenith_latent_file **out);
+                                                                   const char *path,
+                                                                   zenith_latent_file **out);
 ZENITH_API void zenith_latent_file_free(zenith_latent_file *file);
-ZENITH_API void zenith_latent_file_get_info(const zenith_latent_file *file, zenith_latent_info *out);
+ZENITH_API void zenith_latent_file_get_info(const zenith_latent_file *file,
+                                            zenith_latent_info *out);
 // Fills *out so that it streams latent `index` of the file, which must outlive it.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_get(zenith_latent_file *file,
-                                                                 uint32_t index,
-                                                                 zenith_latent *out);
+                                                                  uint32_t index,
+                                                                  zenith_latent *out);
 
 typedef struct zenith_latent_save_params {
     size_t size;
@@ -390,24 +405,24 @@ typedef struct zenith_latent_save_params {
     const zenith_source_info *source; // and the picture's facts; may be NULL
 } zenith_latent_save_params;
 // Saves `count` latents of one size as [count, C, h, w]; they must have data (CHW, F32).
-ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_save(zenith_context *context,
-                                                             const char *path,
-                                                             const zenith_latent *latents,
-                                                             size_t count,
-                                                             const zenith_latent_save_params *params);
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_latent_save(zenith_context *context, const char *path, const zenith_latent *latents,
+                   size_t count, const zenith_latent_save_params *params);
 
 // Saves a float picture (F32, HWC data) as npy [1, 3, h, w].
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy(zenith_context *context,
-                                                                const char *path,
-                                                                const zenith_image *image);
+                                                                 const char *path,
+                                                                 const zenith_image *image);
 
-// --- looking into files -----------------------------------------------------------------------------
+// --- looking into files
+// -----------------------------------------------------------------------------
 
 // Describes a file or folder as JSON text: weights (family, variants that fit, tensors, missing and
 // unexpected names), latents, pictures. graph: for weights of a known model, also its operators.
 // Free the text with zenith_text_free.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_inspect(zenith_context *context, const char *path,
-                                                         const char *model, bool graph, char **out);
+                                                          const char *model, bool graph,
+                                                          char **out);
 ZENITH_API void zenith_text_free(char *text);
 
 #ifdef __cplusplus

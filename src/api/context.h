@@ -24,13 +24,13 @@ struct zenith_context {
     uint64_t process; // that made it: a forked child gets ZENITH_FORKED
 };
 
-// Begins a call: refuses NULL and forked contexts, takes the lock, clears the error. Pair with _leave,
-// which keeps the error's text and returns the status.
+// Begins a call: refuses NULL and forked contexts, takes the lock, clears the error. Pair with
+// _leave, which keeps the error's text and returns the status.
 zenith_status zn_context_enter(zenith_context *context);
 zenith_status zn_context_leave(zenith_context *context, zenith_status status);
 
-// Copies a caller's versioned struct: the fields it knows, the rest zero. ZENITH_INVALID_ARGUMENT for a
-// size that no version had. params NULL: all zero.
+// Copies a caller's versioned struct: the fields it knows, the rest zero. ZENITH_INVALID_ARGUMENT
+// for a size that no version had. params NULL: all zero.
 zenith_status zn_params_copy(const void *params, void *dst, size_t dst_size, zn_error *err);
 // The other way, for infos that the library fills: writes what the caller's struct has room for.
 void zn_info_copy(const void *info, size_t info_size, void *out);

@@ -152,25 +152,46 @@ void zn_executor_free(zn_executor *executor)
     zn_free(executor);
 }
 
-zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *run, void *arg, zn_error *err)
+static void hand_over(zn_executor *executor, job *handed)
+{
+    if (executor->last) {
+        executor->last->next = handed;
+    } else {
+        executor->first = handed;
+    }
+    executor->last = handed;
+}
+
+static zenith_status run_and_wait(zn_executor *executor, job *jobs, int count)
+{
+    zenith_status status = ZENITH_OK;
+    zn_mutex_lock(executor->lock);
+    for (int i = 0; i < count; i++) hand_over(executor, &jobs[i]);
+    zn_condition_wake_all(executor->changed);
+    for (int i = 0; i < count; i++) {
+        while (!jobs[i].done) zn_condition_wait(executor->done, executor->lock);
+        if (status == ZENITH_OK) status = jobs[i].status;
+    }
+    zn_mutex_unlock(executor->lock);
+    return status;
+}
+
+zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *run, void *arg, int count,
+                              zn_error *err)
 {
     if (forked(executor)) {
         return zn_fail(err, ZENITH_FORKED,
                        "this process was forked after the context was made, and threads do not "
                        "survive a fork: make a new context in the child");
     }
-    job self = {.run = run, .arg = arg};
-    zn_mutex_lock(executor->lock);
-    if (executor->last) {
-        executor->last->next = &self;
-    } else {
-        executor->first = &self;
-    }
-    executor->last = &self;
-    zn_condition_wake_all(executor->changed);
-    while (!self.done) zn_condition_wait(executor->done, executor->lock);
-    zn_mutex_unlock(executor->lock);
-    return self.status;
+    job one = {.run = run, .arg = arg};
+    if (count <= 1) return run_and_wait(executor, &one, 1);
+    job *jobs = zn_alloc((size_t)count * sizeof *jobs);
+    if (!jobs) return zn_fail_memory(err, (size_t)count * sizeof *jobs);
+    for (int i = 0; i < count; i++) jobs[i] = one;
+    zenith_status status = run_and_wait(executor, jobs, count);
+    zn_free(jobs);
+    return status;
 }
 
 int zn_executor_threads(const zn_executor *executor)

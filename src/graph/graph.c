@@ -116,6 +116,13 @@ static bool keep_arguments(zn_graph *graph, zn_node *node, zn_node *const *input
     return true;
 }
 
+// The type of input 0; f32 where that is 8-bit, since a result is quantised only by a pass.
+static zn_type default_type(zn_node *const *inputs, int inputs_count)
+{
+    zn_type type = inputs_count > 0 ? inputs[0]->desc.type : ZN_F32;
+    return type == ZN_U8 || type == ZN_S8 ? ZN_F32 : type;
+}
+
 zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_node *const *inputs,
                       int inputs_count, const void *attributes)
 {
@@ -129,7 +136,7 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
     if (!keep_arguments(graph, &made, inputs, inputs_count, attributes))
         return out_of_memory(graph);
     made.name = name ? name : "";
-    made.desc = zn_desc_make(inputs_count > 0 ? inputs[0]->desc.type : ZN_F32, (zn_shape){0});
+    made.desc = zn_desc_make(default_type(inputs, inputs_count), (zn_shape){0});
     zenith_status status = op->infer(&made, graph->err);
     if (status != ZENITH_OK) {
         if (graph->err) zn_error_prefix(graph->err, made.name);

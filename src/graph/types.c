@@ -15,6 +15,7 @@ typedef struct typing {
     zn_node **as_float;   // by id: the copy in the policy's type, once someone asked
     zn_node **as_integer; // by id: the copy in 8 bits, once someone asked
     bool *wants_integer;  // by id: every reader takes 8 bits
+    bool *keeps;          // by id: leaves the graph, as it is or through a conversion of its own
 } typing;
 
 static bool is_integer(const zn_node *node)
@@ -95,17 +96,20 @@ static zn_node *residual(typing *t, const zn_node *node, zn_type result)
     return !plain || fits ? plain : t->policy->convert(t->dst, stored, result, 1);
 }
 
-static bool is_output(const typing *t, const zn_node *node)
+// What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once.
+static void settle_outputs(typing *t)
 {
     for (size_t i = 0; i < t->src->outputs_count; i++) {
-        if (t->src->outputs[i] == node) return true;
+        const zn_node *node = t->src->outputs[i];
+        t->keeps[node->id] = true;
+        bool fixed = node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_FIXED);
+        if (fixed && zn_node_is_map(node)) t->keeps[node->inputs[0]->id] = true;
     }
-    return false;
 }
 
 static void choose_result(const typing *t, const zn_node *node, zn_desc *desc)
 {
-    if ((node->op->traits & ZN_OP_FIXED) || !zn_node_is_map(node) || is_output(t, node)) return;
+    if ((node->op->traits & ZN_OP_FIXED) || !zn_node_is_map(node) || t->keeps[node->id]) return;
     desc->type = t->policy->type;
     desc->scale = 1;
     zn_type type;
@@ -168,13 +172,15 @@ zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, z
                 .stored = zn_arena_alloc(&dst->arena, n * sizeof *t.stored),
                 .as_float = zn_arena_alloc(&dst->arena, n * sizeof *t.as_float),
                 .as_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.as_integer),
-                .wants_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.wants_integer)};
+                .wants_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.wants_integer),
+                .keeps = zn_arena_alloc(&dst->arena, n * sizeof *t.keeps)};
     zenith_status status = ZENITH_OK;
-    if (!t.stored || !t.as_float || !t.as_integer || !t.wants_integer) {
+    if (!t.stored || !t.as_float || !t.as_integer || !t.wants_integer || !t.keeps) {
         status = zn_fail_memory(err, n * sizeof *t.stored);
         goto fail;
     }
     settle_wishes(&t);
+    settle_outputs(&t);
     ZN_GO(copy_graph(&t));
     return ZENITH_OK;
 fail:

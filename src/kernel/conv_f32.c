@@ -6,10 +6,11 @@
 #include "src/kernel/conv_f32.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/four.h"
 
 #include <string.h>
 
-enum { BLOCK = ZN_CONV_F32_CHANNELS };
+enum { BLOCK = ZN_CONV_F32_BLOCK };
 
 bool zn_conv_f32_packed_bytes(int64_t channels_out, int64_t channels_in, int kernel_h, int kernel_w,
                               size_t *out)
@@ -25,25 +26,33 @@ bool zn_conv_f32_packed_bytes(int64_t channels_out, int64_t channels_in, int ker
 void zn_conv_f32_pack(const float *dense, int64_t channels_out, int64_t channels_in, int kernel_h,
                       int kernel_w, float *packed)
 {
-    const int64_t padded = (int64_t)zn_round_up((size_t)channels_out, BLOCK);
-    const int64_t taps = (int64_t)kernel_h * kernel_w;
-    for (int64_t tap = 0; tap < taps; tap++) {
-        for (int64_t in = 0; in < channels_in; in++, packed += padded) {
-            const float *column = dense + in * taps + tap;
-            for (int64_t out = 0; out < padded; out++) {
-                packed[out] = out < channels_out ? column[out * channels_in * taps] : 0.0f;
+    const int64_t taps = (int64_t)kernel_h * kernel_w, k_count = taps * channels_in;
+    for (int64_t block = 0; block < channels_out; block += BLOCK) {
+        for (int64_t k = 0; k < k_count; k++, packed += BLOCK) {
+            const int64_t tap = k / channels_in, in = k % channels_in;
+            for (int64_t j = 0; j < BLOCK; j++) {
+                const int64_t from = (block + j) * k_count + in * taps + tap;
+                packed[j] = block + j < channels_out ? dense[from] : 0.0f;
             }
         }
     }
 }
 
 // acc[j] += sum over k of src[k] * weights[k][j], in the order of k.
-static void accumulate(const float *restrict src, int64_t k_count, const float *restrict weights,
-                       int64_t padded, float *restrict acc)
+static void accumulate(const float *src, int64_t k_count, const float *weights, float acc[BLOCK])
 {
-    for (int64_t k = 0; k < k_count; k++, weights += padded) {
-        for (int j = 0; j < BLOCK; j++) acc[j] += src[k] * weights[j];
+    four sum0 = four_load(acc), sum1 = four_load(acc + 4);
+    four sum2 = four_load(acc + 8), sum3 = four_load(acc + 12);
+    for (int64_t k = 0; k < k_count; k++, weights += BLOCK) {
+        sum0 += src[k] * four_load(weights);
+        sum1 += src[k] * four_load(weights + 4);
+        sum2 += src[k] * four_load(weights + 8);
+        sum3 += src[k] * four_load(weights + 12);
     }
+    four_store(acc, sum0);
+    four_store(acc + 4, sum1);
+    four_store(acc + 8, sum2);
+    four_store(acc + 12, sum3);
 }
 
 // Output channels [channel, channel + BLOCK) of the pixel at (row, x). The taps of one kernel row
@@ -54,7 +63,7 @@ static void output_block(const zn_conv_f32_args *a, int64_t row, int64_t x, int6
     const int64_t first = left < 0 ? -left : 0;
     const int64_t inside = a->width_in - left;
     const int64_t last = inside < a->kernel_w ? inside : a->kernel_w;
-    const int64_t padded = (int64_t)zn_round_up((size_t)a->channels_out, BLOCK);
+    const float *packed = a->packed + channel * a->kernel_h * a->kernel_w * a->channels_in;
     const int64_t room = a->channels_out - channel;
     const size_t used = (size_t)(room < BLOCK ? room : BLOCK);
     const int64_t offset = (row * a->width_out + x) * a->channels_out + channel;
@@ -63,9 +72,8 @@ static void output_block(const zn_conv_f32_args *a, int64_t row, int64_t x, int6
     for (int64_t kh = 0; kh < a->kernel_h && first < last; kh++) {
         const float *src = a->src +
                            ((row * a->stride + kh) * a->width_in + left + first) * a->channels_in;
-        const float *weights = a->packed + (kh * a->kernel_w + first) * a->channels_in * padded +
-                               channel;
-        accumulate(src, (last - first) * a->channels_in, weights, padded, acc);
+        const float *weights = packed + (kh * a->kernel_w + first) * a->channels_in * BLOCK;
+        accumulate(src, (last - first) * a->channels_in, weights, acc);
     }
     for (size_t j = 0; j < used; j++) {
         float value = a->residual ? acc[j] + a->residual[offset + (int64_t)j] : acc[j];

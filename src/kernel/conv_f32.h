@@ -32,13 +32,14 @@ typedef struct zn_conv_f32_args {
     bool relu;    // NaN stays NaN
 } zn_conv_f32_args;
 
-#define ZN_CONV_F32_CHANNELS 16 // packed output channels are a multiple of this
+#define ZN_CONV_F32_BLOCK 16 // output channels that lie together in packed weights
 
 // Bytes of the packed weights; false where that does not fit. All sizes are positive.
 bool zn_conv_f32_packed_bytes(int64_t channels_out, int64_t channels_in, int kernel_h, int kernel_w,
                               size_t *out);
 
-// [out, in, kh, kw] -> [kh, kw, in, out rounded up], the added channels zero.
+// [out, in, kh, kw] -> [out / BLOCK rounded up, kh, kw, in, BLOCK], the added channels zero. A
+// block of output channels is one stream of memory, however many channels there are.
 void zn_conv_f32_pack(const float *dense, int64_t channels_out, int64_t channels_in, int kernel_h,
                       int kernel_w, float *packed);
 

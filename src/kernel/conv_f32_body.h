@@ -8,31 +8,34 @@
 // products pass:
 //
 //     for each kernel row, for each k in (column, channel):      k runs through contiguous floats
-//         w0, w1 = weights[k][0 .. 2*LANES)
+//         w0, w1 = weights[k] of LANES channels each
 //         acc[p] += src[p * stride * channels_in + k] * (w0, w1)   for each pixel p
 //
 // The k loop is one run per kernel row only where all taps lie inside, so pixels at the borders are
 // blocks of one pixel with a shorter run. The inner pixels are cut into blocks of nearly equal
 // size: with one small block at the end of each row, its few accumulators would wait for the
-// latency of the multiply-add.
+// latency of the multiply-add. Weights come from L2, once per block of pixels; a few rows pass
+// before the next channels, so that they come from further away less often.
 #include "src/kernel/conv_f32.h"
+
+enum { CONV_STRIP = 4 }; // rows
 
 typedef struct conv_block {
     const zn_conv_f32_args *args;
     int64_t row, x, channel;
-    int64_t padded; // output channels in a row of packed weights
+    int64_t second; // from the weights of one vector of channels to those of the next
 } conv_block;
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 // `pixels` and `vectors` are constants at each call, so that acc lives in registers.
 ALWAYS_INLINE void accumulate(const float *src, int64_t step, int64_t k_count, const float *weights,
-                              int64_t padded, const int pixels, const int vectors,
+                              int64_t second, const int pixels, const int vectors,
                               vec acc[CONV_PIXELS][2])
 {
-    for (int64_t k = 0; k < k_count; k++, weights += padded) {
+    for (int64_t k = 0; k < k_count; k++, weights += ZN_CONV_F32_BLOCK) {
         const vec w0 = vec_load_f32(weights);
-        const vec w1 = vectors > 1 ? vec_load_f32(weights + LANES) : w0;
+        const vec w1 = vectors > 1 ? vec_load_f32(weights + second) : w0;
 #pragma GCC unroll 12
         for (int p = 0; p < pixels; p++) {
             const vec value = vec_set1(src[p * step + k]);
@@ -71,6 +74,7 @@ ALWAYS_INLINE void run_block(const conv_block *at, const int pixels, const int v
     const int64_t inside = a->width_in - left - (pixels - 1) * a->stride; // for the last pixel
     const int64_t last = inside < a->kernel_w ? inside : a->kernel_w;
     const int64_t room = a->channels_out - at->channel;
+    const float *packed = a->packed + at->channel * a->kernel_h * a->kernel_w * a->channels_in;
     vec acc[CONV_PIXELS][2];
     const vec b0 = a->bias ? vec_load_part(a->bias + at->channel, room) : vec_zero();
     const vec b1 = a->bias && vectors > 1
@@ -84,11 +88,10 @@ ALWAYS_INLINE void run_block(const conv_block *at, const int pixels, const int v
     for (int64_t kh = 0; kh < a->kernel_h && first < last; kh++) {
         const float *src = a->src + ((at->row * a->stride + kh) * a->width_in + left + first) *
                                         a->channels_in;
-        const float *weights = a->packed +
-                               (kh * a->kernel_w + first) * a->channels_in * at->padded +
-                               at->channel;
+        const float *weights = packed +
+                               (kh * a->kernel_w + first) * a->channels_in * ZN_CONV_F32_BLOCK;
         accumulate(src, a->stride * a->channels_in, (last - first) * a->channels_in, weights,
-                   at->padded, pixels, vectors, acc);
+                   at->second, pixels, vectors, acc);
     }
     finish(at, pixels, vectors, acc);
 }
@@ -160,11 +163,14 @@ static void run_row(conv_block at)
     for (; at.x < a->width_out; at.x++) run(&at, 1);
 }
 
-static void run_rows(const zn_conv_f32_args *args, int64_t begin, int64_t end)
+static void run_rows(const zn_conv_f32_args *a, int64_t begin, int64_t end)
 {
-    const int64_t unit = ZN_CONV_F32_CHANNELS;
-    conv_block at = {.args = args, .padded = (args->channels_out + unit - 1) / unit * unit};
-    for (at.row = begin; at.row < end; at.row++) {
-        for (at.channel = 0; at.channel < args->channels_out; at.channel += 2 * LANES) run_row(at);
+    const int64_t block = (int64_t)a->kernel_h * a->kernel_w * a->channels_in * ZN_CONV_F32_BLOCK;
+    conv_block at = {.args = a, .second = LANES < ZN_CONV_F32_BLOCK ? LANES : block};
+    for (int64_t strip = begin; strip < end; strip += CONV_STRIP) {
+        const int64_t strip_end = strip + CONV_STRIP < end ? strip + CONV_STRIP : end;
+        for (at.channel = 0; at.channel < a->channels_out; at.channel += 2 * LANES) {
+            for (at.row = strip; at.row < strip_end; at.row++) run_row(at);
+        }
     }
 }

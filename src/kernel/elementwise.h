@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simple passes over f32 arrays: plain loops, which the compiler turns into baseline vectors and
-// which wait for memory anyway. ReLU keeps NaN, and -0 as it is. dst may be a source, and must not
-// overlap one otherwise.
+// Simple passes over f32 arrays, in one version: they wait for memory, not for wide vectors. ReLU
+// keeps NaN, and -0 as it is. dst may be a source, and must not overlap one otherwise.
 #ifndef ZN_KERNEL_ELEMENTWISE_H
 #define ZN_KERNEL_ELEMENTWISE_H
 

@@ -41,7 +41,7 @@ static zenith_status use_executor(zn_error *err)
         return status;
     }
     int threads = 0;
-    status = zn_executor_run(executor, set_job, &threads, err);
+    status = zn_executor_run(executor, set_job, &threads, 1, err);
     assert_int_equal(threads, 2);
     zn_executor_free(executor);
     return status;

@@ -53,7 +53,7 @@ static void *host_main(void *arg)
     host *self = arg;
     for (int i = 0; i < JOBS; i++) {
         struct sum sum = {.host = self, .id = i};
-        zenith_status status = zn_executor_run(self->executor, sum_job, &sum, NULL);
+        zenith_status status = zn_executor_run(self->executor, sum_job, &sum, 1, NULL);
         self->status_errors += status != (i % 7 == 0 ? ZENITH_CANCELLED : ZENITH_OK);
         self->sum_errors += sum.total != (long)RANGE * (RANGE - 1) / 2;
     }
@@ -123,13 +123,13 @@ static zenith_status order_job(void *arg, zn_team *team, int stream)
 static void *gate_main(void *arg)
 {
     struct queue *queue = arg;
-    return zn_executor_run(queue->executor, gate_job, queue, NULL) == ZENITH_OK ? NULL : arg;
+    return zn_executor_run(queue->executor, gate_job, queue, 1, NULL) == ZENITH_OK ? NULL : arg;
 }
 
 static void *entry_main(void *arg)
 {
     struct entry *entry = arg;
-    return zn_executor_run(entry->queue->executor, order_job, entry, NULL) == ZENITH_OK ? NULL
+    return zn_executor_run(entry->queue->executor, order_job, entry, 1, NULL) == ZENITH_OK ? NULL
                                                                                         : arg;
 }
 
@@ -173,12 +173,12 @@ static int child_main(zn_executor *executor)
 {
     zn_error err = {0};
     int ran = 0;
-    if (zn_executor_run(executor, set_job, &ran, &err) != ZENITH_FORKED) return 1;
+    if (zn_executor_run(executor, set_job, &ran, 1, &err) != ZENITH_FORKED) return 1;
     if (!strstr(err.text, "fork") || ran) return 2;
     zn_executor_free(executor); // must not wait for threads that are not there
     zn_executor *own = NULL;
     if (zn_executor_create(1, 2, &own, &err) != ZENITH_OK) return 3;
-    if (zn_executor_run(own, set_job, &ran, &err) != ZENITH_OK || !ran) return 4;
+    if (zn_executor_run(own, set_job, &ran, 1, &err) != ZENITH_OK || !ran) return 4;
     zn_executor_free(own);
     return 0;
 }
@@ -211,7 +211,7 @@ static void forked_child_gets_a_status(void **state)
     pthread_join(busy.thread, NULL);
     assert_int_equal(busy.status_errors + busy.sum_errors, 0);
     int ran = 0; // and the parent's is as before
-    zn_test_ok(zn_executor_run(executor, set_job, &ran, &err), &err);
+    zn_test_ok(zn_executor_run(executor, set_job, &ran, 1, &err), &err);
     assert_int_equal(ran, 1);
     zn_executor_free(executor);
 }

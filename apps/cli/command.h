@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sub-command is one const struct: what it is called, what it says about itself, its options,
+// and its function. The same tables drive parsing, --help, and whatever prints them elsewhere (man
+// pages, completion): nothing about an option is written twice.
+#ifndef ZN_CLI_COMMAND_H
+#define ZN_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CLI_DONE = 0,
+    CLI_SOME_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_MODEL = 3,
+    CLI_MEMORY = 4,
+    CLI_INTERRUPTED = 130
+};
+
+enum { CLI_UNSET = -1 }; // of choices where "not given" is not the same as the default
+
+typedef struct cli_dimensions {
+    uint32_t width, height; // one of them 0: follows from the picture's shape
+} cli_dimensions;
+
+typedef struct cli_band_setting {
+    int bands; // zenith_bands
+    uint32_t rows;
+} cli_band_setting;
+
+// The values of all options of all commands; each command's table says which of them it takes.
+typedef struct cli_settings {
+    const char **inputs;
+    size_t input_count;
+    const char *output;
+    const char *model, *weights;
+    int dtype, threads;
+    uint64_t max_memory;
+    cli_band_setting bands;
+    bool json, quiet, log, help;
+    // pictures in
+    int fit; // CLI_UNSET: crop, or resize when there is a size
+    cli_dimensions size;
+    int filter;
+    uint8_t background[3];
+    bool first_frame;
+    // latents
+    int store; // zenith_number
+    int space; // CLI_UNSET: what the file says, or the model's
+    bool force;
+    // outputs
+    const char *format;
+    int quality, level;
+    bool lossless;
+    // inspect
+    bool graph;
+} cli_settings;
+
+typedef enum cli_option_kind {
+    CLI_FLAG,       // bool
+    CLI_TEXT,       // const char *
+    CLI_WORD,       // const char *, one of the choices
+    CLI_CHOICE,     // int, the value of one of the choices
+    CLI_NUMBER,     // int, min .. max
+    CLI_BYTES,      // uint64_t, with K, M, G
+    CLI_DIMENSIONS, // cli_dimensions
+    CLI_COLOUR,     // uint8_t[3]
+    CLI_BANDS       // cli_band_setting
+} cli_option_kind;
+
+typedef struct cli_choice {
+    const char *word;
+    int value;
+} cli_choice;
+
+typedef struct cli_option {
+    const char *name;     // without the dashes
+    char letter;          // 0: none
+    const char *argument; // as --help shows it; NULL for flags
+    const char *help;
+    cli_option_kind kind;
+    size_t offset;             // into cli_settings
+    const cli_choice *choices; // ends with a NULL word
+    int min, max;
+} cli_option;
+
+typedef struct cli_option_group {
+    const char *title;
+    const cli_option *options; // ends with a NULL name
+} cli_option_group;
+
+typedef struct cli_example {
+    const char *command;
+    const char *what;
+} cli_example;
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments;                    // of the usage line, after the name
+    const char *summary;                      // one line for the list of commands
+    const char *description;                  // paragraphs separated by "\n"
+    const cli_option_group *const *groups;    // ends with NULL
+    const cli_example *examples;              // ends with a NULL command
+    size_t min_inputs, max_inputs;            // of arguments that are not options
+    int (*run)(const cli_settings *settings); // returns the exit code
+} cli_command;
+
+extern const cli_command *const cli_commands[]; // ends with NULL
+const cli_command *cli_command_find(const char *name);
+
+extern const cli_command cli_command_encode, cli_command_decode, cli_command_reconstruct,
+    cli_command_inspect, cli_command_calibrate, cli_command_help;
+
+// Groups that several commands share.
+extern const cli_option_group cli_group_output;  // -o
+extern const cli_option_group cli_group_model;   // which model, and where it lies
+extern const cli_option_group cli_group_run;     // how it is computed
+extern const cli_option_group cli_group_report;  // what is printed
+extern const cli_option_group cli_group_source;  // how pictures are read
+extern const cli_option_group cli_group_picture; // how pictures are written
+
+extern const cli_choice cli_choices_space[];
+
+#endif

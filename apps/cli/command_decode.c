@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith decode LATENT.. -o OUT: latent files to pictures. Rows of the latent come from the mapped
+// file and rows of the picture go straight into the encoder of its format. Only npy, the network's
+// own floats, is held whole.
+#include "apps/cli/outputs.h"
+#include "apps/cli/session.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+    cli_session *session;
+    const cli_outputs *outputs;
+    const char *input;
+    zenith_latent_file *file;
+    zenith_latent_info stored;
+    const cli_open_model *model;
+    cli_failure failure;
+};
+
+// One latent of the file and the picture it becomes.
+struct picture {
+    zenith_latent latent;
+    zenith_image image;
+    zenith_target *target;
+    float *floats;
+    char *output;
+    zenith_run_facts facts;
+};
+
+static bool choose_model(struct job *job)
+{
+    const cli_settings *settings = job->session->settings;
+    const char *made_by = job->stored.model, *asked = settings->model;
+    bool says = made_by[0] != 0;
+    if (asked != NULL && says && strcmp(asked, made_by) != 0 && !settings->force) {
+        job->failure.model = true;
+        return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
+                             "made by %s, not by %s: leave --model out, or add --force to decode "
+                             "it all the same",
+                             made_by, asked);
+    }
+    if (asked == NULL && !says && settings->weights == NULL) {
+        job->failure.model = true;
+        return cli_fail_text(&job->failure, ZENITH_AMBIGUOUS,
+                             "the file does not say which model made it: give --model NAME");
+    }
+    const char *name = asked != NULL ? asked : says ? made_by : NULL;
+    return cli_session_model(job->session, name, ZENITH_DECODER, &job->model, &job->failure);
+}
+
+static bool open_latents(struct job *job)
+{
+    zenith_status status = zenith_latent_file_open(job->session->context, job->input, &job->file);
+    if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
+    job->stored = (zenith_latent_info){.size = sizeof job->stored};
+    zenith_latent_file_get_info(job->file, &job->stored);
+    if (job->stored.count > 1 && job->outputs->stream)
+        return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
+                             "holds %u latents, and standard output takes one picture: name a file "
+                             "or a folder",
+                             (unsigned)job->stored.count);
+    return choose_model(job);
+}
+
+static bool open_output(struct job *job, struct picture *picture)
+{
+    const cli_settings *settings = job->session->settings;
+    zenith_image *image = &picture->image;
+    if (strcmp(job->outputs->format->word, "npy") == 0) {
+        picture->floats = malloc((size_t)image->width * image->height * 3 * sizeof(float));
+        if (picture->floats == NULL)
+            return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY,
+                                 "no memory for %ux%u floats: png and the other formats need none",
+                                 (unsigned)image->width, (unsigned)image->height);
+        image->number = ZENITH_F32;
+        image->data = picture->floats;
+        return true;
+    }
+    zenith_target_params params = {.size = sizeof params,
+                                   .format = job->outputs->format->word,
+                                   .quality = settings->quality,
+                                   .level = settings->level,
+                                   .lossless = settings->lossless};
+    zenith_status status = zenith_target_open(job->session->context, picture->output, image->width,
+                                              image->height, &params, &picture->target);
+    if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
+    image->rows = zenith_target_rows;
+    image->cookie = picture->target;
+    return true;
+}
+
+static bool open_picture(struct job *job, uint32_t index, struct picture *picture)
+{
+    const cli_settings *settings = job->session->settings;
+    uint32_t factor = job->model->info.factor;
+    picture->latent = (zenith_latent){.size = sizeof picture->latent};
+    zenith_status status = zenith_latent_file_get(job->file, index, &picture->latent);
+    if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
+    if (settings->space != CLI_UNSET) picture->latent.space = (zenith_space)settings->space;
+    if (picture->latent.width > UINT32_MAX / factor || picture->latent.height > UINT32_MAX / factor)
+        return cli_fail_text(&job->failure, ZENITH_LIMIT, "the picture would be too large");
+    picture->image = (zenith_image){.size = sizeof picture->image,
+                                    .width = picture->latent.width * factor,
+                                    .height = picture->latent.height * factor};
+    int64_t number = job->stored.count > 1 ? (int64_t)index : CLI_UNSET;
+    picture->output = cli_outputs_path(job->outputs, job->input, number);
+    if (picture->output == NULL)
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return open_output(job, picture);
+}
+
+static bool decode(struct job *job, uint32_t index, struct picture *picture)
+{
+    cli_session *session = job->session;
+    zenith_run_params params = cli_session_run_params(session, &picture->facts, 0);
+    double share = 1.0 / job->stored.count;
+    double pixels = (double)picture->image.width * picture->image.height * job->stored.count;
+    cli_progress_call(&session->progress, pixels, index * share, share);
+    zenith_status status = zenith_decode(session->context, job->model->model, &picture->latent,
+                                         &picture->image, 1, &params);
+    const char *text = picture->target != NULL ? zenith_target_error(picture->target) : NULL;
+    if (status != ZENITH_OK) return cli_fail(session, &job->failure, status, text);
+    if (picture->target == NULL)
+        status = zenith_image_save_npy(session->context, picture->output, &picture->image);
+    else
+        status = zenith_target_finish(picture->target);
+    if (status == ZENITH_OK) return true;
+    text = picture->target != NULL ? zenith_target_error(picture->target) : NULL;
+    return cli_fail(session, &job->failure, status, text);
+}
+
+static bool decode_picture(struct job *job, uint32_t index)
+{
+    struct picture picture = {0};
+    double started = cli_clock();
+    bool done = open_picture(job, index, &picture) && decode(job, index, &picture);
+    if (done) {
+        json_t *more = json_pack("{s:s, s:i}", "format", job->outputs->format->word, "index",
+                                 (int)index);
+        cli_session_report(job->session, &(cli_result){.input = job->input,
+                                                       .output = picture.output,
+                                                       .width = picture.image.width,
+                                                       .height = picture.image.height,
+                                                       .model = job->model->info.name,
+                                                       .facts = &picture.facts,
+                                                       .started = started,
+                                                       .more = more});
+    }
+    zenith_target_free(picture.target);
+    free(picture.floats);
+    free(picture.output);
+    return done;
+}
+
+static void decode_one(cli_session *session, const cli_outputs *outputs, size_t index)
+{
+    struct job job = {
+        .session = session, .outputs = outputs, .input = session->settings->inputs[index]};
+    cli_progress_file(&session->progress, index, job.input);
+    bool done = open_latents(&job);
+    for (uint32_t i = 0; done && i < job.stored.count; i++) done = decode_picture(&job, i);
+    if (done)
+        cli_session_done(session);
+    else
+        cli_session_failed(session, job.input, &job.failure);
+    zenith_latent_file_free(job.file);
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_outputs outputs;
+    cli_session session;
+    int code = cli_outputs_plan(settings, cli_formats_decoded, &outputs);
+    if (code == CLI_DONE) code = cli_session_open(&session, settings, "decode");
+    if (code != CLI_DONE) return code;
+    for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
+        decode_one(&session, &outputs, i);
+    return cli_session_close(&session);
+}
+
+static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0},
+                                     {"ppm", 0}, {"npy", 0},  {NULL, 0}};
+static const cli_option options[] = {
+    {.name = "format",
+     .letter = 'f',
+     .argument = "png|jpeg|webp|ppm|npy",
+     .help = "of the picture; npy is the network's own output, [1,3,H,W] in f32, not rounded. "
+             "Default: by the ending of -o, else png",
+     .kind = CLI_WORD,
+     .offset = offsetof(cli_settings, format),
+     .choices = formats},
+    {.name = "space",
+     .argument = "model|raw",
+     .help = "which space the latent is in, whatever the file says; default: what the file says, "
+             "else model",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, space),
+     .choices = cli_choices_space},
+    {.name = "force",
+     .help = "decode with --model although the file names another model",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, force)},
+    {NULL}};
+static const cli_option_group group = {"Latents", options};
+static const cli_option_group *const groups[] = {
+    &cli_group_output, &cli_group_model,  &group, &cli_group_picture,
+    &cli_group_run,    &cli_group_report, NULL};
+static const cli_example examples[] = {
+    {"zenith decode photo.safetensors -o photo.png", "the file says which model made it"},
+    {"zenith decode latents/*.safetensors -o pictures/ --format jpeg --quality 90",
+     "many latents into a folder"},
+    {"zenith decode from_diffusers.npy -o picture.png --model taesdxl",
+     "a bare array [N,4,h,w] in the model's space; --space raw if it is not divided by the "
+     "VAE's scale"},
+    {"zenith decode big.latent -o big.webp --model taesd --max-memory 300M",
+     "ComfyUI's file, in bounded memory"},
+    {NULL, NULL}};
+
+const cli_command cli_command_decode = {
+    .name = "decode",
+    .arguments = "LATENT.. -o OUT [OPTIONS]",
+    .summary = "turn latents into pictures",
+    .description =
+        "Turns latents (Zenith's safetensors, any safetensors with one tensor, ComfyUI's .latent, "
+        "npy) into pictures. The model is the one the file names; --model is needed where it names "
+        "none. A file with several latents gives NAME-0.png, NAME-1.png and so on.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith encode IMAGE.. -o OUT: pictures to latent files. The picture is read row by row while the
+// network runs; the latent is the only buffer.
+#include "apps/cli/outputs.h"
+#include "apps/cli/session.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+    cli_session *session;
+    const cli_open_model *model;
+    const cli_outputs *outputs;
+    const char *input;
+    char *output;
+    zenith_source *source;
+    zenith_source_info picture;
+    zenith_latent latent;
+    zenith_run_facts facts;
+    cli_failure failure;
+};
+
+static zenith_space space_of(const struct job *job)
+{
+    int space = job->session->settings->space;
+    if (space != CLI_UNSET) return (zenith_space)space;
+    // ComfyUI keeps raw latents in its files and has no way to say otherwise.
+    bool comfy = strcmp(job->outputs->format->word, "latent") == 0;
+    return comfy && job->model->info.has_raw ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL;
+}
+
+static bool open_picture(struct job *job)
+{
+    cli_session *session = job->session;
+    const zenith_model_info *model = &job->model->info;
+    zenith_source_params params = cli_source_params(session->settings, model->factor);
+    zenith_status status = zenith_source_open(session->context, job->input, &params, &job->source);
+    if (status != ZENITH_OK) return cli_fail(session, &job->failure, status, NULL);
+    job->picture = (zenith_source_info){.size = sizeof job->picture};
+    zenith_source_get_info(job->source, &job->picture);
+    job->latent = (zenith_latent){.size = sizeof job->latent,
+                                  .width = job->picture.width / model->factor,
+                                  .height = job->picture.height / model->factor,
+                                  .channels = model->latent_channels,
+                                  .space = space_of(job)};
+    job->latent.data = calloc((size_t)job->latent.width * job->latent.height,
+                              sizeof(float) * job->latent.channels);
+    if (job->latent.data == NULL)
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory for its latent");
+    return true;
+}
+
+static bool encode(struct job *job)
+{
+    cli_session *session = job->session;
+    const zenith_source_info *picture = &job->picture;
+    zenith_image image = {.size = sizeof image,
+                          .width = picture->width,
+                          .height = picture->height,
+                          .rows = zenith_source_rows,
+                          .cookie = job->source};
+    zenith_run_params params = cli_session_run_params(session, &job->facts,
+                                                      cli_source_held(picture));
+    cli_progress_call(&session->progress, (double)picture->width * picture->height, 0, 1);
+    zenith_status status = zenith_encode(session->context, job->model->model, &image, &job->latent,
+                                         1, &params);
+    if (status == ZENITH_OK) return true;
+    return cli_fail(session, &job->failure, status, zenith_source_error(job->source));
+}
+
+static bool save(struct job *job)
+{
+    cli_session *session = job->session;
+    int store = session->settings->store;
+    zenith_latent_save_params params = {.size = sizeof params,
+                                        .format = job->outputs->format->word,
+                                        .number = store == CLI_UNSET ? ZENITH_F32
+                                                                     : (zenith_number)store,
+                                        .model = job->model->info.name,
+                                        .source = &job->picture};
+    job->output = cli_outputs_path(job->outputs, job->input, CLI_UNSET);
+    if (job->output == NULL)
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    zenith_status status = zenith_latent_save(session->context, job->output, &job->latent, 1,
+                                              &params);
+    return status == ZENITH_OK || cli_fail(session, &job->failure, status, NULL);
+}
+
+static void report(const struct job *job, double started)
+{
+    const zenith_latent *latent = &job->latent;
+    json_t *more = json_pack("{s:s, s:[i,i,i,i], s:s}", "format", job->outputs->format->word,
+                             "shape", 1, (int)latent->channels, (int)latent->height,
+                             (int)latent->width, "space",
+                             latent->space == ZENITH_SPACE_RAW ? "raw" : "model");
+    cli_session_report(job->session, &(cli_result){.input = job->input,
+                                                   .output = job->output,
+                                                   .width = job->picture.width,
+                                                   .height = job->picture.height,
+                                                   .model = job->model->info.name,
+                                                   .facts = &job->facts,
+                                                   .started = started,
+                                                   .more = more});
+}
+
+static void encode_one(cli_session *session, const cli_open_model *model,
+                       const cli_outputs *outputs, size_t index)
+{
+    struct job job = {.session = session,
+                      .model = model,
+                      .outputs = outputs,
+                      .input = session->settings->inputs[index]};
+    double started = cli_clock();
+    cli_progress_file(&session->progress, index, job.input);
+    if (open_picture(&job) && encode(&job) && save(&job)) {
+        report(&job, started);
+        cli_session_done(session);
+    } else {
+        cli_session_failed(session, job.input, &job.failure);
+    }
+    zenith_source_free(job.source);
+    free(job.latent.data);
+    free(job.output);
+}
+
+static int check_options(const cli_settings *settings, cli_outputs *outputs)
+{
+    if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings)) return CLI_USAGE;
+    int code = cli_outputs_plan(settings, cli_formats_latent, outputs);
+    if (code != CLI_DONE) return code;
+    bool narrow = settings->store == ZENITH_F16 || settings->store == ZENITH_BF16;
+    if (narrow && strcmp(outputs->format->word, "safetensors") != 0) {
+        cli_say("--store f16 and bf16 need --format safetensors: %s holds f32",
+                outputs->format->word);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_outputs outputs;
+    cli_session session;
+    cli_failure failure = {0};
+    const cli_open_model *model;
+    int code = check_options(settings, &outputs);
+    if (code == CLI_DONE) code = cli_session_open(&session, settings, "encode");
+    if (code != CLI_DONE) return code;
+    if (!cli_session_model(&session, settings->model, ZENITH_ENCODER, &model, &failure)) {
+        cli_session_model_failed(&session, &failure);
+        return cli_session_close(&session);
+    }
+    for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
+        encode_one(&session, model, &outputs, i);
+    return cli_session_close(&session);
+}
+
+static const cli_choice formats[] = {{"safetensors", 0}, {"latent", 0}, {"npy", 0}, {NULL, 0}};
+static const cli_choice stores[] = {
+    {"f32", ZENITH_F32}, {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {NULL, 0}};
+static const cli_option options[] = {
+    {.name = "format",
+     .letter = 'f',
+     .argument = "safetensors|latent|npy",
+     .help = "of the latent; latent is ComfyUI's. Default: by the ending of -o, else safetensors",
+     .kind = CLI_WORD,
+     .offset = offsetof(cli_settings, format),
+     .choices = formats},
+    {.name = "store",
+     .argument = "f32|f16|bf16",
+     .help = "type of the numbers in the file; default: f32",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, store),
+     .choices = stores},
+    {.name = "space",
+     .argument = "model|raw",
+     .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
+             "default: raw for --format latent, as ComfyUI expects, else model",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, space),
+     .choices = cli_choices_space},
+    {NULL}};
+static const cli_option_group group = {"Latents", options};
+static const cli_option_group *const groups[] = {&cli_group_output,
+                                                 &cli_group_model,
+                                                 &cli_group_source,
+                                                 &group,
+                                                 &cli_group_run,
+                                                 &cli_group_report,
+                                                 NULL};
+static const cli_example examples[] = {
+    {"zenith encode photo.jpg -o photo.safetensors --model taesd --weights weights",
+     "one picture, with weights from a folder"},
+    {"zenith encode *.png -o latents/ --model taesdxl --size 1024x1024",
+     "many pictures, scaled and cropped to one size"},
+    {"zenith encode huge.png -o huge.npy --model taef1 --max-memory 512M",
+     "a picture of any size in bounded memory, with the same bits"},
+    {"magick photo.heic ppm:- | zenith encode - -o - -m taesd > photo.safetensors",
+     "from standard input to standard output"},
+    {NULL, NULL}};
+
+const cli_command cli_command_encode = {
+    .name = "encode",
+    .arguments = "IMAGE.. -o OUT --model NAME [OPTIONS]",
+    .summary = "turn pictures into latents",
+    .description =
+        "Turns pictures (JPEG, PNG, WebP, PNM) into latents. EXIF orientation is applied, colour "
+        "profiles are converted to sRGB, transparent pixels lie on a background. The latent file "
+        "says which model made it, in which space, and from which part of the picture.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = SIZE_MAX,
+    .run = run,
+};

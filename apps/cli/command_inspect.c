@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith inspect PATH: what a file or folder is, as the library sees it.
+#include "apps/cli/json_text.h"
+#include "apps/cli/session.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <jansson.h>
+
+static void print_text(const char *text)
+{
+    json_error_t error;
+    json_t *value = json_loads(text, JSON_DECODE_ANY, &error);
+    if (value == NULL) {
+        cli_print_clean(stdout, text);
+        fputc('\n', stdout);
+        return;
+    }
+    cli_print_json_text(stdout, value);
+    json_decref(value);
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_session session;
+    cli_failure failure = {0};
+    char *text = NULL;
+    int code = cli_session_open(&session, settings, "inspect");
+    if (code != CLI_DONE) return code;
+    zenith_status status = zenith_inspect(session.context, settings->inputs[0], settings->model,
+                                          settings->graph, &text);
+    if (status != ZENITH_OK) {
+        failure.model = status == ZENITH_AMBIGUOUS;
+        cli_fail(&session, &failure, status, NULL);
+        cli_session_failed(&session, settings->inputs[0], &failure);
+    } else if (settings->json) {
+        printf("%s\n", text);
+    } else {
+        print_text(text);
+    }
+    zenith_text_free(text);
+    return cli_session_close(&session);
+}
+
+static const cli_option options[] = {
+    {.name = "model",
+     .letter = 'm',
+     .argument = "NAME",
+     .help = "take the weights for those of this model; 'zenith help' lists the names",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, model)},
+    {.name = "graph",
+     .letter = 'g',
+     .help = "for weights of a known model, also list its operators",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, graph)},
+    {.name = "json",
+     .help = "print the facts as one JSON object on standard output",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, json)},
+    {.name = "log",
+     .help = "show the library's log on standard error",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, log)},
+    {.name = "help",
+     .letter = 'h',
+     .help = "print this text",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, help)},
+    {NULL}};
+static const cli_option_group group = {"Options", options};
+static const cli_option_group *const groups[] = {&group, NULL};
+static const cli_example examples[] = {
+    {"zenith inspect taesd_decoder.safetensors", "which models it fits, and its tensors"},
+    {"zenith inspect photo.jpg", "size, orientation, colour profile"},
+    {"zenith inspect weights/ --model taesd --graph", "the operators of encoder and decoder"},
+    {NULL, NULL}};
+
+const cli_command cli_command_inspect = {
+    .name = "inspect",
+    .arguments = "PATH [OPTIONS]",
+    .summary = "describe weights, latents or pictures",
+    .description = "Describes a file or folder: weights (the models that fit, tensors, missing and "
+                   "unexpected names), latents, pictures.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .run = run,
+};

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith reconstruct IMAGE.. [-o OUT]: encodes and decodes, and measures what was lost. The picture
+// is read twice, row by row: once for the encoder, and once beside the decoder's rows to compare
+// them. Squared errors are summed in integers, so the PSNR is exact for any order of rows.
+#include "apps/cli/outputs.h"
+#include "apps/cli/session.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+    cli_session *session;
+    const cli_open_model *model;
+    const cli_outputs *outputs; // NULL: only measure
+    const char *input;
+    char *output;
+    zenith_source *source;
+    zenith_source_info picture;
+    zenith_target *target;
+    float *latent;
+    uint8_t *rows; // of the source, beside the ones to compare
+    size_t rows_size;
+    uint64_t squares;
+    zenith_run_facts encoder, decoder;
+    cli_failure failure;
+};
+
+// A zenith_rows_fn between decoder and file: compares with the source, then hands on.
+static zenith_status compare_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
+{
+    struct job *job = cookie;
+    size_t size = (size_t)job->picture.width * 3 * count;
+    if (size > job->rows_size) {
+        uint8_t *larger = realloc(job->rows, size);
+        if (larger == NULL) return ZENITH_OUT_OF_MEMORY;
+        job->rows = larger;
+        job->rows_size = size;
+    }
+    zenith_status status = zenith_source_rows(job->source, y, count, job->rows);
+    if (status != ZENITH_OK) return status;
+    const uint8_t *decoded = rows;
+    for (size_t i = 0; i < size; i++) {
+        int difference = (int)decoded[i] - (int)job->rows[i];
+        job->squares += (uint64_t)(difference * difference);
+    }
+    return job->target != NULL ? zenith_target_rows(job->target, y, count, rows) : ZENITH_OK;
+}
+
+static bool open_picture(struct job *job)
+{
+    cli_session *session = job->session;
+    const zenith_model_info *model = &job->model->info;
+    zenith_source_params params = cli_source_params(session->settings, model->factor);
+    zenith_status status = zenith_source_open(session->context, job->input, &params, &job->source);
+    if (status != ZENITH_OK) return cli_fail(session, &job->failure, status, NULL);
+    job->picture = (zenith_source_info){.size = sizeof job->picture};
+    zenith_source_get_info(job->source, &job->picture);
+    size_t pixels = (size_t)(job->picture.width / model->factor) *
+                    (job->picture.height / model->factor);
+    job->latent = calloc(pixels, sizeof(float) * model->latent_channels);
+    if (job->latent == NULL)
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory for its latent");
+    return true;
+}
+
+static bool open_target(struct job *job)
+{
+    const cli_settings *settings = job->session->settings;
+    if (job->outputs == NULL) return true;
+    zenith_target_params params = {.size = sizeof params,
+                                   .format = job->outputs->format->word,
+                                   .quality = settings->quality,
+                                   .level = settings->level,
+                                   .lossless = settings->lossless};
+    job->output = cli_outputs_path(job->outputs, job->input, CLI_UNSET);
+    if (job->output == NULL)
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    zenith_status status = zenith_target_open(job->session->context, job->output,
+                                              job->picture.width, job->picture.height, &params,
+                                              &job->target);
+    return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
+}
+
+static bool compute(struct job *job)
+{
+    cli_session *session = job->session;
+    const zenith_source_info *picture = &job->picture;
+    const zenith_model_info *model = &job->model->info;
+    double pixels = (double)picture->width * picture->height;
+    uint64_t held = cli_source_held(picture);
+    zenith_image image = {.size = sizeof image,
+                          .width = picture->width,
+                          .height = picture->height,
+                          .rows = zenith_source_rows,
+                          .cookie = job->source};
+    zenith_latent latent = {.size = sizeof latent,
+                            .width = picture->width / model->factor,
+                            .height = picture->height / model->factor,
+                            .channels = model->latent_channels,
+                            .data = job->latent};
+    zenith_run_params params = cli_session_run_params(session, &job->encoder, held);
+    cli_progress_call(&session->progress, pixels, 0, 0.5);
+    zenith_status status = zenith_encode(session->context, job->model->model, &image, &latent, 1,
+                                         &params);
+    if (status == ZENITH_OK) {
+        image.rows = compare_rows;
+        image.cookie = job;
+        params = cli_session_run_params(session, &job->decoder, held);
+        cli_progress_call(&session->progress, pixels, 0.5, 0.5);
+        status = zenith_decode(session->context, job->model->model, &latent, &image, 1, &params);
+    }
+    if (status == ZENITH_OK && job->target != NULL) status = zenith_target_finish(job->target);
+    if (status == ZENITH_OK) return true;
+    const char *text = zenith_source_error(job->source);
+    if (*text == 0 && job->target != NULL) text = zenith_target_error(job->target);
+    return cli_fail(session, &job->failure, status, text);
+}
+
+static void report(const struct job *job, double started)
+{
+    double samples = 3.0 * job->picture.width * job->picture.height;
+    double psnr = 10 * log10(255.0 * 255.0 * samples / (double)job->squares);
+    zenith_run_facts both = job->decoder;
+    both.seconds += job->encoder.seconds;
+    if (job->encoder.arena_bytes > both.arena_bytes) both.arena_bytes = job->encoder.arena_bytes;
+    both.weights_bytes += job->encoder.weights_bytes;
+    json_t *more = json_object();
+    json_object_set_new(more, "psnr", job->squares == 0 ? json_null() : json_real(psnr));
+    json_object_set_new(more, "encode_ms", json_real(job->encoder.seconds * 1e3));
+    json_object_set_new(more, "decode_ms", json_real(job->decoder.seconds * 1e3));
+    cli_session_report(job->session, &(cli_result){.input = job->input,
+                                                   .output = job->output,
+                                                   .width = job->picture.width,
+                                                   .height = job->picture.height,
+                                                   .model = job->model->info.name,
+                                                   .facts = &both,
+                                                   .started = started,
+                                                   .more = more});
+    if (job->session->settings->json) return;
+    // The figure is the command's result; a picture on standard output leaves it only the other
+    // one.
+    FILE *out = job->outputs != NULL && job->outputs->stream ? stderr : stdout;
+    cli_status_clear();
+    cli_print_clean(out, job->input);
+    fprintf(out, ": PSNR %.2f dB\n", psnr);
+    fflush(out);
+}
+
+static void reconstruct_one(cli_session *session, const cli_open_model *model,
+                            const cli_outputs *outputs, size_t index)
+{
+    struct job job = {.session = session,
+                      .model = model,
+                      .outputs = outputs,
+                      .input = session->settings->inputs[index]};
+    double started = cli_clock();
+    cli_progress_file(&session->progress, index, job.input);
+    if (open_picture(&job) && open_target(&job) && compute(&job)) {
+        report(&job, started);
+        cli_session_done(session);
+    } else {
+        cli_session_failed(session, job.input, &job.failure);
+    }
+    zenith_target_free(job.target);
+    zenith_source_free(job.source);
+    free(job.latent);
+    free(job.rows);
+    free(job.output);
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_outputs outputs;
+    cli_session session;
+    cli_failure failure = {0};
+    const cli_open_model *model;
+    int code = cli_model_options_agree(settings) && cli_source_options_agree(settings) ? CLI_DONE
+                                                                                       : CLI_USAGE;
+    if (code == CLI_DONE && settings->output != NULL)
+        code = cli_outputs_plan(settings, cli_formats_picture, &outputs);
+    if (code == CLI_DONE) code = cli_session_open(&session, settings, "reconstruct");
+    if (code != CLI_DONE) return code;
+    if (!cli_session_model(&session, settings->model, ZENITH_ENCODER | ZENITH_DECODER, &model,
+                           &failure)) {
+        cli_session_model_failed(&session, &failure);
+        return cli_session_close(&session);
+    }
+    for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
+        reconstruct_one(&session, model, settings->output != NULL ? &outputs : NULL, i);
+    return cli_session_close(&session);
+}
+
+static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
+static const cli_option options[] = {
+    {.name = "format",
+     .letter = 'f',
+     .argument = "png|jpeg|webp|ppm",
+     .help = "of the picture; default: by the ending of -o, else png",
+     .kind = CLI_WORD,
+     .offset = offsetof(cli_settings, format),
+     .choices = formats},
+    {NULL}};
+static const cli_option_group group = {"Format", options};
+static const cli_option_group *const groups[] = {
+    &cli_group_output,  &cli_group_model, &cli_group_source, &group,
+    &cli_group_picture, &cli_group_run,   &cli_group_report, NULL};
+static const cli_example examples[] = {
+    {"zenith reconstruct photo.jpg -o photo.taesd.png --model taesd",
+     "what the model makes of a picture"},
+    {"zenith reconstruct photos/*.png --model taef1 --dtype int8", "only the PSNR of each"},
+    {NULL, NULL}};
+
+const cli_command cli_command_reconstruct = {
+    .name = "reconstruct",
+    .arguments = "IMAGE.. --model NAME [-o OUT] [OPTIONS]",
+    .summary = "encode and decode pictures, and measure what was lost",
+    .description = "Encodes and decodes pictures without rounding in between, writes the results, "
+                   "and prints the PSNR of each against its input as the encoder saw it (after "
+                   "--fit), over all 8-bit samples. Without -o it only measures.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See help.h. Two columns: options at the left, their explanation at the right, wrapped to the
+// terminal. Lines longer than 100 characters are hard to read, so a wider terminal stays empty at
+// the right.
+#include "apps/cli/help.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <string.h>
+
+enum { WIDEST = 100, UNKNOWN_WIDTH = 80, NARROWEST = 40 };
+
+static const cli_example exit_codes[] = {
+    {"0", "done"},
+    {"1", "some inputs failed, each with a message; the others were done"},
+    {"2", "the command line is wrong; nothing was done"},
+    {"3", "a model or its weights could not be used"},
+    {"4", "a limit such as --max-memory would be passed, or memory ran out"},
+    {"130", "interrupted (SIGINT or SIGTERM); unfinished outputs are removed"},
+    {NULL, NULL}};
+
+static int page_width(FILE *out)
+{
+    int columns = cli_terminal_columns(out);
+    if (columns == 0) return UNKNOWN_WIDTH;
+    if (columns < NARROWEST) return NARROWEST;
+    return columns > WIDEST ? WIDEST : columns;
+}
+
+static void print_row(FILE *out, const char *left, const char *right, int column, int width)
+{
+    int used = fprintf(out, "  %s", left);
+    if (used > column - 2) {
+        fputc('\n', out);
+        used = 0;
+    }
+    cli_print_wrapped(out, right, used, column, width);
+}
+
+static void format_option(const cli_option *option, char *text, size_t size)
+{
+    char letter[8] = "    ";
+    if (option->letter != 0) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(text, size, "%s--%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
+             option->argument != NULL ? option->argument : "");
+}
+
+static void print_groups(FILE *out, const cli_option_group *const *groups, int width)
+{
+    enum { COLUMN = 28 };
+    for (; *groups != NULL; groups++) {
+        fprintf(out, "\n%s\n", (*groups)->title);
+        for (const cli_option *option = (*groups)->options; option->name != NULL; option++) {
+            char left[96];
+            format_option(option, left, sizeof left);
+            print_row(out, left, option->help, COLUMN, width);
+        }
+    }
+}
+
+static void print_examples(FILE *out, const cli_example *examples, int width)
+{
+    if (examples == NULL) return;
+    fputs("\nExamples\n", out);
+    for (; examples->command != NULL; examples++) {
+        fprintf(out, "  %s\n", examples->command);
+        cli_print_wrapped(out, examples->what, 0, 6, width);
+    }
+}
+
+static void print_exit_codes(FILE *out, int width)
+{
+    fputs("\nExit codes\n", out);
+    for (const cli_example *code = exit_codes; code->command != NULL; code++)
+        print_row(out, code->command, code->what, 8, width);
+    cli_print_wrapped(out,
+                      "With several inputs, 3 and 4 mean that this is why each of the failed "
+                      "ones failed; otherwise it is 1.",
+                      0, 2, width);
+}
+
+void cli_help_command(FILE *out, const cli_command *command)
+{
+    int width = page_width(out);
+    int used = fprintf(out, "Usage: zenith %s ", command->name);
+    cli_print_wrapped(out, command->arguments, used, used, width);
+    fputc('\n', out);
+    cli_print_wrapped(out, command->description, 0, 0, width);
+    print_groups(out, command->groups, width);
+    print_examples(out, command->examples, width);
+    print_exit_codes(out, width);
+}
+
+void cli_help_program(FILE *out)
+{
+    int width = page_width(out);
+    fputs("Usage: zenith COMMAND [OPTIONS] ...\n\n", out);
+    cli_print_wrapped(out,
+                      "Zenith turns pictures into latents and latents into pictures, on CPUs, with "
+                      "the tiny autoencoders of diffusion models.",
+                      0, 0, width);
+    fputs("\nCommands\n", out);
+    for (size_t i = 0; cli_commands[i] != NULL; i++)
+        print_row(out, cli_commands[i]->name, cli_commands[i]->summary, 16, width);
+    fputs("\nModels\n", out);
+    for (size_t i = 0; zenith_model_name(i) != NULL; i++)
+        print_row(out, zenith_model_name(i), zenith_model_description(i), 16, width);
+    fputs("\nExamples\n"
+          "  zenith encode photo.jpg -o photo.safetensors --model taesd\n"
+          "  zenith decode photo.safetensors -o photo.png\n"
+          "  zenith help encode\n",
+          out);
+    print_exit_codes(out, width);
+}

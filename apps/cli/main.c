@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith: the program. Finds the sub-command, parses its options by its table, runs it.
+#include "apps/cli/command.h"
+#include "apps/cli/help.h"
+#include "apps/cli/options.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+const cli_command *const cli_commands[] = {&cli_command_encode,
+                                           &cli_command_decode,
+                                           &cli_command_reconstruct,
+                                           &cli_command_inspect,
+                                           &cli_command_calibrate,
+                                           &cli_command_help,
+                                           NULL};
+
+const cli_command *cli_command_find(const char *name)
+{
+    const char *names[sizeof cli_commands / sizeof cli_commands[0]] = {NULL};
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
+        names[i] = cli_commands[i]->name;
+    }
+    const char *near = cli_nearest_word(name, names);
+    if (near != NULL)
+        cli_say("unknown command '%s'; did you mean %s?", name, near);
+    else
+        cli_say("unknown command '%s'; 'zenith help' lists them all", name);
+    return NULL;
+}
+
+static int run_command(int argc, char **argv)
+{
+    cli_settings settings;
+    const cli_command *command = cli_command_find(argv[1]);
+    if (command == NULL) return CLI_USAGE;
+    int code = cli_options_parse(command, argc - 2, argv + 2, &settings);
+    if (code != CLI_DONE) return code;
+    if (settings.help)
+        cli_help_command(stdout, command);
+    else
+        code = command->run(&settings);
+    cli_settings_free(&settings);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_help_program(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("zenith %s\n", zenith_version());
+        return CLI_DONE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        cli_help_program(stdout);
+        return CLI_DONE;
+    }
+    return run_command(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    // A reader that goes away must not kill us before unfinished outputs are removed; the failing
+    // write is then an error like any other.
+    signal(SIGPIPE, SIG_IGN);
+    int code = run(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_say("cannot write to standard output: %s", strerror(errno));
+        if (code == CLI_DONE) code = CLI_SOME_FAILED;
+    }
+    return code;
+}

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Option tables that several commands share.
+#include "apps/cli/command.h"
+#include "zenith/zenith.h"
+
+#define AT(field) offsetof(cli_settings, field)
+
+static const cli_choice dtypes[] = {
+    {"f32", ZENITH_DTYPE_F32}, {"bf16", ZENITH_DTYPE_BF16}, {"int8", ZENITH_DTYPE_INT8}, {NULL, 0}};
+static const cli_choice fits[] = {{"crop", ZENITH_FIT_CROP},
+                                  {"pad", ZENITH_FIT_PAD},
+                                  {"resize", ZENITH_FIT_RESIZE},
+                                  {"exact", ZENITH_FIT_EXACT},
+                                  {NULL, 0}};
+static const cli_choice filters[] = {
+    {"lanczos", ZENITH_LANCZOS}, {"bicubic", ZENITH_BICUBIC}, {NULL, 0}};
+const cli_choice cli_choices_space[] = {
+    {"model", ZENITH_SPACE_MODEL}, {"raw", ZENITH_SPACE_RAW}, {NULL, 0}};
+
+static const cli_option output[] = {
+    {.name = "output",
+     .letter = 'o',
+     .argument = "PATH",
+     .help = "where the result goes: a file, or a folder (it exists, ends with '/', or there are "
+             "several inputs), or - for standard output",
+     .kind = CLI_TEXT,
+     .offset = AT(output)},
+    {NULL}};
+const cli_option_group cli_group_output = {"Output", output};
+
+static const cli_option model[] = {
+    {.name = "model",
+     .letter = 'm',
+     .argument = "NAME",
+     .help = "which model, such as taesd; 'zenith help' lists them",
+     .kind = CLI_TEXT,
+     .offset = AT(model)},
+    {.name = "weights",
+     .letter = 'w',
+     .argument = "PATH",
+     .help = "folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a folder in "
+             "diffusers' layout, or one safetensors file; default: the folder NAME in "
+             "$ZENITH_MODELS, ~/.local/share/zenith, or where Zenith is installed",
+     .kind = CLI_TEXT,
+     .offset = AT(weights)},
+    {NULL}};
+const cli_option_group cli_group_model = {"Model", model};
+
+static const cli_option run[] = {
+    {.name = "dtype",
+     .argument = "f32|bf16|int8",
+     .help = "type to compute in; default: bf16 where the CPU computes in it, f32 elsewhere. int8 "
+             "needs a calibration",
+     .kind = CLI_CHOICE,
+     .offset = AT(dtype),
+     .choices = dtypes},
+    {.name = "threads",
+     .letter = 't',
+     .argument = "N",
+     .help = "threads to compute with; default: the physical cores this process may use",
+     .kind = CLI_NUMBER,
+     .offset = AT(threads),
+     .min = 1,
+     .max = 4096},
+    {.name = "max-memory",
+     .argument = "SIZE",
+     .help = "bound for working memory, weights and buffers together, in bytes or with K, M, G "
+             "(powers of 1024). The result has the same bits; default: no bound",
+     .kind = CLI_BYTES,
+     .offset = AT(max_memory)},
+    {.name = "bands",
+     .argument = "auto|off|N",
+     .help = "rows of the latent computed at a time: chosen by --max-memory (auto), all of them "
+             "(off), or N. The result has the same bits; default: auto",
+     .kind = CLI_BANDS,
+     .offset = AT(bands)},
+    {NULL}};
+const cli_option_group cli_group_run = {"Computation", run};
+
+static const cli_option report[] = {
+    {.name = "json",
+     .help = "print the facts of each input as one JSON object per line on standard output",
+     .kind = CLI_FLAG,
+     .offset = AT(json)},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "print results and errors only",
+     .kind = CLI_FLAG,
+     .offset = AT(quiet)},
+    {.name = "log",
+     .help = "show the library's log on standard error",
+     .kind = CLI_FLAG,
+     .offset = AT(log)},
+    {.name = "help",
+     .letter = 'h',
+     .help = "print this text",
+     .kind = CLI_FLAG,
+     .offset = AT(help)},
+    {NULL}};
+const cli_option_group cli_group_report = {"Messages", report};
+
+static const cli_option source[] = {
+    {.name = "fit",
+     .argument = "crop|pad|resize|exact",
+     .help = "how a picture whose sides are not multiples of the model's factor (8) gets them: the "
+             "middle is used (crop), edge pixels are repeated at right and bottom (pad), it is "
+             "scaled and cropped to --size (resize), or it is refused (exact); default: crop",
+     .kind = CLI_CHOICE,
+     .offset = AT(fit),
+     .choices = fits},
+    {.name = "size",
+     .letter = 's',
+     .argument = "WxH",
+     .help = "scale and crop to this size; Wx or xH keeps the shape",
+     .kind = CLI_DIMENSIONS,
+     .offset = AT(size)},
+    {.name = "filter",
+     .argument = "lanczos|bicubic",
+     .help = "how to scale; default: lanczos",
+     .kind = CLI_CHOICE,
+     .offset = AT(filter),
+     .choices = filters},
+    {.name = "background",
+     .argument = "RRGGBB",
+     .help = "colour under transparent pixels; default: FFFFFF",
+     .kind = CLI_COLOUR,
+     .offset = AT(background)},
+    {.name = "first-frame",
+     .help = "take the first frame of an animation, which is refused otherwise",
+     .kind = CLI_FLAG,
+     .offset = AT(first_frame)},
+    {NULL}};
+const cli_option_group cli_group_source = {"Pictures in", source};
+
+static const cli_option picture[] = {
+    {.name = "quality",
+     .argument = "N",
+     .help = "of jpeg and webp, 1 to 100; default: 95",
+     .kind = CLI_NUMBER,
+     .offset = AT(quality),
+     .min = 1,
+     .max = 100},
+    {.name = "level",
+     .argument = "N",
+     .help = "of png: how hard to compress, 1 (fast) to 9 (small); default: 1",
+     .kind = CLI_NUMBER,
+     .offset = AT(level),
+     .min = 1,
+     .max = 9},
+    {.name = "lossless", .help = "webp without loss", .kind = CLI_FLAG, .offset = AT(lossless)},
+    {NULL}};
+const cli_option_group cli_group_picture = {"Pictures out", picture};

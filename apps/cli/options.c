@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See options.h. A long option takes its value as --name=VALUE or --name VALUE, a letter as
+// -oVALUE or -o VALUE; flags without values can share a dash (-qh). A word "-" is an input.
+#include "apps/cli/options.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- values
+// ---------------------------------------------------------------------------------------
+
+static bool parse_unsigned(const char *text, uint64_t max, uint64_t *out, const char **end)
+{
+    char *stop;
+    if (*text < '0' || *text > '9') return false; // strtoull takes signs and spaces
+    errno = 0;
+    unsigned long long value = strtoull(text, &stop, 10);
+    if (errno != 0 || value > max) return false;
+    *out = value;
+    *end = stop;
+    return true;
+}
+
+static bool parse_number(const cli_option *option, const char *text, void *out)
+{
+    uint64_t value;
+    if (!parse_unsigned(text, (uint64_t)option->max, &value, &text) || *text != 0) return false;
+    if (value < (uint64_t)option->min) return false;
+    *(int *)out = (int)value;
+    return true;
+}
+
+static bool parse_bytes(const char *text, void *out)
+{
+    static const char units[] = "KMGT";
+    uint64_t value, unit = 1;
+    if (!parse_unsigned(text, UINT64_MAX, &value, &text)) return false;
+    const char *found = *text == 0 ? NULL : strchr(units, *text & ~0x20); // either case
+    if (*text != 0) {
+        if (found == NULL || *found == 0) return false;
+        unit = 1ull << (10 * (found - units + 1));
+        text++;
+        if (*text == 'i' && (text[1] == 'B' || text[1] == 'b')) text++; // MiB is what M means
+        if (*text == 'B' || *text == 'b') text++;
+    }
+    if (*text != 0 || value == 0 || value > UINT64_MAX / unit) return false;
+    *(uint64_t *)out = value * unit;
+    return true;
+}
+
+static bool parse_dimensions(const char *text, void *out)
+{
+    const uint64_t max = 1u << 20; // far beyond any picture; the library has the true limit
+    uint64_t width = 0, height = 0;
+    if (*text != 'x' && !parse_unsigned(text, max, &width, &text)) return false;
+    if (*text++ != 'x') return false;
+    if (*text != 0 && !parse_unsigned(text, max, &height, &text)) return false;
+    if (*text != 0 || (width == 0 && height == 0)) return false;
+    *(cli_dimensions *)out = (cli_dimensions){(uint32_t)width, (uint32_t)height};
+    return true;
+}
+
+static bool parse_colour(const char *text, void *out)
+{
+    if (*text == '#') text++;
+    if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6) return false;
+    unsigned long value = strtoul(text, NULL, 16);
+    uint8_t *colour = out;
+    for (int i = 0; i < 3; i++) colour[i] = (uint8_t)(value >> (16 - 8 * i));
+    return true;
+}
+
+static bool parse_bands(const char *text, void *out)
+{
+    cli_band_setting *bands = out;
+    uint64_t rows;
+    if (strcmp(text, "auto") == 0) {
+        *bands = (cli_band_setting){ZENITH_BANDS_AUTO, 0};
+    } else if (strcmp(text, "off") == 0) {
+        *bands = (cli_band_setting){ZENITH_BANDS_OFF, 0};
+    } else {
+        if (!parse_unsigned(text, 1u << 20, &rows, &text) || *text != 0 || rows == 0) return false;
+        *bands = (cli_band_setting){ZENITH_BANDS_ROWS, (uint32_t)rows};
+    }
+    return true;
+}
+
+static bool parse_choice(const cli_option *option, const char *text, void *out)
+{
+    for (const cli_choice *choice = option->choices; choice->word != NULL; choice++) {
+        if (strcmp(choice->word, text) != 0) continue;
+        if (option->kind == CLI_WORD) *(const char **)out = choice->word;
+        if (option->kind == CLI_CHOICE) *(int *)out = choice->value;
+        return true;
+    }
+    return false;
+}
+
+static bool parse_value(const cli_option *option, const char *text, void *out)
+{
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)out = true;
+        return true;
+    case CLI_TEXT:
+        *(const char **)out = text;
+        return *text != 0;
+    case CLI_WORD:
+    case CLI_CHOICE:
+        return parse_choice(option, text, out);
+    case CLI_NUMBER:
+        return parse_number(option, text, out);
+    case CLI_BYTES:
+        return parse_bytes(text, out);
+    case CLI_DIMENSIONS:
+        return parse_dimensions(text, out);
+    case CLI_COLOUR:
+        return parse_colour(text, out);
+    case CLI_BANDS:
+        return parse_bands(text, out);
+    }
+    return false;
+}
+
+static int store_value(const cli_option *option, const char *text, cli_settings *settings)
+{
+    if (parse_value(option, text, (char *)settings + option->offset)) return CLI_DONE;
+    if (option->kind == CLI_NUMBER)
+        cli_say("--%s %s: expected a number from %d to %d", option->name, text, option->min,
+                option->max);
+    else if (option->kind == CLI_BYTES)
+        cli_say("--%s %s: expected a size such as 512M or 2G", option->name, text);
+    else if (option->kind == CLI_DIMENSIONS)
+        cli_say("--%s %s: expected a size such as 512x512, 512x or x512", option->name, text);
+    else
+        cli_say("--%s '%s': expected %s", option->name, text, option->argument);
+    return CLI_USAGE;
+}
+
+// --- finding an option
+// ------------------------------------------------------------------------------
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t length,
+                                     char letter)
+{
+    for (size_t g = 0; command->groups[g] != NULL; g++) {
+        const cli_option *option = command->groups[g]->options;
+        for (; option->name != NULL; option++) {
+            if (letter != 0 && option->letter == letter) return option;
+            if (letter == 0 && strlen(option->name) == length &&
+                memcmp(option->name, name, length) == 0)
+                return option;
+        }
+    }
+    return NULL;
+}
+
+// Levenshtein's distance with one row, cut off at words that cannot be near.
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 31 };
+    size_t n = strlen(a), m = strlen(b);
+    int row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST) return LONGEST;
+    for (size_t j = 0; j <= m; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            int shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = replaced < shorter ? replaced : shorter;
+        }
+    }
+    return row[m];
+}
+
+const char *cli_nearest_word(const char *word, const char *const *words)
+{
+    const char *best = NULL;
+    int least = 3;
+    for (; *words != NULL; words++) {
+        int steps = distance(word, *words);
+        if (steps >= least) continue;
+        least = steps;
+        best = *words;
+    }
+    return best;
+}
+
+static int unknown_option(const cli_command *command, const char *word)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (size_t g = 0; command->groups[g] != NULL; g++)
+        for (const cli_option *o = command->groups[g]->options; o->name != NULL && count < 63; o++)
+            names[count++] = o->name;
+    names[count] = NULL;
+    char name[64];
+    size_t length = strcspn(word + strspn(word, "-"), "=");
+    if (length >= sizeof name) length = sizeof name - 1;
+    memcpy(name, word + strspn(word, "-"), length);
+    name[length] = 0;
+    const char *near = word[1] == '-' ? cli_nearest_word(name, names) : NULL;
+    if (near != NULL)
+        cli_say("unknown option %s; did you mean --%s?", word, near);
+    else
+        cli_say("unknown option %s; 'zenith help %s' lists them all", word, command->name);
+    return CLI_USAGE;
+}
+
+// --- words
+// ------------------------------------------------------------------------------------------
+
+struct words {
+    char **next, **end;
+};
+
+static int needs_value(const cli_option *option)
+{
+    cli_say("--%s needs a value: --%s %s", option->name, option->name, option->argument);
+    return CLI_USAGE;
+}
+
+static int parse_long(const cli_command *command, const char *word, struct words *words,
+                      cli_settings *settings)
+{
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    const cli_option *option = find_option(command, name, length, 0);
+    if (option == NULL) return unknown_option(command, word);
+    if (option->kind == CLI_FLAG) {
+        if (value == NULL) return store_value(option, "", settings);
+        cli_say("--%s takes no value", option->name);
+        return CLI_USAGE;
+    }
+    if (value == NULL && words->next == words->end) return needs_value(option);
+    return store_value(option, value != NULL ? value : *words->next++, settings);
+}
+
+static int parse_letters(const cli_command *command, const char *word, struct words *words,
+                         cli_settings *settings)
+{
+    for (const char *letter = word + 1; *letter != 0; letter++) {
+        const cli_option *option = find_option(command, NULL, 0, *letter);
+        if (option == NULL) return unknown_option(command, word);
+        if (option->kind == CLI_FLAG) {
+            *(bool *)((char *)settings + option->offset) = true;
+            continue;
+        }
+        if (letter[1] != 0) return store_value(option, letter + 1, settings);
+        if (words->next == words->end) return needs_value(option);
+        return store_value(option, *words->next++, settings);
+    }
+    return CLI_DONE;
+}
+
+static int check_inputs(const cli_command *command, const cli_settings *settings)
+{
+    if (settings->help) return CLI_DONE;
+    if (settings->input_count >= command->min_inputs &&
+        settings->input_count <= command->max_inputs)
+        return CLI_DONE;
+    if (settings->input_count < command->min_inputs)
+        cli_say("nothing to do: zenith %s %s", command->name, command->arguments);
+    else
+        cli_say("too many arguments ('%s'): zenith %s %s", settings->inputs[command->max_inputs],
+                command->name, command->arguments);
+    return CLI_USAGE;
+}
+
+int cli_options_parse(const cli_command *command, int argc, char **argv, cli_settings *out)
+{
+    struct words words = {argv, argv + argc};
+    bool options_end = false;
+    int code = CLI_DONE;
+    *out = (cli_settings){
+        .fit = CLI_UNSET, .space = CLI_UNSET, .store = CLI_UNSET, .background = {255, 255, 255}};
+    out->inputs = calloc((size_t)argc + 1, sizeof *out->inputs);
+    if (out->inputs == NULL) {
+        cli_say("out of memory");
+        return CLI_MEMORY;
+    }
+    while (words.next < words.end && code == CLI_DONE) {
+        const char *word = *words.next++;
+        if (options_end || word[0] != '-' || word[1] == 0)
+            out->inputs[out->input_count++] = word;
+        else if (strcmp(word, "--") == 0)
+            options_end = true;
+        else if (word[1] == '-')
+            code = parse_long(command, word, &words, out);
+        else
+            code = parse_letters(command, word, &words, out);
+    }
+    if (code == CLI_DONE) code = check_inputs(command, out);
+    if (code != CLI_DONE) cli_settings_free(out);
+    return code;
+}
+
+void cli_settings_free(cli_settings *settings)
+{
+    free(settings->inputs);
+    settings->inputs = NULL;
+}

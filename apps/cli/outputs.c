@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See outputs.h.
+#include "apps/cli/outputs.h"
+#include "apps/cli/terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const cli_format cli_formats_latent[] = {{"safetensors", ".safetensors", ".safetensors "},
+                                         {"latent", ".latent", ".latent "},
+                                         {"npy", ".npy", ".npy "},
+                                         {NULL, NULL, NULL}};
+// clang-format off
+#define PICTURES                                                                                   \
+    {"png", ".png", ".png "},                                                                      \
+    {"jpeg", ".jpg", ".jpg .jpeg "},                                                               \
+    {"webp", ".webp", ".webp "},                                                                   \
+    {"ppm", ".ppm", ".ppm .pnm "}
+// clang-format on
+const cli_format cli_formats_picture[] = {PICTURES, {NULL, NULL, NULL}};
+const cli_format cli_formats_decoded[] = {PICTURES, {"npy", ".npy", ".npy "}, {NULL, NULL, NULL}};
+
+// --- names
+// --------------------------------------------------------------------------------------------
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+// The last dot of the name with what follows, or the closing zero. A leading dot hides a file.
+static const char *ending_of(const char *path)
+{
+    const char *name = base_name(path);
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? dot : name + strlen(name);
+}
+
+static const cli_format *format_by_word(const cli_format *formats, const char *word)
+{
+    for (; formats->word != NULL; formats++)
+        if (strcmp(formats->word, word) == 0) return formats;
+    return NULL;
+}
+
+static const cli_format *format_by_ending(const cli_format *formats, const char *ending)
+{
+    size_t length = strlen(ending);
+    for (; formats->word != NULL; formats++) {
+        for (const char *one = formats->endings; *one != 0; one += strcspn(one, " ") + 1)
+            if (strcspn(one, " ") == length && strncasecmp(one, ending, length) == 0)
+                return formats;
+    }
+    return NULL;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+char *cli_outputs_path(const cli_outputs *outputs, const char *input, int64_t index)
+{
+    char number[24] = "", *path = NULL;
+    if (outputs->stream) return strdup("-");
+    if (index != CLI_UNSET) snprintf(number, sizeof number, "-%lld", (long long)index);
+    const char *from = outputs->folder ? base_name(input) : outputs->place;
+    if (outputs->folder && strcmp(input, "-") == 0) from = "stdin";
+    int stem = (int)(ending_of(from) - from);
+    const char *ending = outputs->folder ? outputs->format->ending : ending_of(from);
+    size_t length = strlen(outputs->place);
+    bool slash = length > 0 && outputs->place[length - 1] == '/';
+    int made = outputs->folder ? asprintf(&path, "%s%s%.*s%s%s", outputs->place, slash ? "" : "/",
+                                          stem, from, number, ending)
+                               : asprintf(&path, "%.*s%s%s", stem, from, number, ending);
+    return made < 0 ? NULL : path;
+}
+
+// --- checks
+// -------------------------------------------------------------------------------------------
+
+struct pair {
+    char *output;
+    const char *input;
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+    return strcmp(((const struct pair *)a)->output, ((const struct pair *)b)->output);
+}
+
+static int check_distinct(struct pair *pairs, size_t count)
+{
+    qsort(pairs, count, sizeof *pairs, compare_pairs);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(pairs[i - 1].output, pairs[i].output) != 0) continue;
+        cli_say("'%s' and '%s' would both be written to '%s'", pairs[i - 1].input, pairs[i].input,
+                pairs[i].output);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+static int check_not_input(const struct pair *pair)
+{
+    struct stat in, out;
+    if (strcmp(pair->input, "-") == 0 || stat(pair->output, &out) != 0 || !S_ISREG(out.st_mode) ||
+        stat(pair->input, &in) != 0 || in.st_ino != out.st_ino || in.st_dev != out.st_dev)
+        return CLI_DONE;
+    cli_say("'%s' would be written over its own input", pair->output);
+    return CLI_USAGE;
+}
+
+static int check_paths(const cli_settings *settings, const cli_outputs *outputs)
+{
+    size_t count = settings->input_count;
+    struct pair *pairs = calloc(count, sizeof *pairs);
+    int code = pairs == NULL ? CLI_MEMORY : CLI_DONE;
+    for (size_t i = 0; i < count && code == CLI_DONE; i++) {
+        pairs[i].input = settings->inputs[i];
+        pairs[i].output = cli_outputs_path(outputs, settings->inputs[i], CLI_UNSET);
+        code = pairs[i].output == NULL ? CLI_MEMORY : check_not_input(&pairs[i]);
+    }
+    if (code == CLI_DONE && outputs->folder) code = check_distinct(pairs, count);
+    if (code == CLI_MEMORY) cli_say("out of memory");
+    for (size_t i = 0; pairs != NULL && i < count; i++) free(pairs[i].output);
+    free(pairs);
+    return code;
+}
+
+static int check_stream(const cli_settings *settings)
+{
+    if (settings->json) {
+        cli_say("--json and the result cannot both go to standard output");
+        return CLI_USAGE;
+    }
+    if (isatty(STDOUT_FILENO)) {
+        cli_say("the result is binary and standard output is a terminal: redirect it, or name a "
+                "file");
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+static int check_standard_input(const cli_settings *settings)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < settings->input_count; i++)
+        times += strcmp(settings->inputs[i], "-") == 0;
+    if (times < 2) return CLI_DONE;
+    cli_say("standard input (-) can be read only once");
+    return CLI_USAGE;
+}
+
+static int choose_format(const cli_settings *settings, const cli_format *formats, cli_outputs *out)
+{
+    const char *ending = out->folder || out->stream ? "" : ending_of(out->place);
+    if (settings->format != NULL)
+        out->format = format_by_word(formats, settings->format);
+    else if (*ending == 0)
+        out->format = &formats[0];
+    else
+        out->format = format_by_ending(formats, ending);
+    if (out->format != NULL) return CLI_DONE;
+    cli_say("no format is known for '%s': give --format, or another ending", ending);
+    return CLI_USAGE;
+}
+
+static int make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return CLI_DONE;
+    if (errno == EEXIST)
+        cli_say("several inputs need a folder to go to, and '%s' is a file", path);
+    else
+        cli_say("cannot make the folder '%s': %s", path, strerror(errno));
+    return CLI_USAGE;
+}
+
+int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cli_outputs *out)
+{
+    const char *place = settings->output;
+    if (place == NULL) {
+        cli_say("where should the result go? Give -o PATH");
+        return CLI_USAGE;
+    }
+    bool many = settings->input_count > 1;
+    *out = (cli_outputs){.place = place, .stream = strcmp(place, "-") == 0};
+    out->folder = !out->stream && (many || place[strlen(place) - 1] == '/' || is_folder(place));
+    if (out->stream && many) {
+        cli_say("standard output takes one result; name a folder for several");
+        return CLI_USAGE;
+    }
+    int code = check_standard_input(settings);
+    if (code == CLI_DONE && out->stream) code = check_stream(settings);
+    if (code == CLI_DONE) code = choose_format(settings, formats, out);
+    if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);
+    if (code == CLI_DONE && !out->stream) code = check_paths(settings, out);
+    return code;
+}

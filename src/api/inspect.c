@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/task/inspection.h"
+#include "src/api/context.h"
+#include "src/base/memory.h"
+
+zenith_status zenith_inspect(zenith_context *context, const char *path, const char *model,
+                             bool graph, char **out)
+{
+    ZN_TRY(zn_context_enter(context));
+    zenith_status status = path && out ? zn_inspect(path, model, graph, out, &context->error)
+                                       : zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
+                                                 "path or out is NULL");
+    return zn_context_leave(context, status);
+}
+
+void zenith_text_free(char *text)
+{
+    zn_free(text);
+}

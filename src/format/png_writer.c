@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// PNG written row by row through libspng: 8-bit RGB, with an sRGB chunk, because that is what our
+// pixels are.
+#include "src/format/png.h"
+
+#include "src/base/memory.h"
+#include "src/base/os.h"
+#include "src/format/image_codec.h"
+
+typedef struct png_encoder {
+    spng_ctx *context;
+    zn_writer *file;
+    size_t row_bytes;
+    zenith_status status; // of a write that failed inside libspng
+    zn_error error;
+} png_encoder;
+
+static int write_bytes(spng_ctx *context, void *user, void *src, size_t length)
+{
+    (void)context;
+    png_encoder *encoder = user;
+    encoder->status = zn_writer_write(encoder->file, src, length, &encoder->error);
+    return encoder->status == ZENITH_OK ? 0 : SPNG_IO_ERROR;
+}
+
+static zenith_status hand_on(png_encoder *encoder, int code, zn_error *err)
+{
+    if (encoder->status != ZENITH_OK)
+        return zn_fail(err, encoder->status, "%s", encoder->error.text);
+    return zn_png_check(code, err);
+}
+
+static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t height,
+                              const zn_image_write_options *options, void **state, zn_error *err)
+{
+    png_encoder *encoder = zn_alloc_zero(sizeof *encoder);
+    if (!encoder) return zn_fail_memory(err, sizeof *encoder);
+    *state = encoder;
+    encoder->file = file;
+    encoder->row_bytes = 3 * (size_t)width;
+    zn_codec_failure_clear();
+    encoder->context = zn_png_context_create(SPNG_CTX_ENCODER);
+    if (!encoder->context) return zn_fail(err, ZENITH_OUT_OF_MEMORY, "No memory for libspng.");
+    struct spng_ihdr ihdr = {
+        .width = width, .height = height, .bit_depth = 8, .color_type = SPNG_COLOR_TYPE_TRUECOLOR};
+    int level = options->level < 0 ? 1 : options->level;
+    spng_ctx *context = encoder->context;
+    int code = spng_set_png_stream(context, write_bytes, encoder);
+    if (!code) code = spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, level);
+    if (!code) code = spng_set_ihdr(context, &ihdr);
+    if (!code) code = spng_set_srgb(context, 0);
+    if (!code)
+        code = spng_encode_image(context, NULL, 0, SPNG_FMT_PNG,
+                                 SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);
+    return hand_on(encoder, code, err);
+}
+
+static zenith_status png_row(void *state, const uint8_t *src, zn_error *err)
+{
+    png_encoder *encoder = state;
+    zn_codec_failure_clear();
+    int code = spng_encode_row(encoder->context, src, encoder->row_bytes);
+    return hand_on(encoder, code == SPNG_EOI ? 0 : code, err);
+}
+
+// libspng has written the end with the last row.
+static zenith_status png_finish(void *state, zn_error *err)
+{
+    return hand_on(state, 0, err);
+}
+
+static void png_free(void *state)
+{
+    png_encoder *encoder = state;
+    if (!encoder) return;
+    spng_ctx_free(encoder->context);
+    zn_free(encoder);
+}
+
+const zn_image_encoder zn_png_encoder = {
+    .format = ZN_IMAGE_PNG,
+    .max_side = INT32_MAX,
+    .open = png_open,
+    .row = png_row,
+    .finish = png_finish,
+    .free = png_free,
+};

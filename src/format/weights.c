@@ -1,0 +1,421 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of weights is an array of the tensors' descriptions, copied from the open files and sorted
+// by name, so that finding one is a binary search whatever the number of shards.
+#include "src/format/weights.h"
+
+#include "src/base/memory.h"
+#include "src/base/sha256.h"
+#include "src/base/text.h"
+#include "src/format/weights_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SHOWN = 100, MAX_FILES = 4096 };
+#define INDEX_TAIL ".safetensors.index.json"
+#define FILE_TAIL  ".safetensors"
+
+typedef struct member {
+    zn_file_tensor tensor; // first, so that what get returns is a member
+    size_t file;
+} member;
+
+typedef struct source {
+    const char *path;
+    zn_safetensors *file;
+} source;
+
+struct zn_weights {
+    zn_arena arena; // paths and names with a prefix
+    source *sources;
+    size_t source_count, source_capacity;
+    member *members; // sorted by name once open
+    size_t count, capacity;
+    zn_json *config;
+};
+
+// --- collecting
+
+// folder (its first `length` bytes) + "/" + name, in the arena; just name when length is 0.
+static zenith_status join(zn_weights *weights, const char *folder, size_t length, const char *name,
+                          const char **out, zn_error *err)
+{
+    size_t bytes = length + strlen(name) + 2;
+    char *path = zn_arena_alloc(&weights->arena, bytes);
+    if (!path) return zn_fail_memory(err, bytes);
+    bool slash = length > 0 && folder[length - 1] != '/';
+    zn_text_format(path, bytes, "%.*s%s%s", (int)length, folder, slash ? "/" : "", name);
+    *out = path;
+    return ZENITH_OK;
+}
+
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static zenith_status add_source(zn_weights *weights, const char *path, zn_error *err)
+{
+    if (weights->source_count >= MAX_FILES)
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: more than %d files of weights", path, MAX_FILES);
+    void *array = weights->sources;
+    ZN_TRY(zn_array_reserve(&array, &weights->source_capacity, weights->source_count + 1,
+                            sizeof(source), err));
+    weights->sources = array;
+    source *entry = &weights->sources[weights->source_count];
+    entry->path = zn_arena_text(&weights->arena, path);
+    if (!entry->path) return zn_fail_memory(err, strlen(path) + 1);
+    ZN_TRY(zn_safetensors_open(path, &entry->file, err));
+    weights->source_count++;
+    return ZENITH_OK;
+}
+
+// Adds a tensor of the newest source under a name that lives as long as the set.
+static zenith_status add_member(zn_weights *weights, const zn_file_tensor *tensor, const char *name,
+                                zn_error *err)
+{
+    void *array = weights->members;
+    ZN_TRY(zn_array_reserve(&array, &weights->capacity, weights->count + 1, sizeof(member), err));
+    weights->members = array;
+    member *entry = &weights->members[weights->count++];
+    entry->tensor = *tensor;
+    entry->tensor.name = name;
+    entry->file = weights->source_count - 1;
+    return ZENITH_OK;
+}
+
+// A whole file, with a prefix before every name.
+static zenith_status add_file(zn_weights *weights, const char *path, const char *prefix,
+                              zn_error *err)
+{
+    ZN_TRY(add_source(weights, path, err));
+    const zn_safetensors *file = weights->sources[weights->source_count - 1].file;
+    for (size_t i = 0; i < zn_safetensors_count(file); i++) {
+        const zn_file_tensor *tensor = zn_safetensors_get(file, i);
+        const char *name = tensor->name;
+        if (*prefix) {
+            size_t bytes = strlen(prefix) + strlen(name) + 1;
+            char *longer = zn_arena_alloc(&weights->arena, bytes);
+            if (!longer) return zn_fail_memory(err, bytes);
+            zn_text_format(longer, bytes, "%s%s", prefix, name);
+            name = longer;
+        }
+        ZN_TRY(add_member(weights, tensor, name, err));
+    }
+    return ZENITH_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const member *)a)->tensor.name, ((const member *)b)->tensor.name);
+}
+
+static zenith_status sort_members(zn_weights *weights, zn_error *err)
+{
+    if (weights->count) qsort(weights->members, weights->count, sizeof(member), by_name);
+    for (size_t i = 1; i < weights->count; i++) {
+        const member *last = &weights->members[i - 1], *next = &weights->members[i];
+        if (by_name(last, next) == 0)
+            return zn_fail(err, ZENITH_BAD_FILE, "the tensor \"%.*s\" is in both %s and %s",
+                           NAME_SHOWN, next->tensor.name, weights->sources[last->file].path,
+                           weights->sources[next->file].path);
+    }
+    return ZENITH_OK;
+}
+
+// --- shards
+
+static zenith_status add_shards(zn_weights *weights, const char *index, const zn_index_entry *entry,
+                                size_t count, zn_error *err)
+{
+    const char *shard = "";
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(shard, entry[i].shard) != 0) { // entries are sorted by shard
+            shard = entry[i].shard;
+            const char *path = NULL;
+            ZN_TRY(join(weights, index, folder_length(index), shard, &path, err));
+            ZN_TRY(add_source(weights, path, err));
+        }
+        const source *from = &weights->sources[weights->source_count - 1];
+        const zn_file_tensor *tensor = zn_safetensors_find(from->file, entry[i].tensor);
+        if (!tensor)
+            return zn_fail(err, ZENITH_BAD_FILE, "%s has no tensor \"%.*s\", which %s puts there",
+                           from->path, NAME_SHOWN, entry[i].tensor, index);
+        ZN_TRY(add_member(weights, tensor, tensor->name, err));
+    }
+    return ZENITH_OK;
+}
+
+// Reads config.json from the folder (its first `length` bytes) if there is one.
+static zenith_status read_config(zn_weights *weights, const char *folder, size_t length,
+                                 zn_error *err)
+{
+    const char *path = NULL;
+    ZN_TRY(join(weights, folder, length, "config.json", &path, err));
+    if (!zn_path_is_file(path)) return ZENITH_OK;
+    ZN_TRY(zn_json_open(path, &weights->config, err));
+    if (!zn_json_is_object(weights->config))
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: not a JSON object", path);
+    return ZENITH_OK;
+}
+
+static zenith_status open_index(zn_weights *weights, const char *path, zn_error *err)
+{
+    zn_mapped file = {0};
+    zn_index_entry *entries = NULL;
+    size_t count = 0;
+    ZN_TRY(zn_mapped_open(path, &file, err));
+    zenith_status status = zn_weights_index_parse((const char *)file.data, file.size, path,
+                                                  &weights->arena, &entries, &count, err);
+    zn_mapped_close(&file);
+    ZN_TRY(status);
+    ZN_TRY(add_shards(weights, path, entries, count, err));
+    return read_config(weights, path, folder_length(path), err);
+}
+
+// --- folders
+
+// What a folder holds, by the tails of names.
+typedef struct folder_scan {
+    zn_weights *weights;
+    const char *folder;
+    const char *index, *file; // the last one seen
+    size_t indexes, files, pickles;
+    zn_error *err;
+} folder_scan;
+
+static bool is_pickle(const char *name)
+{
+    static const char *const tails[] = {".pth", ".ckpt", ".pt", ".bin"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+        if (zn_text_ends_with_nocase(name, tails[i])) return true;
+    return false;
+}
+
+static zenith_status scan_entry(void *cookie, const char *name)
+{
+    folder_scan *scan = cookie;
+    const char **found = NULL;
+    if (zn_text_ends_with(name, INDEX_TAIL)) {
+        scan->indexes++;
+        found = &scan->index;
+    } else if (zn_text_ends_with(name, FILE_TAIL)) {
+        scan->files++;
+        found = &scan->file;
+    } else if (is_pickle(name)) {
+        scan->pickles++;
+    }
+    if (!found) return ZENITH_OK;
+    return join(scan->weights, scan->folder, strlen(scan->folder), name, found, scan->err);
+}
+
+// Looks for the names that everybody uses; *out stays NULL when there are none.
+static zenith_status find_usual(zn_weights *weights, const char *folder, const char **out,
+                                zn_error *err)
+{
+    static const char *const usual[] = {"diffusion_pytorch_model" INDEX_TAIL, "model" INDEX_TAIL,
+                                        "diffusion_pytorch_model" FILE_TAIL, "model" FILE_TAIL};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        const char *path = NULL;
+        ZN_TRY(join(weights, folder, strlen(folder), usual[i], &path, err));
+        if (zn_path_is_file(path)) {
+            *out = path;
+            return ZENITH_OK;
+        }
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status find_only(zn_weights *weights, const char *folder, const char **out,
+                               zn_error *err)
+{
+    folder_scan scan = {.weights = weights, .folder = folder, .err = err};
+    ZN_TRY(zn_directory_each(folder, scan_entry, &scan, err));
+    if (scan.indexes > 1 || (scan.indexes == 0 && scan.files > 1))
+        return zn_fail(err, ZENITH_AMBIGUOUS,
+                       "%s holds several files of weights; give the path of the one you mean",
+                       folder);
+    *out = scan.indexes ? scan.index : scan.file;
+    if (*out) return ZENITH_OK;
+    if (scan.pickles)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "%s holds weights only as Python pickles, which are not read because they "
+                       "can run code; run tools/convert.py IN OUT.safetensors on them",
+                       folder);
+    return zn_fail(err, ZENITH_NOT_FOUND, "%s holds no .safetensors file", folder);
+}
+
+static zenith_status open_folder(zn_weights *weights, const char *folder, zn_error *err)
+{
+    const char *path = NULL;
+    ZN_TRY(find_usual(weights, folder, &path, err));
+    if (!path) ZN_TRY(find_only(weights, folder, &path, err));
+    if (zn_text_ends_with(path, INDEX_TAIL)) return open_index(weights, path, err);
+    ZN_TRY(add_file(weights, path, "", err));
+    return read_config(weights, folder, strlen(folder), err);
+}
+
+// --- opening
+
+static zenith_status refuse_format(const char *path, zn_error *err)
+{
+    if (is_pickle(path))
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "%s: Python pickles are not read because they can run code; run "
+                       "tools/convert.py IN OUT.safetensors first",
+                       path);
+    if (zn_text_ends_with_nocase(path, ".gguf"))
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "%s: GGUF files are not supported by this version; use the .safetensors "
+                       "form of the model",
+                       path);
+    return ZENITH_OK;
+}
+
+static zenith_status open_path(zn_weights *weights, const char *path, zn_error *err)
+{
+    if (zn_path_is_directory(path)) return open_folder(weights, path, err);
+    ZN_TRY(refuse_format(path, err));
+    if (zn_text_ends_with(path, ".index.json")) return open_index(weights, path, err);
+    return add_file(weights, path, "", err);
+}
+
+zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
+{
+    zenith_status status;
+    zn_weights *weights = zn_alloc_zero(sizeof *weights);
+    if (!weights) return zn_fail_memory(err, sizeof *weights);
+    ZN_GO(open_path(weights, path, err));
+    ZN_GO(sort_members(weights, err));
+    *out = weights;
+    return ZENITH_OK;
+fail:
+    zn_weights_free(weights);
+    return status;
+}
+
+zenith_status zn_weights_open_files(const char *const *paths, const char *const *prefixes,
+                                    size_t count, zn_weights **out, zn_error *err)
+{
+    zenith_status status;
+    zn_weights *weights = zn_alloc_zero(sizeof *weights);
+    if (!weights) return zn_fail_memory(err, sizeof *weights);
+    for (size_t i = 0; i < count; i++) {
+        ZN_GO(refuse_format(paths[i], err));
+        ZN_GO(add_file(weights, paths[i], prefixes ? prefixes[i] : "", err));
+    }
+    ZN_GO(sort_members(weights, err));
+    *out = weights;
+    return ZENITH_OK;
+fail:
+    zn_weights_free(weights);
+    return status;
+}
+
+void zn_weights_free(zn_weights *weights)
+{
+    if (!weights) return;
+    for (size_t i = 0; i < weights->source_count; i++)
+        zn_safetensors_free(weights->sources[i].file);
+    zn_free(weights->sources);
+    zn_free(weights->members);
+    zn_json_free(weights->config);
+    zn_arena_free(&weights->arena);
+    zn_free(weights);
+}
+
+// --- what an open set answers
+
+size_t zn_weights_count(const zn_weights *weights)
+{
+    return weights->count;
+}
+
+const zn_file_tensor *zn_weights_get(const zn_weights *weights, size_t index)
+{
+    return &weights->members[index].tensor;
+}
+
+const zn_file_tensor *zn_weights_find(const zn_weights *weights, const char *name)
+{
+    member key = {.tensor = {.name = name}};
+    if (weights->count == 0) return NULL;
+    const member *found = bsearch(&key, weights->members, weights->count, sizeof key, by_name);
+    return found ? &found->tensor : NULL;
+}
+
+const char *zn_weights_file(const zn_weights *weights, const zn_file_tensor *tensor)
+{
+    return weights->sources[((const member *)tensor)->file].path;
+}
+
+const char *zn_weights_metadata(const zn_weights *weights, const char *key)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < weights->source_count && !value; i++)
+        value = zn_safetensors_metadata(weights->sources[i].file, key);
+    return value;
+}
+
+const zn_json *zn_weights_config(const zn_weights *weights)
+{
+    return weights->config;
+}
+
+static zenith_status missing(const zn_weights *weights, const char *name, zn_error *err)
+{
+    const char *where = weights->source_count ? weights->sources[0].path : "the set of weights";
+    if (weights->source_count > 1)
+        return zn_fail(err, ZENITH_NOT_FOUND, "%s and %zu more files have no tensor \"%.*s\"",
+                       where, weights->source_count - 1, NAME_SHOWN, name);
+    return zn_fail(err, ZENITH_NOT_FOUND, "%s has no tensor \"%.*s\"", where, NAME_SHOWN, name);
+}
+
+zenith_status zn_weights_read_f32(const zn_weights *weights, const char *name,
+                                  const zn_shape *expected, float *dst, zn_error *err)
+{
+    const zn_file_tensor *tensor = zn_weights_find(weights, name);
+    if (!tensor) return missing(weights, name, err);
+    const char *file = zn_weights_file(weights, tensor);
+    if (expected && !zn_shape_equal(expected, &tensor->shape)) {
+        char want[128], have[128];
+        zn_shape_text(expected, want, sizeof want);
+        zn_shape_text(&tensor->shape, have, sizeof have);
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "%s: tensor \"%.*s\" has the shape %s where %s is expected", file,
+                       NAME_SHOWN, name, have, want);
+    }
+    zn_error what = {{0}};
+    zenith_status status = zn_safetensors_read_f32(tensor, dst, &what);
+    if (status != ZENITH_OK) return zn_fail(err, status, "%s: %s", file, what.text);
+    return ZENITH_OK;
+}
+
+static void hash_number(zn_sha256 *hash, uint64_t value)
+{
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (8 * i));
+    zn_sha256_add(hash, bytes, sizeof bytes);
+}
+
+// Texts go in with their closing zero and numbers as eight bytes, so that no two different sets
+// make the same stream.
+void zn_weights_sha256(const zn_weights *weights, char hex[65])
+{
+    zn_sha256 hash;
+    zn_sha256_begin(&hash);
+    for (size_t i = 0; i < weights->count; i++) {
+        const zn_file_tensor *tensor = &weights->members[i].tensor;
+        zn_sha256_add(&hash, tensor->name, strlen(tensor->name) + 1);
+        zn_sha256_add(&hash, tensor->dtype, strlen(tensor->dtype) + 1);
+        hash_number(&hash, (uint64_t)tensor->shape.rank);
+        for (int d = 0; d < tensor->shape.rank; d++)
+            hash_number(&hash, (uint64_t)tensor->shape.dim[d]);
+        hash_number(&hash, tensor->bytes);
+        zn_sha256_add(&hash, tensor->data, tensor->bytes);
+    }
+    zn_sha256_end(&hash, hex);
+}

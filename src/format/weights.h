@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights: a set of tensors by name, from one file or many. Where the bytes lie (one file, shards
+// with an index, an encoder and a decoder apart) is known here and nowhere above. Files stay mapped
+// and are never copied whole. An open set does not change: threads may share it.
+#ifndef ZN_FORMAT_WEIGHTS_H
+#define ZN_FORMAT_WEIGHTS_H
+
+#include "src/base/json.h"
+#include "src/base/status.h"
+#include "src/format/safetensors.h"
+
+#include <stddef.h>
+
+typedef struct zn_weights zn_weights;
+
+// path is one of
+//   - a .safetensors file;
+//   - a *.index.json: the tensors of its "weight_map", from shards in the same folder;
+//   - a folder: its index (diffusion_pytorch_model or model, else the only one there is), else its
+//     weights file by the same rule; ZENITH_AMBIGUOUS when several could be meant.
+// A config.json beside an index or in the folder is read too. Pickles (.pth .pt .ckpt .bin) and
+// .gguf are ZENITH_UNSUPPORTED, with a sentence on what to do.
+zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err);
+
+// Several .safetensors files as one set; every name of paths[i] gets prefixes[i] ("encoder.") put
+// before it. `prefixes` may be NULL. A name that results twice is ZENITH_BAD_FILE.
+zenith_status zn_weights_open_files(const char *const *paths, const char *const *prefixes,
+                                    size_t count, zn_weights **out, zn_error *err);
+void zn_weights_free(zn_weights *weights); // NULL is fine
+
+// Tensors in byte order of their names: loop over them to list what is unexpected. Everything
+// handed out is borrowed.
+size_t zn_weights_count(const zn_weights *weights);
+const zn_file_tensor *zn_weights_get(const zn_weights *weights, size_t index);
+const zn_file_tensor *zn_weights_find(const zn_weights *weights, const char *name); // or NULL
+
+// The path of the file that holds a tensor which get or find returned.
+const char *zn_weights_file(const zn_weights *weights, const zn_file_tensor *tensor);
+// The value of a metadata key in the first file that has it; NULL when none has.
+const char *zn_weights_metadata(const zn_weights *weights, const char *key);
+const zn_json *zn_weights_config(const zn_weights *weights); // config.json, or NULL
+
+// A tensor as f32. `expected`: the shape it must have, or NULL for any (then dst must have room for
+// what find says). ZENITH_NOT_FOUND, ZENITH_BAD_FILE for another shape, or ZENITH_UNSUPPORTED; the
+// sentence names file, tensor, expected and found shape.
+zenith_status zn_weights_read_f32(const zn_weights *weights, const char *name,
+                                  const zn_shape *expected, float *dst, zn_error *err);
+
+// SHA-256 over name, type, shape and bytes of every tensor in order of names: the same weights have
+// the same hash in one file or in shards. Reads all bytes.
+void zn_weights_sha256(const zn_weights *weights, char hex[65]);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model family is: one file in src/model and one line in models.list. The file has a table
+// of variants, says which of them a set of weights can be, and builds the networks out of nn
+// blocks. It maps the names of each checkpoint layout once, here; everything above knows only this
+// descriptor.
+#ifndef ZN_MODEL_FAMILY_H
+#define ZN_MODEL_FAMILY_H
+
+#include "src/format/weights.h"
+#include "src/nn/scope.h"
+
+// Parts of an autoencoder, as in zenith.h.
+enum { ZN_ENCODER = 1, ZN_DECODER = 2 };
+
+typedef struct zn_variant {
+    const char *name;        // "taesd"
+    const char *description; // one line
+    int64_t latent_channels;
+    int factor; // picture pixels per latent pixel along each side
+    // From the full VAE's latents to the diffusion model's: model = (raw - shift) * scale.
+    bool has_raw;
+    float scale, shift;
+    bool can_int8;
+    const void *numbers; // the family's own
+} zn_variant;
+
+typedef struct zn_family {
+    const char *name;
+    const zn_variant *variants;
+    int variants_count;
+
+    // Which variants these weights can be (bit per variant; 0: not of this family) and which parts
+    // are there. Looks at names and shapes only.
+    unsigned (*probe)(const zn_weights *weights, unsigned *parts);
+
+    // The name in these weights of the parameter that `build` calls `name`, into dst; false: the
+    // same.
+    bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
+
+    // The encoder from pixels in 0 .. 1 to a latent, or the decoder back.
+    zn_node *(*build)(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x);
+} zn_family;
+
+#endif

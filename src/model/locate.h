@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the files of a model are.
+#ifndef ZN_MODEL_LOCATE_H
+#define ZN_MODEL_LOCATE_H
+
+#include "src/format/weights.h"
+
+enum { ZN_PATH_SIZE = 1024 };
+
+// Opens the weights of `name` (may be NULL) from `weights`, a file or folder (may be NULL: the
+// search path). Parts that lie in files of their own get the prefix "encoder." or "decoder.".
+zenith_status zn_locate_weights(const char *name, const char *weights, zn_weights **out,
+                                zn_error *err);
+
+// The places where NAME.calib.json may be, best first: index 0, 1, ... until false.
+bool zn_locate_calibration(const char *name, const char *weights, int index,
+                           char path[ZN_PATH_SIZE]);
+
+#endif

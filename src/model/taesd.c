@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tiny autoencoders TAESD, TAESDXL, TAESD3, TAEF1 and TAEF2 by Ollin Boer Bohan
+// (madebyollin/taesd).
+//
+//     encoder: conv 3->64, block, 3 x [conv stride 2, 3 blocks], conv 64->latent
+//     decoder: 3 tanh(x/3), conv latent->64, relu, 3 blocks, 3 x [nearest x2, conv, 3|3|1 blocks],
+//              conv 64->3
+//
+// Traps
+//   - Layers are numbered in a flat sequence that counts the layers without weights (clamp, relu,
+//     upsampling) too. diffusers' AutoencoderTiny leaves out the clamp: its decoder numbers are one
+//     less.
+//   - The convolutions that change the resolution have no bias.
+//   - diffusers' own encode and decode map [-1, 1] to and from the [0, 1] of these networks.
+//   - TAESD and TAESDXL have the same names and shapes, and so have TAESD3 and TAEF1.
+//   - TAEF2's blocks at the latent's resolution begin with a pooling branch that has a group norm
+//   over
+//     the whole picture; the number of its groups (4) is not in the file. diffusers does not know
+//     it.
+//   - The latents are the diffusion model's own (AutoencoderTiny says scaling_factor 1): scale and
+//   shift
+//     below lead to them from the full VAE's.
+#include "src/base/text.h"
+#include "src/model/family.h"
+#include "src/nn/layers.h"
+#include "src/op/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct numbers {
+    int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: no such
+                  // branch
+} numbers;
+
+static const numbers plain = {0}, pooled = {256};
+
+// Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
+// latents by statistics per channel of 2 x 2 patches, which is not one scale and one shift.
+static const zn_variant variants[] = {
+    {"taesd", "TAESD: tiny autoencoder of Stable Diffusion 1.x and 2.x", 4, 8, true, 0.18215f, 0,
+     true, &plain},
+    {"taesdxl", "TAESDXL: tiny autoencoder of Stable Diffusion XL", 4, 8, true, 0.13025f, 0, true,
+     &plain},
+    {"taesd3", "TAESD3: tiny autoencoder of Stable Diffusion 3", 16, 8, true, 1.5305f, 0.0609f,
+     true, &plain},
+    {"taef1", "TAEF1: tiny autoencoder of FLUX.1 and Z-Image", 16, 8, true, 0.3611f, 0.1159f, true,
+     &plain},
+    {"taef2", "TAEF2: tiny autoencoder of FLUX.2", 32, 8, false, 1, 0, false, &pooled},
+};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+static const int encoder_blocks[] = {1, 3, 3, 3}, decoder_blocks[] = {3, 3, 3, 1};
+
+// --- names --------------------------------------------------------------------------------------
+
+static bool is_diffusers(const zn_weights *weights)
+{
+    return zn_weights_find(weights, "encoder.layers.0.weight") ||
+           zn_weights_find(weights, "decoder.layers.0.weight");
+}
+
+// "decoder.3.conv.0.weight" is "decoder.layers.2.conv.0.weight" in diffusers.
+static bool rename_parameter(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
+{
+    if (!is_diffusers(weights)) return false;
+    bool decoder = strncmp(name, "decoder.", 8) == 0;
+    char *rest;
+    long index = strtol(name + 8, &rest, 10) - (decoder ? 1 : 0);
+    zn_text_format(dst, ZN_NAME_SIZE, "%.8slayers.%ld%s", name, index, rest);
+    return true;
+}
+
+static const zn_file_tensor *find(const zn_weights *weights, const char *name)
+{
+    char renamed[ZN_NAME_SIZE];
+    return zn_weights_find(weights, rename_parameter(weights, name, renamed) ? renamed : name);
+}
+
+static unsigned probe(const zn_weights *weights, unsigned *parts)
+{
+    const zn_file_tensor *encoder = find(weights, "encoder.14.weight");
+    const zn_file_tensor *decoder = find(weights, "decoder.1.weight");
+    bool ours = (!encoder ||
+                 (encoder->shape.rank == 4 && find(weights, "encoder.13.conv.4.bias"))) &&
+                (!decoder || (decoder->shape.rank == 4 && find(weights, "decoder.19.bias")));
+    if (!ours || (!encoder && !decoder)) return 0;
+    bool pool = find(weights, "encoder.11.pool.0.weight") ||
+                find(weights, "decoder.3.pool.0.weight");
+    unsigned fits = 0;
+    for (int i = 0; i < VARIANTS; i++) {
+        int64_t channels = variants[i].latent_channels;
+        bool fit = (((const numbers *)variants[i].numbers)->pool != 0) == pool;
+        fit &= !encoder || encoder->shape.dim[0] == channels;
+        fit &= !decoder || decoder->shape.dim[1] == channels;
+        if (fit) fits |= 1u << i;
+    }
+    *parts = (encoder ? ZN_ENCODER : 0u) | (decoder ? ZN_DECODER : 0u);
+    return fits;
+}
+
+// --- networks -----------------------------------------------------------------------------------
+
+typedef struct builder {
+    const zn_scope *scope;
+    int64_t pool;
+    int layer; // number of the next one
+    char name[ZN_NAME_SIZE];
+} builder;
+
+static const char *next_name(builder *b)
+{
+    zn_text_format(b->name, sizeof b->name, "%d", b->layer++);
+    return b->name;
+}
+
+static zn_node *conv(builder *b, zn_node *x, int64_t channels, int stride, bool bias)
+{
+    return zn_nn_conv(b->scope, next_name(b), x, (zn_nn_conv_shape){channels, 3, stride, bias});
+}
+
+static zn_node *blocks(builder *b, zn_node *x, int count, bool pool)
+{
+    for (int i = 0; i < count; i++) {
+        const char *name = next_name(b);
+        if (pool) x = zn_nn_pool(b->scope, name, x, b->pool);
+        x = zn_nn_residual(b->scope, name, x);
+    }
+    return x;
+}
+
+// Width of the network: that of its first convolution (64; diffusers allows others).
+static int64_t width_of(const zn_scope *scope, const char *name, int64_t inputs)
+{
+    const zn_node *weight = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(-1, inputs, 3, 3));
+    return weight ? weight->desc.shape.dim[0] : 1;
+}
+
+static zn_node *build_encoder(builder *b, zn_node *x, int64_t latent)
+{
+    int64_t width = width_of(b->scope, "0", 3);
+    x = conv(b, x, width, 1, true);
+    x = blocks(b, x, encoder_blocks[0], false);
+    for (int stage = 1; stage < 4; stage++) {
+        x = conv(b, x, width, 2, false);
+        x = blocks(b, x, encoder_blocks[stage], stage == 3 && b->pool);
+    }
+    return conv(b, x, latent, 1, true);
+}
+
+static zn_node *build_decoder(builder *b, zn_node *x, int64_t latent)
+{
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    x = zn_soft_clip(graph, zn_scope_name(b->scope, next_name(b), "", full), x, 3);
+    x = conv(b, x, width_of(b->scope, "1", latent), 1, true);
+    int64_t width = x ? x->desc.shape.dim[3] : 1;
+    x = zn_relu(graph, zn_scope_name(b->scope, next_name(b), "", full), x);
+    x = blocks(b, x, decoder_blocks[0], b->pool != 0);
+    for (int stage = 1; stage < 4; stage++) {
+        x = zn_upsample2(graph, zn_scope_name(b->scope, next_name(b), "", full), x);
+        x = conv(b, x, width, 1, false);
+        x = blocks(b, x, decoder_blocks[stage], false);
+    }
+    return conv(b, x, 3, 1, true);
+}
+
+static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
+{
+    builder b = {.scope = scope, .pool = ((const numbers *)variant->numbers)->pool};
+    return part == ZN_ENCODER ? build_encoder(&b, x, variant->latent_channels)
+                              : build_decoder(&b, x, variant->latent_channels);
+}
+
+const zn_family zn_family_taesd = {
+    .name = "taesd",
+    .variants = variants,
+    .variants_count = VARIANTS,
+    .probe = probe,
+    .rename = rename_parameter,
+    .build = build,
+};

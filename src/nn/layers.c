@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/nn/layers.h"
+
+#include "src/base/text.h"
+#include "src/op/ops.h"
+
+static int64_t channels_of(const zn_node *x)
+{
+    return x ? x->desc.shape.dim[3] : 1;
+}
+
+zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape)
+{
+    char full[ZN_NAME_SIZE];
+    zn_node *weight = zn_scope_parameter(
+        scope, name, ".weight",
+        ZN_SHAPE(shape.channels, channels_of(x), shape.kernel, shape.kernel));
+    zn_node *bias = NULL;
+    if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(shape.channels));
+    return zn_conv2d(scope->graph, zn_scope_name(scope, name, "", full), x, weight, bias,
+                     shape.stride, shape.kernel / 2);
+}
+
+static zn_node *relu(const zn_scope *scope, const char *name, zn_node *x)
+{
+    char full[ZN_NAME_SIZE];
+    return zn_relu(scope->graph, zn_scope_name(scope, name, "", full), x);
+}
+
+zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x)
+{
+    const zn_nn_conv_shape shape = {channels_of(x), 3, 1, true};
+    char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    zn_node *y = x;
+    for (int i = 0; i < 6; i += 2) {
+        zn_text_format(part, sizeof part, "%s.conv.%d", name, i);
+        y = zn_nn_conv(scope, part, y, shape);
+        if (i == 4) break;
+        zn_text_format(part, sizeof part, "%s.conv.%d", name, i + 1);
+        y = relu(scope, part, y);
+    }
+    y = zn_add(scope->graph, zn_scope_name(scope, name, ".skip", full), y, x);
+    return relu(scope, name, y);
+}
+
+zn_node *zn_nn_pool(const zn_scope *scope, const char *name, zn_node *x, int64_t inner)
+{
+    char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    zn_text_format(part, sizeof part, "%s.pool.0", name);
+    zn_node *y = zn_nn_conv(scope, part, x, (zn_nn_conv_shape){inner, 1, 1, false});
+    zn_text_format(part, sizeof part, "%s.pool.1", name);
+    zn_node *gamma = zn_scope_parameter(scope, part, ".weight", ZN_SHAPE(inner));
+    zn_node *beta = zn_scope_parameter(scope, part, ".bias", ZN_SHAPE(inner));
+    y = zn_group_norm(scope->graph, zn_scope_name(scope, part, "", full), y, gamma, beta, 4, 1e-5f);
+    zn_text_format(part, sizeof part, "%s.pool.2", name);
+    y = relu(scope, part, y);
+    zn_text_format(part, sizeof part, "%s.pool.3", name);
+    y = zn_nn_conv(scope, part, y, (zn_nn_conv_shape){channels_of(x), 1, 1, false});
+    return zn_add(scope->graph, zn_scope_name(scope, name, ".pool", full), y, x);
+}

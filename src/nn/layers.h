@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks made of operators. Each reads its parameters from the scope under the block's name, as
+// PyTorch modules have them: NAME.weight, NAME.bias, NAME.conv.0.weight ...
+#ifndef ZN_NN_LAYERS_H
+#define ZN_NN_LAYERS_H
+
+#include "src/nn/scope.h"
+
+// A square convolution with "same" padding.
+typedef struct zn_nn_conv_shape {
+    int64_t channels; // of the result
+    int kernel, stride;
+    bool bias;
+} zn_nn_conv_shape;
+zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape);
+
+// relu(x + conv(relu(conv(relu(conv(x)))))), three 3x3 convolutions NAME.conv.0, .2, .4 that keep
+// the number of channels.
+zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x);
+
+// x + conv(relu(group_norm(conv(x)))): 1x1 convolutions NAME.pool.0 and NAME.pool.3 without bias
+// through `inner` channels, NAME.pool.1 the norm with 4 groups. Its statistics see the whole
+// picture.
+zn_node *zn_nn_pool(const zn_scope *scope, const char *name, zn_node *x, int64_t inner);
+
+#endif

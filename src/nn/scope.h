@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A scope: the graph under construction, where its parameters come from, and a prefix for names.
+// Blocks are functions from a scope, a name and a node to a node.
+#ifndef ZN_NN_SCOPE_H
+#define ZN_NN_SCOPE_H
+
+#include "src/graph/graph.h"
+
+enum { ZN_NAME_SIZE = 96 };
+
+typedef struct zn_scope {
+    zn_graph *graph;
+    // The parameter `name` ("decoder.3.conv.0.weight") as a node; NULL after a failure. A dimension
+    // of -1 in `shape` fits any size.
+    zn_node *(*parameter)(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape);
+    void *cookie;
+    const char *prefix; // "decoder."
+} zn_scope;
+
+// prefix + name + tail into dst, which is returned.
+const char *zn_scope_name(const zn_scope *scope, const char *name, const char *tail,
+                          char dst[ZN_NAME_SIZE]);
+// The parameter prefix + name + tail.
+zn_node *zn_scope_parameter(const zn_scope *scope, const char *name, const char *tail,
+                            zn_shape shape);
+
+#endif

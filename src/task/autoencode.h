@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Encoding and decoding batches. Each picture runs alone through a plan for its size, so its bits
+// cannot depend on its neighbours; streams take the pictures of a batch in order.
+#ifndef ZN_TASK_AUTOENCODE_H
+#define ZN_TASK_AUTOENCODE_H
+
+#include "src/task/engine.h"
+
+struct zenith_cancel {
+    atomic_int requested;
+};
+
+typedef struct zn_batch {
+    zn_model *model;
+    unsigned part; // ZN_ENCODER: images -> latents, ZN_DECODER: latents -> images
+    const zenith_image *images;
+    const zenith_latent *latents;
+    size_t count;
+    zenith_run_params params; // dtype never the default
+} zn_batch;
+
+// Checks sizes, types and pointers before anything is computed. Fills params.facts.
+zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err);
+
+zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uint32_t width,
+                          uint32_t height, bool streamed, const zenith_run_params *params,
+                          zenith_estimate_info *out, zn_error *err);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calibration, for the encoder and then the decoder:
+//   1. The pictures run in f32; an observer notes the largest magnitude of every value, and whether
+//   any
+//      was negative. The results are kept as the reference.
+//   2. Every convolution in 8 bits: if the error against the reference is inside the target, done.
+//   3. Else each convolution alone in 8 bits, to see what each costs; then, worst first, they go
+//   back to
+//      bf16 until the rest are inside the target.
+// The error is the relative L2 distance for latents, and the root mean square for pictures.
+#include "src/task/calibrate.h"
+
+#include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/task/autoencode.h"
+#include "src/task/pixels.h"
+
+#include <math.h>
+#include <string.h>
+
+// Stricter than the published bounds (3 % for latents, 44 dB for pictures): other pictures vary.
+static const double encoder_target = 0.022; // relative L2
+static const double decoder_target = 0.005; // rms of pixels in 0 .. 1: 46 dB
+
+enum { FEWEST = 8, MOST_LAYERS = 256 };
+
+typedef struct calibrating {
+    zn_engine *engine;
+    zn_model *model;
+    const zenith_image *images;
+    size_t count;
+    const zenith_run_params *params;
+    zn_machine machine;
+    zn_team *team;
+    int stream;
+    zn_calibration *calibration;
+    float **latents, **pictures; // f32 results of each picture: the reference
+    unsigned part;
+    size_t steps, steps_done; // for progress
+    zn_error *err;
+} calibrating;
+
+// --- runs ---------------------------------------------------------------------------------------
+
+typedef struct one_run {
+    const calibrating *c;
+    size_t index;
+    float *out;                // written here, if not NULL
+    double difference, energy; // else compared with the reference
+} one_run;
+
+static size_t latent_elements(const calibrating *c, size_t index)
+{
+    const size_t factor = (size_t)c->model->variant->factor;
+    const zenith_image *image = &c->images[index];
+    return image->width / factor * (image->height / factor) *
+           (size_t)c->model->variant->latent_channels;
+}
+
+static size_t picture_elements(const calibrating *c, size_t index)
+{
+    return (size_t)c->images[index].width * c->images[index].height * 3;
+}
+
+static size_t row_elements(const calibrating *c, size_t index, bool latent)
+{
+    const zenith_image *image = &c->images[index];
+    if (!latent) return (size_t)image->width * 3;
+    return latent_elements(c, index) / (image->height / (size_t)c->model->variant->factor);
+}
+
+static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
+                               zn_error *err)
+{
+    const one_run *r = cookie;
+    (void)input;
+    if (r->c->part == ZN_ENCODER) {
+        return zn_image_read_rows(&r->c->images[r->index], row, count, dst, err);
+    }
+    size_t width = row_elements(r->c, r->index, true);
+    memcpy(dst, r->c->latents[r->index] + (size_t)row * width,
+           (size_t)count * width * sizeof(float));
+    return ZENITH_OK;
+}
+
+static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
+                                const void *src, zn_error *err)
+{
+    one_run *r = cookie;
+    (void)output;
+    (void)err;
+    bool latent = r->c->part == ZN_ENCODER;
+    size_t width = row_elements(r->c, r->index, latent);
+    size_t begin = (size_t)row * width, n = (size_t)count * width;
+    const float *rows = src;
+    if (r->out) {
+        memcpy(r->out + begin, rows, n * sizeof *rows);
+        return ZENITH_OK;
+    }
+    const float *expected = (latent ? r->c->latents : r->c->pictures)[r->index] + begin;
+    for (size_t i = 0; i < n; i++) {
+        double difference = (double)rows[i] - (double)expected[i];
+        r->difference += difference * difference;
+        r->energy += latent ? (double)expected[i] * (double)expected[i] : 1;
+    }
+    return ZENITH_OK;
+}
+
+// Notes the range of a value. In f32 plans every value is f32; conversions are not values of the
+// model.
+static void observe(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data)
+{
+    const one_run *r = cookie;
+    (void)row;
+    if (node->desc.type != ZN_F32 || strcmp(node->op->name, "convert") == 0) return;
+    zn_calibrated *entry = zn_calibration_find(r->c->calibration, node->name, false);
+    if (!entry) return;
+    const int64_t *dim = node->desc.shape.dim;
+    const float *values = data;
+    for (size_t i = 0; i < (size_t)(count * dim[2] * dim[3]); i++) {
+        float magnitude = fabsf(values[i]);
+        if (magnitude > entry->largest) entry->largest = magnitude;
+        if (values[i] < 0) entry->positive = false;
+    }
+}
+
+static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype dtype)
+{
+    const int64_t factor = c->model->variant->factor;
+    bool encoder = c->part == ZN_ENCODER;
+    return (zn_compile_key){.model = c->model,
+                            .part = c->part,
+                            .latent_height = c->images[index].height / factor,
+                            .latent_width = c->images[index].width / factor,
+                            .dtype = dtype,
+                            .pixels = encoder ? zn_image_number(&c->images[index]) : ZENITH_F32,
+                            .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
+}
+
+static zenith_status stopped(calibrating *c, size_t steps)
+{
+    const zenith_run_params *params = c->params;
+    if (params->cancel && atomic_load(&params->cancel->requested)) {
+        return zn_fail(c->err, ZENITH_CANCELLED, "cancelled");
+    }
+    c->steps_done += steps;
+    double fraction = (double)c->steps_done / (double)c->steps;
+    if (!params->progress) return ZENITH_OK;
+    if (params->progress(params->progress_cookie, fraction < 1 ? fraction : 1) == 0)
+        return ZENITH_OK;
+    return zn_fail(c->err, ZENITH_CANCELLED, "stopped by the progress callback");
+}
+
+static bool same_size(const zenith_image *a, const zenith_image *b)
+{
+    return a->width == b->width && a->height == b->height;
+}
+
+// Runs pictures through plans of one type; consecutive ones of one size share a plan.
+static zenith_status
+run_all(calibrating *c, zenith_dtype dtype, size_t count,
+        zenith_status (*each)(calibrating *c, size_t index, one_run *run),
+        void (*observer)(void *, const zn_node *, int64_t, int64_t, const void *), double *error)
+{
+    zn_compiled *compiled = NULL;
+    double difference = 0, energy = 0;
+    zenith_status status = ZENITH_OK;
+    for (size_t i = 0; i < count; i++) {
+        one_run one = {.c = c, .index = i};
+        if (each) ZN_GO(each(c, i, &one));
+        if (!compiled || !same_size(&c->images[i], &c->images[i - 1])) {
+            zn_compiled_free(compiled);
+            compiled = NULL;
+            const zn_compile_key key = key_for(c, i, dtype);
+            ZN_GO(zn_compile(&key, &c->machine, &compiled, c->err));
+        }
+        const zn_run run = {
+            .read = read_rows, .write = write_rows, .cookie = &one, .observe = observer};
+        ZN_GO(zn_engine_run(c->engine, c->stream, c->team, compiled, &run, c->err));
+        ZN_GO(stopped(c, 1));
+        difference += one.difference;
+        energy += one.energy;
+    }
+    if (error) *error = energy > 0 ? sqrt(difference / energy) : 0;
+fail:
+    zn_compiled_free(compiled);
+    return status;
+}
+
+// --- the three steps ----------------------------------------------------------------------------
+
+static zenith_status keep_result(calibrating *c, size_t index, one_run *run)
+{
+    bool latent = c->part == ZN_ENCODER;
+    size_t elements = latent ? latent_elements(c, index) : picture_elements(c, index);
+    float **kept = latent ? &c->latents[index] : &c->pictures[index];
+    *kept = zn_alloc(elements * sizeof **kept);
+    if (!*kept) return zn_fail_memory(c->err, elements * sizeof **kept);
+    run->out = *kept;
+    return ZENITH_OK;
+}
+
+// Entries for every value of the part's graph, and the names of its convolutions.
+static zenith_status list_values(calibrating *c, const char **layers, size_t *layers_count)
+{
+    const zn_compile_key key = key_for(c, 0, ZENITH_DTYPE_F32);
+    zn_compiled *compiled = NULL;
+    ZN_TRY(zn_compile(&key, &c->machine, &compiled, c->err));
+    zenith_status status = ZENITH_OK;
+    for (size_t i = 0; i < compiled->graph.count; i++) {
+        const zn_node *node = compiled->graph.nodes[i];
+        if (node->kind != ZN_NODE_OP || !zn_node_is_map(node)) continue;
+        if (node->desc.type != ZN_F32 || strcmp(node->op->name, "convert") == 0) continue;
+        zn_calibrated *entry = zn_calibration_find(c->calibration, node->name, true);
+        if (!entry) {
+            status = zn_fail_memory(c->err, sizeof *entry);
+            break;
+        }
+        entry->positive = true;
+        if (!(node->op->traits & ZN_OP_MATMUL) || *layers_count == MOST_LAYERS) continue;
+        layers[(*layers_count)++] = entry->name;
+    }
+    zn_compiled_free(compiled);
+    return status;
+}
+
+static void set_layers(calibrating *c, const char *const *layers, size_t count, bool int8)
+{
+    for (size_t i = 0; i < count; i++) {
+        zn_calibration_find(c->calibration, layers[i], false)->int8 = int8;
+    }
+}
+
+static size_t trial_pictures(const calibrating *c)
+{
+    return c->count < FEWEST ? c->count : FEWEST;
+}
+
+// Sorts the layers by what each costs alone, the worst first.
+static zenith_status rank_layers(calibrating *c, const char **layers, size_t count)
+{
+    double cost[MOST_LAYERS];
+    set_layers(c, layers, count, false);
+    for (size_t i = 0; i < count; i++) {
+        set_layers(c, &layers[i], 1, true);
+        ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c) / 2, NULL, NULL, &cost[i]));
+        set_layers(c, &layers[i], 1, false);
+        const char *moving = layers[i];
+        double moving_cost = cost[i];
+        size_t at = i;
+        for (; at > 0 && cost[at - 1] < moving_cost; at--) {
+            cost[at] = cost[at - 1];
+            layers[at] = layers[at - 1];
+        }
+        cost[at] = moving_cost;
+        layers[at] = moving;
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status choose_layers(calibrating *c, const char **layers, size_t count)
+{
+    double target = c->part == ZN_ENCODER ? encoder_target : decoder_target, error = 0;
+    set_layers(c, layers, count, true);
+    ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c), NULL, NULL, &error));
+    if (error <= target) return ZENITH_OK;
+    ZN_TRY(rank_layers(c, layers, count));
+    // The fewest layers to take back, found by halving: the error falls as more go back.
+    size_t low = 1, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        set_layers(c, layers, middle, false);
+        set_layers(c, layers + middle, count - middle, true);
+        ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c), NULL, NULL, &error));
+        if (error <= target) high = middle;
+        if (error > target) low = middle + 1;
+    }
+    set_layers(c, layers, low, false);
+    set_layers(c, layers + low, count - low, true);
+    return ZENITH_OK;
+}
+
+static zenith_status calibrate_part(calibrating *c, unsigned part)
+{
+    const char *layers[MOST_LAYERS];
+    size_t count = 0;
+    c->part = part;
+    ZN_TRY(list_values(c, layers, &count));
+    // Entries are kept in order of names, so their names do not move while more are added.
+    ZN_TRY(run_all(c, ZENITH_DTYPE_F32, c->count, keep_result, observe, NULL));
+    return choose_layers(c, layers, count);
+}
+
+static zenith_status calibrate_job(void *arg, zn_team *team, int stream)
+{
+    calibrating *c = arg;
+    c->team = team;
+    c->stream = stream;
+    ZN_TRY(zn_engine_machine(c->engine, stream, &c->machine, c->err));
+    ZN_TRY(calibrate_part(c, ZN_ENCODER));
+    return calibrate_part(c, ZN_DECODER);
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+static zenith_status check(const calibrating *c)
+{
+    const zn_variant *variant = c->model->variant;
+    const uint32_t factor = (uint32_t)variant->factor;
+    if (!variant->can_int8) {
+        return zn_fail(c->err, ZENITH_UNSUPPORTED, "%s has no int8", variant->name);
+    }
+    if (c->model->parts != (ZN_ENCODER | ZN_DECODER)) {
+        return zn_fail(c->err, ZENITH_NOT_FOUND, "calibration needs the encoder and the decoder");
+    }
+    if (c->count < FEWEST) {
+        return zn_fail(c->err, ZENITH_INVALID_ARGUMENT, "calibration needs at least %d pictures",
+                       FEWEST);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        const zenith_image *image = &c->images[i];
+        bool fits = image->size == sizeof *image && image->data && image->width && image->height &&
+                    image->width % factor == 0 && image->height % factor == 0;
+        if (fits) continue;
+        return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
+                       "picture %zu is not in memory, or its size is no multiple of %u", i, factor);
+    }
+    return ZENITH_OK;
+}
+
+zenith_status zn_calibrate(zn_engine *engine, zn_model *model, const zenith_image *images,
+                           size_t count, const char *path, const zenith_run_params *params,
+                           zn_error *err)
+{
+    calibrating c = {.engine = engine,
+                     .model = model,
+                     .images = images,
+                     .count = count,
+                     .params = params,
+                     .err = err};
+    ZN_TRY(check(&c));
+    zenith_status status;
+    c.steps = 2 * (count + FEWEST + FEWEST / 2 * 36 + FEWEST * 5);
+    c.latents = zn_alloc_zero(count * sizeof *c.latents);
+    c.pictures = zn_alloc_zero(count * sizeof *c.pictures);
+    if (!c.latents || !c.pictures) {
+        status = zn_fail_memory(err, count * sizeof *c.latents);
+        goto fail;
+    }
+    ZN_GO(zn_calibration_create(&c.calibration, err));
+    c.calibration->pictures = (int)count;
+    zn_text_format(c.calibration->model, sizeof c.calibration->model, "%s", model->variant->name);
+    zn_text_format(c.calibration->weights, sizeof c.calibration->weights, "%s", model->sha256);
+    ZN_GO(zn_executor_run(zn_engine_executor(engine), calibrate_job, &c, 1, err));
+    ZN_GO(zn_calibration_write(c.calibration, path, err));
+fail:
+    for (size_t i = 0; c.latents && c.pictures && i < count; i++) {
+        zn_free(c.latents[i]);
+        zn_free(c.pictures[i]);
+    }
+    zn_free(c.latents);
+    zn_free(c.pictures);
+    zn_calibration_free(c.calibration);
+    return status;
+}

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/task/compile.h"
+
+#include "src/op/ops.h"
+
+#include <string.h>
+
+zenith_dtype zn_default_dtype(const zn_cpu *cpu)
+{
+    return cpu->avx512_bf16 ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
+}
+
+bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b)
+{
+    return a->model == b->model && a->part == b->part && a->latent_height == b->latent_height &&
+           a->latent_width == b->latent_width && a->dtype == b->dtype && a->pixels == b->pixels &&
+           a->mode == b->mode && a->band == b->band && a->max_bytes == b->max_bytes &&
+           a->calibration == b->calibration;
+}
+
+// 8-bit pixels are a quantised map: the number 255 stands for 1.
+static zn_desc picture_desc(const zn_model *model, int64_t latent_height, int64_t latent_width,
+                            zenith_number pixels)
+{
+    int64_t factor = model->variant->factor;
+    zn_shape shape = ZN_SHAPE(1, latent_height * factor, latent_width * factor, 3);
+    zn_desc desc = zn_desc_make(pixels == ZENITH_U8 ? ZN_U8 : ZN_F32, shape);
+    if (pixels == ZENITH_U8) desc.scale = 1.0f / 255.0f;
+    return desc;
+}
+
+zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent_height,
+                            int64_t latent_width, zenith_number pixels, zn_graph *graph,
+                            zn_error *err)
+{
+    zn_desc picture = picture_desc(model, latent_height, latent_width, pixels);
+    zn_desc latent = zn_desc_make(
+        ZN_F32, ZN_SHAPE(1, latent_height, latent_width, model->variant->latent_channels));
+    zn_graph_begin(graph, err);
+    zn_node *x = part == ZN_ENCODER ? zn_graph_input(graph, "image", picture)
+                                    : zn_graph_input(graph, "latent", latent);
+    zn_node *y = zn_model_build(model, part, graph, x);
+    if (part == ZN_DECODER && pixels == ZENITH_U8) {
+        y = zn_convert(graph, "image", y, ZN_U8, picture.scale);
+    }
+    if (y) zn_graph_output(graph, y);
+    zenith_status status = zn_graph_finish(graph);
+    if (status != ZENITH_OK) zn_graph_free(graph);
+    return status;
+}
+
+// --- types --------------------------------------------------------------------------------------
+
+static const zn_calibrated *entry(void *cookie, const zn_node *node)
+{
+    return zn_calibration_find(cookie, node->name, false);
+}
+
+static bool quantise(void *cookie, const zn_node *node)
+{
+    const zn_calibrated *found = entry(cookie, node);
+    return found && found->int8;
+}
+
+static bool range(void *cookie, const zn_node *node, float *largest, bool *positive)
+{
+    const zn_calibrated *found = entry(cookie, node);
+    if (!found) return false;
+    *largest = found->largest;
+    *positive = found->positive;
+    return true;
+}
+
+static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
+{
+    return zn_convert(graph, node->name, node, type, scale);
+}
+
+static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *machine)
+{
+    zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    bool int8 = key->dtype == ZENITH_DTYPE_INT8;
+    if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.avx512_bf16))
+        policy.type = ZN_BF16;
+    if (int8) {
+        policy.quantise = quantise;
+        policy.range = range;
+        policy.cookie = (void *)(uintptr_t)key->calibration;
+    }
+    return policy;
+}
+
+// --- compile ------------------------------------------------------------------------------------
+
+static zenith_status make_graph(zn_compiled *c, const zn_machine *machine, zn_error *err)
+{
+    const zn_compile_key *key = &c->key;
+    zn_graph plain = {0}, fused = {0};
+    zenith_status status;
+    const zn_type_policy policy = policy_for(key, machine);
+    ZN_GO(zn_build_part(key->model, key->part, key->latent_height, key->latent_width, key->pixels,
+                        &plain, err));
+    ZN_GO(zn_pass_fuse(&plain, zn_ops, zn_ops_count, &fused, err));
+    ZN_GO(zn_pass_types(&fused, &policy, &c->graph, err));
+fail:
+    zn_graph_free(&plain);
+    zn_graph_free(&fused);
+    return status;
+}
+
+static zenith_status check_dtype(const zn_compile_key *key, zn_error *err)
+{
+    if (key->dtype != ZENITH_DTYPE_INT8 || key->calibration) return ZENITH_OK;
+    const zn_variant *variant = key->model->variant;
+    if (!variant->can_int8) {
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no int8: use f32 or bf16", variant->name);
+    }
+    return zn_fail(err, ZENITH_NOT_FOUND,
+                   "no calibration was found for these weights of %s: make one with `zenith "
+                   "calibrate`, or use f32 or bf16",
+                   variant->name);
+}
+
+zenith_status zn_compile(const zn_compile_key *key, const zn_machine *machine, zn_compiled **out,
+                         zn_error *err)
+{
+    zn_compiled *c = zn_alloc_zero(sizeof *c);
+    if (!c) return zn_fail_memory(err, sizeof *c);
+    zenith_status status;
+    c->key = *key;
+    zn_model_ref(key->model);
+    const zn_plan_options options = {.mode = key->mode,
+                                     .band = key->band,
+                                     .max_bytes = key->max_bytes,
+                                     .cpu = machine->cpu,
+                                     .threads = machine->threads,
+                                     .dnn = machine->dnn,
+                                     .packs = key->model->packs};
+    ZN_GO(check_dtype(key, err));
+    ZN_GO(make_graph(c, machine, err));
+    ZN_GO(zn_plan_create(&c->graph, &options, &c->plan, err));
+    *out = c;
+    return ZENITH_OK;
+fail:
+    zn_compiled_free(c);
+    return status;
+}
+
+void zn_compiled_free(zn_compiled *compiled)
+{
+    if (!compiled) return;
+    zn_plan_free(compiled->plan);
+    zn_graph_free(&compiled->graph);
+    zn_model_unref(compiled->key.model);
+    zn_free(compiled);
+}

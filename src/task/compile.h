@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a model to a plan: build its graph for a size, fuse, assign types, plan.
+#ifndef ZN_TASK_COMPILE_H
+#define ZN_TASK_COMPILE_H
+
+#include "src/graph/passes.h"
+#include "src/graph/plan.h"
+#include "src/model/model.h"
+#include "zenith/zenith.h"
+
+// Everything a compiled plan depends on, besides the machine.
+typedef struct zn_compile_key {
+    zn_model *model;
+    unsigned part;                       // ZN_ENCODER or ZN_DECODER
+    int64_t latent_height, latent_width; // the picture's, divided by the factor
+    zenith_dtype dtype;                  // never the default
+    zenith_number pixels;                // ZENITH_U8 or ZENITH_F32
+    zn_plan_mode mode;
+    int64_t band;
+    size_t max_bytes;                  // of the arena; 0: no bound
+    const zn_calibration *calibration; // for int8; must outlive what is compiled
+} zn_compile_key;
+
+typedef struct zn_machine {
+    zn_cpu cpu;
+    int threads;
+    struct zn_dnn *dnn;
+} zn_machine;
+
+typedef struct zn_compiled {
+    zn_compile_key key; // holds a reference to the model
+    zn_graph graph;
+    zn_plan *plan;
+} zn_compiled;
+
+zenith_dtype zn_default_dtype(const zn_cpu *cpu);
+
+// The graph of one part as the model describes it: pixels or latents in, the other out, all f32.
+zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent_height,
+                            int64_t latent_width, zenith_number pixels, zn_graph *graph,
+                            zn_error *err);
+
+zenith_status zn_compile(const zn_compile_key *key, const zn_machine *machine, zn_compiled **out,
+                         zn_error *err);
+void zn_compiled_free(zn_compiled *compiled);
+bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b);
+
+#endif

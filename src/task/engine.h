@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine: what each stream of an executor keeps between calls (oneDNN, compiled plans, one
+// arena). A stream's things are touched only by jobs on that stream, so they need no locks.
+#ifndef ZN_TASK_ENGINE_H
+#define ZN_TASK_ENGINE_H
+
+#include "src/base/executor.h"
+#include "src/task/compile.h"
+
+typedef struct zn_engine zn_engine;
+
+zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, zn_engine **out,
+                               zn_error *err);
+// No job may be running.
+void zn_engine_free(zn_engine *engine);
+void zn_engine_trim(zn_engine *engine); // frees plans and arenas
+zn_executor *zn_engine_executor(zn_engine *engine);
+const zn_cpu *zn_engine_cpu(const zn_engine *engine);
+const char *zn_engine_onednn(void); // its version, or "none"
+
+// In a job on `stream`: what to compile for, outside the cache.
+zenith_status zn_engine_machine(zn_engine *engine, int stream, zn_machine *out, zn_error *err);
+
+// In a job on `stream`: the plan for a key, compiled or from the cache. max_memory bounds its
+// arena, the model's packed weights and `buffers`, bytes that the caller holds; 0: no bound. The
+// plan is valid until the next call on this stream.
+zenith_status zn_engine_plan(zn_engine *engine, int stream, const zn_compile_key *key,
+                             uint64_t max_memory, uint64_t buffers, const zn_compiled **out,
+                             zn_error *err);
+
+// In a job on `stream`: runs a plan in the stream's arena.
+zenith_status zn_engine_run(zn_engine *engine, int stream, zn_team *team,
+                            const zn_compiled *compiled, const zn_run *run, zn_error *err);
+
+#endif

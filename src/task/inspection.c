@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A path is tried as a picture (by its first bytes), as a latent (one tensor, or our metadata), and
+// as weights, in this order.
+#include "src/task/inspection.h"
+
+#include "src/base/json.h"
+#include "src/base/os.h"
+#include "src/format/image.h"
+#include "src/format/latent_file.h"
+#include "src/model/locate.h"
+#include "src/model/model.h"
+#include "src/task/compile.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static json_t *shape_json(const zn_shape *shape)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < shape->rank; i++) {
+        json_array_append_new(list, json_integer((json_int_t)shape->dim[i]));
+    }
+    return list;
+}
+
+// --- pictures and latents
+// -------------------------------------------------------------------------
+
+static zenith_status inspect_picture(const char *path, json_t **out, zn_error *err)
+{
+    zn_mapped mapped;
+    zn_image_reader *reader = NULL;
+    zn_image_options options = zn_image_options_default();
+    options.first_frame = true;
+    ZN_TRY(zn_mapped_open(path, &mapped, err));
+    zenith_status status = ZENITH_OK;
+    if (zn_image_sniff(mapped.data, mapped.size) == ZN_IMAGE_UNKNOWN) {
+        status = ZENITH_UNSUPPORTED;
+        goto fail;
+    }
+    ZN_GO(zn_image_reader_open(mapped.data, mapped.size, &options, &reader, err));
+    const zn_image_facts *facts = zn_image_reader_facts(reader);
+    *out = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:s}", "kind", "picture",
+                     "format", zn_image_format_name(facts->format), "width", (int)facts->width,
+                     "height", (int)facts->height, "orientation", facts->orientation, "bits",
+                     facts->bits, "channels", facts->channels, "alpha", (int)facts->has_alpha,
+                     "profile", (int)facts->has_icc, "animated", (int)facts->animated, "colour",
+                     facts->colour);
+fail:
+    zn_image_reader_free(reader);
+    zn_mapped_close(&mapped);
+    return status;
+}
+
+static zenith_status inspect_latent(const char *path, json_t **out, zn_error *err)
+{
+    zn_latent_file *file = NULL;
+    ZN_TRY(zn_latent_file_open(path, &file, err));
+    const zn_latent_facts *facts = zn_latent_file_facts(file);
+    const zn_shape shape = zn_latent_file_shape(file);
+    *out = json_pack("{s:s, s:o, s:s, s:s, s:s, s:i, s:i}", "kind", "latent", "shape",
+                     shape_json(&shape), "type", zn_type_name(zn_latent_file_type(file)), "model",
+                     facts->model, "space", facts->space, "source_width", (int)facts->source_width,
+                     "source_height", (int)facts->source_height);
+    zn_latent_file_free(file);
+    return ZENITH_OK;
+}
+
+// --- weights ------------------------------------------------------------------------------------
+
+static json_t *variants_json(const zn_family *family, unsigned fits)
+{
+    json_t *list = json_array();
+    for (int i = 0; family && i < family->variants_count; i++) {
+        if (fits >> i & 1) json_array_append_new(list, json_string(family->variants[i].name));
+    }
+    return list;
+}
+
+static json_t *tensors_json(const zn_weights *weights)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < zn_weights_count(weights); i++) {
+        const zn_file_tensor *tensor = zn_weights_get(weights, i);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type",
+                                              tensor->dtype, "shape", shape_json(&tensor->shape)));
+    }
+    return list;
+}
+
+static json_t *node_json(const zn_node *node)
+{
+    json_t *inputs = json_array();
+    for (int i = 0; i < node->inputs_count; i++) {
+        json_array_append_new(inputs, json_string(node->inputs[i]->name));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", node->name, "op", node->op->name, "type",
+                     zn_type_name(node->desc.type), "shape", shape_json(&node->desc.shape),
+                     "inputs", inputs);
+}
+
+// The operators of one part for a picture of 64 x 64 latent pixels.
+static zenith_status graph_json(const zn_model *model, unsigned part, json_t **out, zn_error *err)
+{
+    zn_graph graph;
+    ZN_TRY(zn_build_part(model, part, 64, 64, ZENITH_U8, &graph, err));
+    *out = json_array();
+    for (size_t i = 0; i < graph.count; i++) {
+        if (graph.nodes[i]->kind == ZN_NODE_OP)
+            json_array_append_new(*out, node_json(graph.nodes[i]));
+    }
+    zn_graph_free(&graph);
+    return ZENITH_OK;
+}
+
+// What opening these weights as a model says; a failure is part of the answer.
+static zenith_status add_model(json_t *json, const char *path, const char *name, bool with_graph,
+                               zn_error *err)
+{
+    static const char *const part_names[] = {"", "encoder", "decoder"};
+    zn_error reason = {0};
+    zn_model *model = NULL;
+    const zn_model_request request = {.name = name, .weights = path};
+    zenith_status status = zn_model_open(&request, &model, &reason);
+    if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, 0);
+    if (status != ZENITH_OK) {
+        json_object_set_new(json, "problem", json_string(reason.text));
+        return ZENITH_OK;
+    }
+    json_object_set_new(json, "model", json_string(model->variant->name));
+    json_object_set_new(json, "description", json_string(model->variant->description));
+    json_object_set_new(json, "parameters", json_integer((json_int_t)model->parameters));
+    json_object_set_new(json, "unexpected", json_integer((json_int_t)model->unexpected));
+    json_object_set_new(json, "sha256", json_string(model->sha256));
+    json_object_set_new(json, "int8", json_boolean(model->calibration != NULL));
+    for (unsigned part = ZN_ENCODER; with_graph && part <= ZN_DECODER; part <<= 1) {
+        json_t *graph = NULL;
+        if (!(model->parts & part)) continue;
+        status = graph_json(model, part, &graph, err);
+        if (status != ZENITH_OK) break;
+        json_object_set_new(json, part_names[part], graph);
+    }
+    zn_model_unref(model);
+    return status;
+}
+
+static zenith_status inspect_weights(const char *path, const char *name, bool with_graph,
+                                     json_t **out, zn_error *err)
+{
+    zn_weights *weights = NULL;
+    unsigned fits = 0, parts = 0;
+    ZN_TRY(zn_locate_weights(name, path, &weights, err));
+    const zn_family *family = zn_model_probe(weights, &fits, &parts);
+    json_t *json = json_pack("{s:s, s:s, s:o, s:b, s:b, s:o}", "kind", "weights", "family",
+                             family ? family->name : "unknown", "fits", variants_json(family, fits),
+                             "encoder_there", (int)(parts & ZN_ENCODER) != 0, "decoder_there",
+                             (int)(parts & ZN_DECODER) != 0, "tensors", tensors_json(weights));
+    zn_weights_free(weights);
+    if (!json) return zn_fail_memory(err, 0);
+    zenith_status status = add_model(json, path, name, with_graph, err);
+    if (status != ZENITH_OK) {
+        json_decref(json);
+        return status;
+    }
+    *out = json;
+    return ZENITH_OK;
+}
+
+zenith_status zn_inspect(const char *path, const char *model, bool graph, char **out, zn_error *err)
+{
+    json_t *json = NULL;
+    zenith_status status = ZENITH_UNSUPPORTED;
+    if (!zn_path_is_directory(path)) {
+        status = inspect_picture(path, &json, err);
+        if (status == ZENITH_UNSUPPORTED) status = inspect_latent(path, &json, NULL);
+    }
+    // Neither a picture nor a latent: what is wrong with it as weights is the message.
+    bool other = status != ZENITH_OK && status != ZENITH_OUT_OF_MEMORY;
+    if (other && !(err && err->text[0])) status = inspect_weights(path, model, graph, &json, err);
+    ZN_TRY(status);
+    if (!json) return zn_fail_memory(err, 0);
+    status = zn_json_dump(json, out, NULL, err);
+    json_decref(json);
+    return status;
+}

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows between a caller's pictures and latents (HWC or CHW, several number types, or callbacks) and
+// the dense HWC rows of a plan.
+#ifndef ZN_TASK_PIXELS_H
+#define ZN_TASK_PIXELS_H
+
+#include "src/model/model.h"
+#include "zenith/zenith.h"
+
+zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t count, void *dst,
+                                 zn_error *err);
+zenith_status zn_image_write_rows(const zenith_image *image, int64_t row, int64_t count,
+                                  const void *src, zn_error *err);
+
+// Latents also change their space: the plan's side is the diffusion model's.
+zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_variant *variant,
+                                  int64_t row, int64_t count, float *dst, zn_error *err);
+zenith_status zn_latent_write_rows(const zenith_latent *latent, const zn_variant *variant,
+                                   int64_t row, int64_t count, const float *src, zn_error *err);
+
+// The number type after defaults.
+zenith_number zn_image_number(const zenith_image *image);
+
+// Bytes of the caller's buffer; 0 for a stream.
+uint64_t zn_image_bytes(const zenith_image *image);
+uint64_t zn_latent_bytes(const zenith_latent *latent);
+
+#endif

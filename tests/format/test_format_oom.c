@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each allocation of opening and writing fails in turn: the call must say ZENITH_OUT_OF_MEMORY and
+// leak nothing (the sanitizers look), and must work once memory is back. The library allocates by
+// aligned_alloc alone, so defining that here is enough.
+#include "src/format/latent_file.h"
+#include "src/format/weights.h"
+#include "tests/format/crafted.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static long left = -1; // allocations until one fails; negative: none does
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *block = NULL;
+    if (left == 0) return NULL;
+    if (left > 0) left--;
+    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+}
+
+// Runs `action` with ever more allocations allowed until it succeeds; it must have failed at least
+// `least` times, so that the test does test something.
+static void fail_in_turn(zenith_status (*action)(zn_error *err), long least)
+{
+    for (long allowed = 0; allowed < 1000; allowed++) {
+        zn_error err = {{0}};
+        left = allowed;
+        zenith_status status = action(&err);
+        left = -1;
+        if (status == ZENITH_OK) {
+            assert_true(allowed >= least);
+            return;
+        }
+        assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
+        assert_string_not_equal(err.text, "");
+    }
+    fail_msg("it never succeeded");
+}
+
+static zenith_status open_weights(zn_error *err)
+{
+    zn_weights *weights = NULL;
+    ZN_TRY(zn_weights_open(scratch("oom_weights"), &weights, err));
+    zn_weights_free(weights);
+    return ZENITH_OK;
+}
+
+static zenith_status open_merged(zn_error *err)
+{
+    const char *path = scratch("oom_weights/a.safetensors");
+    const char *const paths[] = {path, path}, *const prefixes[] = {"x.", "y."};
+    zn_weights *weights = NULL;
+    ZN_TRY(zn_weights_open_files(paths, prefixes, 2, &weights, err));
+    zn_weights_free(weights);
+    return ZENITH_OK;
+}
+
+static zenith_status write_and_open_latent(zn_error *err)
+{
+    const float row[2] = {1, 2};
+    zn_latent_facts facts = {.model = "m", .statistics = 2, .std = {1, 2}};
+    zn_shape shape = ZN_SHAPE(1, 2, 1, 1);
+    const char *path = scratch("oom.latent");
+    zn_writer *to = NULL;
+    zn_latent_writer *writer = NULL;
+    zn_latent_file *file = NULL;
+    zenith_status status;
+    ZN_GO(zn_writer_open(path, &to, err));
+    ZN_GO(zn_latent_writer_open(to, ZN_LATENT_COMFY, &shape, ZN_F32, &facts, &writer, err));
+    ZN_GO(zn_latent_writer_rows(writer, row, 1, err));
+    ZN_GO(zn_latent_writer_finish(writer, err));
+    status = zn_writer_commit(to, err);
+    to = NULL;
+    if (status == ZENITH_OK) status = zn_latent_file_open(path, &file, err);
+fail:
+    zn_latent_file_free(file);
+    zn_latent_writer_free(writer);
+    zn_writer_discard(to);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    crafted file = craft_safetensors(
+        "{\"t\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+        "\"__metadata__\":{\"k\":\"v\"}}",
+        2);
+    const char *dir = scratch("oom_weights");
+    const char *index = "{\"weight_map\":{\"t\":\"a.safetensors\"}}";
+    mkdir(dir, 0755);
+    write_file(zn_test_path(dir, "a.safetensors"), file.bytes, file.size);
+    write_file(zn_test_path(dir, "x.safetensors.index.json"), index, strlen(index));
+    fail_in_turn(open_weights, 5);
+    fail_in_turn(open_merged, 5);
+    fail_in_turn(write_and_open_latent, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Resampling bit for bit against Pillow (goldens of tools/make_test_images.py), with strides, and
+// what it refuses.
+#include "src/format/resize.h"
+#include "tests/format/picture_cases.h"
+
+#include <stdlib.h>
+
+static const uint32_t sizes[][2] = {{37, 29}, {16, 16}, {5, 3},  {1, 1},  {61, 40},
+                                    {37, 11}, {20, 29}, {74, 7}, {3, 58}, {36, 30}};
+
+static zn_image_pixels read_golden(const char *name)
+{
+    zn_mapped file = picture_map(name);
+    zn_image_pixels pixels;
+    zn_error err = {0};
+    zn_test_ok(zn_image_read(file.data, file.size, NULL, &pixels, &err), &err);
+    zn_mapped_close(&file);
+    return pixels;
+}
+
+static void check_size(zn_resize_filter filter, const char *filter_name, uint32_t w, uint32_t h)
+{
+    char name[64];
+    snprintf(name, sizeof name, "resize/%s_%ux%u.ppm", filter_name, w, h);
+    zn_image_pixels source = read_golden("resize/source.ppm"), golden = read_golden(name);
+    assert_int_equal(golden.width, w);
+    assert_int_equal(golden.height, h);
+    size_t row = (size_t)3 * w, stride = row + 7, from = (size_t)3 * source.width + 11;
+    uint8_t *dst = malloc(stride * h), *src = malloc(from * source.height);
+    memset(dst, 0xa5, stride * h);
+    memset(src, 0x5a, from * source.height);
+    for (uint32_t y = 0; y < source.height; y++)
+        memcpy(src + y * from, source.data + y * (size_t)3 * source.width,
+               (size_t)3 * source.width);
+    zn_error err = {0};
+    zn_test_ok(
+        zn_resize_rgb(src, source.width, source.height, from, filter, dst, w, h, stride, &err),
+        &err);
+    for (uint32_t y = 0; y < h; y++) {
+        assert_memory_equal(dst + y * stride, golden.data + y * row, row);
+        for (size_t i = row; i < stride; i++) assert_int_equal(dst[y * stride + i], 0xa5);
+    }
+    free(dst);
+    free(src);
+    zn_image_pixels_free(&source);
+    zn_image_pixels_free(&golden);
+}
+
+static void same_bits_as_pillow(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_size(ZN_RESIZE_BICUBIC, "bicubic", sizes[i][0], sizes[i][1]);
+        check_size(ZN_RESIZE_LANCZOS, "lanczos", sizes[i][0], sizes[i][1]);
+    }
+}
+
+static void a_flat_picture_stays_flat(void **state)
+{
+    (void)state;
+    uint8_t src[3 * 9 * 7], dst[3 * 40 * 31];
+    memset(src, 200, sizeof src);
+    zn_error err = {0};
+    for (int filter = ZN_RESIZE_BICUBIC; filter <= ZN_RESIZE_LANCZOS; filter++) {
+        zn_test_ok(zn_resize_rgb(src, 9, 7, 27, (zn_resize_filter)filter, dst, 40, 31, 120, &err),
+                   &err);
+        for (size_t i = 0; i < sizeof dst; i++) assert_int_equal(dst[i], 200);
+    }
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    uint8_t pixel[3] = {0};
+    assert_int_equal(zn_resize_rgb(pixel, 0, 1, 3, ZN_RESIZE_BICUBIC, pixel, 1, 1, 3, NULL),
+                     ZENITH_INVALID_ARGUMENT);
+    assert_int_equal(zn_resize_rgb(pixel, 1, 1, 3, ZN_RESIZE_BICUBIC, pixel, 1, 0, 3, NULL),
+                     ZENITH_INVALID_ARGUMENT);
+    assert_int_equal(zn_resize_rgb(pixel, 1, 1, 3, (zn_resize_filter)9, pixel, 1, 1, 3, NULL),
+                     ZENITH_INVALID_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_as_pillow),
+        cmocka_unit_test(a_flat_picture_stays_flat),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

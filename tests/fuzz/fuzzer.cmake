@@ -1,0 +1,18 @@
+# zenith_add_fuzzer(NAME): tests/fuzz/fuzz_NAME.c over tests/fuzz/corpus/NAME. With ZENITH_FUZZ a libFuzzer program, which
+# tools/fuzz runs; otherwise the same source with replay.c, as the test fuzz.NAME.
+include_guard()
+set(ZENITH_FUZZ_DIR ${CMAKE_CURRENT_LIST_DIR})
+function(zenith_add_fuzzer name)
+    set(corpus ${ZENITH_FUZZ_DIR}/corpus/${name})
+    add_executable(fuzz_${name} ${ZENITH_FUZZ_DIR}/fuzz_${name}.c)
+    target_link_libraries(fuzz_${name} PRIVATE zenith_static)
+    if(ZENITH_FUZZ)
+        target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+        target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+        add_test(NAME fuzz.${name} COMMAND fuzz_${name} -runs=0 ${corpus})
+    else()
+        target_sources(fuzz_${name} PRIVATE ${ZENITH_FUZZ_DIR}/replay.c)
+        add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${corpus})
+    endif()
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+endfunction()
