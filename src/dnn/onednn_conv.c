@@ -16,6 +16,12 @@
 //   belongs to
 //      one thread, and run allocates nothing.
 //   2. Implementations named "ref" (plain loops) are refused: our own kernels are faster.
+//   3. The implementation, and so every bit of a row, depends on types, channels, kernel and ISA,
+//   never
+//      on the size of a call. Left alone, oneDNN 3.2 breaks this in two places: it turns from AMX
+//      to AVX-512 for calls of at most 4 pixels (so such calls are computed with more rows:
+//      `grown`), and between two implementations by width for integers with at most 16 channels (so
+//      one is refused).
 #include "src/dnn/onednn.h"
 
 #include "src/base/memory.h"
@@ -23,7 +29,7 @@
 
 #include <string.h>
 
-enum { MAP_RANK = 4, KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8 };
+enum { MAP_RANK = 4, KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8, LEAST_PIXELS = 5 };
 
 struct zn_dnn_conv {
     zn_dnn *dnn;
@@ -36,6 +42,11 @@ struct zn_dnn_conv {
     int args_count;
     float *weight_scales; // channels_out
     float *unscaled_bias; // bias / src_scale, with a floating src whose scale is not 1
+    // Of a call with fewer than LEAST_PIXELS: the rows that oneDNN sees, and where they are in
+    // scratch.
+    bool grown;
+    size_t src_bytes, dst_bytes;            // of the caller's rows
+    size_t grown_src_bytes, dst_at, own_at; // the grown src is at 0, oneDNN's own part at own_at
     size_t scratch_bytes;
     zn_layout layout;
     char key[KEY_SIZE];
@@ -174,6 +185,13 @@ static zenith_status make_attributes(parts *p, const zn_dnn_conv_desc *desc, zn_
     return ZENITH_OK;
 }
 
+// Which of oneDNN's implementations we take; see invariants 2 and 3.
+static bool is_welcome(const zn_dnn_conv_desc *desc, const char *name)
+{
+    bool by_width = is_integer(desc->src) && desc->channels_in <= 16 && desc->kernel_w > 1;
+    return !strstr(name, "ref") && !(by_width && strstr(name, "brgconv"));
+}
+
 static const char *implementation_name(const parts *p)
 {
     const char *name = "";
@@ -193,8 +211,9 @@ static zenith_status choose_implementation(parts *p, const zn_dnn *dnn,
                             dnnl_convolution_direct, p->src, p->weights, p->bias, p->dst, strides,
                             dilates, before, after, p->attr),
                         "convolution of these types", err));
-    if (strstr(implementation_name(p), "ref"))
-        return zn_fail(err, ZENITH_UNSUPPORTED, "oneDNN has only plain loops for this convolution");
+    while (!is_welcome(desc, implementation_name(p)))
+        ZN_TRY(zn_dnn_check(dnnl_primitive_desc_next_impl(p->primitive),
+                            "fast convolution of these types", err));
     return ZENITH_OK;
 }
 
@@ -279,12 +298,14 @@ static zenith_status make_arguments(zn_dnn_conv *conv, const parts *p, zn_error 
     zn_dnn_conv_desc *desc = &conv->desc;
     const_dnnl_memory_desc_t scratch = dnnl_primitive_desc_query_md(p->primitive,
                                                                     dnnl_query_scratchpad_md, 0);
-    conv->scratch_bytes = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
+    size_t own_bytes = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
+    conv->own_at = conv->scratch_bytes;
+    conv->scratch_bytes += own_bytes;
     ZN_TRY(add_argument(conv, DNNL_ARG_SRC, p->src, NULL, &conv->src, err));
     ZN_TRY(add_argument(conv, DNNL_ARG_WEIGHTS, conv->packed_desc, NULL, &conv->weights, err));
     ZN_TRY(add_argument(conv, DNNL_ARG_DST, p->dst, NULL, &conv->dst, err));
     if (desc->bias) ZN_TRY(add_argument(conv, DNNL_ARG_BIAS, p->bias, NULL, &conv->bias, err));
-    if (conv->scratch_bytes)
+    if (own_bytes)
         ZN_TRY(add_argument(conv, DNNL_ARG_SCRATCHPAD, scratch, NULL, &conv->scratch, err));
     if (is_integer(desc->src)) {
         ZN_TRY(add_scale(conv, DNNL_ARG_SRC, &desc->src_scale, 1, &conv->src_scale, err));
@@ -296,9 +317,27 @@ static zenith_status make_arguments(zn_dnn_conv *conv, const parts *p, zn_error 
     return ZENITH_OK;
 }
 
+// Adds rows to a call that is too small, and places them in scratch before oneDNN's own part.
+static void grow(zn_dnn_conv *conv)
+{
+    zn_dnn_conv_desc *desc = &conv->desc;
+    size_t src_row = (size_t)(desc->width_in * desc->channels_in) * zn_type_size(desc->src);
+    size_t dst_row = (size_t)(desc->width_out * desc->channels_out) * zn_type_size(desc->dst);
+    conv->grown = desc->rows_out * desc->width_out < LEAST_PIXELS;
+    if (!conv->grown) return;
+    conv->src_bytes = (size_t)desc->rows_in * src_row;
+    conv->dst_bytes = (size_t)desc->rows_out * dst_row;
+    desc->rows_out = LEAST_PIXELS;
+    desc->rows_in = (desc->rows_out - 1) * desc->stride + desc->kernel_h;
+    conv->grown_src_bytes = (size_t)desc->rows_in * src_row;
+    conv->dst_at = zn_round_up(conv->grown_src_bytes, ZN_ALIGN);
+    conv->scratch_bytes = conv->dst_at + zn_round_up((size_t)desc->rows_out * dst_row, ZN_ALIGN);
+}
+
 static zenith_status build(zn_dnn_conv *conv, parts *p, zn_error *err)
 {
     ZN_TRY(check_desc(&conv->desc, err));
+    grow(conv);
     ZN_TRY(make_descs(p, &conv->desc, err));
     ZN_TRY(make_attributes(p, &conv->desc, err));
     ZN_TRY(choose_implementation(p, conv->dnn, &conv->desc, err));
@@ -406,8 +445,8 @@ static dnnl_status_t set_bias(const zn_dnn_conv *conv, const float *bias)
     return dnnl_memory_set_data_handle(conv->bias, conv->unscaled_bias);
 }
 
-zenith_status zn_dnn_conv_run(const zn_dnn_conv *conv, const void *src, const void *packed,
-                              const float *bias, void *dst, void *scratch, zn_error *err)
+static zenith_status execute(const zn_dnn_conv *conv, const void *src, const void *packed,
+                             const float *bias, void *dst, void *scratch, zn_error *err)
 {
     dnnl_status_t status = dnnl_memory_set_data_handle(conv->src, (void *)src);
     if (status == dnnl_success) status = dnnl_memory_set_data_handle(conv->weights, (void *)packed);
@@ -420,4 +459,19 @@ zenith_status zn_dnn_conv_run(const zn_dnn_conv *conv, const void *src, const vo
                                         conv->args);
     if (status == dnnl_success) status = dnnl_stream_wait(conv->dnn->stream);
     return zn_dnn_check(status, "running a convolution", err);
+}
+
+zenith_status zn_dnn_conv_run(const zn_dnn_conv *conv, const void *src, const void *packed,
+                              const float *bias, void *dst, void *scratch, zn_error *err)
+{
+    uint8_t *own = (uint8_t *)scratch + conv->own_at;
+    if (!conv->grown) return execute(conv, src, packed, bias, dst, own, err);
+    uint8_t *grown_src = scratch, *grown_dst = grown_src + conv->dst_at;
+    memcpy(grown_src, src, conv->src_bytes);
+    memset(grown_src + conv->src_bytes, 0, conv->grown_src_bytes - conv->src_bytes);
+    memset(grown_dst, 0, conv->own_at - conv->dst_at);
+    if (conv->desc.residual) memcpy(grown_dst, dst, conv->dst_bytes);
+    ZN_TRY(execute(conv, grown_src, packed, bias, grown_dst, own, err));
+    memcpy(dst, grown_dst, conv->dst_bytes);
+    return ZENITH_OK;
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Twice the height and width, each pixel four times. A copy: type and scale stay.
-#include "src/kernel/upsample2.h"
 #include "src/base/memory.h"
+#include "src/kernel/upsample2.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 
