@@ -12,6 +12,7 @@
 struct zn_dnn {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
+    struct zn_dnn_shared *shared; // primitives in use: see onednn_shared.h
 };
 
 // The status as ours; for a failure a sentence with what was tried.

@@ -22,7 +22,7 @@
 //      to AVX-512 for calls of at most 4 pixels (so such calls are computed with more rows:
 //      `grown`), and between two implementations by width for integers with at most 16 channels (so
 //      one is refused).
-#include "src/dnn/onednn.h"
+#include "src/dnn/onednn_shared.h"
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
@@ -34,7 +34,7 @@ enum { MAP_RANK = 4, KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8, LEAST_PIXELS = 
 struct zn_dnn_conv {
     zn_dnn *dnn;
     zn_dnn_conv_desc desc; // weight_scales: our copy
-    dnnl_primitive_t primitive;
+    zn_dnn_shared *shared;
     dnnl_memory_desc_t packed_desc; // the weights as the primitive wants them
     dnnl_memory_t src, weights, bias, dst, scratch;
     dnnl_memory_t src_scale, weight_scale, dst_scale;
@@ -58,7 +58,7 @@ typedef struct parts {
     dnnl_memory_desc_t src, weights, bias, dst;
     dnnl_post_ops_t post_ops;
     dnnl_primitive_attr_t attr;
-    dnnl_primitive_desc_t primitive;
+    dnnl_primitive_desc_t primitive; // until a zn_dnn_shared owns it
 } parts;
 
 static bool is_integer(zn_type type)
@@ -192,10 +192,10 @@ static bool is_welcome(const zn_dnn_conv_desc *desc, const char *name)
     return !strstr(name, "ref") && !(by_width && strstr(name, "brgconv"));
 }
 
-static const char *implementation_name(const parts *p)
+static const char *implementation_name(dnnl_primitive_desc_t primitive)
 {
     const char *name = "";
-    dnnl_primitive_desc_query(p->primitive, dnnl_query_impl_info_str, 0, (void *)&name);
+    dnnl_primitive_desc_query(primitive, dnnl_query_impl_info_str, 0, (void *)&name);
     return name;
 }
 
@@ -211,7 +211,7 @@ static zenith_status choose_implementation(parts *p, const zn_dnn *dnn,
                             dnnl_convolution_direct, p->src, p->weights, p->bias, p->dst, strides,
                             dilates, before, after, p->attr),
                         "convolution of these types", err));
-    while (!is_welcome(desc, implementation_name(p)))
+    while (!is_welcome(desc, implementation_name(p->primitive)))
         ZN_TRY(zn_dnn_check(dnnl_primitive_desc_next_impl(p->primitive),
                             "fast convolution of these types", err));
     return ZENITH_OK;
@@ -296,8 +296,8 @@ static zenith_status add_scale(zn_dnn_conv *conv, int argument, float *scales, i
 static zenith_status make_arguments(zn_dnn_conv *conv, const parts *p, zn_error *err)
 {
     zn_dnn_conv_desc *desc = &conv->desc;
-    const_dnnl_memory_desc_t scratch = dnnl_primitive_desc_query_md(p->primitive,
-                                                                    dnnl_query_scratchpad_md, 0);
+    const_dnnl_memory_desc_t scratch =
+        dnnl_primitive_desc_query_md(conv->shared->desc, dnnl_query_scratchpad_md, 0);
     size_t own_bytes = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
     conv->own_at = conv->scratch_bytes;
     conv->scratch_bytes += own_bytes;
@@ -334,21 +334,30 @@ static void grow(zn_dnn_conv *conv)
     conv->scratch_bytes = conv->dst_at + zn_round_up((size_t)desc->rows_out * dst_row, ZN_ALIGN);
 }
 
+static zenith_status find_primitive(zn_dnn_conv *conv, parts *p, zn_error *err)
+{
+    conv->shared = zn_dnn_shared_find(conv->dnn, &conv->desc);
+    if (conv->shared) return ZENITH_OK;
+    ZN_TRY(make_attributes(p, &conv->desc, err));
+    ZN_TRY(choose_implementation(p, conv->dnn, &conv->desc, err));
+    ZN_TRY(zn_dnn_shared_add(conv->dnn, &conv->desc, p->primitive, &conv->shared, err));
+    p->primitive = NULL;
+    return ZENITH_OK;
+}
+
 static zenith_status build(zn_dnn_conv *conv, parts *p, zn_error *err)
 {
     ZN_TRY(check_desc(&conv->desc, err));
     grow(conv);
     ZN_TRY(make_descs(p, &conv->desc, err));
-    ZN_TRY(make_attributes(p, &conv->desc, err));
-    ZN_TRY(choose_implementation(p, conv->dnn, &conv->desc, err));
-    zn_text_format(conv->id, ID_SIZE, "onednn:%s", implementation_name(p));
+    ZN_TRY(find_primitive(conv, p, err));
+    zn_text_format(conv->id, ID_SIZE, "onednn:%s", implementation_name(conv->shared->desc));
     ZN_TRY(copy_scales(conv, err));
     ZN_TRY(zn_dnn_check(dnnl_memory_desc_clone(
                             &conv->packed_desc,
-                            dnnl_primitive_desc_query_md(p->primitive, dnnl_query_weights_md, 0)),
+                            dnnl_primitive_desc_query_md(conv->shared->desc, dnnl_query_weights_md, 0)),
                         "weights", err));
     make_layout(conv);
-    ZN_TRY(zn_dnn_check(dnnl_primitive_create(&conv->primitive, p->primitive), "convolution", err));
     return make_arguments(conv, p, err);
 }
 
@@ -373,7 +382,7 @@ void zn_dnn_conv_free(zn_dnn_conv *conv)
 {
     if (!conv) return;
     for (int i = 0; i < conv->args_count; i++) dnnl_memory_destroy(conv->args[i].memory);
-    if (conv->primitive) dnnl_primitive_destroy(conv->primitive);
+    zn_dnn_shared_release(conv->dnn, conv->shared);
     if (conv->packed_desc) dnnl_memory_desc_destroy(conv->packed_desc);
     zn_free(conv->weight_scales);
     zn_free(conv->unscaled_bias);
@@ -455,7 +464,7 @@ static zenith_status execute(const zn_dnn_conv *conv, const void *src, const voi
     if (status == dnnl_success && conv->scratch)
         status = dnnl_memory_set_data_handle(conv->scratch, scratch);
     if (status == dnnl_success)
-        status = dnnl_primitive_execute(conv->primitive, conv->dnn->stream, conv->args_count,
+        status = dnnl_primitive_execute(conv->shared->primitive, conv->dnn->stream, conv->args_count,
                                         conv->args);
     if (status == dnnl_success) status = dnnl_stream_wait(conv->dnn->stream);
     return zn_dnn_check(status, "running a convolution", err);

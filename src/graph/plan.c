@@ -73,7 +73,11 @@ void zn_plan_free(zn_plan *plan)
 static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
 {
     const zn_op *op = work->node->op;
+    const atomic_int *cancel = plan->options.cancel;
     if (!op) return ZENITH_OK;
+    if (cancel && atomic_load_explicit(cancel, memory_order_relaxed) != 0) {
+        return zn_fail(err, ZENITH_CANCELLED, "cancelled");
+    }
     zn_lowering_request request = {.node = work->node,
                                    .rows = work->call_rows,
                                    .cpu = plan->options.cpu,

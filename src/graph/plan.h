@@ -45,6 +45,7 @@ typedef struct zn_plan_options {
     int threads;
     struct zn_dnn *dnn;
     struct zn_packs *packs;
+    const atomic_int *cancel; // not zero: compiling stops, ZENITH_CANCELLED; NULL: never
 } zn_plan_options;
 
 // The graph must outlive the plan. ZENITH_LIMIT with the bytes it would need where no choice fits.

@@ -38,13 +38,18 @@ static void store_s8(void *dst, size_t i, float value)
     ((int8_t *)dst)[i] = (int8_t)quantise(value, -128.0f, 127.0f);
 }
 
+#define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
+
 #define CONVERT(from, to)                                                                          \
     static void from##_to_##to(const void *restrict src, float src_scale, void *restrict dst,      \
                                float dst_scale, size_t n)                                          \
     {                                                                                              \
-        const float inverse = 1.0f / dst_scale;                                                    \
+        const float inverse = zn_convert_reciprocal(dst_scale);                                    \
+        const float divisor = zn_convert_reciprocal(src_scale);                                    \
+        (void)divisor;                                                                             \
         for (size_t i = 0; i < n; i++) {                                                           \
-            float real = load_##from(src, i) * src_scale;                                          \
+            float real = SCALED_##from(MUL, DIV, load_##from(src, i), src_scale, divisor);         \
             store_##to(dst, i, real *inverse);                                                     \
         }                                                                                          \
     }

@@ -14,6 +14,13 @@ typedef uint16_t element_f16;
 typedef uint8_t element_u8;
 typedef int8_t element_s8;
 
+// A loaded element as the number it stands for; see convert.h.
+#define SCALED_f32(op_mul, op_div, x, scale, divisor)  op_mul(x, scale)
+#define SCALED_bf16(op_mul, op_div, x, scale, divisor) op_mul(x, scale)
+#define SCALED_f16(op_mul, op_div, x, scale, divisor)  op_mul(x, scale)
+#define SCALED_u8(op_mul, op_div, x, scale, divisor)   op_div(x, divisor)
+#define SCALED_s8(op_mul, op_div, x, scale, divisor)   op_div(x, divisor)
+
 static inline float load_f32(const void *src, size_t i)
 {
     return ((const float *)src)[i];

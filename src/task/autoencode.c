@@ -159,11 +159,13 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     zn_compile_key key = key_for(batch, &p.image);
     uint64_t buffers = zn_image_bytes(&p.image) + zn_latent_bytes(&p.latent);
     const zn_compiled *compiled = NULL;
-    ZN_TRY(zn_engine_plan(all->engine, stream, &key, params->max_memory, buffers, &compiled, err));
+    const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
+    ZN_TRY(zn_engine_plan(all->engine, stream, &key, params->max_memory, buffers, cancel, &compiled,
+                          err));
     const zn_run run = {.read = read_rows,
                         .write = write_rows,
                         .cookie = &p,
-                        .cancel = params->cancel ? &params->cancel->requested : NULL,
+                        .cancel = cancel,
                         .progress = params->progress ? report : NULL};
     ZN_TRY(zn_engine_run(all->engine, stream, team, compiled, &run, err));
     note_facts(all, compiled);
@@ -267,7 +269,7 @@ static zenith_status estimate(void *arg, zn_team *team, int stream)
     zn_compile_key key = key_for(job->batch, job->image);
     const zn_compiled *compiled = NULL;
     ZN_TRY(zn_engine_plan(job->engine, stream, &key, job->batch->params.max_memory, job->buffers,
-                          &compiled, job->err));
+                          NULL, &compiled, job->err));
     zenith_estimate_info *out = job->out;
     out->dtype = key.dtype;
     out->banded = zn_plan_chosen_mode(compiled->plan) == ZN_PLAN_ROLLING;

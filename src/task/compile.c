@@ -148,7 +148,8 @@ zenith_status zn_compile(const zn_compile_key *key, const zn_machine *machine, z
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,
                                      .dnn = machine->dnn,
-                                     .packs = key->model->packs};
+                                     .packs = key->model->packs,
+                                     .cancel = machine->cancel};
     ZN_GO(check_dtype(key, err));
     ZN_GO(make_graph(c, machine, err));
     ZN_GO(zn_plan_create(&c->graph, &options, &c->plan, err));

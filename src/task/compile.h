@@ -27,6 +27,7 @@ typedef struct zn_machine {
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;
+    const atomic_int *cancel; // stops compiling; NULL: nothing does
 } zn_machine;
 
 typedef struct zn_compiled {

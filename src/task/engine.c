@@ -105,18 +105,19 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine
         zenith_status status = zn_dnn_create(&engine->cpu, &s->dnn, NULL);
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, sizeof *s);
     }
-    *out = (zn_machine){engine->cpu, zn_executor_threads(engine->executor), s->dnn};
+    *out = (zn_machine){engine->cpu, zn_executor_threads(engine->executor), s->dnn, NULL};
     return ZENITH_OK;
 }
 
 static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_compile_key *key,
-                              zn_compiled **out, zn_error *err)
+                              const atomic_int *cancel, zn_compiled **out, zn_error *err)
 {
     stream *s = &engine->streams[stream_number];
     *out = find_plan(s, key);
     if (*out) return ZENITH_OK;
     zn_machine machine;
     ZN_TRY(zn_engine_machine(engine, stream_number, &machine, err));
+    machine.cancel = cancel;
     ZN_TRY(zn_compile(key, &machine, out, err));
     zn_compiled_free(s->plans[PLANS - 1]);
     s->plans[PLANS - 1] = *out;
@@ -132,8 +133,8 @@ static zenith_status too_small(uint64_t max_memory, uint64_t needed, zn_error *e
 }
 
 zenith_status zn_engine_plan(zn_engine *engine, int stream_number, const zn_compile_key *key,
-                             uint64_t max_memory, uint64_t buffers, const zn_compiled **out,
-                             zn_error *err)
+                             uint64_t max_memory, uint64_t buffers, const atomic_int *cancel,
+                             const zn_compiled **out, zn_error *err)
 {
     zn_compile_key bounded = *key;
     zn_compiled *found = NULL;
@@ -142,7 +143,7 @@ zenith_status zn_engine_plan(zn_engine *engine, int stream_number, const zn_comp
         uint64_t fixed = buffers + zn_packs_bytes(key->model->packs);
         if (max_memory && fixed >= max_memory) return too_small(max_memory, fixed, err);
         bounded.max_bytes = max_memory ? (size_t)(max_memory - fixed) : 0;
-        ZN_TRY(get_plan(engine, stream_number, &bounded, &found, err));
+        ZN_TRY(get_plan(engine, stream_number, &bounded, cancel, &found, err));
         uint64_t now = zn_plan_bytes(found->plan) + buffers + zn_packs_bytes(key->model->packs);
         if (!max_memory || now <= max_memory) {
             *out = found;

@@ -27,8 +27,8 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream, zn_machine *out, 
 // arena, the model's packed weights and `buffers`, bytes that the caller holds; 0: no bound. The
 // plan is valid until the next call on this stream.
 zenith_status zn_engine_plan(zn_engine *engine, int stream, const zn_compile_key *key,
-                             uint64_t max_memory, uint64_t buffers, const zn_compiled **out,
-                             zn_error *err);
+                             uint64_t max_memory, uint64_t buffers, const atomic_int *cancel,
+                             const zn_compiled **out, zn_error *err);
 
 // In a job on `stream`: runs a plan in the stream's arena.
 zenith_status zn_engine_run(zn_engine *engine, int stream, zn_team *team,

@@ -152,7 +152,7 @@ static void run_part(check *c, zn_model *model, unsigned part, zn_plan_mode mode
                                 .pixels = part == ZN_ENCODER ? ZENITH_U8 : ZENITH_F32,
                                 .mode = mode,
                                 .band = band};
-    const zn_machine machine = {cpu, 2, dnn};
+    const zn_machine machine = {cpu, 2, dnn, NULL};
     zn_test_ok(zn_compile(&key, &machine, &compiled, &err), &err);
     size_t channels = part == ZN_ENCODER ? (size_t)model->variant->latent_channels : 3;
     size_t height = part == ZN_ENCODER ? 6 : 48, width = part == ZN_ENCODER ? 8 : 64;

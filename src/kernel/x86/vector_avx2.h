@@ -40,6 +40,11 @@ static inline vec vec_add(vec a, vec b)
     return _mm256_add_ps(a, b);
 }
 
+static inline vec vec_div(vec a, vec b)
+{
+    return _mm256_div_ps(a, b);
+}
+
 static inline vec vec_mul(vec a, vec b)
 {
     return _mm256_mul_ps(a, b);

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights and
+// none at 1536 x 1024, in every type, TAEF2 with its barriers included. Results are compared by hash.
+#include "tests/testing.h"
+
+#include "src/base/random.h"
+#include "src/base/sha256.h"
+#include "zenith/zenith.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bits {
+    char hex[65];
+} bits;
+
+static zenith_context *make_context(int threads, int streams)
+{
+    zenith_context *context = NULL;
+    zenith_context_params params = {.size = sizeof params, .threads = threads, .streams = streams};
+    assert_int_equal(zenith_context_create(&params, &context), ZENITH_OK);
+    return context;
+}
+
+static zenith_model *open_model(zenith_context *context, const char *name)
+{
+    char models[1024];
+    snprintf(models, sizeof models, "%s/models", zn_test_source());
+    setenv("ZENITH_MODELS", models, 1); // calibrations
+    zenith_model *model = NULL;
+    zenith_model_params params = {.size = sizeof params, .name = name, .weights = zn_test_weights()};
+    if (zenith_model_open(context, &params, &model) != ZENITH_OK) {
+        fail_msg("%s", zenith_context_error(context));
+    }
+    return model;
+}
+
+// Smooth shapes with noise on top, the same for every run.
+static uint8_t *make_picture(uint32_t width, uint32_t height, uint64_t seed)
+{
+    uint8_t *pixels = malloc((size_t)width * height * 3);
+    zn_random random = {.seed = seed};
+    for (uint32_t y = 0; y < height; y++) {
+        for (uint32_t x = 0; x < width * 3; x++) {
+            uint32_t shape = (x / 3 * 255 / width + y * 255 / height + (x / 90 + y / 30) % 2 * 60) / 2;
+            pixels[(size_t)y * width * 3 + x] = (uint8_t)(shape % 240 + zn_random_below(&random, 16));
+        }
+    }
+    return pixels;
+}
+
+static void check_run(zenith_context *context, zenith_status status)
+{
+    if (status != ZENITH_OK) fail_msg("%s", zenith_context_error(context));
+}
+
+static bits hash(const void *data, size_t size)
+{
+    bits b;
+    zn_sha256 h;
+    zn_sha256_begin(&h);
+    zn_sha256_add(&h, data, size);
+    zn_sha256_end(&h, b.hex);
+    return b;
+}
+
+// Latent and decoded float picture of one picture, as one hash.
+static bits round_trip(zenith_context *context, zenith_model *model, uint8_t *pixels, uint32_t width,
+                       uint32_t height, zenith_run_params params)
+{
+    zenith_model_info info = {.size = sizeof info};
+    zenith_model_get_info(model, &info);
+    size_t elements = (size_t)width / 8 * (height / 8) * info.latent_channels;
+    size_t values = (size_t)width * height * 3;
+    float *out = malloc((elements + values) * sizeof *out);
+    const zenith_image image = {
+        .size = sizeof image, .width = width, .height = height, .data = pixels};
+    const zenith_latent latent = {.size = sizeof latent,
+                                  .width = width / 8,
+                                  .height = height / 8,
+                                  .channels = info.latent_channels,
+                                  .data = out};
+    const zenith_image decoded = {.size = sizeof decoded,
+                                  .width = width,
+                                  .height = height,
+                                  .number = ZENITH_F32,
+                                  .data = out + elements};
+    check_run(context, zenith_encode(context, model, &image, &latent, 1, &params));
+    check_run(context, zenith_decode(context, model, &latent, &decoded, 1, &params));
+    bits b = hash(out, (elements + values) * sizeof *out);
+    free(out);
+    return b;
+}
+
+static bool has_type(const char *name, zenith_dtype dtype)
+{
+    return dtype != ZENITH_DTYPE_INT8 || strcmp(name, "taef2") != 0;
+}
+
+static const char *const dtype_names[] = {"", "f32", "bf16", "int8"};
+
+// --- threads, neighbours ------------------------------------------------------------------------
+
+static void threads_and_neighbours(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"taesd", "taef2"};
+    enum { COUNT = 8 };
+    zenith_context *one = make_context(1, 1), *two = make_context(2, 1), *both = make_context(1, 2);
+    for (size_t n = 0; n < 2; n++) {
+        zenith_model *model = open_model(one, names[n]);
+        zenith_model_info info = {.size = sizeof info};
+        zenith_model_get_info(model, &info);
+        for (int dtype = ZENITH_DTYPE_F32; dtype <= ZENITH_DTYPE_INT8; dtype++) {
+            if (!has_type(names[n], (zenith_dtype)dtype)) continue;
+            const zenith_run_params params = {.size = sizeof params, .dtype = (zenith_dtype)dtype};
+            zenith_image images[COUNT];
+            zenith_latent latents[COUNT], streamed[COUNT];
+            for (uint32_t i = 0; i < COUNT; i++) {
+                uint32_t width = 64 + 8 * (i % 3), height = 48 + 8 * (i % 2);
+                size_t bytes = width / 8 * (height / 8) * info.latent_channels * sizeof(float);
+                images[i] = (zenith_image){.size = sizeof *images,
+                                           .width = width,
+                                           .height = height,
+                                           .data = make_picture(width, height, i)};
+                latents[i] = (zenith_latent){.size = sizeof *latents,
+                                             .width = width / 8,
+                                             .height = height / 8,
+                                             .channels = info.latent_channels,
+                                             .data = malloc(bytes)};
+                streamed[i] = latents[i];
+                streamed[i].data = malloc(bytes);
+            }
+            check_run(two, zenith_encode(two, model, images, latents, COUNT, &params));
+            check_run(both, zenith_encode(both, model, images, streamed, COUNT, &params));
+            for (uint32_t i = 0; i < COUNT; i++) {
+                size_t bytes = (size_t)latents[i].width * latents[i].height *
+                               info.latent_channels * sizeof(float);
+                float *alone = malloc(bytes);
+                zenith_latent latent = latents[i];
+                latent.data = alone;
+                check_run(one, zenith_encode(one, model, &images[i], &latent, 1, &params));
+                if (memcmp(alone, latents[i].data, bytes) != 0 ||
+                    memcmp(alone, streamed[i].data, bytes) != 0) {
+                    fail_msg("%s %s: picture %u differs alone and among others", names[n],
+                             dtype_names[dtype], i);
+                }
+                free(alone);
+                free(images[i].data);
+                free(latents[i].data);
+                free(streamed[i].data);
+            }
+        }
+        zenith_model_free(model);
+    }
+    zenith_context_free(one);
+    zenith_context_free(two);
+    zenith_context_free(both);
+}
+
+// --- bands --------------------------------------------------------------------------------------
+
+static void check_bands(const char *name, zenith_dtype dtype)
+{
+    enum { WIDTH = 1536, HEIGHT = 1024 };
+    static const uint32_t bands[] = {0, 1, 3, 8};
+    if (!has_type(name, dtype)) return;
+    zenith_context *context = make_context(2, 1);
+    zenith_model *model = open_model(context, name);
+    uint8_t *pixels = make_picture(WIDTH, HEIGHT, 7);
+    bits first = {{0}};
+    for (size_t i = 0; i < sizeof bands / sizeof *bands; i++) {
+        const zenith_run_params params = {.size = sizeof params,
+                                          .dtype = dtype,
+                                          .bands = bands[i] ? ZENITH_BANDS_ROWS : ZENITH_BANDS_OFF,
+                                          .band_rows = bands[i]};
+        bits b = round_trip(context, model, pixels, WIDTH, HEIGHT, params);
+        if (i == 0) first = b;
+        if (strcmp(first.hex, b.hex) != 0) {
+            fail_msg("%s %s: bands of %u rows give other bits than whole maps", name,
+                     dtype_names[dtype], bands[i]);
+        }
+    }
+    // A budget that forces the smallest bands, with TAEF2's cut points recomputed rather than kept.
+    const zenith_run_params tight = {
+        .size = sizeof tight, .dtype = dtype, .max_memory = 120u << 20};
+    bits b = round_trip(context, model, pixels, WIDTH, HEIGHT, tight);
+    assert_string_equal(first.hex, b.hex);
+    free(pixels);
+    zenith_model_free(model);
+    zenith_context_free(context);
+}
+
+static void bands_taesd_f32(void **state)
+{
+    (void)state;
+    check_bands("taesd", ZENITH_DTYPE_F32);
+}
+
+static void bands_taesd_bf16(void **state)
+{
+    (void)state;
+    check_bands("taesd", ZENITH_DTYPE_BF16);
+}
+
+static void bands_taesd_int8(void **state)
+{
+    (void)state;
+    check_bands("taesd", ZENITH_DTYPE_INT8);
+}
+
+static void bands_taef2_f32(void **state)
+{
+    (void)state;
+    check_bands("taef2", ZENITH_DTYPE_F32);
+}
+
+static void bands_taef2_bf16(void **state)
+{
+    (void)state;
+    check_bands("taef2", ZENITH_DTYPE_BF16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_and_neighbours), cmocka_unit_test(bands_taesd_f32),
+        cmocka_unit_test(bands_taesd_bf16),       cmocka_unit_test(bands_taesd_int8),
+        cmocka_unit_test(bands_taef2_f32),        cmocka_unit_test(bands_taef2_bf16),
+    };
+    zn_test_need(zn_test_path(zn_test_weights(), "taesd_encoder.safetensors"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
