@@ -3,25 +3,23 @@
 //
 // Convolution on oneDNN. The formula of dnn.h becomes a primitive like this:
 //
-//     integer src    scales are attributes (src 1, weights one per output channel, dst 1) whose
-//     values
-//                    are memories of the conv object; oneDNN adds the bias after scaling.
-//     floating src   dst_scale is 1. src_scale, if not 1, is the first post-op: (acc + bias / s) *
-//     s,
-//                    so that weights keep the bits of the checkpoint.
-//     then           sum (residual, in its own type), then relu.
+//     integer src    Scales are attributes: one for src, one per output channel for the weights,
+//                    one for dst. Their values are memories of the conv object. oneDNN adds the
+//                    bias after scaling.
+//     floating src   dst_scale is 1. src_scale, if not 1, is the first post-operation,
+//                    (acc + bias / s) * s, so that weights keep the bits of the checkpoint.
+//     then           sum (the residual, in its own type), then relu.
 //
 // Invariants
 //   1. Memory objects are made once without data; run only sets their pointers. So an object
-//   belongs to
-//      one thread, and run allocates nothing.
-//   2. Implementations named "ref" (plain loops) are refused: our own kernels are faster.
+//      belongs to one thread, and run allocates nothing.
+//   2. Implementations named "ref" (plain loops, slower than our kernels) and "gemm" (which splits
+//      its sums among threads: other bits) are refused.
 //   3. The implementation, and so every bit of a row, depends on types, channels, kernel and ISA,
-//   never
-//      on the size of a call. Left alone, oneDNN 3.2 breaks this in two places: it turns from AMX
-//      to AVX-512 for calls of at most 4 pixels (so such calls are computed with more rows:
-//      `grown`), and between two implementations by width for integers with at most 16 channels (so
-//      one is refused).
+//      never on the size of a call. Left alone, oneDNN 3.2 breaks this in two places. For calls of
+//      at most 4 pixels it turns from AMX to AVX-512: such calls are computed with more rows, see
+//      `grow`. For integers with at most 16 channels it turns between two implementations by
+//      width: one of them is refused.
 #include "src/dnn/onednn.h"
 
 #include "src/base/memory.h"
@@ -189,7 +187,8 @@ static zenith_status make_attributes(parts *p, const zn_dnn_conv_desc *desc, zn_
 static bool is_welcome(const zn_dnn_conv_desc *desc, const char *name)
 {
     bool by_width = is_integer(desc->src) && desc->channels_in <= 16 && desc->kernel_w > 1;
-    return !strstr(name, "ref") && !(by_width && strstr(name, "brgconv"));
+    if (strstr(name, "ref") || strstr(name, "gemm")) return false;
+    return !(by_width && strstr(name, "brgconv"));
 }
 
 static const char *implementation_name(const parts *p)

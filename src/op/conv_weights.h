@@ -10,9 +10,9 @@
 #include "src/dnn/dnn.h"
 #include "src/graph/packs.h"
 
-// 8-bit weights are symmetric, with one scale per output channel: round(w / s), s = largest /
-// levels. 127 levels; 63 without VNNI, where two products are added in 16 bits: 2 * 255 * 63 still
-// fits.
+// 8-bit weights are symmetric, with one scale per output channel: round(w / s), where
+// s = largest / levels. There are 127 levels, and 63 without VNNI, where two products are added in
+// 16 bits: 2 * 255 * 63 still fits.
 int zn_conv_levels(const zn_cpu *cpu);
 // scales: one per output channel (dimension 0 of the weight).
 void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales);
