@@ -147,7 +147,7 @@ class Reference:
 def run_zenith(options, op, model, dtype, files, folder):
     """`zenith encode` or `decode` of all files into folder, as .npy named after them."""
     command = [options.zenith, op, *files, "--model", model, "--weights", options.weights,
-               "--dtype", dtype, "--space", "raw", "-o", folder, "--format", "npy"]
+               "--dtype", dtype, "-o", folder, "--format", "npy"]
     if options.threads:
         command += ["--threads", options.threads]
     try:

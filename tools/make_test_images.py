@@ -277,6 +277,14 @@ def png_colour_chunks():
     case("srgb_wins.png", png(picture(), 8, 2, chunk(b"sRGB", b"\0") + gamma(1.0) + adobe), picture())
     case("iccp_wins.png", png(picture(), 8, 2, iccp(ADOBE) + gamma(1.0)), to_srgb(rgb, ADOBE), icc=1, applied=1,
          colour="Adobe-like RGB")
+    cicp = lambda *v: chunk(b"cICP", bytes(v))
+    case("cicp_p3.png", png(picture(), 8, 2, cicp(12, 13, 0, 1) + gamma(1.0)), to_srgb(rgb, P3), applied=1, colour="cICP")
+    case("cicp_grey.png", png(picture()[..., 0], 8, 0, cicp(12, 13, 0, 1)), np.dstack([picture()[..., 0]] * 3),
+         channels=1, applied=1, colour="cICP")
+    case("cicp_srgb.png", png(picture(), 8, 2, cicp(1, 13, 0, 1) + gamma(1.0)), picture())
+    case("cicp_and_iccp.png", png(picture(), 8, 2, cicp(9, 16, 0, 1) + iccp(ADOBE)), to_srgb(rgb, ADOBE), icc=1,
+         applied=1, colour="Adobe-like RGB")
+    case("cicp_pq.png", png(picture(), 8, 2, cicp(9, 16, 0, 1)), "UNSUPPORTED")
     case("chrm_alone.png", png(picture(), 8, 2, adobe), picture())
 
 

@@ -3,7 +3,9 @@
 //
 // zenith calibrate IMAGE.. -o FILE --model NAME: finds how a model's values are spread on pictures,
 // for int8. The pictures are small crops and are held in memory: the library reads them many times.
-#include "apps/cli/session.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/report.h"
+#include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
@@ -113,7 +115,7 @@ static const cli_option output[] = {
          "where the calibration goes; NAME.calib.json beside the weights is found by --dtype int8",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, output)},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Output", output};
 static const cli_option_group *const groups[] = {
     &group, &cli_group_model, &cli_group_source, &cli_group_run, &cli_group_report, NULL};

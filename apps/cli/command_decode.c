@@ -4,8 +4,9 @@
 // zenith decode LATENT.. -o OUT: latent files to pictures. Rows of the latent come from the mapped
 // file and rows of the picture go straight into the encoder of its format. Only npy, the network's
 // own floats, is held whole.
+#include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
-#include "apps/cli/session.h"
+#include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
@@ -205,7 +206,7 @@ static const cli_option options[] = {
      .help = "decode with --model although the file names another model",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, force)},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {
     &cli_group_output, &cli_group_model,  &group, &cli_group_picture,
@@ -215,8 +216,8 @@ static const cli_example examples[] = {
     {"zenith decode latents/*.safetensors -o pictures/ --format jpeg --quality 90",
      "many latents into a folder"},
     {"zenith decode from_diffusers.npy -o picture.png --model taesdxl",
-     "a bare array [N,4,h,w] in the model's space; --space raw if it is not divided by the "
-     "VAE's scale"},
+     "a bare array [N,4,h,w] in the model's space; add --space raw if the VAE's scale is not "
+     "applied"},
     {"zenith decode big.latent -o big.webp --model taesd --max-memory 300M",
      "ComfyUI's file, in bounded memory"},
     {NULL, NULL}};

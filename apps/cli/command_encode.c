@@ -3,8 +3,10 @@
 //
 // zenith encode IMAGE.. -o OUT: pictures to latent files. The picture is read row by row while the
 // network runs; the latent is the only buffer.
+#include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
-#include "apps/cli/session.h"
+#include "apps/cli/report.h"
+#include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
@@ -183,7 +185,7 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, space),
      .choices = cli_choices_space},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {&cli_group_output,
                                                  &cli_group_model,

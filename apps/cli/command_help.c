@@ -22,7 +22,7 @@ static const cli_option options[] = {{.name = "help",
                                       .help = "print this text",
                                       .kind = CLI_FLAG,
                                       .offset = offsetof(cli_settings, help)},
-                                     {NULL}};
+                                     {.name = NULL}};
 static const cli_option_group group = {"Options", options};
 static const cli_option_group *const groups[] = {&group, NULL};
 

@@ -3,7 +3,7 @@
 //
 // zenith inspect PATH: what a file or folder is, as the library sees it.
 #include "apps/cli/json_text.h"
-#include "apps/cli/session.h"
+#include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
@@ -69,7 +69,7 @@ static const cli_option options[] = {
      .help = "print this text",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, help)},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Options", options};
 static const cli_option_group *const groups[] = {&group, NULL};
 static const cli_example examples[] = {

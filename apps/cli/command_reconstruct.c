@@ -4,8 +4,10 @@
 // zenith reconstruct IMAGE.. [-o OUT]: encodes and decodes, and measures what was lost. The picture
 // is read twice, row by row: once for the encoder, and once beside the decoder's rows to compare
 // them. Squared errors are summed in integers, so the PSNR is exact for any order of rows.
+#include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
-#include "apps/cli/session.h"
+#include "apps/cli/report.h"
+#include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
@@ -204,7 +206,7 @@ static const cli_option options[] = {
      .kind = CLI_WORD,
      .offset = offsetof(cli_settings, format),
      .choices = formats},
-    {NULL}};
+    {.name = NULL}};
 static const cli_option_group group = {"Format", options};
 static const cli_option_group *const groups[] = {
     &cli_group_output,  &cli_group_model, &cli_group_source, &group,

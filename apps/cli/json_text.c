@@ -75,9 +75,6 @@ static void print_padded(FILE *out, const char *text, int width, bool right)
     if (!right) fprintf(out, "%*s", blank, "");
 }
 
-// --- tables
-// ---------------------------------------------------------------------------------------------
-
 struct table {
     const char *keys[MOST_COLUMNS];
     int widths[MOST_COLUMNS];
@@ -138,9 +135,6 @@ static void print_table(FILE *out, const json_t *list, const struct table *table
     }
 }
 
-// --- trees
-// ----------------------------------------------------------------------------------------------
-
 static void print_value(FILE *out, const json_t *value, int indent);
 
 static void print_array(FILE *out, const json_t *list, int indent)
@@ -156,6 +150,28 @@ static void print_array(FILE *out, const json_t *list, int indent)
     }
 }
 
+static void print_member(FILE *out, const char *key, const json_t *value, int indent, int width)
+{
+    char text[16 * CELL];
+    fprintf(out, "%*s", indent, "");
+    if (!is_flat(value)) {
+        cli_print_clean(out, key);
+        fputc('\n', out);
+        print_value(out, value, indent + 2);
+        return;
+    }
+    format_flat(key, value, text, sizeof text);
+    print_padded(out, key, width + 2, false);
+    cli_print_clean(out, text);
+    fputc('\n', out);
+}
+
+// What it is comes first, then facts of one line, then tables, which would bury them.
+static int rank(const char *key, const json_t *value)
+{
+    return strcmp(key, "kind") == 0 ? 0 : is_flat(value) ? 1 : 2;
+}
+
 static void print_object(FILE *out, json_t *object, int indent)
 {
     int width = 0;
@@ -163,21 +179,12 @@ static void print_object(FILE *out, json_t *object, int indent)
         int columns = cli_text_columns(json_object_iter_key(at));
         if (is_flat(json_object_iter_value(at)) && columns > width) width = columns;
     }
-    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-        const char *key = json_object_iter_key(at);
-        const json_t *value = json_object_iter_value(at);
-        fprintf(out, "%*s", indent, "");
-        if (!is_flat(value)) {
-            cli_print_clean(out, key);
-            fputc('\n', out);
-            print_value(out, value, indent + 2);
-            continue;
+    for (int turn = 0; turn < 3; turn++) {
+        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+            const char *key = json_object_iter_key(at);
+            const json_t *value = json_object_iter_value(at);
+            if (rank(key, value) == turn) print_member(out, key, value, indent, width);
         }
-        char text[16 * CELL];
-        format_flat(key, value, text, sizeof text);
-        print_padded(out, key, width + 2, false);
-        cli_print_clean(out, text);
-        fputc('\n', out);
     }
 }
 

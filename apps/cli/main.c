@@ -74,7 +74,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     int code = run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_say("cannot write to standard output: %s", strerror(errno));
+        // A reader that has seen enough, such as head, needs no message.
+        if (errno != EPIPE) cli_say("cannot write to standard output: %s", strerror(errno));
         if (code == CLI_DONE) code = CLI_SOME_FAILED;
     }
     return code;

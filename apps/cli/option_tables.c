@@ -27,7 +27,7 @@ static const cli_option output[] = {
              "several inputs), or - for standard output",
      .kind = CLI_TEXT,
      .offset = AT(output)},
-    {NULL}};
+    {.name = NULL}};
 const cli_option_group cli_group_output = {"Output", output};
 
 static const cli_option model[] = {
@@ -45,7 +45,7 @@ static const cli_option model[] = {
              "$ZENITH_MODELS, ~/.local/share/zenith, or where Zenith is installed",
      .kind = CLI_TEXT,
      .offset = AT(weights)},
-    {NULL}};
+    {.name = NULL}};
 const cli_option_group cli_group_model = {"Model", model};
 
 static const cli_option run[] = {
@@ -76,7 +76,7 @@ static const cli_option run[] = {
              "(off), or N. The result has the same bits; default: auto",
      .kind = CLI_BANDS,
      .offset = AT(bands)},
-    {NULL}};
+    {.name = NULL}};
 const cli_option_group cli_group_run = {"Computation", run};
 
 static const cli_option report[] = {
@@ -98,7 +98,7 @@ static const cli_option report[] = {
      .help = "print this text",
      .kind = CLI_FLAG,
      .offset = AT(help)},
-    {NULL}};
+    {.name = NULL}};
 const cli_option_group cli_group_report = {"Messages", report};
 
 static const cli_option source[] = {
@@ -131,7 +131,7 @@ static const cli_option source[] = {
      .help = "take the first frame of an animation, which is refused otherwise",
      .kind = CLI_FLAG,
      .offset = AT(first_frame)},
-    {NULL}};
+    {.name = NULL}};
 const cli_option_group cli_group_source = {"Pictures in", source};
 
 static const cli_option picture[] = {
@@ -150,5 +150,5 @@ static const cli_option picture[] = {
      .min = 1,
      .max = 9},
     {.name = "lossless", .help = "webp without loss", .kind = CLI_FLAG, .offset = AT(lossless)},
-    {NULL}};
+    {.name = NULL}};
 const cli_option_group cli_group_picture = {"Pictures out", picture};

@@ -27,9 +27,6 @@ const cli_format cli_formats_latent[] = {{"safetensors", ".safetensors", ".safet
 const cli_format cli_formats_picture[] = {PICTURES, {NULL, NULL, NULL}};
 const cli_format cli_formats_decoded[] = {PICTURES, {"npy", ".npy", ".npy "}, {NULL, NULL, NULL}};
 
-// --- names
-// --------------------------------------------------------------------------------------------
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -84,9 +81,6 @@ char *cli_outputs_path(const cli_outputs *outputs, const char *input, int64_t in
                                : asprintf(&path, "%.*s%s%s", stem, from, number, ending);
     return made < 0 ? NULL : path;
 }
-
-// --- checks
-// -------------------------------------------------------------------------------------------
 
 struct pair {
     char *output;
@@ -202,7 +196,7 @@ int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cl
     int code = check_standard_input(settings);
     if (code == CLI_DONE && out->stream) code = check_stream(settings);
     if (code == CLI_DONE) code = choose_format(settings, formats, out);
-    if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);
     if (code == CLI_DONE && !out->stream) code = check_paths(settings, out);
+    if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);
     return code;
 }

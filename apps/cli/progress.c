@@ -77,8 +77,9 @@ static void draw_bar(char *text, int columns, double fraction)
     text[2 + columns] = 0;
 }
 
-// What stands right of the bar; fields have a fixed width so that the bar does not jump.
-static void format_numbers(const cli_progress *progress, double fraction, char *text, size_t size)
+// What stands right of the bar. The rate is what a narrow terminal goes without.
+static void format_numbers(const cli_progress *progress, double fraction, bool narrow, char *text,
+                           size_t size)
 {
     char file[48] = "", rate[32] = "", left[32] = "";
     double now = cli_clock(), in_file = now - progress->file_started;
@@ -86,11 +87,18 @@ static void format_numbers(const cli_progress *progress, double fraction, char *
     if (progress->count > 1)
         snprintf(file, sizeof file, "  file %zu/%zu", progress->index + 1, progress->count);
     if (in_file > 0.2 && fraction > 0) {
-        snprintf(rate, sizeof rate, "%6.1f MP/s", progress->megapixels * fraction / in_file);
+        if (!narrow)
+            snprintf(rate, sizeof rate, "  %.2f MP/s", progress->megapixels * fraction / in_file);
         format_time(left, sizeof left,
                     (now - progress->started) / files * ((double)progress->count - files));
     }
-    snprintf(text, size, "%3d %%%s %s  %s", (int)(fraction * 100), file, rate, left);
+    snprintf(text, size, "%3d %%%s%s%s%s", (int)(fraction * 100), file, rate, *left ? "  " : "",
+             left);
+}
+
+static int between(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
 }
 
 void cli_progress_update(cli_progress *progress, double fraction)
@@ -99,24 +107,20 @@ void cli_progress_update(cli_progress *progress, double fraction)
     if (!progress->bar || now - progress->drawn < 0.1) return;
     progress->drawn = now;
     fraction = progress->base + progress->share * fraction;
-    int columns = cli_terminal_columns(stderr) - 1; // the last column would wrap some terminals
-    if (columns <= 0 || columns > LINE / 4) columns = LINE / 4;
+    // The last column would wrap on some terminals.
+    int columns = between(cli_terminal_columns(stderr) - 1, 1, LINE / 4);
+    bool narrow = columns < 70;
     char numbers[160], name[LINE], bar[BAR_MAX + 3], line[3 * LINE];
-    format_numbers(progress, fraction, numbers, sizeof numbers);
-    // The bar shrinks first, then the name.
-    int used = (int)strlen(progress->verb) + 52; // spaces, brackets and the longest numbers
-    int names = cli_text_columns(progress->name);
-    if (names > NAME_MAX_COLUMNS) names = NAME_MAX_COLUMNS;
-    int room = columns - used - names;
-    int bars = room > BAR_MAX ? BAR_MAX : room < BAR_MIN ? BAR_MIN : room;
-    int name_room = columns - used - bars;
-    copy_tail(name, sizeof name, progress->name,
-              name_room < 8       ? 8
-              : name_room > names ? names
-                                  : name_room);
+    format_numbers(progress, fraction, narrow, numbers, sizeof numbers);
+    // Room for the longest numbers to be expected, so that the bar keeps its place as they come.
+    int digits = between((int)strlen(numbers), (narrow ? 17 : 28) + (progress->count > 1 ? 11 : 0),
+                         LINE);
+    int room = columns - (int)strlen(progress->verb) - digits - 5; // blanks and brackets
+    int names = between(cli_text_columns(progress->name), 1, NAME_MAX_COLUMNS);
+    int bars = between(room - names, BAR_MIN, BAR_MAX); // the bar shrinks first, then the name
+    copy_tail(name, sizeof name, progress->name, between(room - bars, 4, names));
     draw_bar(bar, bars, fraction);
-    int length = snprintf(line, sizeof line, "%s %s %s %s", progress->verb, name, bar, numbers);
-    // A terminal too narrow for all of it loses the end.
-    if (length > 0 && cli_text_columns(line) > columns) line[columns] = 0;
-    cli_status_show(line);
+    snprintf(line, sizeof line, "%s %s %s %s", progress->verb, name, bar, numbers);
+    // A terminal too narrow even for that would wrap the line and could not erase it.
+    if (cli_text_columns(line) <= columns) cli_status_show(line);
 }

@@ -10,8 +10,6 @@
 #include "apps/cli/progress.h"
 #include "zenith/zenith.h"
 
-#include <jansson.h>
-
 typedef struct cli_open_model {
     char name[64]; // as asked for; "" = told from the file
     zenith_model *model;
@@ -41,8 +39,6 @@ int cli_session_open(cli_session *session, const cli_settings *settings, const c
 // Says how it went, frees everything, returns the exit code.
 int cli_session_close(cli_session *session);
 
-bool cli_interrupted(void);
-
 // The model by name (NULL: the weights tell), opened at first use. False with *failure filled.
 bool cli_session_model(cli_session *session, const char *name, unsigned parts,
                        const cli_open_model **out, cli_failure *failure);
@@ -55,44 +51,11 @@ zenith_run_params cli_session_run_params(cli_session *session, zenith_run_facts 
 // False after a message where nothing says which model to use.
 bool cli_model_options_agree(const cli_settings *settings);
 
-// How --fit and its relatives read pictures for a model with this factor.
-zenith_source_params cli_source_params(const cli_settings *settings, uint32_t factor);
-// False after a message where --fit and --size contradict each other.
-bool cli_source_options_agree(const cli_settings *settings);
-// Memory that an open source holds besides a few rows.
-uint64_t cli_source_held(const zenith_source_info *info);
-
 // Fills *failure and returns false. The first text that is not empty is taken: the object's own
 // (rows that failed inside a run), the context's, the status's name.
 bool cli_fail(cli_session *session, cli_failure *failure, zenith_status status, const char *text);
 // The same with a sentence of the program.
 bool cli_fail_text(cli_failure *failure, zenith_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-// --- one input's end
-// ---------------------------------------------------------------------------------
-
-// Says what failed, and counts it. A cancelled input is not counted: the exit code says it.
-void cli_session_failed(cli_session *session, const char *input, const cli_failure *failure);
-
-// The same for a model without which no input can be done.
-void cli_session_model_failed(cli_session *session, const cli_failure *failure);
-
-typedef struct cli_result {
-    const char *input, *output; // output NULL: none was written
-    uint32_t width, height;     // of the picture
-    const char *model;
-    const zenith_run_facts *facts;
-    double started; // cli_clock
-    json_t *more;   // members added to the JSON object; taken over
-} cli_result;
-// Prints one output's JSON object or plain line. An input can have several outputs.
-void cli_session_report(cli_session *session, const cli_result *result);
-// Counts an input whose outputs are all there.
-void cli_session_done(cli_session *session);
-
-// A string even where the bytes are no UTF-8, as file names can be.
-json_t *cli_json_text(const char *text);
-void cli_json_print(json_t *object); // one line on standard output; takes it over
 
 #endif

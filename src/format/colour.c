@@ -212,6 +212,7 @@ static bool near(const double a[2], double x, double y)
 // (written by programs that mean sRGB) from 1/1.8 and 1.
 static bool claim_is_srgb(const zn_colour_claim *claim)
 {
+    if (claim->srgb_curve) return false;
     if (claim->srgb || claim->gamma <= 0) return true;
     if (fabs(claim->gamma * 2.2 - 1) > 0.05) return false;
     return !claim->has_primaries ||
@@ -219,10 +220,22 @@ static bool claim_is_srgb(const zn_colour_claim *claim)
             near(claim->green, 0.30, 0.60) && near(claim->blue, 0.15, 0.06));
 }
 
-static cmsHPROFILE profile_from_gamma(cmsContext context, const zn_colour_claim *claim,
+static cmsToneCurve *claimed_curve(cmsContext context, const zn_colour_claim *claim)
+{
+    // IEC 61966-2-1 as lcms's type 4: (a x + b)^g from d on, c x below
+    static const double srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
+    if (claim->srgb_curve) return cmsBuildParametricToneCurve(context, 4, srgb);
+    if (claim->gamma < 0.05 || claim->gamma > 20) return NULL;
+    return cmsBuildGamma(context, 1 / claim->gamma);
+}
+
+static cmsHPROFILE profile_from_curve(cmsContext context, const zn_colour_claim *claim,
                                       zn_pixel_layout layout, char name[32])
 {
-    zn_text_format(name, 32, claim->has_primaries ? "gAMA and cHRM" : "gAMA");
+    zn_text_format(name, 32, "%s",
+                   claim->srgb_curve      ? "cICP"
+                   : claim->has_primaries ? "gAMA and cHRM"
+                                          : "gAMA");
     cmsCIExyY white = {0.3127, 0.3290, 1};
     cmsCIExyYTRIPLE primaries = {{0.64, 0.33, 1}, {0.30, 0.60, 1}, {0.15, 0.06, 1}};
     if (claim->has_primaries) {
@@ -232,9 +245,7 @@ static cmsHPROFILE profile_from_gamma(cmsContext context, const zn_colour_claim 
                                       {claim->blue[0], claim->blue[1], 1}};
     }
     cmsHPROFILE profile = NULL;
-    cmsToneCurve *curve = NULL;
-    if (claim->gamma >= 0.05 && claim->gamma <= 20)
-        curve = cmsBuildGamma(context, 1 / claim->gamma);
+    cmsToneCurve *curve = claimed_curve(context, claim);
     if (curve) {
         cmsToneCurve *curves[3] = {curve, curve, curve};
         profile = space_of(layout) == cmsSigGrayData
@@ -270,7 +281,7 @@ static void build(zn_colour *colour, const zn_colour_claim *claim, zn_pixel_layo
                   int sample_bits, char name[32])
 {
     cmsHPROFILE profile = claim->has_icc ? profile_from_icc(colour->context, claim, layout, name)
-                                         : profile_from_gamma(colour->context, claim, layout, name);
+                                         : profile_from_curve(colour->context, claim, layout, name);
     if (!profile) return;
     cmsHTRANSFORM transform = transform_to_srgb(colour->context, profile, layout, sample_bits);
     cmsCloseProfile(profile);

@@ -34,13 +34,14 @@ static inline bool zn_pixel_has_alpha(zn_pixel_layout layout)
     return layout == ZN_PIXEL_GREY_ALPHA || layout == ZN_PIXEL_RGBA;
 }
 
-// Strongest first: a profile, else "this is sRGB", else gamma with or without primaries.
+// Strongest first: a profile, else "this is sRGB", else a curve with or without primaries.
 typedef struct zn_colour_claim {
     bool has_icc; // a profile is there; icc == NULL then means that it could not be read
     const uint8_t *icc;
     size_t icc_size;
     bool srgb;
-    double gamma; // of PNG's gAMA: encoded = linear ^ gamma; 0 = not said
+    double gamma;    // of PNG's gAMA: encoded = linear ^ gamma; 0 = not said
+    bool srgb_curve; // the transfer curve of sRGB, with primaries of their own
     bool has_primaries;
     double white[2], red[2], green[2], blue[2]; // CIE x, y
 } zn_colour_claim;

@@ -15,8 +15,9 @@
 // What is decided here, because somebody has to:
 //   - Broken or truncated data is ZENITH_BAD_FILE, never a picture that is half grey.
 //   - 16-bit samples go through the colour transform in 16 bits and are rounded to 8 after it.
-//   - A picture without a profile is sRGB. PNG: iCCP wins, then sRGB, then gAMA with cHRM (cHRM
-//     alone says nothing). A profile that cannot be read, or is for another kind of data (RGB on a
+//   - A picture without a profile is sRGB. PNG: iCCP wins, then cICP (sRGB and Display P3; high
+//     dynamic range is ZENITH_UNSUPPORTED), then sRGB, then gAMA with cHRM (cHRM alone says
+//     nothing). A profile that cannot be read, or is for another kind of data (RGB on a
 //     grey picture), is ignored, and facts.colour says so.
 //   - CMYK in JPEG is stored inverted, with or without Adobe's marker, as all writers do it.
 //     Without a profile it becomes RGB by (255 - ink) * (255 - black) / 255.
@@ -58,11 +59,11 @@ typedef struct zn_image_facts {
     int channels;                         // as stored; a palette counts as 1
     bool has_alpha;                       // alpha channel or transparent colours
     bool has_icc;                         // a profile is there, readable or not
-    bool icc_applied;                     // colours went through the profile, or through gAMA/cHRM
-    bool animated;                        // more than one frame
-    bool streamed;                        // a few rows in memory, not the picture
-    char colour[32]; // "sRGB", "CMYK", "gAMA", the profile's name, "unreadable profile ignored",
-                     // "mismatched profile ignored"
+    bool icc_applied; // colours went through the profile, or through cICP, gAMA, cHRM
+    bool animated;    // more than one frame
+    bool streamed;    // a few rows in memory, not the picture
+    char colour[32];  // "sRGB", "CMYK", "gAMA", "cICP", the profile's name, "unreadable profile
+                     // ignored", "mismatched profile ignored"
 } zn_image_facts;
 
 typedef struct zn_image_options {

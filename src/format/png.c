@@ -45,24 +45,47 @@ static uint32_t read32(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-// What libspng does not tell: animation (acTL), an eXIf chunk behind the pixels, and that a profile
-// is there which it could not read. Chunk: length, name, data, checksum.
-static void walk_chunks(const uint8_t *data, size_t size, zn_image_header *header)
+// Coded colours (cICP: primaries, transfer curve, matrix, range; numbers of ITU-T H.273). sRGB and
+// Display P3 are what still pictures use; high dynamic range would need a tone mapping that nobody
+// asked for, so it is refused rather than shown wrong.
+static bool read_cicp(const uint8_t code[4], zn_colour_claim *claim)
 {
+    enum { BT709 = 1, P3_D65 = 12, SRGB_CURVE = 13 };
+    if (code[1] != SRGB_CURVE || code[2] != 0 || code[3] != 1) return false;
+    if (code[0] == BT709) {
+        claim->srgb = true;
+    } else if (code[0] == P3_D65) {
+        claim->srgb_curve = claim->has_primaries = true;
+        claim->white[0] = 0.3127, claim->white[1] = 0.3290;
+        claim->red[0] = 0.680, claim->red[1] = 0.320;
+        claim->green[0] = 0.265, claim->green[1] = 0.690;
+        claim->blue[0] = 0.150, claim->blue[1] = 0.060;
+    }
+    return claim->srgb || claim->srgb_curve;
+}
+
+// What libspng does not tell: animation (acTL), coded colours, an eXIf chunk behind the pixels, and
+// that a profile is there which it could not read. Chunk: length, name, data, checksum.
+static const uint8_t *walk_chunks(const uint8_t *data, size_t size, zn_image_header *header)
+{
+    const uint8_t *cicp = NULL;
     for (size_t at = sizeof signature; size - at >= 12;) {
         size_t length = read32(data + at);
         const uint8_t *name = data + at + 4, *body = data + at + 8;
-        if (length > size - at - 12) return;
+        if (length > size - at - 12) break;
         if (memcmp(name, "acTL", 4) == 0 && length == 8) {
             header->animated = read32(body) > 1;
         } else if (memcmp(name, "iCCP", 4) == 0) {
             header->colour.has_icc = true;
+        } else if (memcmp(name, "cICP", 4) == 0 && length == 4) {
+            cicp = body;
         } else if (memcmp(name, "eXIf", 4) == 0 && !header->exif) {
             header->exif = body;
             header->exif_size = length;
         }
         at += 12 + length;
     }
+    return cicp;
 }
 
 static zenith_status context_open(png_decoder *decoder, zn_error *err)
@@ -126,6 +149,7 @@ static void read_colour(spng_ctx *context, zn_colour_claim *claim)
         claim->icc_size = icc.profile_len;
     }
     uint8_t intent;
+    if (claim->srgb || claim->srgb_curve) return; // coded colours outrank the older chunks
     claim->srgb = spng_get_srgb(context, &intent) == 0;
     if (spng_get_gama(context, &claim->gamma)) claim->gamma = 0;
     struct spng_chrm chrm;
@@ -147,7 +171,12 @@ static zenith_status png_open(const uint8_t *data, size_t size, void **state,
     decoder->data = data;
     decoder->size = size;
     ZN_TRY(context_open(decoder, err));
-    walk_chunks(data, size, header);
+    const uint8_t *cicp = walk_chunks(data, size, header);
+    if (cicp && !header->colour.has_icc && !read_cicp(cicp, &header->colour))
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "The PNG's colours are coded as %d, %d, %d, %d (cICP); sRGB and Display P3 "
+                       "are known. Convert it to sRGB.",
+                       cicp[0], cicp[1], cicp[2], cicp[3]);
     struct spng_trns trns;
     int code = spng_get_trns(decoder->context, &trns); // reads all chunks before the pixels
     ZN_TRY(zn_png_check(code == SPNG_ECHUNKAVAIL ? 0 : code, err));

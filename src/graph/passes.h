@@ -12,6 +12,13 @@
 zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
                            zn_graph *dst, zn_error *err);
 
+// How precisely a value is kept where maps are bf16.
+typedef enum zn_precision {
+    ZN_PRECISION_PLAIN = 0, // stored in bf16
+    ZN_PRECISION_STORED,    // stored in f32, multiplied in bf16: for a residual stream, which adds up
+    ZN_PRECISION_SPLIT      // stored in f32, multiplied as two bf16: twice the work, nearly f32
+} zn_precision;
+
 // How maps are stored and multiplied. Everything in f32, or in bf16; and in 8 bits where `quantise`
 // says so and `range` knows the values.
 typedef struct zn_type_policy {
@@ -20,6 +27,8 @@ typedef struct zn_type_policy {
     bool (*quantise)(void *cookie, const zn_node *node);
     // The largest magnitude of the node's values, and whether none is negative. False: not known.
     bool (*range)(void *cookie, const zn_node *node, float *largest, bool *positive);
+    // With bf16: what the node's values need beyond it. NULL: nothing.
+    zn_precision (*precision)(void *cookie, const zn_node *node);
     void *cookie;
     // Builds the operator that changes a map's type.
     zn_node *(*convert)(zn_graph *graph, zn_node *node, zn_type type, float scale);

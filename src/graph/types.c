@@ -13,6 +13,7 @@ typedef struct typing {
     zn_graph *dst;
     zn_node **stored;     // by id of src: the copy, in its stored type
     zn_node **as_float;   // by id: the copy in the policy's type, once someone asked
+    zn_node **as_split;   // by id: the copy in bf16x2, once someone asked
     zn_node **as_integer; // by id: the copy in 8 bits, once someone asked
     bool *wants_integer;  // by id: every reader takes 8 bits
     bool *keeps;          // by id: leaves the graph, as it is or through a conversion of its own
@@ -61,16 +62,26 @@ static void settle_wishes(typing *t)
     }
 }
 
-static zn_node *floating(typing *t, const zn_node *node)
+static zn_precision precision_of(const typing *t, const zn_node *node)
+{
+    if (t->policy->type != ZN_BF16 || !t->policy->precision) return ZN_PRECISION_PLAIN;
+    return t->policy->precision(t->policy->cookie, node);
+}
+
+// The value for a convolution that multiplies in the policy's type.
+static zn_node *floating(typing *t, const zn_node *node, zn_precision precision)
 {
     zn_node *stored = t->stored[node->id];
-    if (!stored || !is_integer(stored)) return stored;
-    if (!t->as_float[node->id]) {
-        // Integers up to 255 are exact in bf16: keep them and their scale, rather than round twice.
-        float scale = t->policy->type == ZN_BF16 ? stored->desc.scale : 1;
-        t->as_float[node->id] = t->policy->convert(t->dst, stored, t->policy->type, scale);
+    if (!stored || stored->desc.type == t->policy->type || stored->desc.type == ZN_BF16X2) {
+        return stored;
     }
-    return t->as_float[node->id];
+    bool split = precision == ZN_PRECISION_SPLIT && !is_integer(stored);
+    zn_node **copy = split ? &t->as_split[node->id] : &t->as_float[node->id];
+    if (*copy) return *copy;
+    // Integers up to 255 are exact in bf16: keep them and their scale, rather than round twice.
+    float scale = t->policy->type == ZN_BF16 ? stored->desc.scale : 1;
+    *copy = t->policy->convert(t->dst, stored, split ? ZN_BF16X2 : t->policy->type, scale);
+    return *copy;
 }
 
 static zn_node *integer(typing *t, const zn_node *node)
@@ -80,7 +91,9 @@ static zn_node *integer(typing *t, const zn_node *node)
     if (!t->as_integer[node->id]) {
         zn_type type;
         float scale;
-        if (!integer_type(t, node, &type, &scale)) return floating(t, node);
+        if (!integer_type(t, node, &type, &scale)) {
+            return floating(t, node, precision_of(t, node));
+        }
         t->as_integer[node->id] = t->policy->convert(t->dst, stored, type, scale);
     }
     return t->as_integer[node->id];
@@ -91,9 +104,8 @@ static zn_node *residual(typing *t, const zn_node *node, zn_type result)
 {
     zn_node *stored = t->stored[node->id];
     if (result == ZN_U8 || result == ZN_S8) return integer(t, node);
-    zn_node *plain = floating(t, node);
-    bool fits = plain && plain->desc.type == result && plain->desc.scale == 1;
-    return !plain || fits ? plain : t->policy->convert(t->dst, stored, result, 1);
+    bool fits = stored && stored->desc.type == result && stored->desc.scale == 1;
+    return !stored || fits ? stored : t->policy->convert(t->dst, stored, result, 1);
 }
 
 // What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once.
@@ -110,7 +122,7 @@ static void settle_outputs(typing *t)
 static void choose_result(const typing *t, const zn_node *node, zn_desc *desc)
 {
     if ((node->op->traits & ZN_OP_FIXED) || !zn_node_is_map(node) || t->keeps[node->id]) return;
-    desc->type = t->policy->type;
+    desc->type = precision_of(t, node) == ZN_PRECISION_PLAIN ? t->policy->type : ZN_F32;
     desc->scale = 1;
     zn_type type;
     float scale;
@@ -128,12 +140,19 @@ static zn_node *copy_typed(typing *t, const zn_node *node)
     for (int i = 0; i < node->inputs_count; i++) {
         const zn_node *input = node->inputs[i];
         zn_node *stored = t->stored[input->id];
-        if (!zn_node_is_map(input) || (node->op->traits & (ZN_OP_FOLLOWS | ZN_OP_FIXED))) {
+        if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED)) {
             inputs[i] = stored;
         } else if (i > 0) {
             inputs[i] = residual(t, input, made.desc.type);
+        } else if (node->op->traits & ZN_OP_FOLLOWS) {
+            // A copy in another place: copied in the type in which it will be multiplied.
+            inputs[i] = t->wants_integer[node->id] ? stored
+                                                   : floating(t, input, precision_of(t, node));
+        } else if (!(node->op->traits & ZN_OP_MATMUL)) {
+            inputs[i] = is_integer(stored) ? floating(t, input, ZN_PRECISION_PLAIN) : stored;
         } else {
-            inputs[i] = quantised(t, node) ? integer(t, input) : floating(t, input);
+            inputs[i] = quantised(t, node) ? integer(t, input)
+                                           : floating(t, input, precision_of(t, input));
         }
         if (!inputs[i]) return NULL;
     }
@@ -171,11 +190,12 @@ zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, z
                 .dst = dst,
                 .stored = zn_arena_alloc(&dst->arena, n * sizeof *t.stored),
                 .as_float = zn_arena_alloc(&dst->arena, n * sizeof *t.as_float),
+                .as_split = zn_arena_alloc(&dst->arena, n * sizeof *t.as_split),
                 .as_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.as_integer),
                 .wants_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.wants_integer),
                 .keeps = zn_arena_alloc(&dst->arena, n * sizeof *t.keeps)};
     zenith_status status = ZENITH_OK;
-    if (!t.stored || !t.as_float || !t.as_integer || !t.wants_integer || !t.keeps) {
+    if (!t.stored || !t.as_float || !t.as_split || !t.as_integer || !t.wants_integer || !t.keeps) {
         status = zn_fail_memory(err, n * sizeof *t.stored);
         goto fail;
     }

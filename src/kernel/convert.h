@@ -22,8 +22,8 @@
 // n elements; src and dst need no alignment beyond their type's and must not overlap.
 typedef void zn_convert_fn(const void *src, float src_scale, void *dst, float dst_scale, size_t n);
 
-// The best version for `isa`. Sources: f32, bf16, f16, u8, s8; destinations: the same without f16;
-// NULL for any other pair.
+// The best version for `isa`. Sources: f32, bf16, f16, u8, s8; destinations: the same without f16; and
+// between f32 and bf16x2. NULL for any other pair.
 zn_convert_fn *zn_convert_pick(zn_isa isa, zn_type from, zn_type to);
 
 // The versions of one instruction set; convert.c lists them.

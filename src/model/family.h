@@ -9,6 +9,7 @@
 #define ZN_MODEL_FAMILY_H
 
 #include "src/format/weights.h"
+#include "src/graph/passes.h"
 #include "src/nn/scope.h"
 
 // Parts of an autoencoder, as in zenith.h.
@@ -38,6 +39,10 @@ typedef struct zn_family {
     // The name in these weights of the parameter that `build` calls `name`, into dst; false: the
     // same.
     bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
+
+    // How precisely the value of a node of `build` must be kept in bf16, so that the whole stays inside
+    // the published bound. NULL: no more than bf16.
+    zn_precision (*precision)(const zn_variant *variant, const char *name);
 
     // The encoder from pixels in 0 .. 1 to a latent, or the decoder back.
     zn_node *(*build)(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x);

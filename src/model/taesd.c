@@ -30,12 +30,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+// In bf16, what layers first .. last need to stay within the published bounds: their results, and the
+// values inside their blocks. docs/PRECISION.md has the measurements.
+typedef struct precision_rule {
+    int first, last;
+    zn_precision result, inside;
+} precision_rule;
+enum { RULES = 4 };
+
 typedef struct numbers {
-    int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: no such
-                  // branch
+    int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: none
+    precision_rule encoder[RULES], decoder[RULES];
 } numbers;
 
-static const numbers plain = {0}, pooled = {256};
+#define PLAIN  ZN_PRECISION_PLAIN
+#define STORED ZN_PRECISION_STORED
+#define SPLIT  ZN_PRECISION_SPLIT
+
+// Errors made at low resolution spread over many pixels, so the decoder is precise at its start, where
+// it is cheap.
+#define DECODER                                                                                    \
+    {                                                                                              \
+        {0, 6, SPLIT, SPLIT}, {7, 10, STORED, PLAIN}                                               \
+    }
+static const numbers plain = {0, {{0, 13, STORED, PLAIN}}, DECODER};
+static const numbers xl = {
+    0,
+    {{1, 1, SPLIT, SPLIT}, {3, 3, SPLIT, SPLIT}, {0, 8, SPLIT, PLAIN}, {9, 13, STORED, PLAIN}},
+    DECODER};
+static const numbers pooled = {256, {{0, 13, STORED, PLAIN}}, DECODER};
 
 // Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
 // latents by statistics per channel of 2 x 2 patches, which is not one scale and one shift.
@@ -43,7 +66,7 @@ static const zn_variant variants[] = {
     {"taesd", "TAESD: tiny autoencoder of Stable Diffusion 1.x and 2.x", 4, 8, true, 0.18215f, 0,
      true, &plain},
     {"taesdxl", "TAESDXL: tiny autoencoder of Stable Diffusion XL", 4, 8, true, 0.13025f, 0, true,
-     &plain},
+     &xl},
     {"taesd3", "TAESD3: tiny autoencoder of Stable Diffusion 3", 16, 8, true, 1.5305f, 0.0609f,
      true, &plain},
     {"taef1", "TAEF1: tiny autoencoder of FLUX.1 and Z-Image", 16, 8, true, 0.3611f, 0.1159f, true,
@@ -174,11 +197,30 @@ static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned
                               : build_decoder(&b, x, variant->latent_channels);
 }
 
+// --- precision ----------------------------------------------------------------------------------
+
+// "decoder.3" is a layer's result; "decoder.3.conv.1" is inside.
+static zn_precision precision(const zn_variant *variant, const char *name)
+{
+    const numbers *n = variant->numbers;
+    bool encoder = strncmp(name, "encoder.", 8) == 0;
+    if (!encoder && strncmp(name, "decoder.", 8) != 0) return PLAIN;
+    char *rest;
+    long layer = strtol(name + 8, &rest, 10);
+    const precision_rule *rules = encoder ? n->encoder : n->decoder;
+    for (int i = 0; i < RULES; i++) {
+        if (layer < rules[i].first || layer > rules[i].last) continue;
+        return *rest ? rules[i].inside : rules[i].result;
+    }
+    return PLAIN;
+}
+
 const zn_family zn_family_taesd = {
     .name = "taesd",
     .variants = variants,
     .variants_count = VARIANTS,
     .probe = probe,
     .rename = rename_parameter,
+    .precision = precision,
     .build = build,
 };

@@ -39,7 +39,8 @@ typedef struct conv_lowering {
     char id[ID_SIZE];
 } conv_lowering;
 
-// Types that the convolution itself works in.
+// Types that the convolution itself works in. A bf16x2 map is a bf16 map with each channel twice, so
+// that the convolution has each weight twice: for a weight that bf16 holds exactly it sums as from f32.
 typedef struct compute_types {
     zn_type src, weights, dst;
     int levels; // of the grid of weights, 0: none
@@ -145,6 +146,11 @@ static int64_t rows_in(const zn_lowering_request *request, const zn_conv_parts *
     return (request->rows - 1) * parts->stride + parts->node->inputs[1]->desc.shape.dim[2];
 }
 
+static int repeats(const compute_types *types)
+{
+    return types->src == ZN_BF16X2 ? 2 : 1;
+}
+
 static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_conv_parts *parts,
                                  const compute_types *types)
 {
@@ -153,7 +159,7 @@ static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_co
     zn_dnn_conv_desc desc = {
         .rows_in = rows_in(request, parts),
         .width_in = x->shape.dim[2],
-        .channels_in = x->shape.dim[3],
+        .channels_in = x->shape.dim[3] * repeats(types),
         .rows_out = request->rows,
         .width_out = y->shape.dim[2],
         .channels_out = y->shape.dim[3],
@@ -162,7 +168,7 @@ static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_co
         .stride = parts->stride,
         .pad_left = parts->pad,
         .pad_right = parts->pad,
-        .src = types->src,
+        .src = types->src == ZN_BF16X2 ? ZN_BF16 : types->src,
         .weights = types->weights,
         .dst = types->dst,
         .bias = parts->bias,
@@ -194,8 +200,8 @@ static zenith_status try_dnn(conv_lowering *l, const zn_lowering_request *reques
         desc.weight_scales = scales;
     }
     ZN_GO(zn_dnn_conv_create(request->dnn, &desc, &l->conv, err));
-    ZN_GO(zn_conv_weights_for_dnn(request->packs, weight, types->weights, types->levels, l->conv,
-                                  &l->weights, err));
+    ZN_GO(zn_conv_weights_for_dnn(request->packs, weight, types->weights, types->levels,
+                                  repeats(types), l->conv, &l->weights, err));
 fail:
     zn_free(scales);
     return status;
@@ -211,6 +217,7 @@ static bool computes_natively(const zn_cpu *cpu, zn_type type)
     case ZN_F32:
         return true;
     case ZN_BF16:
+    case ZN_BF16X2:
         return avx512 && cpu->avx512_bf16;
     case ZN_U8:
         return true;
@@ -227,9 +234,10 @@ static zenith_status find_in_dnn(conv_lowering *l, const zn_lowering_request *re
 {
     const zn_type x = parts->node->inputs[0]->desc.type, y = parts->node->desc.type;
     const int levels = zn_is_quantised(x) ? zn_conv_levels(&request->cpu) : 0;
+    const zn_type weights = zn_is_quantised(x) ? ZN_S8 : x == ZN_BF16X2 ? ZN_BF16 : x;
     const compute_types tries[] = {
-        {x, zn_is_quantised(x) ? ZN_S8 : x, y, levels},
-        {x, zn_is_quantised(x) ? ZN_S8 : x, ZN_F32, levels},
+        {x, weights, y, levels},
+        {x, weights, ZN_F32, levels},
         {ZN_F32, ZN_F32, ZN_F32, levels},
     };
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {

@@ -17,6 +17,7 @@ typedef struct packing {
     const zn_tensor *weight; // [out, in, kh, kw]
     zn_type type;
     int levels;
+    int repeats;             // how often each input channel stands in the packed weights
     const zn_dnn_conv *conv; // NULL: for the kernel
 } packing;
 
@@ -50,8 +51,9 @@ void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales)
 
 static void fill_dense(const packing *p, void *dense)
 {
-    size_t length = channel_length(p->weight);
-    for (size_t o = 0; o < (size_t)p->weight->desc.shape.dim[0]; o++) {
+    const int64_t *dim = p->weight->desc.shape.dim;
+    const size_t length = channel_length(p->weight), taps = (size_t)(dim[2] * dim[3]);
+    for (size_t o = 0; o < (size_t)dim[0]; o++) {
         float scale = p->levels ? channel_scale(p->weight, o, length, p->levels) : 1.0f;
         for (size_t i = o * length; i < (o + 1) * length; i++) {
             float value = zn_value_get(p->weight, i);
@@ -59,7 +61,10 @@ static void fill_dense(const packing *p, void *dense)
                 value = rintf(value / scale);
                 if (p->type != ZN_S8) value *= scale;
             }
-            zn_type_store(p->type, dense, i, value);
+            for (int r = 0; r < p->repeats; r++) {
+                size_t channel = i / taps * (size_t)p->repeats + (size_t)r;
+                zn_type_store(p->type, dense, channel * taps + i % taps, value);
+            }
         }
     }
 }
@@ -68,7 +73,7 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
 {
     const packing *p = arg;
     const int64_t *dim = p->weight->desc.shape.dim;
-    size_t bytes = zn_value_count(p->weight) * zn_type_size(p->type);
+    size_t bytes = zn_value_count(p->weight) * (size_t)p->repeats * zn_type_size(p->type);
     void *dense = zn_alloc(bytes);
     if (!dense) return zn_fail_memory(err, bytes);
     fill_dense(p, dense);
@@ -82,13 +87,14 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
 }
 
 zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
-                                      int levels, const zn_dnn_conv *conv, const void **out,
-                                      zn_error *err)
+                                      int levels, int repeats, const zn_dnn_conv *conv,
+                                      const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {weight, type, levels, conv};
+    packing p = {weight, type, levels, repeats, conv};
     char key[KEY_SIZE];
-    size_t used = zn_text_format(key, sizeof key, "conv %s levels %d ", zn_type_name(type), levels);
+    size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d ",
+                                 zn_type_name(type), levels, repeats);
     if (layout->key_size > sizeof key - used)
         return zn_fail(err, ZENITH_INTERNAL, "the name of a weight layout is too long");
     memcpy(key + used, layout->key, layout->key_size);
@@ -100,7 +106,7 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
                                          const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {weight, ZN_F32, levels, NULL};
+    packing p = {weight, ZN_F32, levels, 1, NULL};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);

@@ -20,7 +20,8 @@ void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales);
 // Packed by oneDNN in `type`. levels 0: not rounded to a grid; else the integers (type s8) or the
 // values they stand for (f32).
 zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
-                                      int levels, const zn_dnn_conv *conv, const void **out,
+                                      int levels, int repeats, const zn_dnn_conv *conv,
+                                      const void **out,
                                       zn_error *err);
 // Packed for the kernel conv_f32.
 zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,

@@ -54,7 +54,8 @@ zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent
 
 static const zn_calibrated *entry(void *cookie, const zn_node *node)
 {
-    return zn_calibration_find(cookie, node->name, false);
+    const zn_compile_key *key = cookie;
+    return zn_calibration_find((zn_calibration *)(uintptr_t)key->calibration, node->name, false);
 }
 
 static bool quantise(void *cookie, const zn_node *node)
@@ -72,6 +73,15 @@ static bool range(void *cookie, const zn_node *node, float *largest, bool *posit
     return true;
 }
 
+// Policies have one cookie: the key, which knows the model and the calibration.
+static zn_precision precision(void *cookie, const zn_node *node)
+{
+    const zn_compile_key *key = cookie;
+    const zn_model *model = key->model;
+    if (!model->family->precision) return ZN_PRECISION_PLAIN;
+    return model->family->precision(model->variant, node->name);
+}
+
 static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
 {
     return zn_convert(graph, node->name, node, type, scale);
@@ -79,14 +89,16 @@ static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scal
 
 static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *machine)
 {
-    zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    zn_type_policy policy = {.type = ZN_F32,
+                             .precision = precision,
+                             .cookie = (void *)(uintptr_t)key,
+                             .convert = convert};
     bool int8 = key->dtype == ZENITH_DTYPE_INT8;
     if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.avx512_bf16))
         policy.type = ZN_BF16;
     if (int8) {
         policy.quantise = quantise;
         policy.range = range;
-        policy.cookie = (void *)(uintptr_t)key->calibration;
     }
     return policy;
 }

@@ -26,7 +26,7 @@ static const struct {
     [ZN_U8] = {1, "u8"},           [ZN_S8] = {1, "s8"},     [ZN_S32] = {4, "s32"},
     [ZN_F64] = {8, "f64"},         [ZN_S64] = {8, "s64"},   [ZN_F8_E4M3] = {1, "f8_e4m3"},
     [ZN_F8_E5M2] = {1, "f8_e5m2"}, [ZN_S16] = {2, "s16"},   [ZN_U16] = {2, "u16"},
-    [ZN_BOOL] = {1, "bool"},
+    [ZN_BOOL] = {1, "bool"},       [ZN_BF16X2] = {4, "bf16x2"},
 };
 
 static bool known(zn_type type)
@@ -185,6 +185,8 @@ float zn_type_load(zn_type type, const void *src, size_t index)
         LOAD(uint16_t, x);
     case ZN_BOOL:
         LOAD(uint8_t, x != 0);
+    case ZN_BF16X2:
+        LOAD(uint32_t, zn_bf16x2_to_f32(x));
     case ZN_TYPE_COUNT:
         break;
     }
@@ -227,6 +229,8 @@ void zn_type_store(zn_type type, void *dst, size_t index, float value)
         STORE(uint16_t, to_integer(value, 0, UINT16_MAX));
     case ZN_BOOL:
         STORE(uint8_t, value != 0 && !isnan(value));
+    case ZN_BF16X2:
+        STORE(uint32_t, zn_f32_to_bf16x2(value));
     case ZN_TYPE_COUNT:
         break;
     }

@@ -25,6 +25,7 @@ typedef enum zn_type {
     ZN_S16,
     ZN_U16,
     ZN_BOOL,
+    ZN_BF16X2, // the sum of two bf16, the second what the first lacks: 16 bits of precision
     ZN_TYPE_COUNT
 } zn_type;
 
@@ -52,6 +53,21 @@ static inline uint16_t zn_f32_to_bf16(float value)
     memcpy(&bits, &value, sizeof bits);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((bits >> 16) | 0x40u);
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// A float as the sum of two bf16: the nearest one in the low half, and in the high half the nearest to
+// what is left (zero beside infinities and NaN).
+static inline uint32_t zn_f32_to_bf16x2(float value)
+{
+    uint16_t high = zn_f32_to_bf16(value);
+    float rest = value - zn_bf16_to_f32(high);
+    uint16_t low = rest - rest == 0 ? zn_f32_to_bf16(rest) : 0;
+    return (uint32_t)low << 16 | high;
+}
+
+static inline float zn_bf16x2_to_f32(uint32_t pair)
+{
+    return zn_bf16_to_f32((uint16_t)pair) + zn_bf16_to_f32((uint16_t)(pair >> 16));
 }
 
 float zn_f16_to_f32(uint16_t bits);

@@ -182,13 +182,24 @@ static void long_pictures_stream(void **state)
 
 // --- each allocation in turn
 
+// A profile costs some 400 allocations; these take the same way as others.
+static bool repeats_another(const char *name)
+{
+    static const char *const repeats[] = {"icc_adobe", "icc_prophoto", "icc_swapped",  "iccp_wins",
+                                          "cicp_and",  "gama_1_8",     "icc_grey.jpg", "cicp_grey",
+                                          "icc_p3_al", "icc_p3.webp"};
+    for (size_t i = 0; i < sizeof repeats / sizeof *repeats; i++)
+        if (strncmp(name, repeats[i], strlen(repeats[i])) == 0) return true;
+    return false;
+}
+
 static void reading_survives_each_failure(void **state)
 {
     (void)state;
     static picture_case cases[MAX_CASES];
     size_t count = picture_cases_read(cases), failures = 0;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(cases[i].status, "OK") != 0) continue;
+        if (strcmp(cases[i].status, "OK") != 0 || repeats_another(cases[i].file)) continue;
         zn_mapped file = picture_map(cases[i].file);
         zn_image_options options = picture_options(&cases[i]);
         zenith_status status = ZENITH_OUT_OF_MEMORY;

@@ -17,6 +17,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LANES       8
 #define CONV_PIXELS 6 // x 2 vectors: 12 accumulators, 2 weights and a pixel fill 15 of 16 registers
@@ -124,22 +125,26 @@ static inline void vec_store_s8(void *dst, vec value)
     _mm_storel_epi64(dst, _mm_packs_epi16(words, words));
 }
 
-static inline __m256i vec_mask(int64_t count)
-{
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count < LANES ? (int)count : LANES), lanes);
-}
-
 // The first `count` floats (any count: none below 1, all from LANES up); other lanes are zero, and
-// their memory is not touched.
+// their memory is not touched. Through a buffer, not VMASKMOV: its stores are microcode on AMD's
+// CPUs (tens of operations), and emulators read the lanes it masks.
 static inline vec vec_load_part(const float *src, int64_t count)
 {
-    return _mm256_maskload_ps(src, vec_mask(count));
+    if (count >= LANES) return _mm256_loadu_ps(src);
+    float lanes[LANES] = {0};
+    if (count > 0) memcpy(lanes, src, (size_t)count * sizeof *src);
+    return _mm256_loadu_ps(lanes);
 }
 
 static inline void vec_store_part(float *dst, int64_t count, vec value)
 {
-    _mm256_maskstore_ps(dst, vec_mask(count), value);
+    if (count >= LANES) {
+        _mm256_storeu_ps(dst, value);
+        return;
+    }
+    float lanes[LANES];
+    _mm256_storeu_ps(lanes, value);
+    if (count > 0) memcpy(dst, lanes, (size_t)count * sizeof *dst);
 }
 
 static inline vec_f64 vec_f64_zero(void)

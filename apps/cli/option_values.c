@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See option_values.h.
+#include "apps/cli/option_values.h"
+#include "zenith/zenith.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_unsigned(const char *text, uint64_t max, uint64_t *out, const char **end)
+{
+    char *stop;
+    if (*text < '0' || *text > '9') return false; // strtoull takes signs and spaces
+    errno = 0;
+    unsigned long long value = strtoull(text, &stop, 10);
+    if (errno != 0 || value > max) return false;
+    *out = value;
+    *end = stop;
+    return true;
+}
+
+static bool parse_number(const cli_option *option, const char *text, void *out)
+{
+    uint64_t value;
+    if (!parse_unsigned(text, (uint64_t)option->max, &value, &text) || *text != 0) return false;
+    if (value < (uint64_t)option->min) return false;
+    *(int *)out = (int)value;
+    return true;
+}
+
+static bool parse_bytes(const char *text, void *out)
+{
+    static const char units[] = "KMGT";
+    uint64_t value, unit = 1;
+    if (!parse_unsigned(text, UINT64_MAX, &value, &text)) return false;
+    const char *found = *text == 0 ? NULL : strchr(units, *text & ~0x20); // either case
+    if (*text != 0) {
+        if (found == NULL || *found == 0) return false;
+        unit = 1ull << (10 * (found - units + 1));
+        text++;
+        if (*text == 'i' && (text[1] == 'B' || text[1] == 'b')) text++; // MiB is what M means
+        if (*text == 'B' || *text == 'b') text++;
+    }
+    if (*text != 0 || value == 0 || value > UINT64_MAX / unit) return false;
+    *(uint64_t *)out = value * unit;
+    return true;
+}
+
+static bool parse_dimensions(const char *text, void *out)
+{
+    const uint64_t max = 1u << 20; // far beyond any picture; the library has the true limit
+    uint64_t width = 0, height = 0;
+    if (*text != 'x' && !parse_unsigned(text, max, &width, &text)) return false;
+    if (*text++ != 'x') return false;
+    if (*text != 0 && !parse_unsigned(text, max, &height, &text)) return false;
+    if (*text != 0 || (width == 0 && height == 0)) return false;
+    *(cli_dimensions *)out = (cli_dimensions){(uint32_t)width, (uint32_t)height};
+    return true;
+}
+
+static bool parse_colour(const char *text, void *out)
+{
+    if (*text == '#') text++;
+    if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6) return false;
+    unsigned long value = strtoul(text, NULL, 16);
+    uint8_t *colour = out;
+    for (int i = 0; i < 3; i++) colour[i] = (uint8_t)(value >> (16 - 8 * i));
+    return true;
+}
+
+static bool parse_bands(const char *text, void *out)
+{
+    cli_band_setting *bands = out;
+    uint64_t rows;
+    if (strcmp(text, "auto") == 0) {
+        *bands = (cli_band_setting){ZENITH_BANDS_AUTO, 0};
+    } else if (strcmp(text, "off") == 0) {
+        *bands = (cli_band_setting){ZENITH_BANDS_OFF, 0};
+    } else {
+        if (!parse_unsigned(text, 1u << 20, &rows, &text) || *text != 0 || rows == 0) return false;
+        *bands = (cli_band_setting){ZENITH_BANDS_ROWS, (uint32_t)rows};
+    }
+    return true;
+}
+
+static bool parse_choice(const cli_option *option, const char *text, void *out)
+{
+    for (const cli_choice *choice = option->choices; choice->word != NULL; choice++) {
+        if (strcmp(choice->word, text) != 0) continue;
+        if (option->kind == CLI_WORD) *(const char **)out = choice->word;
+        if (option->kind == CLI_CHOICE) *(int *)out = choice->value;
+        return true;
+    }
+    return false;
+}
+
+bool cli_option_value(const cli_option *option, const char *text, void *out)
+{
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)out = true;
+        return true;
+    case CLI_TEXT:
+        *(const char **)out = text;
+        return *text != 0;
+    case CLI_WORD:
+    case CLI_CHOICE:
+        return parse_choice(option, text, out);
+    case CLI_NUMBER:
+        return parse_number(option, text, out);
+    case CLI_BYTES:
+        return parse_bytes(text, out);
+    case CLI_DIMENSIONS:
+        return parse_dimensions(text, out);
+    case CLI_COLOUR:
+        return parse_colour(text, out);
+    case CLI_BANDS:
+        return parse_bands(text, out);
+    }
+    return false;
+}

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See report.h.
+#include "apps/cli/report.h"
+#include "apps/cli/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string != NULL) return string;
+    char *copy = strdup(text);
+    if (copy == NULL) return json_null();
+    for (char *p = copy; *p != 0; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+void cli_json_print(json_t *object)
+{
+    cli_status_clear();
+    if (object == NULL || json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0)
+        cli_say("cannot print the facts: out of memory");
+    fputc('\n', stdout);
+    fflush(stdout); // whoever reads the lines wants each when it is done
+    json_decref(object);
+}
+
+// The library says what to do by its own names; a bound in memory is the one that has two options.
+static const char *advice(const cli_session *session, const cli_failure *failure)
+{
+    const cli_settings *settings = session->settings;
+    if (failure->status != ZENITH_LIMIT || settings->max_memory == 0) return NULL;
+    return settings->bands.bands == ZENITH_BANDS_AUTO ? "raise --max-memory"
+                                                      : "raise --max-memory, or use --bands auto";
+}
+
+// What "-" stands for.
+static const char *shown_name(const char *path, const char *standard)
+{
+    return strcmp(path, "-") == 0 ? standard : path;
+}
+
+static void say_failure(const cli_session *session, const char *what, const cli_failure *failure)
+{
+    // The library's sentence often names the file already.
+    bool named = what == NULL || strstr(failure->text, what) != NULL;
+    cli_say("%s%s%s", named ? "" : what, named ? "" : ": ", failure->text);
+    const char *next = advice(session, failure);
+    if (next != NULL) cli_say("%s", next);
+}
+
+static void count_failure(cli_session *session, const cli_failure *failure)
+{
+    session->failed++;
+    if (failure->status == ZENITH_LIMIT || failure->status == ZENITH_OUT_OF_MEMORY)
+        session->failed_by_memory++;
+    else if (failure->model)
+        session->failed_by_model++;
+}
+
+void cli_session_failed(cli_session *session, const char *input, const cli_failure *failure)
+{
+    cli_progress_file_end(&session->progress, false);
+    if (failure->status == ZENITH_CANCELLED) return;
+    say_failure(session, shown_name(input, "standard input"), failure);
+    count_failure(session, failure);
+    if (!session->settings->json) return;
+    json_t *object = json_object();
+    json_object_set_new(object, "input", cli_json_text(input));
+    json_object_set_new(object, "error", cli_json_text(failure->text));
+    json_object_set_new(object, "status", json_string(zenith_status_text(failure->status)));
+    cli_json_print(object);
+}
+
+void cli_session_model_failed(cli_session *session, const cli_failure *failure)
+{
+    say_failure(session, NULL, failure);
+    count_failure(session, failure);
+    session->blocked = true;
+}
+
+static void print_json(const cli_result *result, double seconds)
+{
+    static const char *const dtypes[] = {"default", "f32", "bf16", "int8"};
+    const zenith_run_facts *facts = result->facts;
+    json_t *object = json_object();
+    json_object_set_new(object, "input", cli_json_text(result->input));
+    if (result->output != NULL)
+        json_object_set_new(object, "output", cli_json_text(result->output));
+    json_object_set_new(object, "width", json_integer(result->width));
+    json_object_set_new(object, "height", json_integer(result->height));
+    json_object_set_new(object, "model", json_string(result->model));
+    json_object_set_new(object, "dtype", json_string(dtypes[facts->dtype & 3]));
+    json_object_set_new(object, "ms", json_real(facts->seconds * 1e3));
+    json_object_set_new(object, "total_ms", json_real(seconds * 1e3));
+    json_object_set_new(object, "arena_bytes", json_integer((json_int_t)facts->arena_bytes));
+    json_object_set_new(object, "weights_bytes", json_integer((json_int_t)facts->weights_bytes));
+    json_object_set_new(object, "banded", json_boolean(facts->banded));
+    json_object_set_new(object, "band_rows", json_integer(facts->band_rows));
+    if (result->more != NULL) json_object_update(object, result->more);
+    cli_json_print(object);
+}
+
+void cli_session_report(cli_session *session, const cli_result *result)
+{
+    double seconds = cli_clock() - result->started;
+    if (session->settings->json) {
+        print_json(result, seconds);
+    } else if (!session->settings->quiet && !session->progress.bar && result->output != NULL) {
+        double megapixels = (double)result->width * result->height * 1e-6;
+        cli_say("%s -> %s, %ux%u, %.3f s, %.2f MP/s", shown_name(result->input, "standard input"),
+                shown_name(result->output, "standard output"), (unsigned)result->width,
+                (unsigned)result->height, seconds, megapixels / seconds);
+    }
+    json_decref(result->more);
+}
+
+void cli_session_done(cli_session *session)
+{
+    session->done++;
+    cli_progress_file_end(&session->progress, true);
+}
