@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
-#include "src/task/inspection.h"
 #include "src/api/context.h"
 #include "src/base/memory.h"
+#include "src/task/inspection.h"
 
 zenith_status zenith_inspect(zenith_context *context, const char *path, const char *model,
                              bool graph, char **out)

@@ -27,8 +27,8 @@ zenith_status zn_executor_create(int streams, int threads, zn_executor **out, zn
 void zn_executor_free(zn_executor *executor);
 
 // Hands the job over, waits for its end, returns its status. Any number of threads may call it.
-// Hands the job over `count` times (as many as there are streams: each then takes its share of a batch)
-// and waits for all. The status of the first one, in that order, that failed.
+// Hands the job over `count` times (as many as there are streams: each then takes its share of a
+// batch) and waits for all. The status of the first one, in that order, that failed.
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, int count,
                               zn_error *err);
 int zn_executor_threads(const zn_executor *executor);

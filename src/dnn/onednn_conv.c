@@ -3,33 +3,46 @@
 //
 // Convolution on oneDNN. The formula of dnn.h becomes a primitive like this:
 //
-//     integer src    scales are attributes (src 1, weights one per output channel, dst 1) whose
-//     values
-//                    are memories of the conv object; oneDNN adds the bias after scaling.
-//     floating src   dst_scale is 1. src_scale, if not 1, is the first post-op: (acc + bias / s) *
-//     s,
-//                    so that weights keep the bits of the checkpoint.
-//     then           sum (residual, in its own type), then relu.
+//     integer src    Scales are attributes: one for src, one per output channel for the weights,
+//                    one for dst. Their values are memories of the conv object. oneDNN adds the
+//                    bias after scaling.
+//     floating src   dst_scale is 1. src_scale, if not 1, is the first post-operation,
+//                    (acc + bias / s) * s, so that weights keep the bits of the checkpoint.
+//     then           sum (the residual, in its own type), then relu.
 //
 // Invariants
 //   1. Memory objects are made once without data; run only sets their pointers. So an object
-//   belongs to
-//      one thread, and run allocates nothing.
-//   2. Implementations named "ref" (plain loops) are refused: our own kernels are faster.
+//      belongs to one thread, and run allocates nothing.
+//   2. Implementations named "ref" (plain loops, slower than our kernels) and "gemm" (which splits
+//      its sums among threads: other bits) are refused.
 //   3. The implementation, and so every bit of a row, depends on types, channels, kernel and ISA,
+<<<<<<< HEAD
 //   never
 //      on the size of a call. Left alone, oneDNN 3.2 breaks this in two places: it turns from AMX
 //      to AVX-512 for calls of at most 4 pixels (so such calls are computed with more rows:
 //      `grown`), and between two implementations by width for integers with at most 16 channels (so
 //      one is refused).
 #include "src/dnn/onednn_shared.h"
+=======
+//      never on the size of a call. Left alone, oneDNN 3.2 breaks this in two places. For calls of
+//      at most 4 pixels it turns from AMX to AVX-512: such calls are computed with more rows, see
+//      `grow`. For integers with at most 16 channels it turns between two implementations by
+//      width: one of them is refused.
+#include "src/dnn/onednn.h"
+    >>>>>>> ops
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
 
 #include <string.h>
 
-enum { MAP_RANK = 4, KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8, LEAST_PIXELS = 5 };
+    enum {
+        MAP_RANK = 4,
+        KEY_SIZE = 512,
+        ID_SIZE = 96,
+        MAX_ARGS = 8,
+        LEAST_PIXELS = 5
+    };
 
 struct zn_dnn_conv {
     zn_dnn *dnn;
@@ -189,7 +202,8 @@ static zenith_status make_attributes(parts *p, const zn_dnn_conv_desc *desc, zn_
 static bool is_welcome(const zn_dnn_conv_desc *desc, const char *name)
 {
     bool by_width = is_integer(desc->src) && desc->channels_in <= 16 && desc->kernel_w > 1;
-    return !strstr(name, "ref") && !(by_width && strstr(name, "brgconv"));
+    if (strstr(name, "ref") || strstr(name, "gemm")) return false;
+    return !(by_width && strstr(name, "brgconv"));
 }
 
 static const char *implementation_name(dnnl_primitive_desc_t primitive)
@@ -296,8 +310,8 @@ static zenith_status add_scale(zn_dnn_conv *conv, int argument, float *scales, i
 static zenith_status make_arguments(zn_dnn_conv *conv, const parts *p, zn_error *err)
 {
     zn_dnn_conv_desc *desc = &conv->desc;
-    const_dnnl_memory_desc_t scratch =
-        dnnl_primitive_desc_query_md(conv->shared->desc, dnnl_query_scratchpad_md, 0);
+    const_dnnl_memory_desc_t scratch = dnnl_primitive_desc_query_md(conv->shared->desc,
+                                                                    dnnl_query_scratchpad_md, 0);
     size_t own_bytes = scratch ? dnnl_memory_desc_get_size(scratch) : 0;
     conv->own_at = conv->scratch_bytes;
     conv->scratch_bytes += own_bytes;
@@ -353,9 +367,9 @@ static zenith_status build(zn_dnn_conv *conv, parts *p, zn_error *err)
     ZN_TRY(find_primitive(conv, p, err));
     zn_text_format(conv->id, ID_SIZE, "onednn:%s", implementation_name(conv->shared->desc));
     ZN_TRY(copy_scales(conv, err));
-    ZN_TRY(zn_dnn_check(dnnl_memory_desc_clone(
-                            &conv->packed_desc,
-                            dnnl_primitive_desc_query_md(conv->shared->desc, dnnl_query_weights_md, 0)),
+    ZN_TRY(zn_dnn_check(dnnl_memory_desc_clone(&conv->packed_desc,
+                                               dnnl_primitive_desc_query_md(
+                                                   conv->shared->desc, dnnl_query_weights_md, 0)),
                         "weights", err));
     make_layout(conv);
     return make_arguments(conv, p, err);
@@ -464,8 +478,8 @@ static zenith_status execute(const zn_dnn_conv *conv, const void *src, const voi
     if (status == dnnl_success && conv->scratch)
         status = dnnl_memory_set_data_handle(conv->scratch, scratch);
     if (status == dnnl_success)
-        status = dnnl_primitive_execute(conv->shared->primitive, conv->dnn->stream, conv->args_count,
-                                        conv->args);
+        status = dnnl_primitive_execute(conv->shared->primitive, conv->dnn->stream,
+                                        conv->args_count, conv->args);
     if (status == dnnl_success) status = dnnl_stream_wait(conv->dnn->stream);
     return zn_dnn_check(status, "running a convolution", err);
 }

@@ -51,8 +51,8 @@ zenith_status zn_dnn_shared_add(zn_dnn *dnn, const zn_dnn_conv_desc *desc,
 {
     zn_dnn_shared *s = zn_alloc_zero(sizeof *s);
     if (!s) return zn_fail_memory(err, sizeof *s);
-    zenith_status status =
-        zn_dnn_check(dnnl_primitive_create(&s->primitive, primitive_desc), "convolution", err);
+    zenith_status status = zn_dnn_check(dnnl_primitive_create(&s->primitive, primitive_desc),
+                                        "convolution", err);
     if (status != ZENITH_OK) {
         zn_free(s);
         return status;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Primitives shared by the convolutions of one zn_dnn. Generating code for a wide row takes up to 60 ms,
-// and a residual network has the same convolution over and over: the weights, the scales of integers and
-// all memory are arguments of a run, so one primitive serves them all.
+// Primitives shared by the convolutions of one zn_dnn. Generating code for a wide row takes up to
+// 60 ms, and a residual network has the same convolution over and over: the weights, the scales of
+// integers and all memory are arguments of a run, so one primitive serves them all.
 #ifndef ZN_DNN_ONEDNN_SHARED_H
 #define ZN_DNN_ONEDNN_SHARED_H
 

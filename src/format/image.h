@@ -63,7 +63,7 @@ typedef struct zn_image_facts {
     bool animated;    // more than one frame
     bool streamed;    // a few rows in memory, not the picture
     char colour[32];  // "sRGB", "CMYK", "gAMA", "cICP", the profile's name, "unreadable profile
-                     // ignored", "mismatched profile ignored"
+                      // ignored", "mismatched profile ignored"
 } zn_image_facts;
 
 typedef struct zn_image_options {

@@ -8,9 +8,9 @@
 //     real   = (float)src[i] / reciprocal(src_scale)   u8 and s8
 //     dst[i] = store(real * reciprocal(dst_scale))
 //
-// each step rounded to f32. The reciprocal of a scale is 1 / scale, and the whole number beside it where
-// that is as near as f32 can tell: the scale of pixels stands for 1/255, so 255 becomes exactly 1, and
-// every other pixel what a division by 255 gives. A floating store rounds to nearest
+// each step rounded to f32. The reciprocal of a scale is 1 / scale, and the whole number beside it
+// where that is as near as f32 can tell: the scale of pixels stands for 1/255, so 255 becomes
+// exactly 1, and every other pixel what a division by 255 gives. A floating store rounds to nearest
 // even; an integer store rounds to nearest even, saturates, and makes NaN 0. That is the scalar
 // version in convert.c; every other one gives the same bits, NaN payloads and denormals included.
 // Scales are finite and not zero (1 for types without one).
@@ -33,8 +33,8 @@ static inline float zn_convert_reciprocal(float scale)
 // n elements; src and dst need no alignment beyond their type's and must not overlap.
 typedef void zn_convert_fn(const void *src, float src_scale, void *dst, float dst_scale, size_t n);
 
-// The best version for `isa`. Sources: f32, bf16, f16, u8, s8; destinations: the same without f16; and
-// between f32 and bf16x2. NULL for any other pair.
+// The best version for `isa`. Sources: f32, bf16, f16, u8, s8; destinations: the same without f16;
+// and between f32 and bf16x2. NULL for any other pair.
 zn_convert_fn *zn_convert_pick(zn_isa isa, zn_type from, zn_type to);
 
 // The versions of one instruction set; convert.c lists them.

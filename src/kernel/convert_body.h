@@ -22,8 +22,7 @@
         (void)divisor;                                                                             \
         size_t i = 0;                                                                              \
         for (; i + LANES <= n; i += LANES) {                                                       \
-            vec real =                                                                             \
-                SCALED_##from(vec_mul, vec_div, vec_load_##from(in + i), scale, divisor);          \
+            vec real = SCALED_##from(vec_mul, vec_div, vec_load_##from(in + i), scale, divisor);   \
             vec_store_##to(out + i, vec_mul(real, inverse));                                       \
         }                                                                                          \
         if (i == n) return;                                                                        \

@@ -40,8 +40,8 @@ typedef struct zn_family {
     // same.
     bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
 
-    // How precisely the value of a node of `build` must be kept in bf16, so that the whole stays inside
-    // the published bound. NULL: no more than bf16.
+    // How precisely the value of a node of `build` must be kept in bf16, so that the whole stays
+    // inside the published bound. NULL: no more than bf16.
     zn_precision (*precision)(const zn_variant *variant, const char *name);
 
     // The encoder from pixels in 0 .. 1 to a latent, or the decoder back.

@@ -30,8 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// In bf16, what layers first .. last need to stay within the published bounds: their results, and the
-// values inside their blocks. docs/PRECISION.md has the measurements.
+// In bf16, what layers first .. last need to stay within the published bounds: their results, and
+// the values inside their blocks. docs/PRECISION.md has the measurements.
 typedef struct precision_rule {
     int first, last;
     zn_precision result, inside;
@@ -47,11 +47,14 @@ typedef struct numbers {
 #define STORED ZN_PRECISION_STORED
 #define SPLIT  ZN_PRECISION_SPLIT
 
-// Errors made at low resolution spread over many pixels, so the decoder is precise at its start, where
-// it is cheap.
+// Errors made at low resolution spread over many pixels, so the decoder is precise at its start,
+// where it is cheap.
 #define DECODER                                                                                    \
     {                                                                                              \
-        {0, 6, SPLIT, SPLIT}, {7, 10, STORED, PLAIN}                                               \
+        {0, 6, SPLIT, SPLIT},                                                                      \
+        {                                                                                          \
+            7, 10, STORED, PLAIN                                                                   \
+        }                                                                                          \
     }
 static const numbers plain = {0, {{0, 13, STORED, PLAIN}}, DECODER};
 static const numbers xl = {

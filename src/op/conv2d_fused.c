@@ -65,49 +65,15 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
     return a->relu ? zn_relu(graph, node->name, y) : y;
 }
 
-// Patterns, the larger first. B: with bias; the number is the index of the pattern's convolution.
-#define CONV                                                                                       \
-    {                                                                                              \
-        "conv2d",                                                                                  \
-        {                                                                                          \
-            ZN_ANY, ZN_ANY, ZN_NONE                                                                \
-        }                                                                                          \
-    }
-#define CONV_B                                                                                     \
-    {                                                                                              \
-        "conv2d",                                                                                  \
-        {                                                                                          \
-            ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE                                                        \
-        }                                                                                          \
-    }
-#define RELU                                                                                       \
-    {                                                                                              \
-        "relu",                                                                                    \
-        {                                                                                          \
-            1, ZN_NONE                                                                             \
-        }                                                                                          \
-    }
-#define LEFT(conv)                                                                                 \
-    {                                                                                              \
-        "add",                                                                                     \
-        {                                                                                          \
-            conv, ZN_ANY, ZN_NONE                                                                  \
-        }                                                                                          \
-    }
-#define RIGHT(conv)                                                                                \
-    {                                                                                              \
-        "add",                                                                                     \
-        {                                                                                          \
-            ZN_ANY, conv, ZN_NONE                                                                  \
-        }                                                                                          \
-    }
-#define END                                                                                        \
-    {                                                                                              \
-        NULL,                                                                                      \
-        {                                                                                          \
-            ZN_NONE                                                                                \
-        }                                                                                          \
-    }
+// Patterns, the larger first. CONV_B is with bias; the numbers are indices in the same pattern.
+// clang-format off
+#define CONV   {"conv2d", {ZN_ANY, ZN_ANY, ZN_NONE}}
+#define CONV_B {"conv2d", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}}
+#define RELU   {"relu", {1, ZN_NONE}}
+#define LEFT(conv)  {"add", {conv, ZN_ANY, ZN_NONE}}
+#define RIGHT(conv) {"add", {ZN_ANY, conv, ZN_NONE}}
+#define END    {NULL, {ZN_NONE}}
+// clang-format on
 static const zn_pattern *const patterns[] = {
     (const zn_pattern[]){RELU, LEFT(2), CONV_B, END},
     (const zn_pattern[]){RELU, LEFT(2), CONV, END},
@@ -156,31 +122,19 @@ static const zn_conv2d_fused_attributes all = {1, 1, true, true, true},
                                         sum_only = {1, 1, false, true, false},
                                         relu_half = {2, 1, true, false, true},
                                         point_all = {1, 0, true, true, true};
+// clang-format off
 #define SAMPLE(label, attribute, count, h, w, ci, co, k, third, bits)                              \
-    {                                                                                              \
-        .name = label, .inputs_count = count,                                                      \
-        .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, third, {4, {1, h, w, co}}},            \
-        .parameters = bits, .attributes = &(attribute)                                             \
-    }
-#define VECTOR(n)                                                                                  \
-    {                                                                                              \
-        1,                                                                                         \
-        {                                                                                          \
-            n                                                                                      \
-        }                                                                                          \
-    }
-#define MAP(h, w, c)                                                                               \
-    {                                                                                              \
-        4,                                                                                         \
-        {                                                                                          \
-            1, h, w, c                                                                             \
-        }                                                                                          \
-    }
+    {.name = label, .inputs_count = count,                                                         \
+     .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, third, {4, {1, h, w, co}}},               \
+     .parameters = bits, .attributes = &(attribute)}
+#define VECTOR(n)    {1, {n}}
+#define MAP(h, w, c) {4, {1, h, w, c}}
+// clang-format on
 static const zn_op_sample samples[] = {
     SAMPLE("pixel", all, 4, 1, 1, 3, 3, 3, VECTOR(3), 6),
     SAMPLE("block", all, 4, 5, 13, 64, 64, 3, VECTOR(64), 6),
     SAMPLE("sum", sum_only, 3, 4, 7, 4, 16, 3, MAP(4, 7, 16), 2),
-    SAMPLE("half", relu_half, 3, 7, 10, 64, 64, 3, VECTOR(64), 6),
+    SAMPLE("half", relu_half, 3, 8, 10, 64, 64, 3, VECTOR(64), 6),
     SAMPLE("point", point_all, 4, 3, 9, 32, 64, 1, VECTOR(64), 6),
 };
 

@@ -3,13 +3,11 @@
 //
 // One call of the lowering, with the steps that a convolution needs:
 //
-//     x rows ----(widen: f32 in scratch)----+
-//                                           conv ---> dst rows ----(narrow, from f32 in scratch)-->
-//                                           result
-//     residual rows --(copied or widened)---^ into dst, where oneDNN's sum reads it
+//     x ----------(widened: f32 in scratch)---> conv ---> dst ---(narrowed, if f32)---> result
+//     residual ---(copied or widened)-----------------> dst, where oneDNN's sum reads it
 //
-// Which steps, and whose convolution, depends on types, channels, kernel and ISA only: see
-// find_convolution.
+// Which steps, and whose convolution (find_convolution), depends on types, channels, kernel and
+// ISA only.
 #include "src/op/conv_lowering.h"
 
 #include "src/base/memory.h"
@@ -41,8 +39,9 @@ typedef struct conv_lowering {
     char id[ID_SIZE];
 } conv_lowering;
 
-// Types that the convolution itself works in. A bf16x2 map is a bf16 map with each channel twice, so
-// that the convolution has each weight twice: for a weight that bf16 holds exactly it sums as from f32.
+// Types that the convolution itself works in. A bf16x2 map is a bf16 map with each channel twice,
+// so that the convolution has each weight twice: for a weight that bf16 holds exactly it sums as
+// from f32.
 typedef struct compute_types {
     zn_type src, weights, dst;
     int levels; // of the grid of weights, 0: none

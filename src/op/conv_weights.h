@@ -10,9 +10,9 @@
 #include "src/dnn/dnn.h"
 #include "src/graph/packs.h"
 
-// 8-bit weights are symmetric, with one scale per output channel: round(w / s), s = largest /
-// levels. 127 levels; 63 without VNNI, where two products are added in 16 bits: 2 * 255 * 63 still
-// fits.
+// 8-bit weights are symmetric, with one scale per output channel: round(w / s), where
+// s = largest / levels. There are 127 levels, and 63 without VNNI, where two products are added in
+// 16 bits: 2 * 255 * 63 still fits.
 int zn_conv_levels(const zn_cpu *cpu);
 // scales: one per output channel (dimension 0 of the weight).
 void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales);
@@ -21,8 +21,7 @@ void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales);
 // values they stand for (f32).
 zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
                                       int levels, int repeats, const zn_dnn_conv *conv,
-                                      const void **out,
-                                      zn_error *err);
+                                      const void **out, zn_error *err);
 // Packed for the kernel conv_f32.
 zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
                                          const void **out, zn_error *err);

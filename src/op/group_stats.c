@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and 1 / sqrt(variance + epsilon) of each group from the moments of all rows [n, h, groups,
-// 2]
-// -> [n, groups, 2]. Rows are added in order and in double, so the bits depend on nothing else.
-// Variance as mean of squares less square of the mean: in double it keeps all digits that f32
-// values have, unless they differ by less than one in 10^7 of their mean.
+// Mean and 1 / sqrt(variance + epsilon) of each group, from the moments of all its rows:
+// [n, h, groups, 2] -> [n, groups, 2]. Rows are added in order and in double, so the bits depend on
+// nothing else. The variance is the mean of squares less the square of the mean; in double that
+// loses about 2^-52 of the squared mean, far less than f32 values can tell.
 #include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"

@@ -22,10 +22,10 @@ static const struct {
     size_t size;
     const char *name;
 } types[ZN_TYPE_COUNT] = {
-    [ZN_F32] = {4, "f32"},         [ZN_BF16] = {2, "bf16"}, [ZN_F16] = {2, "f16"},
-    [ZN_U8] = {1, "u8"},           [ZN_S8] = {1, "s8"},     [ZN_S32] = {4, "s32"},
-    [ZN_F64] = {8, "f64"},         [ZN_S64] = {8, "s64"},   [ZN_F8_E4M3] = {1, "f8_e4m3"},
-    [ZN_F8_E5M2] = {1, "f8_e5m2"}, [ZN_S16] = {2, "s16"},   [ZN_U16] = {2, "u16"},
+    [ZN_F32] = {4, "f32"},         [ZN_BF16] = {2, "bf16"},     [ZN_F16] = {2, "f16"},
+    [ZN_U8] = {1, "u8"},           [ZN_S8] = {1, "s8"},         [ZN_S32] = {4, "s32"},
+    [ZN_F64] = {8, "f64"},         [ZN_S64] = {8, "s64"},       [ZN_F8_E4M3] = {1, "f8_e4m3"},
+    [ZN_F8_E5M2] = {1, "f8_e5m2"}, [ZN_S16] = {2, "s16"},       [ZN_U16] = {2, "u16"},
     [ZN_BOOL] = {1, "bool"},       [ZN_BF16X2] = {4, "bf16x2"},
 };
 

@@ -55,8 +55,8 @@ static inline uint16_t zn_f32_to_bf16(float value)
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// A float as the sum of two bf16: the nearest one in the low half, and in the high half the nearest to
-// what is left (zero beside infinities and NaN).
+// A float as the sum of two bf16: the nearest one in the low half, and in the high half the nearest
+// to what is left (zero beside infinities and NaN).
 static inline uint32_t zn_f32_to_bf16x2(float value)
 {
     uint16_t high = zn_f32_to_bf16(value);

@@ -130,7 +130,7 @@ static void *entry_main(void *arg)
 {
     struct entry *entry = arg;
     return zn_executor_run(entry->queue->executor, order_job, entry, 1, NULL) == ZENITH_OK ? NULL
-                                                                                        : arg;
+                                                                                           : arg;
 }
 
 static void first_come_first_served(void **state)

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights and
-// none at 1536 x 1024, in every type, TAEF2 with its barriers included. Results are compared by hash.
+// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights
+// and none at 1536 x 1024, in every type, TAEF2 with its barriers included. Results are compared by
+// hash.
 #include "tests/testing.h"
 
 #include "src/base/random.h"
@@ -31,7 +32,8 @@ static zenith_model *open_model(zenith_context *context, const char *name)
     snprintf(models, sizeof models, "%s/models", zn_test_source());
     setenv("ZENITH_MODELS", models, 1); // calibrations
     zenith_model *model = NULL;
-    zenith_model_params params = {.size = sizeof params, .name = name, .weights = zn_test_weights()};
+    zenith_model_params params = {
+        .size = sizeof params, .name = name, .weights = zn_test_weights()};
     if (zenith_model_open(context, &params, &model) != ZENITH_OK) {
         fail_msg("%s", zenith_context_error(context));
     }
@@ -45,8 +47,10 @@ static uint8_t *make_picture(uint32_t width, uint32_t height, uint64_t seed)
     zn_random random = {.seed = seed};
     for (uint32_t y = 0; y < height; y++) {
         for (uint32_t x = 0; x < width * 3; x++) {
-            uint32_t shape = (x / 3 * 255 / width + y * 255 / height + (x / 90 + y / 30) % 2 * 60) / 2;
-            pixels[(size_t)y * width * 3 + x] = (uint8_t)(shape % 240 + zn_random_below(&random, 16));
+            uint32_t shape = (x / 3 * 255 / width + y * 255 / height + (x / 90 + y / 30) % 2 * 60) /
+                             2;
+            pixels[(size_t)y * width * 3 + x] = (uint8_t)(shape % 240 +
+                                                          zn_random_below(&random, 16));
         }
     }
     return pixels;
@@ -68,8 +72,8 @@ static bits hash(const void *data, size_t size)
 }
 
 // Latent and decoded float picture of one picture, as one hash.
-static bits round_trip(zenith_context *context, zenith_model *model, uint8_t *pixels, uint32_t width,
-                       uint32_t height, zenith_run_params params)
+static bits round_trip(zenith_context *context, zenith_model *model, uint8_t *pixels,
+                       uint32_t width, uint32_t height, zenith_run_params params)
 {
     zenith_model_info info = {.size = sizeof info};
     zenith_model_get_info(model, &info);
@@ -137,8 +141,8 @@ static void threads_and_neighbours(void **state)
             check_run(two, zenith_encode(two, model, images, latents, COUNT, &params));
             check_run(both, zenith_encode(both, model, images, streamed, COUNT, &params));
             for (uint32_t i = 0; i < COUNT; i++) {
-                size_t bytes = (size_t)latents[i].width * latents[i].height *
-                               info.latent_channels * sizeof(float);
+                size_t bytes = (size_t)latents[i].width * latents[i].height * info.latent_channels *
+                               sizeof(float);
                 float *alone = malloc(bytes);
                 zenith_latent latent = latents[i];
                 latent.data = alone;
