@@ -16,33 +16,18 @@
 //   2. Implementations named "ref" (plain loops, slower than our kernels) and "gemm" (which splits
 //      its sums among threads: other bits) are refused.
 //   3. The implementation, and so every bit of a row, depends on types, channels, kernel and ISA,
-<<<<<<< HEAD
-//   never
-//      on the size of a call. Left alone, oneDNN 3.2 breaks this in two places: it turns from AMX
-//      to AVX-512 for calls of at most 4 pixels (so such calls are computed with more rows:
-//      `grown`), and between two implementations by width for integers with at most 16 channels (so
-//      one is refused).
-#include "src/dnn/onednn_shared.h"
-=======
 //      never on the size of a call. Left alone, oneDNN 3.2 breaks this in two places. For calls of
 //      at most 4 pixels it turns from AMX to AVX-512: such calls are computed with more rows, see
 //      `grow`. For integers with at most 16 channels it turns between two implementations by
 //      width: one of them is refused.
-#include "src/dnn/onednn.h"
-    >>>>>>> ops
+#include "src/dnn/onednn_shared.h"
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
 
 #include <string.h>
 
-    enum {
-        MAP_RANK = 4,
-        KEY_SIZE = 512,
-        ID_SIZE = 96,
-        MAX_ARGS = 8,
-        LEAST_PIXELS = 5
-    };
+enum { MAP_RANK = 4, KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8, LEAST_PIXELS = 5 };
 
 struct zn_dnn_conv {
     zn_dnn *dnn;
