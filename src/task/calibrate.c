@@ -3,12 +3,11 @@
 //
 // Calibration, for the encoder and then the decoder:
 //   1. The pictures run in f32; an observer notes the largest magnitude of every value, and whether
-//   any
-//      was negative. The results are kept as the reference.
+//      any was negative. The results are kept as the reference.
 //   2. Every convolution in 8 bits: if the error against the reference is inside the target, done.
-//   3. Else each convolution alone in 8 bits, to see what each costs; then, worst first, they go
-//   back to
-//      bf16 until the rest are inside the target.
+//   3. Else each convolution alone in 8 bits, to see what error each adds; then, the most error for
+//      the least work first, they go back to bf16 until the rest are inside the target. So what
+//      stays in 8 bits is most of the work.
 // The error is the relative L2 distance for latents, and the root mean square for pictures.
 #include "src/task/calibrate.h"
 
@@ -25,6 +24,12 @@ static const double encoder_target = 0.022; // relative L2
 static const double decoder_target = 0.005; // rms of pixels in 0 .. 1: 46 dB
 
 enum { FEWEST = 8, MOST_LAYERS = 256 };
+
+typedef struct layer {
+    const char *name;
+    double flops;
+    double price; // error energy that 8 bits add, per unit of work
+} layer;
 
 typedef struct calibrating {
     zn_engine *engine;
@@ -203,7 +208,7 @@ static zenith_status keep_result(calibrating *c, size_t index, one_run *run)
 }
 
 // Entries for every value of the part's graph, and the names of its convolutions.
-static zenith_status list_values(calibrating *c, const char **layers, size_t *layers_count)
+static zenith_status list_values(calibrating *c, layer *layers, size_t *layers_count)
 {
     const zn_compile_key key = key_for(c, 0, ZENITH_DTYPE_F32);
     zn_compiled *compiled = NULL;
@@ -220,16 +225,16 @@ static zenith_status list_values(calibrating *c, const char **layers, size_t *la
         }
         entry->positive = true;
         if (!(node->op->traits & ZN_OP_MATMUL) || *layers_count == MOST_LAYERS) continue;
-        layers[(*layers_count)++] = entry->name;
+        layers[(*layers_count)++] = (layer){entry->name, zn_node_flops(node), 0};
     }
     zn_compiled_free(compiled);
     return status;
 }
 
-static void set_layers(calibrating *c, const char *const *layers, size_t count, bool int8)
+static void set_layers(calibrating *c, const layer *layers, size_t count, bool int8)
 {
     for (size_t i = 0; i < count; i++) {
-        zn_calibration_find(c->calibration, layers[i], false)->int8 = int8;
+        zn_calibration_find(c->calibration, layers[i].name, false)->int8 = int8;
     }
 }
 
@@ -238,35 +243,40 @@ static size_t trial_pictures(const calibrating *c)
     return c->count < FEWEST ? c->count : FEWEST;
 }
 
-// Sorts the layers by what each costs alone, the worst first.
-static zenith_status rank_layers(calibrating *c, const char **layers, size_t count)
+// Sorts the layers by price, the dearest first.
+static void sort_layers(layer *layers, size_t count)
 {
-    double cost[MOST_LAYERS];
-    set_layers(c, layers, count, false);
-    for (size_t i = 0; i < count; i++) {
-        set_layers(c, &layers[i], 1, true);
-        ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c) / 2, NULL, NULL, &cost[i]));
-        set_layers(c, &layers[i], 1, false);
-        const char *moving = layers[i];
-        double moving_cost = cost[i];
+    for (size_t i = 1; i < count; i++) {
+        layer moving = layers[i];
         size_t at = i;
-        for (; at > 0 && cost[at - 1] < moving_cost; at--) {
-            cost[at] = cost[at - 1];
-            layers[at] = layers[at - 1];
-        }
-        cost[at] = moving_cost;
+        for (; at > 0 && layers[at - 1].price < moving.price; at--) layers[at] = layers[at - 1];
         layers[at] = moving;
     }
+}
+
+static zenith_status price_layers(calibrating *c, layer *layers, size_t count)
+{
+    const size_t pictures = trial_pictures(c) / 2;
+    double base = 0, error = 0;
+    set_layers(c, layers, count, false);
+    ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, pictures, NULL, NULL, &base));
+    for (size_t i = 0; i < count; i++) {
+        set_layers(c, &layers[i], 1, true);
+        ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, pictures, NULL, NULL, &error));
+        set_layers(c, &layers[i], 1, false);
+        layers[i].price = (error * error - base * base) / layers[i].flops;
+    }
+    sort_layers(layers, count);
     return ZENITH_OK;
 }
 
-static zenith_status choose_layers(calibrating *c, const char **layers, size_t count)
+static zenith_status choose_layers(calibrating *c, layer *layers, size_t count)
 {
     double target = c->part == ZN_ENCODER ? encoder_target : decoder_target, error = 0;
     set_layers(c, layers, count, true);
     ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c), NULL, NULL, &error));
     if (error <= target) return ZENITH_OK;
-    ZN_TRY(rank_layers(c, layers, count));
+    ZN_TRY(price_layers(c, layers, count));
     // The fewest layers to take back, found by halving: the error falls as more go back.
     size_t low = 1, high = count;
     while (low < high) {
@@ -284,7 +294,7 @@ static zenith_status choose_layers(calibrating *c, const char **layers, size_t c
 
 static zenith_status calibrate_part(calibrating *c, unsigned part)
 {
-    const char *layers[MOST_LAYERS];
+    layer layers[MOST_LAYERS];
     size_t count = 0;
     c->part = part;
     ZN_TRY(list_values(c, layers, &count));
