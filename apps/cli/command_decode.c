@@ -218,7 +218,7 @@ static const cli_example examples[] = {
     {"zenith decode from_diffusers.npy -o picture.png --model taesdxl",
      "a bare array [N,4,h,w] in the model's space; add --space raw if the VAE's scale is not "
      "applied"},
-    {"zenith decode big.latent -o big.webp --model taesd --max-memory 300M",
+    {"zenith decode big.latent -o big.png --model taesd --max-memory 300M",
      "ComfyUI's file, in bounded memory"},
     {NULL, NULL}};
 

@@ -130,7 +130,6 @@ static void report(const struct job *job, double started)
     zenith_run_facts both = job->decoder;
     both.seconds += job->encoder.seconds;
     if (job->encoder.arena_bytes > both.arena_bytes) both.arena_bytes = job->encoder.arena_bytes;
-    both.weights_bytes += job->encoder.weights_bytes;
     json_t *more = json_object();
     json_object_set_new(more, "psnr", job->squares == 0 ? json_null() : json_real(psnr));
     json_object_set_new(more, "encode_ms", json_real(job->encoder.seconds * 1e3));

@@ -59,7 +59,11 @@ static zenith_status run(zenith_context *context, zenith_model *model, unsigned 
     }
     batch.model = model->inner;
     ZN_TRY(fill_params(context, params, &batch.params));
-    return zn_autoencode(context->engine, &batch, &context->error);
+    zenith_run_facts facts = {0}, *wanted = batch.params.facts;
+    batch.params.facts = &facts;
+    ZN_TRY(zn_autoencode(context->engine, &batch, &context->error));
+    if (wanted) zn_info_copy(&facts, sizeof facts, wanted);
+    return ZENITH_OK;
 }
 
 zenith_status zenith_encode(zenith_context *context, zenith_model *model,

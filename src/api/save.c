@@ -119,34 +119,16 @@ static zenith_status check_alike(const zenith_latent *latents, size_t count, zen
     return ZENITH_OK;
 }
 
-// Row by row, turned from planes [C][h][w] to pixels [w][C], as the writer takes it.
-static zenith_status write_latent(zn_latent_writer *writer, const zenith_latent *latent, float *row,
-                                  zn_error *err)
-{
-    const float *src = latent->data;
-    size_t c = latent->channels, h = latent->height, w = latent->width;
-    for (size_t y = 0; y < h; y++) {
-        for (size_t channel = 0; channel < c; channel++)
-            for (size_t x = 0; x < w; x++) row[x * c + channel] = src[(channel * h + y) * w + x];
-        ZN_TRY(zn_latent_writer_rows(writer, row, 1, err));
-    }
-    return ZENITH_OK;
-}
-
-static zenith_status write_latents(zn_latent_writer *writer, const zenith_latent *latents,
+static zenith_status write_latents(zn_writer *file, zn_type type, const zenith_latent *latents,
                                    size_t count, zn_error *err)
 {
-    size_t bytes = (size_t)latents->width * latents->channels;
-    float *row = zn_mul_size(bytes, sizeof *row, &bytes) ? zn_alloc(bytes) : NULL;
-    if (!row) return zn_fail_memory(err, bytes);
-    zenith_status status = ZENITH_OK;
-    for (size_t i = 0; status == ZENITH_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         zenith_latent latent;
-        status = latent_at(latents, i, &latent, err);
-        if (status == ZENITH_OK) status = write_latent(writer, &latent, row, err);
+        ZN_TRY(latent_at(latents, i, &latent, err));
+        size_t elements = (size_t)latent.channels * latent.height * latent.width;
+        ZN_TRY(zn_latent_write_image(file, type, latent.data, elements, err));
     }
-    zn_free(row);
-    return status == ZENITH_OK ? zn_latent_writer_finish(writer, err) : status;
+    return ZENITH_OK;
 }
 
 static zenith_status save_latents(const char *path, const zenith_latent *latents, size_t count,
@@ -165,15 +147,12 @@ static zenith_status save_latents(const char *path, const zenith_latent *latents
     zn_shape shape = {.rank = 4,
                       .dim = {(int64_t)count, first.channels, first.height, first.width}};
     zn_writer *file = NULL;
-    zn_latent_writer *writer = NULL;
     zenith_status status;
     ZN_GO(zn_writer_open(path, &file, err));
-    ZN_GO(zn_latent_writer_open(file, format, &shape, type, &facts, &writer, err));
-    ZN_GO(write_latents(writer, latents, count, err));
-    zn_latent_writer_free(writer);
+    ZN_GO(zn_latent_write_header(file, format, &shape, type, &facts, err));
+    ZN_GO(write_latents(file, type, latents, count, err));
     return zn_writer_commit(file, err);
 fail:
-    zn_latent_writer_free(writer);
     zn_writer_discard(file);
     return status;
 }

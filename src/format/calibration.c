@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+// More values than any model has: keeping them in order by insertion stays cheap.
+enum { MOST_VALUES = 1 << 14 };
+
 zenith_status zn_calibration_create(zn_calibration **out, zn_error *err)
 {
     *out = zn_alloc_zero(sizeof **out);
@@ -59,6 +62,9 @@ static zenith_status read_value(void *cookie, const char *name, const zn_json *v
     ZN_TRY(zn_json_get_flag(value, "positive", &positive, err));
     if (!(largest >= 0) || largest > 1e30) {
         return zn_fail(err, ZENITH_BAD_FILE, "'%s' has no usable 'largest'", name);
+    }
+    if (calibration->count == MOST_VALUES) {
+        return zn_fail(err, ZENITH_LIMIT, "more than %d values", MOST_VALUES);
     }
     zn_calibrated *entry = zn_calibration_find(calibration, name, true);
     if (!entry) return zn_fail_memory(err, sizeof *entry);

@@ -80,20 +80,12 @@ typedef enum zn_latent_format {
 // By the name's ending: ".latent" ComfyUI, ".npy" npy, anything else safetensors.
 zn_latent_format zn_latent_format_of(const char *path);
 
-typedef struct zn_latent_writer zn_latent_writer;
-
-// Writes the header for a latent [N, C, h, w] of type f32, bf16 or f16. `to` stays the caller's,
-// who commits or discards it. The files want [C, h, w] and rows come as [w, C], so one image's
-// latent is collected in memory (C * h * w elements in the file's type: for 8x8 pixels and 4
-// channels 1/48 of the picture as floats) and written when it is complete.
-zenith_status zn_latent_writer_open(zn_writer *to, zn_latent_format format, const zn_shape *shape,
-                                    zn_type type, const zn_latent_facts *facts,
-                                    zn_latent_writer **out, zn_error *err);
-// The next `count` rows, src [count, w, C], of the N * h rows of the whole latent, in order.
-zenith_status zn_latent_writer_rows(zn_latent_writer *writer, const float *src, int64_t count,
+// Writes the header for a latent [N, C, h, w] of type f32, bf16 or f16; its N images follow. The
+// caller commits or discards `to`.
+zenith_status zn_latent_write_header(zn_writer *to, zn_latent_format format, const zn_shape *shape,
+                                     zn_type type, const zn_latent_facts *facts, zn_error *err);
+// The next image: `elements` = C * h * w numbers, src [C, h, w], as the file has them but for the type.
+zenith_status zn_latent_write_image(zn_writer *to, zn_type type, const float *src, size_t elements,
                                     zn_error *err);
-// Says whether all rows have come: call it before committing.
-zenith_status zn_latent_writer_finish(zn_latent_writer *writer, zn_error *err);
-void zn_latent_writer_free(zn_latent_writer *writer); // NULL is fine
 
 #endif

@@ -73,20 +73,24 @@ static zenith_status open_file(const char *path, zn_weights **out, zn_error *err
     return ZENITH_OK;
 }
 
-// Opens NAME in a folder; ZENITH_NOT_FOUND, without a sentence, where it is not there.
-static zenith_status open_in(const char *folder, const char *name, zn_weights **out, zn_error *err)
+// Opens NAME in a folder of models; ZENITH_NOT_FOUND, without a sentence, where it is not there.
+static zenith_status open_named(const char *folder, const char *name, zn_weights **out,
+                                zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    if (name) {
-        zn_text_format(path, sizeof path, "%s_", name);
-        zenith_status status = open_pair(folder, path, out, err);
-        if (status != ZENITH_NOT_FOUND) return status;
-        zn_text_format(path, sizeof path, "%s/%s", folder, name);
-        if (zn_path_is_directory(path)) {
-            status = open_pair(path, "", out, err);
-            return status == ZENITH_NOT_FOUND ? zn_weights_open(path, out, err) : status;
-        }
-    }
+    zn_text_format(path, sizeof path, "%s_", name);
+    zenith_status status = open_pair(folder, path, out, err);
+    if (status != ZENITH_NOT_FOUND) return status;
+    zn_text_format(path, sizeof path, "%s/%s", folder, name);
+    if (!zn_path_is_directory(path)) return ZENITH_NOT_FOUND;
+    status = open_pair(path, "", out, err);
+    return status == ZENITH_NOT_FOUND ? zn_weights_open(path, out, err) : status;
+}
+
+// Opens the one model whose folder this is; ZENITH_NOT_FOUND likewise.
+static zenith_status open_own(const char *folder, zn_weights **out, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
     zenith_status status = open_pair(folder, "", out, err);
     if (status != ZENITH_NOT_FOUND) return status;
     zn_text_format(path, sizeof path, "%s/config.json", folder);
@@ -102,8 +106,7 @@ static zenith_status search(const char *name, zn_weights **out, zn_error *err)
     }
     for (int i = 0; search_folder(i, folder); i++) {
         if (!folder[0] || !zn_path_is_directory(folder)) continue;
-        // A folder of models must name them: its own files are no answer to a name.
-        zenith_status status = open_in(folder, name, out, err);
+        zenith_status status = open_named(folder, name, out, err);
         if (status != ZENITH_NOT_FOUND) return status;
     }
     if (!zn_variant_find(name)) {
@@ -120,7 +123,8 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
 {
     if (!weights) return search(name, out, err);
     if (!zn_path_is_directory(weights)) return open_file(weights, out, err);
-    zenith_status status = open_in(weights, name, out, err);
+    zenith_status status = name ? open_named(weights, name, out, err) : ZENITH_NOT_FOUND;
+    if (status == ZENITH_NOT_FOUND) status = open_own(weights, out, err);
     if (status != ZENITH_NOT_FOUND) return status;
     if (!name) {
         return zn_fail(err, ZENITH_AMBIGUOUS,
@@ -132,13 +136,27 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
                    weights, name, name, name);
 }
 
+// Beside the weights: in their folder, or in that of their file.
+static void beside(const char *weights, const char *name, char path[ZN_PATH_SIZE])
+{
+    const char *slash = strrchr(weights, '/');
+    int folder = slash ? (int)(slash - weights) : 0;
+    if (zn_path_is_directory(weights)) {
+        zn_text_format(path, ZN_PATH_SIZE, "%s/%s.calib.json", weights, name);
+    } else if (folder > 0) {
+        zn_text_format(path, ZN_PATH_SIZE, "%.*s/%s.calib.json", folder, weights, name);
+    } else {
+        zn_text_format(path, ZN_PATH_SIZE, "%s%s.calib.json", slash ? "/" : "", name);
+    }
+}
+
 bool zn_locate_calibration(const char *name, const char *weights, int index,
                            char path[ZN_PATH_SIZE])
 {
     char folder[ZN_PATH_SIZE];
     path[0] = 0;
     if (index == 0) {
-        if (weights) zn_text_format(path, ZN_PATH_SIZE, "%s/%s.calib.json", weights, name);
+        if (weights) beside(weights, name, path);
         return true;
     }
     if (!search_folder(index - 1, folder)) return false;

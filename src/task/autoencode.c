@@ -54,7 +54,7 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
                    "pictures are u8 or f32; latents f32, f16 or bf16, and f32 when streamed");
 }
 
-// Sizes are copied from the caller's versioned structs; element i lies i * size bytes on.
+// Arrays are of the caller's structs, which may be longer than ours: element i lies i * size bytes on.
 static const void *element(const void *array, size_t i, size_t size)
 {
     return (const uint8_t *)array + i * size;
@@ -209,7 +209,7 @@ static zenith_status check_batch(const zn_batch *batch, zn_error *err)
     for (size_t i = 0; i < batch->count; i++) {
         const zenith_image *image = element(batch->images, i, batch->images->size);
         const zenith_latent *latent = element(batch->latents, i, batch->latents->size);
-        if (image->size != sizeof *image || latent->size != sizeof *latent) {
+        if (image->size < sizeof *image || latent->size < sizeof *latent) {
             return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                            "picture or latent %zu: `size` is not that of the struct", i);
         }
@@ -241,10 +241,7 @@ zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *
         goto fail;
     }
     all.facts.seconds = zn_clock_seconds() - begin;
-    if (batch->params.facts) {
-        all.facts.size = batch->params.facts->size;
-        *batch->params.facts = all.facts;
-    }
+    if (batch->params.facts) *batch->params.facts = all.facts;
 fail:
     zn_free(all.fractions);
     zn_mutex_free(all.lock);

@@ -18,7 +18,7 @@ typedef struct zn_batch {
     const zenith_image *images;
     const zenith_latent *latents;
     size_t count;
-    zenith_run_params params; // dtype never the default
+    zenith_run_params params; // dtype never the default; facts: our struct, or NULL
 } zn_batch;
 
 // Checks sizes, types and pointers before anything is computed. Fills params.facts.

@@ -65,19 +65,16 @@ static zenith_status write_and_open_latent(zn_error *err)
     zn_shape shape = ZN_SHAPE(1, 2, 1, 1);
     const char *path = scratch("oom.latent");
     zn_writer *to = NULL;
-    zn_latent_writer *writer = NULL;
     zn_latent_file *file = NULL;
     zenith_status status;
     ZN_GO(zn_writer_open(path, &to, err));
-    ZN_GO(zn_latent_writer_open(to, ZN_LATENT_COMFY, &shape, ZN_F32, &facts, &writer, err));
-    ZN_GO(zn_latent_writer_rows(writer, row, 1, err));
-    ZN_GO(zn_latent_writer_finish(writer, err));
+    ZN_GO(zn_latent_write_header(to, ZN_LATENT_COMFY, &shape, ZN_F32, &facts, err));
+    ZN_GO(zn_latent_write_image(to, ZN_F32, row, 2, err));
     status = zn_writer_commit(to, err);
     to = NULL;
     if (status == ZENITH_OK) status = zn_latent_file_open(path, &file, err);
 fail:
     zn_latent_file_free(file);
-    zn_latent_writer_free(writer);
     zn_writer_discard(to);
     return status;
 }
