@@ -22,8 +22,7 @@ typedef enum zenith_status {
     ZENITH_OK = 0,
     ZENITH_INVALID_ARGUMENT = 10, // the caller's mistake: NULL, a size of zero, an unknown name
     ZENITH_OUT_OF_MEMORY = 20,    // the system had no memory left
-    ZENITH_LIMIT =
-        21, // a limit that the caller can set (memory, pixels, file size) would be passed
+    ZENITH_LIMIT = 21,       // a limit that the caller can set (memory, pixels) would be passed
     ZENITH_NOT_FOUND = 30,   // no such file, model or tensor
     ZENITH_IO = 31,          // the operating system refused a read or a write
     ZENITH_BAD_FILE = 32,    // the file's content is broken or hostile
