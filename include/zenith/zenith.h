@@ -120,8 +120,8 @@ typedef struct zenith_model_params {
     const char *name;
     // Where the weights are: a folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a
     // folder in diffusers' layout (config.json), or one safetensors file. NULL: the search path,
-    // which is $ZENITH_MODELS, then `models` in the current folder, then ~/.local/share/zenith, then
-    // the install prefix's share/zenith/models. Each holds a model either as its files
+    // which is $ZENITH_MODELS, then `models` in the current folder, then ~/.local/share/zenith,
+    // then the install prefix's share/zenith/models. Each holds a model either as its files
     // NAME_encoder.safetensors and NAME_decoder.safetensors or as a folder NAME.
     const char *weights;
     unsigned parts; // ZENITH_ENCODER | ZENITH_DECODER: what must be there; 0: whatever is
@@ -380,7 +380,7 @@ typedef struct zenith_latent_info {
     const char *model; // "" if the file does not say
     bool has_space;    // the file says in which space it is
     zenith_space space;
-    // Of the picture it was made from, turned upright, and the part of it that was used; 0: unknown.
+    // Of the picture it was made from, upright, and the part of it that was used; 0: not known.
     uint32_t source_width, source_height;
     uint32_t crop_x, crop_y, crop_width, crop_height;
 } zenith_latent_info;
@@ -399,8 +399,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_get(zenith_latent_
 
 typedef struct zenith_latent_save_params {
     size_t size;
-    // "safetensors", "latent" (ComfyUI) or "npy". NULL: by the path's ending; any other than .latent
-    // and .npy is safetensors.
+    // "safetensors", "latent" (ComfyUI) or "npy". NULL: by the path's ending, .latent or .npy, and
+    // safetensors for any other.
     const char *format;
     zenith_number number; // as stored: F32 (the default), F16 or BF16; npy takes F32 only
     const char *model;    // written into the file, with its space, scale and shift; not into npy

@@ -6,7 +6,7 @@
 // and printed.
 //
 // Invariants
-//   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is in an order of
+//   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is an order of
 //      evaluation.
 //   2. A node has one result. Feature maps are [n, h, w, c]; other results have rank 0 to 6.
 //   3. Nodes are not changed after they are built. Passes copy a graph into a new one.
@@ -67,7 +67,7 @@ zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc);
 void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value);
 zn_node *zn_graph_scalar(zn_graph *graph, const char *name);
 
-// A node of `op`; attributes are copied (op->attributes_size bytes), the result's shape is inferred.
+// A node of `op`; attributes (op->attributes_size bytes) are copied, the result's shape inferred.
 zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_node *const *inputs,
                       int inputs_count, const void *attributes);
 void zn_graph_output(zn_graph *graph, zn_node *node);

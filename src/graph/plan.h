@@ -39,7 +39,7 @@ typedef struct zn_plan_options {
     zn_plan_mode mode;
     int64_t band;         // rolling: rows of the lowest map per round; 0 = chosen
     size_t max_bytes;     // budget for the arena; 0 = none
-    bool keep_everything; // planes: no memory is reused, so that values can be read after the run
+    bool keep_everything; // planes: no memory is reused; an observer can read every value late
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;
