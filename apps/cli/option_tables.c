@@ -42,8 +42,8 @@ static const cli_option model[] = {
      .argument = "PATH",
      .help = "folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a folder in "
              "diffusers' layout, or one safetensors file; default: these two files or a folder "
-             "NAME, in $ZENITH_MODELS, in models, in ~/.local/share/zenith, or where Zenith is "
-             "installed",
+             "NAME, in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install prefix's "
+             "share/zenith/models",
      .kind = CLI_TEXT,
      .offset = AT(weights)},
     {.name = NULL}};
