@@ -25,8 +25,7 @@ const char *zn_test_build(void);   // the build folder
 // folder + "/" + name, in one of a few rotating buffers.
 const char *zn_test_path(const char *folder, const char *name);
 
-// Ends the whole program with CTest's code for "skipped" and a line that says why, unless path
-// exists.
+// Unless path exists, ends the whole program with CTest's code for "skipped" and says why.
 void zn_test_need(const char *path);
 
 // Fails the test with the status and its sentence unless status is ZENITH_OK.

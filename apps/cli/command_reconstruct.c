@@ -143,8 +143,8 @@ static void report(const struct job *job, double started)
                                                    .started = started,
                                                    .more = more});
     if (job->session->settings->json) return;
-    // The figure is the command's result; a picture on standard output leaves it only the other
-    // one.
+    // The figure is the command's result; a picture on standard output leaves it only standard
+    // error.
     FILE *out = job->outputs != NULL && job->outputs->stream ? stderr : stdout;
     cli_status_clear();
     cli_print_clean(out, job->input);

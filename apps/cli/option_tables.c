@@ -41,8 +41,9 @@ static const cli_option model[] = {
      .letter = 'w',
      .argument = "PATH",
      .help = "folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a folder in "
-             "diffusers' layout, or one safetensors file; default: the folder NAME in "
-             "$ZENITH_MODELS, ~/.local/share/zenith, or where Zenith is installed",
+             "diffusers' layout, or one safetensors file; default: these two files or a folder "
+             "NAME, in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install prefix's "
+             "share/zenith/models",
      .kind = CLI_TEXT,
      .offset = AT(weights)},
     {.name = NULL}};
@@ -59,7 +60,8 @@ static const cli_option run[] = {
     {.name = "threads",
      .letter = 't',
      .argument = "N",
-     .help = "threads to compute with; default: the physical cores this process may use",
+     .help = "threads to compute with; default: the physical cores this process may use, or fewer "
+             "where its cgroup has a quota of CPU time",
      .kind = CLI_NUMBER,
      .offset = AT(threads),
      .min = 1,

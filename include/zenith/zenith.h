@@ -5,15 +5,14 @@
 //
 //     zenith_context *context;
 //     zenith_model *model;
-//     zenith_context_params machine = {.size = sizeof machine};            // all defaults
+//     zenith_context_params machine = {.size = sizeof machine}; // all defaults
 //     zenith_model_params which = {.size = sizeof which, .name = "taesd", .weights = "weights"};
 //     if (zenith_context_create(&machine, &context) != ZENITH_OK) ...
 //     if (zenith_model_open(context, &which, &model) != ZENITH_OK)
-//         puts(zenith_context_error(context));                             // one sentence for a
-//         person
+//         puts(zenith_context_error(context)); // one sentence for a person
 //
 //     zenith_latent latent = {.size = sizeof latent, .width = 64, .height = 64, .channels = 4,
-//                             .data = floats};                             // [4][64][64]
+//                             .data = floats}; // [4][64][64]
 //     zenith_image image = {.size = sizeof image, .width = 512, .height = 512, .data = bytes};
 //     zenith_run_params how = {.size = sizeof how, .max_memory = 256u << 20};
 //     zenith_decode(context, model, &latent, &image, 1, &how);
@@ -23,24 +22,21 @@
 //
 // Rules that hold everywhere
 //   Structs     begin with `size`, set to sizeof by the caller: a library that is newer than its
-//   caller
-//               knows which fields are there. A zero field means "the default".
+//               caller knows which fields are there. A zero field means "the default".
 //   Status      is returned by whatever can fail; results go out through pointers, written only on
 //               success. The sentence behind a failure is in zenith_context_error.
 //   Ownership   is in the verb: what was _open'ed or _create'd is the caller's until _free; _free
-//   takes
-//               NULL. Strings and infos from _get_ are borrowed and live as long as their object.
+//               takes NULL. Strings and infos from _get_ are borrowed and live as long as their
+//               object.
 //   Threads     one caller at a time per context (calls of several threads wait for each other).
-//   Models
-//               do not change after _open and may be used by any number of contexts at once.
+//               Models do not change after _open and may be used by any number of contexts at once.
 //               Objects for files belong to one thread at a time. zenith_cancel_request may come
 //               from anywhere. All compute runs on threads that the context owns; the host's are
 //               never touched.
 //   fork        a forked child gets ZENITH_FORKED from contexts of its parent; it can make its own.
 //   Never       does the library print, abort, exit, change the locale or keep global state.
 //   Same bits   for one version, type and CPU class: for every number of threads, every batch
-//   neighbour,
-//               and every way to bound memory.
+//               neighbour, and every way to bound memory.
 #ifndef ZENITH_ZENITH_H
 #define ZENITH_ZENITH_H
 
@@ -74,7 +70,8 @@ typedef struct zenith_context_params {
     size_t size;
     int threads; // 0: physical cores that this process may use, bounded by its cgroup quota
     int streams; // how many pictures of a batch are computed at once, each on `threads`; 0: 1
-    zenith_log_fn *log; // NULL: silent; called from executor threads too, one call at a time
+    // NULL: silent. Called from executor threads too, one call at a time.
+    zenith_log_fn *log;
     void *log_cookie;
     int log_level; // messages below it are not made
 } zenith_context_params;
@@ -83,8 +80,7 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status
 zenith_context_create(const zenith_context_params *params, zenith_context **out);
 ZENITH_API void zenith_context_free(zenith_context *context);
 
-// The sentence of the last failed call on this context; "" if none failed. Valid until the next
-// call.
+// The sentence of the last call on this context if it failed, else "". Valid until the next call.
 ZENITH_API const char *zenith_context_error(const zenith_context *context);
 
 // What the context runs on: "amx", 2 threads, oneDNN 3.2.0, ...
@@ -94,8 +90,8 @@ typedef struct zenith_machine_info {
     const char *hardware; // the best the machine has; differs when ZENITH_CPU lowers it
     const char *onednn;   // version, or "none"
     int threads, streams;
-    int affinity, physical_cores,
-        quota; // what decided the default number of threads; quota 0: none
+    // What decided the default number of threads. quota: of the cgroup, in whole CPUs; 0: none.
+    int affinity, physical_cores, quota;
 } zenith_machine_info;
 ZENITH_API void zenith_context_get_machine(const zenith_context *context, zenith_machine_info *out);
 
@@ -123,8 +119,10 @@ typedef struct zenith_model_params {
     // alike in both).
     const char *name;
     // Where the weights are: a folder with NAME_encoder.safetensors and NAME_decoder.safetensors, a
-    // folder in diffusers' layout (config.json), or one safetensors file. NULL: the folder NAME in
-    // ZENITH_MODELS, ~/.local/share/zenith, or the install prefix's share/zenith/models.
+    // folder in diffusers' layout (config.json), or one safetensors file. NULL: the search path,
+    // which is $ZENITH_MODELS, then `models` in the current folder, then ~/.local/share/zenith,
+    // then the install prefix's share/zenith/models. Each holds a model either as its files
+    // NAME_encoder.safetensors and NAME_decoder.safetensors or as a folder NAME.
     const char *weights;
     unsigned parts; // ZENITH_ENCODER | ZENITH_DECODER: what must be there; 0: whatever is
 } zenith_model_params;
@@ -211,8 +209,9 @@ typedef struct zenith_latent {
 typedef enum zenith_dtype {
     ZENITH_DTYPE_DEFAULT = 0, // bf16 where the CPU computes in it, f32 elsewhere
     ZENITH_DTYPE_F32 = 1,
-    ZENITH_DTYPE_BF16 = 2, // stored in bf16, summed in f32
-    ZENITH_DTYPE_INT8 = 3  // u8 * s8 after calibration; layers that would lose too much stay bf16
+    ZENITH_DTYPE_BF16 = 2, // maps in bf16, sums in f32; values that need more are kept in f32
+    // u8 * s8 after calibration; layers that would lose too much stay in the default floating type
+    ZENITH_DTYPE_INT8 = 3
 } zenith_dtype;
 
 typedef enum zenith_bands {
@@ -257,8 +256,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_encode(zenith_context *context
                                                          const zenith_latent *latents, size_t count,
                                                          const zenith_run_params *params);
 
-// Latents to pictures. 8-bit pictures are rounded and clamped; f32 ones are the network's own
-// output.
+// Latents to pictures, likewise. 8-bit pictures are rounded and clamped; f32 ones are the network's
+// own output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_decode(zenith_context *context,
                                                          zenith_model *model,
                                                          const zenith_latent *latents,
@@ -275,6 +274,7 @@ typedef struct zenith_estimate_info {
     uint64_t total_bytes;
     double flops;
 } zenith_estimate_info;
+
 // part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture. streamed: picture and
 // latent will come and go by rows, so that they take no buffers.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_estimate(
@@ -282,17 +282,16 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_estimate(
     bool streamed, const zenith_run_params *params, zenith_estimate_info *out);
 
 // Finds how the model's values are spread on `images` (training pictures in memory, at least 8;
-// crops of about 256 x 256 do) and which layers bear 8 bits, and writes that to `path`
-// (NAME.calib.json). Models opened from then on find it beside their weights, or on the search
-// path.
+// crops of about 256 x 256 do) and which layers bear 8 bits, and writes that to `path`. Models
+// opened from then on find it as NAME.calib.json in the folder of their weights or on the search
+// path (zenith_model_params.weights).
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_calibrate(zenith_context *context,
                                                             zenith_model *model,
                                                             const zenith_image *images,
                                                             size_t count, const char *path,
                                                             const zenith_run_params *params);
 
-// --- picture files
-// --------------------------------------------------------------------------------
+// --- picture files ------------------------------------------------------------------------------
 
 // A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC
 // profile to sRGB, alpha over the background, fit, 8-bit RGB rows. JPEG, PNG, WebP, PNM.
@@ -313,7 +312,7 @@ typedef struct zenith_source_params {
     uint32_t multiple;      // 0: 8
     uint32_t width, height; // of ZENITH_FIT_RESIZE; one of them 0: the shape is kept
     zenith_filter filter;
-    uint8_t background[3]; // under transparent pixels
+    uint8_t background[3]; // RGB under transparent pixels; zero is black, not a default
     bool first_frame;      // of an animation, which is refused otherwise
     uint64_t max_pixels;   // 0: 2^29
     uint64_t max_memory;   // for what must be held at once; 0: no bound
@@ -333,7 +332,7 @@ typedef struct zenith_source_info {
     bool streamed;      // false: the whole picture is held in memory
 } zenith_source_info;
 
-// path "-": standard input.
+// path "-": standard input, read whole: it counts against max_memory, or may have 2 GiB.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_source_open(zenith_context *context,
                                                               const char *path,
                                                               const zenith_source_params *params,
@@ -369,8 +368,7 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_finish(zenith_target *t
 ZENITH_API const char *zenith_target_error(const zenith_target *target);
 ZENITH_API void zenith_target_free(zenith_target *target); // unfinished: nothing is left behind
 
-// --- latent files
-// ---------------------------------------------------------------------------------
+// --- latent files -------------------------------------------------------------------------------
 
 // A latent file: safetensors (ours, or any with one tensor), ComfyUI's .latent, npy; [N, C, h, w]
 // or [C, h, w].
@@ -382,10 +380,12 @@ typedef struct zenith_latent_info {
     const char *model; // "" if the file does not say
     bool has_space;    // the file says in which space it is
     zenith_space space;
-    uint32_t source_width, source_height; // of the picture it was made from; 0: not known
+    // Of the picture it was made from, upright, and the part of it that was used; 0: not known.
+    uint32_t source_width, source_height;
     uint32_t crop_x, crop_y, crop_width, crop_height;
 } zenith_latent_info;
 
+// path "-": standard input, read whole (at most 2 GiB).
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_open(zenith_context *context,
                                                                    const char *path,
                                                                    zenith_latent_file **out);
@@ -399,23 +399,26 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_get(zenith_latent_
 
 typedef struct zenith_latent_save_params {
     size_t size;
-    const char *format;   // "safetensors", "latent" (ComfyUI), "npy"; NULL: by the path's ending
-    zenith_number number; // as stored: F32, F16, BF16; npy and latent: F32
-    const char *model;    // written into the file, with its space, scale and shift
+    // "safetensors", "latent" (ComfyUI) or "npy". NULL: by the path's ending, .latent or .npy, and
+    // safetensors for any other.
+    const char *format;
+    zenith_number number; // as stored: F32 (the default), F16 or BF16; npy takes F32 only
+    const char *model;    // written into the file, with its space, scale and shift; not into npy
     const zenith_source_info *source; // and the picture's facts; may be NULL
 } zenith_latent_save_params;
-// Saves `count` latents of one size as [count, C, h, w]; they must have data (CHW, F32).
+
+// Saves `count` latents of one size and space as [count, C, h, w]; they must have data (CHW, F32).
+// ComfyUI's format holds ZENITH_SPACE_RAW only. path "-": standard output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status
 zenith_latent_save(zenith_context *context, const char *path, const zenith_latent *latents,
                    size_t count, const zenith_latent_save_params *params);
 
-// Saves a float picture (F32, HWC data) as npy [1, 3, h, w].
+// Saves a float picture (F32, HWC data) as npy [1, 3, h, w]. path "-": standard output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy(zenith_context *context,
                                                                  const char *path,
                                                                  const zenith_image *image);
 
-// --- looking into files
-// -----------------------------------------------------------------------------
+// --- looking into files -------------------------------------------------------------------------
 
 // Describes a file or folder as JSON text: weights (family, variants that fit, tensors, missing and
 // unexpected names), latents, pictures. graph: for weights of a known model, also its operators.

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// A context: its birth and end, the frame around every call on it, and structs whose size the
+// caller's header decided.
 #include "src/api/context.h"
 
 #include "src/base/memory.h"
@@ -13,8 +16,7 @@ const char *zenith_version(void)
     return ZENITH_VERSION_TEXT;
 }
 
-// --- versioned structs
-// ----------------------------------------------------------------------------
+// --- versioned structs --------------------------------------------------------------------------
 
 zenith_status zn_params_copy(const void *params, void *dst, size_t dst_size, zn_error *err)
 {

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// zenith_inspect, whose work is in task/inspection.c.
 #include "src/api/context.h"
 #include "src/base/memory.h"
 #include "src/task/inspection.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a context runs on.
 #include "src/api/context.h"
 #include "src/task/engine.h"
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// CPU classes by CPUID. A class counts only if the system saves its registers too (XCR0).
 #include "src/base/cpu.h"
 
 #include "src/base/os.h"

@@ -26,9 +26,9 @@ zenith_status zn_executor_create(int streams, int threads, zn_executor **out, zn
 // Waits for the running jobs, ends the threads. In a forked child it only frees. NULL is fine.
 void zn_executor_free(zn_executor *executor);
 
-// Hands the job over, waits for its end, returns its status. Any number of threads may call it.
 // Hands the job over `count` times (as many as there are streams: each then takes its share of a
-// batch) and waits for all. The status of the first one, in that order, that failed.
+// batch) and waits for all. The status of the first one, in that order, that failed. Any number of
+// threads may call it.
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, int count,
                               zn_error *err);
 int zn_executor_threads(const zn_executor *executor);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zn_alloc is the only caller of the system's allocator (aligned_alloc), so a test that wraps that
-// one symbol can fail every allocation of the library in turn.
+// zn_alloc is our only caller of the system's allocator (aligned_alloc), so a test that wraps that
+// one symbol can fail every allocation of ours in turn.
 //
 // An arena is a list of blocks, newest first; only the newest is handed out from:
 //

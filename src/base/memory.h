@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory: aligned blocks that may fail, checked size arithmetic, and an arena for things that live
-// and die together (a graph and its nodes). Every allocation of the library goes through zn_alloc,
-// so that a test can make each one fail in turn.
+// and die together (a graph and its nodes). All our own allocations go through zn_alloc, so that a
+// test can make each one fail in turn; libraries that we call may have their own.
 #ifndef ZN_BASE_MEMORY_H
 #define ZN_BASE_MEMORY_H
 

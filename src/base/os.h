@@ -46,8 +46,7 @@ zenith_status zn_directory_each(const char *path,
 
 // --- threads -------------------------------------------------------------------------------------
 
-// Freeing and joining accept NULL. In a forked child, where the threads do not exist, they only
-// free.
+// Freeing and joining accept NULL. In a forked child, where the threads are not, they only free.
 typedef struct zn_mutex zn_mutex;
 typedef struct zn_condition zn_condition;
 typedef struct zn_thread zn_thread;
@@ -74,7 +73,7 @@ const char *zn_environment(const char *name); // NULL when unset
 double zn_clock_seconds(void);                // monotonic
 double zn_process_cpu_seconds(void);          // user + system time of the whole process
 
-// What decides the default number of threads; docs and `zenith doctor` show all three.
+// What decides the default number of threads: the smallest of the three.
 typedef struct zn_cpu_share {
     int affinity;       // logical CPUs we may run on
     int physical_cores; // distinct cores among them

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// A mapped file, or standard input read into a buffer that doubles.
 #include "src/base/input.h"
 
 #include "src/base/memory.h"

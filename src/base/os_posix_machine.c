@@ -71,8 +71,7 @@ static bool read_integer(const char *path, long long *out)
 
 #ifdef __linux__
 
-// A number for the core of a logical CPU that no other core has; false when the kernel does not
-// say.
+// A number for the core of a logical CPU that no other core has; false if the kernel has none.
 static bool core_of(int cpu, long long *out)
 {
     char path[128];

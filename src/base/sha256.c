@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The algorithm as FIPS 180-4 writes it: 64 rounds on blocks of 64 bytes.
 #include "src/base/sha256.h"
 
 #include <string.h>

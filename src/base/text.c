@@ -4,8 +4,7 @@
 // A formatter of the printf kind. The idea: every conversion first makes its body (digits or
 // characters) and a sign, and one function pads and appends them, so width and alignment behave the
 // same everywhere. Doubles are printed exactly: the binary value is split into an integer of up to
-// 1024 bits, divided down by 10^9, and a fraction that fits 128 bits after scaling by 10^18 at
-// most.
+// 1024 bits, divided down by 10^9, and a fraction that fits 128 bits even when scaled by 10^18.
 #include "src/base/text.h"
 
 #include <math.h>

@@ -6,8 +6,9 @@
 //
 // How we use it: the ISA is capped to ours, the primitive cache is off (plans hold their
 // primitives), scratchpads are the caller's memory, weights are packed once into the layout that
-// the primitive asks for. A zn_dnn and what is made from it belong to one thread: the executor
-// thread that created it, with its number of threads.
+// the primitive asks for. A zn_dnn and what is made from it are used only on one thread: the
+// executor thread that created it, with its number of threads. They are freed there, or under the
+// context's lock while no job runs.
 #ifndef ZN_DNN_DNN_H
 #define ZN_DNN_DNN_H
 

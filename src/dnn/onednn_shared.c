@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// See onednn_shared.h. A list: a plan has a few distinct convolutions.
 #include "src/dnn/onednn_shared.h"
 
 #include "src/base/memory.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reading and writing NAME.calib.json.
 #include "src/format/calibration.h"
 
 #include "src/base/json.h"

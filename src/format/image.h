@@ -62,8 +62,9 @@ typedef struct zn_image_facts {
     bool icc_applied; // colours went through the profile, or through cICP, gAMA, cHRM
     bool animated;    // more than one frame
     bool streamed;    // a few rows in memory, not the picture
-    char colour[32];  // "sRGB", "CMYK", "gAMA", "cICP", the profile's name, "unreadable profile
-                      // ignored", "mismatched profile ignored"
+    // "sRGB", "CMYK", "gAMA", "cICP", the profile's name, "unreadable profile ignored",
+    // "mismatched profile ignored"
+    char colour[32];
 } zn_image_facts;
 
 typedef struct zn_image_options {
@@ -108,8 +109,8 @@ void zn_image_pixels_free(zn_image_pixels *pixels); // zeroes it; a zeroed one i
 
 typedef struct zn_image_write_options {
     zn_image_format format;
-    int quality;   // 1..100, JPEG and lossy WebP; 0 = 95 and 90. JPEG from 90 up keeps all colour
-                   // samples (4:4:4)
+    // 1..100, JPEG and lossy WebP; 0 = 95 and 90. JPEG from 90 up keeps all colour samples (4:4:4).
+    int quality;
     int level;     // 0..9, PNG; -1 = 1, since 6 costs more than decoding the picture did
     bool lossless; // WebP
 } zn_image_write_options;

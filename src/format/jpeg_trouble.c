@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libjpeg's errors and warnings. Its warnings are where damaged data shows: the decoder has met
-// nonsense and goes on with grey. For us those are errors; the few that touch no pixel are let
-// pass.
+// nonsense and goes on with grey. For us those are errors; the few that touch no pixel may pass.
 #include "src/format/jpeg.h"
 
 #include <jerror.h>

@@ -5,7 +5,7 @@
 //   zenith.model "taesd"   zenith.space "raw"   zenith.pipeline "1"
 //   zenith.scale "0.18215"   zenith.shift "0.0"   zenith.mean "[0.1,...]"   zenith.std "[1.5,...]"
 //   zenith.source_size "[width,height]"   zenith.crop "[x,y,width,height]"
-// What is unknown is not written.
+// Size and crop are those of the picture turned upright. What is unknown is not written.
 #ifndef ZN_FORMAT_LATENT_FACTS_H
 #define ZN_FORMAT_LATENT_FACTS_H
 

@@ -42,10 +42,10 @@ typedef struct zn_latent_facts {
     int statistics;     // channels that have a mean and a standard deviation; 0 = none
     float mean[ZN_LATENT_MAX_STATISTICS];
     float std[ZN_LATENT_MAX_STATISTICS];
-    uint32_t source_width, source_height; // of the picture as it was found; 0 = unknown
-    uint32_t crop_x, crop_y;              // the part of it that was encoded;
-    uint32_t crop_width, crop_height;     // 0 = unknown
-    char pipeline[16];                    // version of the image pipeline; "" = unknown
+    // Of the picture, turned upright, and the part of that which was encoded; 0 = unknown.
+    uint32_t source_width, source_height;
+    uint32_t crop_x, crop_y, crop_width, crop_height;
+    char pipeline[16]; // version of the image pipeline; "" = unknown
 } zn_latent_facts;
 
 // --- reading

@@ -8,8 +8,7 @@
 // The order of passes, the 8 bits between them and every rounding are those of Pillow
 // (Resample.c): the goldens in tests/format compare bits.
 //
-//   src [height][width] --across--> middle [height][dst_width] --down--> dst
-//   [dst_height][dst_width]
+//   src [height][width] --across--> middle [height][dst_width] --down--> [dst_height][dst_width]
 #include "src/format/resize.h"
 
 #include "src/base/memory.h"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// WebP through libwebp, which wants the whole picture: rows are collected and compressed at the
-// end.
+// WebP through libwebp, which wants the whole picture: rows are collected, and compressed last.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/format/image_codec.h"

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The graph: what a model computes, described once. A node is an operator with inputs, attributes
-// and the description of its result; the same graph is fused, typed, planned in bands, costed and
-// printed.
+// and the description of its result; the same graph is fused, typed, planned in bands, costed
+// and printed.
 //
 // Invariants
-//   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is an evaluation
-//   order.
+//   1. nodes[i]->id == i, and every input of a node has a smaller id: the array is an order of
+//      evaluation.
 //   2. A node has one result. Feature maps are [n, h, w, c]; other results have rank 0 to 6.
 //   3. Nodes are not changed after they are built. Passes copy a graph into a new one.
-//   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a mapped
-//   file).
+//   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a
+//      mapped file).
 #ifndef ZN_GRAPH_GRAPH_H
 #define ZN_GRAPH_GRAPH_H
 
@@ -27,9 +27,8 @@ typedef enum zn_node_kind {
     ZN_NODE_OP,        // computed by `op`
     ZN_NODE_INPUT,     // given by the caller of each run, row by row
     ZN_NODE_PARAMETER, // a weight: `constant` has its bytes
-    ZN_NODE_STATE, // survives from run to run; zero at first, replaced by `update` at the end of a
-                   // run
-    ZN_NODE_SCALAR // one f32 that the caller sets for each run (a timestep)
+    ZN_NODE_STATE,     // survives from run to run: zero at first, replaced by `update` at the end
+    ZN_NODE_SCALAR     // one f32 that the caller sets for each run (a timestep)
 } zn_node_kind;
 
 struct zn_node {
@@ -68,20 +67,19 @@ zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc);
 void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value);
 zn_node *zn_graph_scalar(zn_graph *graph, const char *name);
 
-// A node of `op`; attributes are copied (op->attributes_size bytes). The result's shape is
-// inferred.
+// A node of `op`; attributes (op->attributes_size bytes) are copied, the result's shape inferred.
 zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_node *const *inputs,
                       int inputs_count, const void *attributes);
 void zn_graph_output(zn_graph *graph, zn_node *node);
 
-// A copy of `node` (a leaf too) in another graph, with other inputs (same count); what passes are
-// made of.
+// A copy of `node` (a leaf too) in another graph, with other inputs, as many as before: what passes
+// are made of.
 zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
 
 zn_node *zn_graph_find(const zn_graph *graph, const char *name); // NULL if there is none
 
-// How many inputs of nodes, and outputs of the graph, name each node: uses[id], in `arena`; NULL
-// without memory.
+// How many inputs of nodes, and outputs of the graph, name each node: uses[id], in `arena`. NULL
+// when there is no memory.
 int *zn_graph_count_uses(const zn_graph *graph, zn_arena *arena);
 
 static inline bool zn_node_is_map(const zn_node *node)

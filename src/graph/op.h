@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an operator is. Instances live in src/op, one file each; src/op/ops.list makes the table.
-// Nothing anywhere switches over operators: passes, plans, tests, documentation read this
+// Nothing anywhere switches over operators: passes, plans, tests and documentation read this
 // descriptor.
 //
 // Rows. Maps [n, h, w, c] are computed in chunks of whole rows, so that memory stays bounded and a
@@ -80,8 +80,8 @@ typedef struct zn_match {
 
 // What passes and plans need to know of an operator beyond its shapes.
 typedef enum zn_op_trait {
-    ZN_OP_MATMUL =
-        1, // computes in the type of input 0 with parameters as weights; can do so in 8 bits
+    // Computes in the type of input 0, with parameters as weights; can do so in 8 bits.
+    ZN_OP_MATMUL = 1,
     ZN_OP_FOLLOWS = 2, // the result's type and scale are those of input 0 (a copy in another place)
     ZN_OP_FIXED = 4,   // the result's type is what `infer` says, whatever the graph's type
     ZN_OP_BARRIER = 8  // needs every row of its inputs
@@ -92,8 +92,8 @@ struct zn_op {
     const char *summary; // one line for `zenith inspect` and the docs
     size_t attributes_size;
     unsigned traits; // zn_op_trait
-    unsigned
-        result_types; // bit per zn_type that the result can have; bit ZN_F32 unless ZN_OP_FIXED
+    // A bit per zn_type that the result can have; ZN_F32 is among them unless ZN_OP_FIXED.
+    unsigned result_types;
 
     // Fills node->desc (shape, and the type: that of input 0 unless the operator says otherwise)
     // from inputs and attributes, or fails with a sentence.

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list, because a model has some tens of packed weights and they are asked for only while
-// compiling.
+// A list: a model has some tens of packed weights, and they are asked for only while compiling.
 #include "src/graph/packs.h"
 
 #include "src/base/memory.h"

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-// --- pointwise operators without a lowering of their own
-// ------------------------------------------
+// --- pointwise operators without a lowering of their own ----------------------------------------
 
 typedef struct by_reference {
     zn_lowering base;

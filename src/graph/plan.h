@@ -11,10 +11,10 @@
 //            inputs, and a window keeps only the rows that readers still need. No row is ever
 //            computed twice, and memory grows with the width alone.
 //
-//        round k   input    ......[ c rows ]                     rows k*c     .. k*c + c
-//                  conv 1   .....[ c rows ]                      one row behind its input (its
-//                  halo) conv 2   ....[ c rows ]                       two rows behind output ...[
-//                  c rows ]   -> handed to the caller
+//     round k   input    ......[ c rows ]    rows k*c .. k*c + c
+//               conv 1   .....[ c rows ]     one row behind its input (its halo)
+//               conv 2   ....[ c rows ]      two rows behind
+//               output   ...[ c rows ]       three rows behind; handed to the caller
 //
 // Rows above the first and below the last are zero: they are the vertical padding. A round whose
 // chunk lies partly outside computes the whole chunk (one shape of call for all rounds) and zeroes
@@ -39,8 +39,7 @@ typedef struct zn_plan_options {
     zn_plan_mode mode;
     int64_t band;         // rolling: rows of the lowest map per round; 0 = chosen
     size_t max_bytes;     // budget for the arena; 0 = none
-    bool keep_everything; // planes: no memory is reused, so that an observer can read every value
-                          // late
+    bool keep_everything; // planes: no memory is reused; an observer can read every value late
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;
@@ -78,8 +77,8 @@ typedef struct zn_run {
                     const void *data);
 } zn_run;
 
-// arena: zn_plan_bytes(plan) bytes aligned to ZN_ALIGN. team: the one of this thread, of the plan's
-// size.
+// arena: zn_plan_bytes(plan) bytes aligned to ZN_ALIGN. team: this thread's own, as large as the
+// plan's number of threads.
 zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const zn_run *run,
                           zn_error *err);
 

@@ -16,8 +16,8 @@
 enum { ZN_WORK_INPUTS = 6 };
 
 // A value in memory for part of a run.
-//   whole:  holds rows [first_row, first_row + rows), which include zero rows above and below the
-//   map window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
+//   whole:  holds rows [first_row, first_row + rows), zero rows above and below the map included
+//   window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
 typedef struct zn_buffer {
     const zn_node *node;
     bool window;

@@ -125,8 +125,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-// Rows [begin, begin + chunk) of one work: computed, zeroed outside the map, and shown to the
-// world.
+// Rows [begin, begin + chunk) of one work: computed, zeroed outside the map, shown to the world.
 static zenith_status chunk(runner *r, const zn_work *work, int64_t round, int64_t begin,
                            zn_error *err)
 {

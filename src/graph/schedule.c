@@ -266,8 +266,7 @@ static int64_t find_skew(const rolling *r, const zn_node *node)
     return skew;
 }
 
-// Rows below the newest chunk of `node` that a reader in this pass still asks for in the same
-// round.
+// Rows below the newest chunk of `node` that a reader in this pass still asks for in its round.
 static int64_t find_keep(const rolling *r, const zn_node *node)
 {
     int64_t newest = FAR * chunk_of(r, node) - r->skew[node->id], keep = 0;

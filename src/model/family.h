@@ -36,8 +36,8 @@ typedef struct zn_family {
     // are there. Looks at names and shapes only.
     unsigned (*probe)(const zn_weights *weights, unsigned *parts);
 
-    // The name in these weights of the parameter that `build` calls `name`, into dst; false: the
-    // same.
+    // The name in these weights of the parameter that `build` calls `name`, into dst; false where
+    // it is the same.
     bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
 
     // How precisely the value of a node of `build` must be kept in bf16, so that the whole stays

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model NAME lies in a folder as
-//     NAME_encoder.safetensors, NAME_decoder.safetensors     (as published; either may be missing)
-//     NAME/encoder.safetensors, NAME/decoder.safetensors     (as we ship ours)
-//     NAME/                                                  in diffusers' layout
+//     NAME_encoder.safetensors, NAME_decoder.safetensors   as published; either may be missing
+//     NAME/encoder.safetensors, NAME/decoder.safetensors   as we ship ours
+//     NAME/                                                in diffusers' layout
 // or the folder is itself in diffusers' layout. One file alone is an encoder or a decoder; which,
 // the families tell from its tensors.
 #include "src/model/locate.h"
@@ -18,8 +18,7 @@
 static const char *const prefixes[] = {"encoder.", "decoder."};
 enum { SEARCH_PATH = 4 };
 
-// The folders that are searched when none is given; false past the end, "" where a place is not
-// set.
+// The folders that are searched when none is given: false past the end, "" where one is not set.
 static bool search_folder(int index, char path[ZN_PATH_SIZE])
 {
     const char *models = zn_environment("ZENITH_MODELS"), *home = zn_environment("HOME");

@@ -4,24 +4,22 @@
 // The tiny autoencoders TAESD, TAESDXL, TAESD3, TAEF1 and TAEF2 by Ollin Boer Bohan
 // (madebyollin/taesd).
 //
-//     encoder: conv 3->64, block, 3 x [conv stride 2, 3 blocks], conv 64->latent
-//     decoder: 3 tanh(x/3), conv latent->64, relu, 3 blocks, 3 x [nearest x2, conv, 3|3|1 blocks],
-//              conv 64->3
+//     encoder:  conv 3->64, block, 3 x [conv stride 2, 3 blocks], conv 64->latent
+//     decoder:  3 tanh(x/3), conv latent->64, relu, 3 blocks,
+//               3 x [nearest x2, conv, 3|3|1 blocks], conv 64->3
 //
 // Traps
 //   - Layers are numbered in a flat sequence that counts the layers without weights (clamp, relu,
-//     upsampling) too. diffusers' AutoencoderTiny leaves out the clamp: its decoder numbers are one
-//     less.
+//     upsampling) too. diffusers' AutoencoderTiny leaves out the clamp: its decoder numbers are
+//     one less.
 //   - The convolutions that change the resolution have no bias.
 //   - diffusers' own encode and decode map [-1, 1] to and from the [0, 1] of these networks.
 //   - TAESD and TAESDXL have the same names and shapes, and so have TAESD3 and TAEF1.
 //   - TAEF2's blocks at the latent's resolution begin with a pooling branch that has a group norm
-//   over
-//     the whole picture; the number of its groups (4) is not in the file. diffusers does not know
-//     it.
+//     over the whole picture; the number of its groups (4) is not in the file. diffusers does not
+//     know this branch.
 //   - The latents are the diffusion model's own (AutoencoderTiny says scaling_factor 1): scale and
-//   shift
-//     below lead to them from the full VAE's.
+//     shift below lead to them from the full VAE's.
 #include "src/base/text.h"
 #include "src/model/family.h"
 #include "src/nn/layers.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// See conv_weights.h. A packed form is found again by a key that names everything it depends on.
 #include "src/op/conv_weights.h"
 
 #include "src/base/memory.h"

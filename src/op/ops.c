@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The table of operators, made from ops.list.
 #include "src/op/ops.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
 //      any was negative. The results are kept as the reference.
 //   2. Every convolution in 8 bits: if the error against the reference is inside the target, done.
 //   3. Else each convolution alone in 8 bits, to see what error each adds; then, the most error for
-//      the least work first, they go back to bf16 until the rest are inside the target. So what
-//      stays in 8 bits is most of the work.
+//      the least work first, they go back to the default floating type until the rest are inside
+//      the target. So what stays in 8 bits is most of the work.
 // The error is the relative L2 distance for latents, and the root mean square for pictures.
 #include "src/task/calibrate.h"
 
@@ -113,7 +113,7 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     return ZENITH_OK;
 }
 
-// Notes the range of a value. In f32 plans every value is f32; conversions are not values of the
+// Notes the range of a value. In f32 plans every value is f32; conversions are no values of the
 // model.
 static void observe(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data)
 {

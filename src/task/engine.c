@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Plans are kept per stream in the order of their last use, and share one arena as large as the
+// largest so far.
 #include "src/task/engine.h"
 
 #include "src/dnn/dnn.h"

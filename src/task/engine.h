@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The engine: what each stream of an executor keeps between calls (oneDNN, compiled plans, one
-// arena). A stream's things are touched only by jobs on that stream, so they need no locks.
+// arena). A stream's things are used only by jobs on its thread, and freed there or, under the
+// context's lock, while no job runs: so they need no locks of their own.
 #ifndef ZN_TASK_ENGINE_H
 #define ZN_TASK_ENGINE_H
 
@@ -13,9 +14,9 @@ typedef struct zn_engine zn_engine;
 
 zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, zn_engine **out,
                                zn_error *err);
-// No job may be running.
+// No job may be running, in both. Trimming frees plans and arenas only.
 void zn_engine_free(zn_engine *engine);
-void zn_engine_trim(zn_engine *engine); // frees plans and arenas
+void zn_engine_trim(zn_engine *engine);
 zn_executor *zn_engine_executor(zn_engine *engine);
 const zn_cpu *zn_engine_cpu(const zn_engine *engine);
 const char *zn_engine_onednn(void); // its version, or "none"

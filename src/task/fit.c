@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// See fit.h. All in integers, so that sizes do not depend on rounding modes.
 #include "src/task/fit.h"
 
 enum { MAX_SIDE = 1 << 24 }; // keeps every product of sizes in task/picture.c far from 2^64

@@ -25,8 +25,7 @@ static json_t *shape_json(const zn_shape *shape)
     return list;
 }
 
-// --- pictures and latents
-// -------------------------------------------------------------------------
+// --- pictures and latents -----------------------------------------------------------------------
 
 static zenith_status inspect_picture(const char *path, json_t **out, zn_error *err)
 {

@@ -88,8 +88,7 @@ static inline void write_file(const char *path, const void *data, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-// A P6 of width x height, every sample from its place; *size gets its bytes. Freed by the
-// caller.
+// A P6 of width x height, every sample from its place; *size gets its bytes. The caller frees it.
 static inline uint8_t *make_ppm(uint32_t width, uint32_t height, size_t *size, size_t *start)
 {
     char header[64];

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Jobs of many hosts, their order, and what a forked child gets.
 #include "tests/testing.h"
 
 #include "src/base/executor.h"

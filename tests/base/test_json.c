@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Getters that name the key, bounds on hostile documents, dumps, floats that come back.
 #include "src/base/json.h"
 #include "src/base/memory.h"
 #include "tests/testing.h"

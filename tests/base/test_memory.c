@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Blocks, checked arithmetic, arrays that grow, arenas.
 #include "tests/testing.h"
 
 #include "src/base/memory.h"

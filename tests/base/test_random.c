@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Philox against published answers, and the distributions made from it.
 #include "tests/testing.h"
 
 #include "src/base/random.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// SHA-256 against published answers.
 #include "tests/testing.h"
 
 #include "src/base/sha256.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Latents and their facts through every layout, those of others, and what is refused.
 #include "src/format/latent_file.h"
 #include "src/format/safetensors.h"
 #include "tests/format/crafted.h"

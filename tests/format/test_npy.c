@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// npy files of every version and type, broken ones, and what is written.
 #include "src/format/elements.h"
 #include "src/format/npy.h"
 #include "tests/format/crafted.h"

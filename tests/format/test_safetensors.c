@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// safetensors: what is read, what is refused, what is written.
 #include "src/format/safetensors.h"
 #include "tests/format/crafted.h"
 

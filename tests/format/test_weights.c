@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sets of weights from files, shards and folders, and what is refused.
 #include "src/format/weights.h"
 #include "src/format/weights_index.h"
 #include "tests/format/crafted.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as EXIF data give an orientation, 1 to 8.
 #include "src/format/exif.h"
 
 #include <stdlib.h>

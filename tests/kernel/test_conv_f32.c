@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// conv_f32 against sums in double, and its promise of the same bits for any rows and width.
 #include "src/kernel/conv_f32.h"
 #include "tests/kernel/fenced.h"
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Conversions: every version has the bits of the scalar one, which has those of the formula.
 #include "src/kernel/convert.h"
 #include "tests/kernel/fenced.h"
 
@@ -105,8 +107,7 @@ static void round_trips(void **state)
     }
 }
 
-// From f32, with scales of 1: the documented result of each hard case, in every position of a
-// vector.
+// From f32, with scales of 1: the documented result of each hard case, anywhere in a vector.
 static void hard_cases(void **state)
 {
     (void)state;

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sums, ReLU and normalisation against loops over single numbers.
 #include "src/kernel/elementwise.h"
 #include "tests/kernel/fenced.h"
 

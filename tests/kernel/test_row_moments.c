@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Moments of rows: every version has the bits of the stated tree.
 #include "src/kernel/row_moments.h"
 #include "tests/kernel/fenced.h"
 

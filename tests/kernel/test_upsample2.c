@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Doubled rows against their definition, from odd and negative first rows too.
 #include "src/kernel/upsample2.h"
 #include "tests/kernel/fenced.h"
 

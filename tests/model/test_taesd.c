@@ -62,8 +62,7 @@ static void compare_layer(check *c, const zn_node *node, const float *data)
     }
     free((void *)(uintptr_t)expected);
     c->layers++;
-    // Thirty-odd layers of sums of 576 products: rounding grows with depth, and stays far below
-    // this.
+    // Thirty-odd layers of sums of 576 products: rounding grows with depth, far below this bound.
     if (error > 2e-5 * fmax(largest, 1)) {
         fail_msg("%s %s: error %g where values reach %g", c->model, node->name, error, largest);
     }

@@ -84,8 +84,7 @@ static void *need(void *block)
     return block;
 }
 
-// --- inputs
-// ----------------------------------------------------------------------------------------
+// --- inputs -------------------------------------------------------------------------------------
 
 static bool is_integer(zn_type type)
 {
@@ -103,8 +102,8 @@ static void fill_map(zn_random *random, zn_tensor *tensor, bool integers)
     }
 }
 
-// Weights that the grid of 8-bit weights holds exactly: multiples of a step, the largest in each
-// channel.
+// Weights that the grid of 8-bit weights holds exactly: multiples of a step, with the largest in
+// each channel.
 static void fill_grid(fixture *f, zn_tensor *tensor)
 {
     uint32_t levels = (uint32_t)zn_conv_levels(&f->cpu);
@@ -157,8 +156,7 @@ static void make_input(fixture *f, subject *s, int i)
     }
 }
 
-// --- the graph of one node
-// --------------------------------------------------------------------------
+// --- the graph of one node ----------------------------------------------------------------------
 
 static zn_node *build(const subject *s, zn_graph *graph, zn_error *err)
 {
@@ -224,8 +222,7 @@ static float *evaluate_absolute(const subject *s)
     return values;
 }
 
-// --- running
-// ----------------------------------------------------------------------------------------
+// --- running ------------------------------------------------------------------------------------
 
 typedef struct world {
     const subject *subject;

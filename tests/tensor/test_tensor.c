@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Shapes, hostile ones too, their texts, and descriptions.
 #include "tests/testing.h"
 
 #include "src/tensor/tensor.h"
