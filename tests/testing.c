@@ -57,6 +57,12 @@ void zn_test_need(const char *path)
     exit(SKIPPED);
 }
 
+bool zn_test_quick(void)
+{
+    const char *set = getenv("ZENITH_TEST_QUICK");
+    return set && *set && *set != '0';
+}
+
 void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line)
 {
     if (status == ZENITH_OK) return;

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,11 @@ const char *zn_test_path(const char *folder, const char *name);
 
 // Unless path exists, ends the whole program with CTest's code for "skipped" and says why.
 void zn_test_need(const char *path);
+
+// Whether ZENITH_TEST_QUICK is set: long loops then take every so many of their cases, because the
+// same test runs in full elsewhere (see .ci/run) and here under a sanitizer, an emulator or an old
+// instruction set.
+bool zn_test_quick(void);
 
 // Fails the test with the status and its sentence unless status is ZENITH_OK.
 void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line);

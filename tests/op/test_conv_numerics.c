@@ -29,6 +29,11 @@ typedef struct fixture {
     zn_random random;
 } fixture;
 
+static int loops(int full)
+{
+    return zn_test_quick() ? full / 8 : full;
+}
+
 static int64_t pick(zn_random *random, const int64_t *list, uint32_t count)
 {
     return list[zn_random_below(random, count)];
@@ -248,7 +253,7 @@ static void check_sizes(fixture *f, shape s)
 static void with_own_kernels(void **state)
 {
     (void)state;
-    rows_and_threads_change_no_bit(NULL, zn_cpu_detect(), SHAPES / 8);
+    rows_and_threads_change_no_bit(NULL, zn_cpu_detect(), loops(SHAPES / 8));
 }
 
 static zn_dnn *create_or_skip(const zn_cpu *cpu)
@@ -266,7 +271,7 @@ static void with_onednn(void **state)
     (void)state;
     zn_cpu cpu = zn_cpu_detect();
     zn_dnn *dnn = create_or_skip(&cpu);
-    rows_and_threads_change_no_bit(dnn, cpu, SHAPES);
+    rows_and_threads_change_no_bit(dnn, cpu, loops(SHAPES));
     zn_dnn_free(dnn);
 }
 
@@ -275,7 +280,7 @@ static void implementation_by_channels_only(void **state)
     (void)state;
     fixture f = {.cpu = zn_cpu_detect(), .random = {.seed = SEED}};
     f.dnn = create_or_skip(&f.cpu);
-    for (int i = 0; i < CHANNELS; i++) check_sizes(&f, random_shape(&f.random));
+    for (int i = 0; i < loops(CHANNELS); i++) check_sizes(&f, random_shape(&f.random));
     zn_dnn_free(f.dnn);
 }
 

@@ -1,0 +1,8 @@
+# What `cmake --install` puts where: the library with its headers, the program, and the calibrations where both look for
+# them. An installed program finds the library beside it, and oneDNN where it was when the library was linked.
+set_target_properties(zenith PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(zenith_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS zenith zenith_program)
+install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+file(GLOB calibrations CONFIGURE_DEPENDS models/*.calib.json)
+install(FILES ${calibrations} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)

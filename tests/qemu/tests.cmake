@@ -1,0 +1,31 @@
+# The oldest CPU that Zenith promises to run on, emulated: an instruction of a newer one ends the program. qemu.FOLDER.NAME
+# is the test FOLDER.NAME again, for the folders with loops of our own and the readers of files; qemu.decode compares the
+# program with a run on the real CPU; qemu.control shows that the emulator does refuse what it should.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+find_program(ZENITH_QEMU qemu-x86_64)
+if(NOT ZENITH_QEMU OR ZENITH_SANITIZE OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+endif()
+set(old_cpu ${ZENITH_QEMU} -cpu Nehalem)
+
+foreach(source ${tests})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    cmake_path(GET source STEM stem)
+    string(REGEX REPLACE "^test_" "" name ${stem})
+    if(NOT folder MATCHES "^(kernel|op|tensor|format)$")
+        continue()
+    endif()
+    add_test(NAME qemu.${folder}.${name} COMMAND ${old_cpu} $<TARGET_FILE:${folder}_${stem}>)
+    set_tests_properties(qemu.${folder}.${name} PROPERTIES LABELS qemu SKIP_RETURN_CODE 77 TIMEOUT 900
+        ENVIRONMENT "${ZENITH_TEST_ENVIRONMENT};ZENITH_TEST_QUICK=1")
+endforeach()
+
+add_executable(qemu_newer_cpu ${CMAKE_CURRENT_SOURCE_DIR}/qemu/newer_cpu.c)
+target_link_libraries(qemu_newer_cpu PRIVATE zenith_flags)
+add_test(NAME qemu.control COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/qemu/old_cpu.py
+    control $<TARGET_FILE:qemu_newer_cpu> -- ${old_cpu})
+add_test(NAME qemu.decode COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/qemu/old_cpu.py
+    decode $<TARGET_FILE:zenith_program> -- ${old_cpu})
+set_tests_properties(qemu.control qemu.decode PROPERTIES LABELS qemu SKIP_RETURN_CODE 77 TIMEOUT 900
+    ENVIRONMENT "${ZENITH_TEST_ENVIRONMENT}")
