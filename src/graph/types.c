@@ -165,7 +165,8 @@ static zn_node *copy_typed(typing *t, const zn_node *node)
 
 static zenith_status copy_graph(typing *t)
 {
-    for (size_t id = 0; id < t->src->count; id++) {
+    // After a failure there is a node missing that the next ones would look at.
+    for (size_t id = 0; id < t->src->count && t->dst->status == ZENITH_OK; id++) {
         const zn_node *node = t->src->nodes[id];
         t->stored[id] = node->kind == ZN_NODE_OP ? copy_typed(t, node)
                                                  : zn_graph_copy(t->dst, node, NULL);

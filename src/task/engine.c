@@ -104,9 +104,9 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine
 {
     stream *s = &engine->streams[stream_number];
     if (!s->dnn && !s->dnn_tried) {
-        s->dnn_tried = true;
         zenith_status status = zn_dnn_create(&engine->cpu, &s->dnn, NULL);
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, sizeof *s);
+        s->dnn_tried = true; // for want of memory it is tried again: other code has other bits
     }
     *out = (zn_machine){engine->cpu, zn_executor_threads(engine->executor), s->dnn, NULL};
     return ZENITH_OK;
