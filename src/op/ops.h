@@ -36,6 +36,10 @@ typedef struct zn_convert_attributes {
     float scale;
 } zn_convert_attributes;
 
+typedef struct zn_pixel_shuffle_attributes {
+    int factor;
+} zn_pixel_shuffle_attributes;
+
 typedef struct zn_row_moments_attributes {
     int groups;
 } zn_row_moments_attributes;
@@ -54,6 +58,7 @@ zn_node *zn_relu(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_soft_clip(zn_graph *graph, const char *name, zn_node *x, float limit);
 zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor); // a scalar node
 zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x);
+zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
 // gamma and beta [c]. The moments and statistics on the way are nodes "name.moments", "name.stats".
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,

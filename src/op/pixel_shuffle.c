@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
+// takes channel c from channel (c r + i) r + j of (y, x). As PyTorch's PixelShuffle; a copy, so type and
+// scale stay.
+#include "src/base/memory.h"
+#include "src/op/op_checks.h"
+#include "src/op/ops.h"
+
+#include <string.h>
+
+typedef struct shuffle_lowering {
+    zn_lowering base;
+    int64_t rows, width, channels; // rows of the result, width and channels of the source
+    int factor;
+    size_t element_bytes;
+} shuffle_lowering;
+
+static int factor_of(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->factor;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    const zn_desc *x = &node->inputs[0]->desc;
+    const int64_t *dim = x->shape.dim, r = factor_of(node);
+    if (r < 1 || r > 16 || dim[3] % (r * r) != 0 || dim[1] > INT32_MAX || dim[2] > INT32_MAX) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%lld channels cannot become pixels %lld x %lld", (long long)dim[3],
+                       (long long)r, (long long)r);
+    }
+    node->desc = *x;
+    node->desc.shape = ZN_SHAPE(dim[0], dim[1] * r, dim[2] * r, dim[3] / (r * r));
+    return ZENITH_OK;
+}
+
+static int64_t floor_divide(int64_t row, int64_t factor)
+{
+    int64_t quotient = row / factor;
+    return row % factor < 0 ? quotient - 1 : quotient;
+}
+
+static zn_rows rows(const zn_node *node, int input, zn_rows out)
+{
+    (void)input;
+    const int64_t r = factor_of(node);
+    return (zn_rows){floor_divide(out.begin, r), floor_divide(out.end - 1, r) + 1};
+}
+
+// One row of the result: row `inner` of the r rows that a source row becomes.
+static void shuffle_row(const uint8_t *src, int64_t width, int64_t channels, int r, int64_t inner,
+                        size_t bytes, uint8_t *dst)
+{
+    for (int64_t x = 0; x < width; x++, src += (size_t)channels * bytes) {
+        for (int j = 0; j < r; j++) {
+            for (int64_t c = 0; c < channels / (r * r); c++, dst += bytes) {
+                memcpy(dst, src + (size_t)((c * r + inner) * r + j) * bytes, bytes);
+            }
+        }
+    }
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const int r = factor_of(node);
+    const int64_t *dim = inputs[0].desc.shape.dim;
+    const size_t bytes = zn_type_size(output->desc.type);
+    const size_t src_row = (size_t)(dim[2] * dim[3]) * bytes;
+    for (int64_t row = 0; row < dim[0] * dim[1] * r; row++) {
+        const uint8_t *src = (const uint8_t *)inputs[0].data + (size_t)(row / r) * src_row;
+        uint8_t *dst = (uint8_t *)output->data + (size_t)row * (src_row / (size_t)r);
+        shuffle_row(src, dim[2], dim[3], r, row % r, bytes, dst);
+    }
+}
+
+typedef struct job {
+    const shuffle_lowering *lowering;
+    const zn_call *call;
+} job;
+
+static void shuffle_rows(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    const shuffle_lowering *l = j->lowering;
+    const size_t src_row = (size_t)(l->width * l->channels) * l->element_bytes;
+    const int64_t first = floor_divide(j->call->row, l->factor);
+    for (size_t i = begin; i < end; i++) {
+        int64_t row = j->call->row + (int64_t)i, from = floor_divide(row, l->factor);
+        const uint8_t *src = (const uint8_t *)j->call->inputs[0] + (size_t)(from - first) * src_row;
+        uint8_t *dst = (uint8_t *)j->call->output + i * (src_row / (size_t)l->factor);
+        shuffle_row(src, l->width, l->channels, l->factor, row - from * l->factor, l->element_bytes,
+                    dst);
+    }
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const shuffle_lowering *l = (const shuffle_lowering *)base;
+    job j = {l, call};
+    zn_parallel(call->team, (size_t)l->rows, 1, shuffle_rows, &j);
+    return ZENITH_OK;
+}
+
+static void lowering_free(zn_lowering *base)
+{
+    zn_free(base);
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    shuffle_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    const zn_desc *x = &request->node->inputs[0]->desc;
+    *l = (shuffle_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+                            .rows = request->rows,
+                            .width = x->shape.dim[2],
+                            .channels = x->shape.dim[3],
+                            .factor = factor_of(request->node),
+                            .element_bytes = zn_type_size(x->type)};
+    *out = &l->base;
+    return ZENITH_OK;
+}
+
+static const zn_pixel_shuffle_attributes two = {2}, four = {4};
+static const zn_op_sample samples[] = {
+    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
+    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &two},
+    {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 48}}}, .attributes = &four},
+};
+
+const zn_op zn_op_pixel_shuffle = {
+    .name = "pixel_shuffle",
+    .summary = "channels to pixels: r times the height and width",
+    .attributes_size = sizeof(zn_pixel_shuffle_attributes),
+    .traits = ZN_OP_FOLLOWS,
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .rows = rows,
+    .reference = reference,
+    .lower = lower,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor)
+{
+    const zn_pixel_shuffle_attributes attributes = {factor};
+    return zn_graph_add(graph, &zn_op_pixel_shuffle, name, &x, 1, &attributes);
+}
