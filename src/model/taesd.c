@@ -47,19 +47,23 @@ typedef struct numbers {
 
 // Errors made at low resolution spread over many pixels, so the decoder is precise at its start,
 // where it is cheap.
-#define DECODER                                                                                    \
-    {                                                                                              \
-        {0, 6, SPLIT, SPLIT},                                                                      \
-        {                                                                                          \
-            7, 10, STORED, PLAIN                                                                   \
-        }                                                                                          \
-    }
-static const numbers plain = {0, {{0, 13, STORED, PLAIN}}, DECODER};
+static const numbers plain = {
+    .encoder = {{0, 13, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 10, STORED, PLAIN}},
+};
+// TAESDXL's encoder multiplies small differences by far more than the others' does.
 static const numbers xl = {
-    0,
-    {{1, 1, SPLIT, SPLIT}, {3, 3, SPLIT, SPLIT}, {0, 8, SPLIT, PLAIN}, {9, 13, STORED, PLAIN}},
-    DECODER};
-static const numbers pooled = {256, {{0, 13, STORED, PLAIN}}, DECODER};
+    .encoder = {{1, 1, SPLIT, SPLIT},
+                {3, 3, SPLIT, SPLIT},
+                {0, 8, SPLIT, PLAIN},
+                {9, 13, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
+};
+static const numbers pooled = {
+    .pool = 256,
+    .encoder = {{0, 13, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 10, STORED, PLAIN}},
+};
 
 // Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
 // latents by statistics per channel of 2 x 2 patches, which is not one scale and one shift.
