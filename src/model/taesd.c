@@ -49,7 +49,7 @@ typedef struct numbers {
 // where it is cheap.
 static const numbers plain = {
     .encoder = {{0, 13, STORED, PLAIN}},
-    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 10, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
 };
 // TAESDXL's encoder multiplies small differences by far more than the others' does.
 static const numbers xl = {
@@ -62,7 +62,7 @@ static const numbers xl = {
 static const numbers pooled = {
     .pool = 256,
     .encoder = {{0, 13, STORED, PLAIN}},
-    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 10, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
 };
 
 // Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
