@@ -68,7 +68,10 @@ zenith_status zn_json_parse(const char *text, size_t size, const char *where, zn
         *out = value;
         return ZENITH_OK;
     }
-    if (json_error_code(&fault) == json_error_out_of_memory) return zn_fail_memory(err, size);
+    // Every fault of the text has a code; most places where jansson runs out of memory set none.
+    enum json_error_code code = json_error_code(&fault);
+    if (code == json_error_out_of_memory || code == json_error_unknown)
+        return zn_fail_memory(err, size);
     return zn_fail(err, ZENITH_BAD_FILE, "%s: broken JSON at byte %d: %s", where, fault.position,
                    fault.text);
 }

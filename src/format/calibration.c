@@ -107,36 +107,57 @@ static zenith_status read_fields(zn_calibration *calibration, const zn_json *jso
     return read_int8(calibration, names, err);
 }
 
-zenith_status zn_calibration_read(const char *path, zn_calibration **out, zn_error *err)
+zenith_status zn_calibration_parse(const char *text, size_t size, const char *where,
+                                   zn_calibration **out, zn_error *err)
 {
     zn_json *json = NULL;
     zn_calibration *calibration = NULL;
-    ZN_TRY(zn_json_open(path, &json, err));
+    ZN_TRY(zn_json_parse(text, size, where, &json, err));
     zenith_status status = zn_calibration_create(&calibration, err);
-    if (status == ZENITH_OK) status = read_fields(calibration, json, err);
+    if (status == ZENITH_OK) {
+        status = read_fields(calibration, json, err);
+        if (status != ZENITH_OK && err) zn_error_prefix(err, where);
+    }
     zn_json_free(json);
     if (status == ZENITH_OK) {
         *out = calibration;
-        return ZENITH_OK;
+    } else {
+        zn_calibration_free(calibration);
     }
-    zn_error_prefix(err, path);
-    zn_calibration_free(calibration);
+    return status;
+}
+
+zenith_status zn_calibration_read(const char *path, zn_calibration **out, zn_error *err)
+{
+    zn_mapped file = {0};
+    ZN_TRY(zn_mapped_open(path, &file, err));
+    zenith_status status = zn_calibration_parse((const char *)file.data, file.size, path, out, err);
+    zn_mapped_close(&file);
     return status;
 }
 
 // --- writing ------------------------------------------------------------------------------------
 
+static bool add_entry(json_t *values, json_t *names, const zn_calibrated *entry)
+{
+    // Six decimals: the file is read by people, and a scale needs no more.
+    double largest = round((double)entry->largest * 1e6) / 1e6;
+    json_t *made = json_pack("{s:f, s:b}", "largest", largest, "positive", (int)entry->positive);
+    if (json_object_set_new(values, entry->name, made) != 0) return false;
+    return !entry->int8 || json_array_append_new(names, json_string(entry->name)) == 0;
+}
+
+// NULL: no memory.
 static json_t *to_json(const zn_calibration *calibration)
 {
     json_t *values = json_object(), *names = json_array();
-    for (size_t i = 0; i < calibration->count; i++) {
-        const zn_calibrated *entry = &calibration->values[i];
-        // Six decimals: the file is read by people, and a scale needs no more.
-        double largest = round((double)entry->largest * 1e6) / 1e6;
-        json_object_set_new(
-            values, entry->name,
-            json_pack("{s:f, s:b}", "largest", largest, "positive", (int)entry->positive));
-        if (entry->int8) json_array_append_new(names, json_string(entry->name));
+    bool made = values && names;
+    for (size_t i = 0; made && i < calibration->count; i++)
+        made = add_entry(values, names, &calibration->values[i]);
+    if (!made) {
+        json_decref(values);
+        json_decref(names);
+        return NULL;
     }
     return json_pack("{s:i, s:s, s:s, s:i, s:o, s:o}", "format", 1, "model", calibration->model,
                      "weights", calibration->weights, "pictures", calibration->pictures, "values",

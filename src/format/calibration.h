@@ -33,6 +33,9 @@ void zn_calibration_free(zn_calibration *calibration);
 // The entry of that name; with `add`, made if there is none. NULL: none, or no memory.
 zn_calibrated *zn_calibration_find(zn_calibration *calibration, const char *name, bool add);
 
+// `where` names the text in messages.
+zenith_status zn_calibration_parse(const char *text, size_t size, const char *where,
+                                   zn_calibration **out, zn_error *err);
 zenith_status zn_calibration_read(const char *path, zn_calibration **out, zn_error *err);
 zenith_status zn_calibration_write(const zn_calibration *calibration, const char *path,
                                    zn_error *err);

@@ -43,8 +43,10 @@ static zenith_status read_numbers(const facts_reader *from, const char *key, dou
     const char *text = zn_safetensors_metadata(from->file, key);
     if (!text) return ZENITH_OK;
     zn_json *value = NULL;
-    if (zn_json_parse(text, strlen(text), key, &value, NULL) != ZENITH_OK)
-        return bad_value(from, key);
+    zn_error why = {{0}};
+    zenith_status status = zn_json_parse(text, strlen(text), key, &value, &why);
+    if (status == ZENITH_OUT_OF_MEMORY) return zn_fail(from->err, status, "%s", why.text);
+    if (status != ZENITH_OK) return bad_value(from, key);
     size_t size = zn_json_is_array(value) ? zn_json_size(value) : 1;
     bool valid = size >= 1 && size <= max;
     for (size_t i = 0; valid && i < size; i++) {

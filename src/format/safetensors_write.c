@@ -41,16 +41,40 @@ static json_t *describe(const zn_file_tensor *tensor, size_t bytes, size_t *offs
                      shape, "data_offsets", (json_int_t)begin, (json_int_t)*offset);
 }
 
-// Adds a key that must be new and valid UTF-8. Takes `value` over.
+// As jansson sees it, which says the same for broken text as for a lack of memory: shortest forms,
+// up to U+10FFFF, no surrogates.
+static bool is_utf8(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s) {
+        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+        int more = *s < 0x80 ? 0 : *s >> 5 == 6 ? 1 : *s >> 4 == 14 ? 2 : *s >> 3 == 30 ? 3 : -1;
+        if (more < 0) return false;
+        uint32_t code = more == 0 ? *s : *s & (0x3fu >> more);
+        s++;
+        for (int i = 0; i < more; i++, s++) {
+            if ((*s & 0xc0) != 0x80) return false;
+            code = code << 6 | (*s & 0x3fu);
+        }
+        if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+            return false;
+    }
+    return true;
+}
+
+// Adds a key that must be new and valid UTF-8. Takes `value` over; NULL: there was no memory.
 static zenith_status add_member(json_t *object, const char *key, json_t *value, zn_error *err)
 {
-    if (!value) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "\"%s\": not valid UTF-8", key);
-    if (json_object_get(object, key)) {
+    if (!value) return zn_fail_memory(err, sizeof *value);
+    const char *wrong = json_object_get(object, key) ? "occurs twice"
+                        : !is_utf8(key)              ? "is not valid UTF-8"
+                                                     : NULL;
+    if (wrong) {
         json_decref(value);
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the name \"%s\" occurs twice", key);
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the name \"%s\" %s", key, wrong);
     }
-    if (json_object_set_new(object, key, value) != 0)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a name is not valid UTF-8");
+    // Takes the value over also when it fails.
+    if (json_object_set_new(object, key, value) != 0) return zn_fail_memory(err, sizeof *value);
     return ZENITH_OK;
 }
 
@@ -61,8 +85,12 @@ static zenith_status add_metadata(json_t *header, const zn_metadata *metadata, s
     json_t *object = json_object();
     if (!object || json_object_set_new(header, "__metadata__", object) != 0)
         return zn_fail_memory(err, sizeof *object);
-    for (size_t i = 0; i < pairs; i++)
-        ZN_TRY(add_member(object, metadata[i].key, json_string(metadata[i].value), err));
+    for (size_t i = 0; i < pairs; i++) {
+        const char *key = metadata[i].key, *value = metadata[i].value;
+        if (!is_utf8(value))
+            return zn_fail(err, ZENITH_INVALID_ARGUMENT, "\"%s\": not valid UTF-8", key);
+        ZN_TRY(add_member(object, key, json_string(value), err));
+    }
     return ZENITH_OK;
 }
 

@@ -68,6 +68,7 @@ typedef struct batch_run {
     zn_mutex *lock;    // of what follows
     size_t next;       // picture to take
     double *fractions; // of each picture, for progress
+    bool stopped;      // by the progress callback
     zenith_status status;
     zn_error error;
     zenith_run_facts facts;
@@ -100,6 +101,7 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     return zn_latent_write_rows(&p->latent, p->all->batch->model->variant, row, count, src, err);
 }
 
+// Progress of the batch; also where a picture learns that another one has failed or was stopped.
 static int report(void *cookie, double fraction)
 {
     const picture_run *p = cookie;
@@ -109,7 +111,11 @@ static int report(void *cookie, double fraction)
     zn_mutex_lock(all->lock);
     all->fractions[p->index] = fraction;
     for (size_t i = 0; i < all->batch->count; i++) sum += all->fractions[i];
-    int stop = params->progress(params->progress_cookie, sum / (double)all->batch->count);
+    if (params->progress && !all->stopped && all->status == ZENITH_OK) {
+        double done = sum / (double)all->batch->count;
+        all->stopped = params->progress(params->progress_cookie, done) != 0;
+    }
+    int stop = all->stopped || all->status != ZENITH_OK;
     zn_mutex_unlock(all->lock);
     return stop;
 }
@@ -162,11 +168,8 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
     ZN_TRY(zn_engine_plan(all->engine, stream, &key, params->max_memory, buffers, cancel, &compiled,
                           err));
-    const zn_run run = {.read = read_rows,
-                        .write = write_rows,
-                        .cookie = &p,
-                        .cancel = cancel,
-                        .progress = params->progress ? report : NULL};
+    const zn_run run = {
+        .read = read_rows, .write = write_rows, .cookie = &p, .cancel = cancel, .progress = report};
     ZN_TRY(zn_engine_run(all->engine, stream, team, compiled, &run, err));
     note_facts(all, compiled);
     return ZENITH_OK;

@@ -160,8 +160,9 @@ zenith_status zn_engine_run(zn_engine *engine, int stream_number, zn_team *team,
                             const zn_compiled *compiled, const zn_run *run, zn_error *err)
 {
     stream *s = &engine->streams[stream_number];
-    size_t bytes = zn_plan_bytes(compiled->plan);
-    if (s->arena_bytes < bytes) {
+    size_t bytes = zn_plan_bytes(compiled->plan), most = compiled->key.max_bytes;
+    // A larger arena of an earlier run serves too, but a bound is on what is held.
+    if (s->arena_bytes < bytes || (most && s->arena_bytes > most)) {
         drop_arena(s);
         s->arena = zn_alloc(bytes);
         if (!s->arena) return zn_fail_memory(err, bytes);

@@ -12,6 +12,7 @@
 #ifndef ZN_TESTS_TASK_FAILING_ALLOC_H
 #define ZN_TESTS_TASK_FAILING_ALLOC_H
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -37,6 +38,11 @@ static inline bool failing_now(void)
 }
 
 #ifdef ZN_TEST_WRAPPED
+
+static inline const char *failing_library(void)
+{
+    return "libzenith";
+}
 
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
@@ -199,10 +205,24 @@ static inline void failing_forget(void *block)
 
 // --- the allocator of the process ---------------------------------------------------------------
 
+// The libraries must find these definitions, though programs of ours are built with hidden names.
+#pragma GCC visibility push(default)
+
+static _Atomic(void *) failing_caller; // of the allocation that failed last
+
+// The library that asked for the allocation that failed last.
+static inline const char *failing_library(void)
+{
+    Dl_info info = {0};
+    dladdr(atomic_load(&failing_caller), &info);
+    return info.dli_fname ? info.dli_fname : "?";
+}
+
 static inline bool failing_refuses(void *caller)
 {
     if (atomic_load_explicit(&failing_left, memory_order_relaxed) < 0) return false;
     if (!failing_is_watched(caller) || !failing_now()) return false;
+    atomic_store(&failing_caller, caller);
     errno = ENOMEM;
     return true;
 }
@@ -272,6 +292,8 @@ void free(void *block)
     failing_forget(block);
     __libc_free(block);
 }
+
+#pragma GCC visibility pop
 
 #endif
 #endif

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A whole session (context, model, three picture files, encode, latent file, decode, two picture
-// files) in which each allocation of ours and of the codecs fails in turn. The session must say
-// ZENITH_OUT_OF_MEMORY, leave no block and no file behind, and not crash. Where it says ZENITH_OK
-// all the same (an allocation its owner can do without), it must have made the same bytes.
+// files) in which allocations of ours and of the codecs fail in turn: the first 2000, then every
+// 7th; with --all each of them. The session must say ZENITH_OUT_OF_MEMORY, leave no block and no
+// file behind, and not crash. Where it says ZENITH_OK all the same (an allocation its owner can do
+// without), it must have made the same bytes.
 //
 //     task_test_oom --library libdnnl [STEP]     what oneDNN (or libgomp) does without memory: one
 //                                                decode in a child per allocation, every STEP-th;
@@ -15,11 +16,16 @@
 #include "zenith/zenith.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { PICTURES = 3, WIDTH = 24, HEIGHT = 16, CHANNELS = 4, AREA = WIDTH / 8 * (HEIGHT / 8) };
-static const char *const pictures[PICTURES] = {"icc_p3.jpg", "icc_p3.png", "icc_p3.webp"};
+// A lossless WebP is not among them: libwebp 1.2.4 reads from address 0 when one certain allocation
+// of its Huffman tables fails (docs/FAILURES.md).
+static const char *const pictures[PICTURES] = {"icc_p3.jpg", "icc_p3.png", "webp_lossy.webp"};
+static int threads = 1;
+static bool all; // --all: no allocation is left out
 
 // Everything a session opens, so that one function frees it whatever happened, and what it made.
 typedef struct session {
@@ -54,10 +60,10 @@ static void set_paths(void)
 
 static zenith_status open_all(session *s)
 {
-    const zenith_context_params machine = {.size = sizeof machine, .threads = 1};
+    const zenith_context_params machine = {.size = sizeof machine, .threads = threads};
     const zenith_model_params which = {
         .size = sizeof which, .name = "taesd", .weights = model_path};
-    const zenith_source_params how = {.size = sizeof how, .fit = ZENITH_FIT_EXACT};
+    const zenith_source_params how = {.size = sizeof how, .fit = ZENITH_FIT_CROP};
     ZN_TRY(zenith_context_create(&machine, &s->context));
     ZN_TRY(zenith_model_open(s->context, &which, &s->model));
     for (int i = 0; i < PICTURES; i++) {
@@ -144,19 +150,21 @@ static bool same_bytes(const session *a, const session *b)
            memcmp(a->pixels, b->pixels, sizeof a->pixels) == 0;
 }
 
-static void check_failed(long n, zenith_status status, const session *made, const session *good,
-                         long live)
+// Libraries that say no more than "it did not work" where they run out of memory inside a file.
+static bool cannot_tell(void)
 {
-    long left = atomic_load(&failing_live) - live;
-    if (status == ZENITH_OK && !same_bytes(made, good)) {
-        fail_msg("allocation %ld failed: ZENITH_OK with other bytes", n);
-    }
-    if (status != ZENITH_OK && status != ZENITH_OUT_OF_MEMORY) {
-        fail_msg("allocation %ld failed: status %d (%s)", n, (int)status,
-                 zenith_status_text(status));
-    }
-    if (left != 0) fail_msg("allocation %ld failed: %ld blocks were not freed", n, left);
-    if (strange_files() != 0) fail_msg("allocation %ld failed: a file was left", n);
+    return strstr(failing_library(), "libjansson") || strstr(failing_library(), "libwebp");
+}
+
+// What was wrong with the session in which allocation n failed, or NULL.
+static const char *wrong_with(zenith_status status, const session *made, const session *good,
+                              long live)
+{
+    if (strange_files() != 0) return "a file was left";
+    if (atomic_load(&failing_live) != live) return "blocks were not freed";
+    if (status == ZENITH_OK) return same_bytes(made, good) ? NULL : "ZENITH_OK with other bytes";
+    if (status == ZENITH_OUT_OF_MEMORY) return NULL;
+    return status == ZENITH_BAD_FILE && cannot_tell() ? NULL : zenith_status_text(status);
 }
 
 static void each_allocation(void **state)
@@ -172,18 +180,22 @@ static void each_allocation(void **state)
     assert_true(same_bytes(&made, &good));
     assert_int_equal(strange_files(), 0);
     const long live = atomic_load(&failing_live);
-    long fine = 0, n = 0;
-    for (;; n++) {
+    long fine = 0, wrong = 0, tried = 0, n = 0;
+    for (;; n += all || n < 2000 ? 1 : 7) {
         atomic_store(&failing_left, n);
         zenith_status status = run_session(&made);
         if (!failing_stop()) {
             assert_int_equal(status, ZENITH_OK);
             break;
         }
-        check_failed(n, status, &made, &good, live);
+        const char *what = wrong_with(status, &made, &good, live);
+        if (what && ++wrong < 20)
+            print_error("allocation %ld failed (%s): %s\n", n, failing_library(), what);
+        tried++;
         fine += status == ZENITH_OK;
     }
-    print_message("%ld allocations, %ld of them not missed\n", n, fine);
+    print_message("%ld allocations, %ld of them failed, %ld not missed\n", n, tried, fine);
+    assert_int_equal(wrong, 0);
 #ifndef ZN_TEST_WRAPPED
     assert_true(n >= LEAST);
 #endif
@@ -193,13 +205,13 @@ static void each_allocation(void **state)
 
 // --- other libraries ----------------------------------------------------------------------------
 
-enum { CHILD_OK = 10, CHILD_MEMORY, CHILD_STATUS, CHILD_DONE };
+enum { CHILD_BROKEN = 9, CHILD_OK, CHILD_MEMORY, CHILD_STATUS, CHILD_DONE };
 
 // In a child, since it may not come back.
 static int decode_in_child(long n)
 {
     static session s;
-    if (open_all(&s) != ZENITH_OK) return 1;
+    if (open_all(&s) != ZENITH_OK) return CHILD_BROKEN;
     const zenith_latent latent = {.size = sizeof latent,
                                   .width = WIDTH / 8,
                                   .height = HEIGHT / 8,
@@ -216,7 +228,8 @@ static int decode_in_child(long n)
 
 static int count_outcomes(const char *library, long step)
 {
-    long memory = 0, fine = 0, other = 0, exits = 0, signals = 0, tried = 0;
+    long memory = 0, fine = 0, other = 0, exits = 0, aborts = 0, signals = 0;
+    long tried = 0;
     failing_watch(&library, 1);
     for (long n = 0;; n += step) {
         int result = 0;
@@ -228,17 +241,19 @@ static int count_outcomes(const char *library, long step)
         if (child < 0 || waitpid(child, &result, 0) < 0) return 1;
         int code = WIFEXITED(result) ? WEXITSTATUS(result) : -1;
         if (code == CHILD_DONE) break;
+        if (code == CHILD_BROKEN) return 1;
         tried++;
         memory += code == CHILD_MEMORY;
         fine += code == CHILD_OK;
         other += code == CHILD_STATUS;
-        signals += code == -1;
-        exits += code >= 0 && code < CHILD_OK;
+        aborts += code == -1 && WTERMSIG(result) == SIGABRT;
+        signals += code == -1 && WTERMSIG(result) != SIGABRT;
+        exits += code >= 0 && code < CHILD_BROKEN;
     }
     printf("%s, one decode, %ld of its allocations failed in turn: %ld gave "
            "ZENITH_OUT_OF_MEMORY, %ld another status, %ld were not missed, %ld ended the process "
-           "by exit, %ld by a signal\n",
-           library, tried, memory, other, fine, exits, signals);
+           "by exit, %ld by abort, %ld by another signal\n",
+           library, tried, memory, other, fine, exits, aborts, signals);
     return 0;
 }
 
@@ -246,10 +261,12 @@ int main(int argc, char **argv)
 {
     set_paths();
     if (argc > 2 && strcmp(argv[1], "--library") == 0) {
+        threads = 2; // libgomp has nothing to do for one
         int code = count_outcomes(argv[2], argc > 3 ? atol(argv[3]) : 1);
         rmdir(folder);
         return code;
     }
+    all = argc > 1 && strcmp(argv[1], "--all") == 0;
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stopping a call: from another thread at random moments, from the progress callback, and before it
+// began. The context must then work as if nothing had been, with the same bits. How fast it stops
+// is measured by bench/cancel.c; here the bound is wide enough for sanitizers.
+#include "tests/task/session.h"
+
+#include "src/base/os.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+enum { WIDTH = 384, HEIGHT = 512, CANCELS = 10 };
+static const double patience = 2; // seconds
+
+static zenith_context *context;
+static zenith_model *model;
+static zenith_cancel *cancel;
+static zenith_latent latent;
+static zenith_image image;
+
+static int setup(void **state)
+{
+    (void)state;
+    context = session_context(1, 1);
+    model = session_model(context, "taesd", zn_test_weights());
+    latent = session_latent(WIDTH, HEIGHT, 3);
+    image = session_image(WIDTH, HEIGHT, 4);
+    return zenith_cancel_create(&cancel) == ZENITH_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(latent.data);
+    free(image.data);
+    zenith_cancel_free(cancel);
+    zenith_model_free(model);
+    zenith_context_free(context);
+    return 0;
+}
+
+static zenith_run_params params_for(bool banded)
+{
+    return (zenith_run_params){.size = sizeof(zenith_run_params),
+                               .dtype = ZENITH_DTYPE_F32,
+                               .bands = banded ? ZENITH_BANDS_ROWS : ZENITH_BANDS_OFF,
+                               .band_rows = 4,
+                               .cancel = cancel};
+}
+
+static zenith_status decode(const zenith_run_params *params)
+{
+    return zenith_decode(context, model, &latent, &image, 1, params);
+}
+
+// --- from another thread ------------------------------------------------------------------------
+
+// Waits for a fraction of the work rather than for a time: the machine may be busy.
+typedef struct later {
+    double fraction;
+    atomic_int thousandths; // done
+    double at;              // when it was requested
+} later;
+
+static int note_fraction(void *cookie, double fraction)
+{
+    later *l = cookie;
+    atomic_store(&l->thousandths, (int)(fraction * 1000));
+    return 0;
+}
+
+static void *request_later(void *arg)
+{
+    later *l = arg;
+    const struct timespec moment = {.tv_nsec = 500000};
+    while (atomic_load(&l->thousandths) < l->fraction * 1000) nanosleep(&moment, NULL);
+    l->at = zn_clock_seconds();
+    zenith_cancel_request(cancel);
+    return NULL;
+}
+
+static void check_cancels(bool banded)
+{
+    zenith_run_params params = params_for(banded);
+    const size_t bytes = session_image_bytes(&image);
+    uint8_t *good = malloc(bytes);
+    zn_random random = {.seed = banded ? 11 : 12};
+    session_ok(context, decode(&params));
+    memcpy(good, image.data, bytes);
+    for (int i = 0; i < CANCELS; i++) {
+        later l = {.fraction = 0.8 * (double)zn_random_below(&random, 1000) / 1000};
+        pthread_t thread;
+        params.progress = note_fraction;
+        params.progress_cookie = &l;
+        assert_int_equal(pthread_create(&thread, NULL, request_later, &l), 0);
+        zenith_status status = decode(&params);
+        double end = zn_clock_seconds();
+        pthread_join(thread, NULL);
+        assert_int_equal(status, ZENITH_CANCELLED);
+        assert_true(end - l.at < patience);
+        zenith_cancel_reset(cancel);
+    }
+    memset(image.data, 0, bytes);
+    params.progress = NULL;
+    session_ok(context, decode(&params));
+    assert_memory_equal(image.data, good, bytes);
+    free(good);
+}
+
+static void cancels_of_whole_maps(void **state)
+{
+    (void)state;
+    check_cancels(false);
+}
+
+static void cancels_of_bands(void **state)
+{
+    (void)state;
+    check_cancels(true);
+}
+
+// Also when nothing is compiled yet: compiling looks at the flag too.
+static void requested_before_the_call(void **state)
+{
+    (void)state;
+    const zenith_run_params params = params_for(true);
+    zenith_cancel_request(cancel);
+    for (int trimmed = 0; trimmed <= 1; trimmed++) {
+        if (trimmed) zenith_context_trim(context);
+        double begin = zn_clock_seconds();
+        assert_int_equal(decode(&params), ZENITH_CANCELLED);
+        assert_true(zn_clock_seconds() - begin < patience);
+        assert_string_not_equal(zenith_context_error(context), "");
+    }
+    zenith_cancel_reset(cancel);
+    session_ok(context, decode(&params));
+}
+
+// --- from the progress callback -----------------------------------------------------------------
+
+typedef struct progress {
+    double last, stop_at;
+    int calls, calls_after_stop;
+    bool stopped;
+} progress;
+
+static int note_progress(void *cookie, double fraction)
+{
+    progress *p = cookie;
+    assert_true(fraction >= p->last && fraction <= 1);
+    p->last = fraction;
+    p->calls++;
+    p->calls_after_stop += p->stopped;
+    p->stopped |= fraction >= p->stop_at;
+    return p->stopped;
+}
+
+static void progress_rises_to_one(void **state)
+{
+    (void)state;
+    for (int banded = 0; banded <= 1; banded++) {
+        zenith_run_params params = params_for(banded);
+        progress p = {.stop_at = 2};
+        params.progress = note_progress;
+        params.progress_cookie = &p;
+        session_ok(context, decode(&params));
+        assert_true(p.last == 1 && p.calls > 20);
+    }
+}
+
+static void progress_stops_the_call(void **state)
+{
+    (void)state;
+    for (int banded = 0; banded <= 1; banded++) {
+        zenith_run_params params = params_for(banded);
+        progress p = {.stop_at = 0.3};
+        params.progress = note_progress;
+        params.progress_cookie = &p;
+        assert_int_equal(decode(&params), ZENITH_CANCELLED);
+        assert_true(p.last >= 0.3 && p.last < 0.5);
+        assert_int_equal(p.calls_after_stop, 0);
+    }
+}
+
+// A stop on one stream is one for the pictures on the others.
+static void progress_stops_every_stream(void **state)
+{
+    (void)state;
+    enum { COUNT = 4 };
+    zenith_context *both = session_context(1, 2);
+    zenith_latent latents[COUNT];
+    zenith_image images[COUNT];
+    zenith_run_params params = params_for(true);
+    progress p = {.stop_at = 0.02};
+    params.progress = note_progress;
+    params.progress_cookie = &p;
+    for (int i = 0; i < COUNT; i++) {
+        latents[i] = latent;
+        images[i] = session_image(WIDTH, HEIGHT, 1);
+    }
+    assert_int_equal(zenith_decode(both, model, latents, images, COUNT, &params), ZENITH_CANCELLED);
+    assert_int_equal(p.calls_after_stop, 0);
+    for (int i = 0; i < COUNT; i++) free(images[i].data);
+    zenith_context_free(both);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cancels_of_whole_maps),     cmocka_unit_test(cancels_of_bands),
+        cmocka_unit_test(requested_before_the_call), cmocka_unit_test(progress_rises_to_one),
+        cmocka_unit_test(progress_stops_the_call),   cmocka_unit_test(progress_stops_every_stream),
+    };
+    zn_test_need(zn_test_path(zn_test_weights(), "taesd_decoder.safetensors"));
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
