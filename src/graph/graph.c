@@ -89,6 +89,10 @@ zn_node *zn_graph_parameter(zn_graph *graph, const char *name, zn_tensor constan
 void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value)
 {
     if (graph->status != ZENITH_OK) return;
+    if (!state || !value) {
+        fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "a state or its update is missing"));
+        return;
+    }
     if (state->desc.type != value->desc.type ||
         !zn_shape_equal(&state->desc.shape, &value->desc.shape)) {
         fail(graph,
@@ -160,6 +164,10 @@ zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inp
 void zn_graph_output(zn_graph *graph, zn_node *node)
 {
     if (graph->status != ZENITH_OK) return;
+    if (!node) {
+        fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "an output is missing"));
+        return;
+    }
     zenith_status status = zn_array_reserve((void **)&graph->outputs, &graph->outputs_capacity,
                                             graph->outputs_count + 1, sizeof(zn_node *),
                                             graph->err);

@@ -16,7 +16,8 @@ zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops
 typedef enum zn_precision {
     ZN_PRECISION_PLAIN = 0, // stored in bf16
     ZN_PRECISION_STORED, // stored in f32, multiplied in bf16: for a residual stream, which adds up
-    ZN_PRECISION_SPLIT   // stored in f32, multiplied as two bf16: twice the work, nearly f32
+    ZN_PRECISION_SPLIT,  // stored in f32, multiplied as two bf16: twice the work, nearly f32
+    ZN_PRECISION_FULL    // stored and multiplied in f32: for weights that bf16 does not hold
 } zn_precision;
 
 // How maps are stored and multiplied. Everything in f32, or in bf16; and in 8 bits where `quantise`

@@ -13,7 +13,7 @@ typedef struct typing {
     zn_graph *dst;
     zn_node **stored;     // by id of src: the copy, in its stored type
     zn_node **as_float;   // by id: the copy in the policy's type, once someone asked
-    zn_node **as_split;   // by id: the copy in bf16x2, once someone asked
+    zn_node **as_precise; // by id: the copy in bf16x2 or f32, once someone asked
     zn_node **as_integer; // by id: the copy in 8 bits, once someone asked
     bool *wants_integer;  // by id: every reader takes 8 bits
     bool *keeps;          // by id: leaves the graph, as it is or through a conversion of its own
@@ -75,12 +75,15 @@ static zn_node *floating(typing *t, const zn_node *node, zn_precision precision)
     if (!stored || stored->desc.type == t->policy->type || stored->desc.type == ZN_BF16X2) {
         return stored;
     }
+    bool full = precision == ZN_PRECISION_FULL;
+    if (full && stored->desc.type == ZN_F32) return stored;
     bool split = precision == ZN_PRECISION_SPLIT && !is_integer(stored);
-    zn_node **copy = split ? &t->as_split[node->id] : &t->as_float[node->id];
+    zn_node **copy = split || full ? &t->as_precise[node->id] : &t->as_float[node->id];
     if (*copy) return *copy;
     // Integers up to 255 are exact in bf16: keep them and their scale, rather than round twice.
-    float scale = t->policy->type == ZN_BF16 ? stored->desc.scale : 1;
-    *copy = t->policy->convert(t->dst, stored, split ? ZN_BF16X2 : t->policy->type, scale);
+    float scale = t->policy->type == ZN_BF16 && !full ? stored->desc.scale : 1;
+    zn_type type = split ? ZN_BF16X2 : full ? ZN_F32 : t->policy->type;
+    *copy = t->policy->convert(t->dst, stored, type, scale);
     return *copy;
 }
 
@@ -191,12 +194,13 @@ zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, z
                 .dst = dst,
                 .stored = zn_arena_alloc(&dst->arena, n * sizeof *t.stored),
                 .as_float = zn_arena_alloc(&dst->arena, n * sizeof *t.as_float),
-                .as_split = zn_arena_alloc(&dst->arena, n * sizeof *t.as_split),
+                .as_precise = zn_arena_alloc(&dst->arena, n * sizeof *t.as_precise),
                 .as_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.as_integer),
                 .wants_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.wants_integer),
                 .keeps = zn_arena_alloc(&dst->arena, n * sizeof *t.keeps)};
     zenith_status status = ZENITH_OK;
-    if (!t.stored || !t.as_float || !t.as_split || !t.as_integer || !t.wants_integer || !t.keeps) {
+    if (!t.stored || !t.as_float || !t.as_precise || !t.as_integer || !t.wants_integer ||
+        !t.keeps) {
         status = zn_fail_memory(err, n * sizeof *t.stored);
         goto fail;
     }

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graphs: failures that stick, fusion and its single-reader rule, conversions that are made once,
+// scalars and states from run to run.
+#include "tests/graph/small_graphs.h"
+
+static zn_error err;
+static zn_random randoms = {.seed = 5};
+
+// --- building -----------------------------------------------------------------------------------
+
+static void the_first_failure_sticks(void **state)
+{
+    (void)state;
+    zn_graph graph;
+    err.text[0] = '\0';
+    zn_graph_begin(&graph, &err);
+    zn_node *x = map_input(&graph, 4, 4, 3);
+    zn_node *weight = random_parameter(&graph, ZN_SHAPE(8, 5, 3, 3), &randoms); // 5 is not 3
+    zn_node *y = zn_conv2d(&graph, "first", x, weight, NULL, 1, 1);
+    assert_null(y);
+    size_t count = graph.count;
+    y = zn_relu(&graph, "second", y);
+    assert_null(y);
+    assert_null(zn_add(&graph, "third", y, x));
+    assert_null(zn_graph_scalar(&graph, "k"));
+    zn_graph_state_update(&graph, NULL, y);
+    zn_graph_output(&graph, y);
+    assert_int_equal(graph.count, count);
+    assert_int_not_equal(zn_graph_finish(&graph), ZENITH_OK);
+    assert_non_null(strstr(err.text, "first"));
+    zn_graph_free(&graph);
+}
+
+static void check_missing(void (*build)(zn_graph *graph, zn_node *x), const char *part)
+{
+    zn_graph graph;
+    err.text[0] = '\0';
+    zn_graph_begin(&graph, &err);
+    build(&graph, map_input(&graph, 4, 4, 3));
+    assert_int_equal(zn_graph_finish(&graph), ZENITH_INTERNAL);
+    if (!strstr(err.text, part)) fail_msg("\"%s\" is not in: %s", part, err.text);
+    zn_graph_free(&graph);
+}
+
+static void no_input(zn_graph *graph, zn_node *x)
+{
+    assert_null(zn_add(graph, "sum", x, NULL));
+}
+
+static void no_output(zn_graph *graph, zn_node *x)
+{
+    zn_relu(graph, "y", x);
+}
+
+static void null_output(zn_graph *graph, zn_node *x)
+{
+    (void)x;
+    zn_graph_output(graph, NULL);
+}
+
+static void null_update(zn_graph *graph, zn_node *x)
+{
+    zn_graph_state_update(graph, zn_graph_state(graph, "s", x->desc), NULL);
+}
+
+static void other_shape(zn_graph *graph, zn_node *x)
+{
+    zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(1, 4, 4, 2));
+    zn_graph_state_update(graph, zn_graph_state(graph, "s", desc), x);
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    (void)state;
+    check_missing(no_input, "'sum': input 1 is missing");
+    check_missing(no_output, "no output");
+    check_missing(null_output, "output is missing");
+    check_missing(null_update, "update is missing");
+    check_missing(other_shape, "another shape");
+}
+
+// --- fusion -------------------------------------------------------------------------------------
+
+static void fuse_all(const zn_graph *src, zn_graph *dst)
+{
+    zn_test_ok(zn_pass_fuse(src, zn_ops, zn_ops_count, dst, &err), &err);
+}
+
+static void convolutions_take_what_follows(void **state)
+{
+    (void)state;
+    for (int swapped = 0; swapped <= 1; swapped++) {
+        zn_graph graph, fused;
+        zn_graph_begin(&graph, &err);
+        zn_node *x = map_input(&graph, 4, 4, 8);
+        zn_node *c = random_conv(&graph, "c", x, 8, 3, 1, &randoms);
+        zn_node *sum = swapped ? zn_add(&graph, "sum", x, c) : zn_add(&graph, "sum", c, x);
+        zn_graph_output(&graph, zn_relu(&graph, "y", sum));
+        zn_test_ok(zn_graph_finish(&graph), &err);
+        fuse_all(&graph, &fused);
+        assert_int_equal(count_op(&fused, "conv2d_fused"), 1);
+        assert_int_equal(count_op(&fused, "conv2d") + count_op(&fused, "add"), 0);
+        assert_int_equal(count_op(&fused, "relu"), 0);
+        const zn_node *y = fused.outputs[0];
+        const zn_conv2d_fused_attributes *a = y->attributes;
+        assert_true(a->bias && a->residual && a->relu);
+        assert_string_equal(y->name, "y");
+        assert_string_equal(y->inputs[0]->name, "x");
+        assert_string_equal(y->inputs[3]->name, "x");
+        zn_graph_free(&graph);
+        zn_graph_free(&fused);
+    }
+}
+
+// A value that someone else reads too, be it the caller, stays a value of its own.
+static void shared_values_are_not_absorbed(void **state)
+{
+    (void)state;
+    for (int by_caller = 0; by_caller <= 1; by_caller++) {
+        zn_graph graph, fused;
+        zn_graph_begin(&graph, &err);
+        zn_node *x = map_input(&graph, 4, 4, 8);
+        zn_node *c = random_conv(&graph, "c", x, 8, 3, 1, &randoms);
+        zn_node *y = zn_relu(&graph, "y", c);
+        zn_graph_output(&graph, y);
+        zn_graph_output(&graph, by_caller ? c : zn_soft_clip(&graph, "clip", c, 3));
+        zn_test_ok(zn_graph_finish(&graph), &err);
+        fuse_all(&graph, &fused);
+        assert_int_equal(count_op(&fused, "conv2d_fused"), 0);
+        assert_int_equal(count_op(&fused, "conv2d"), 1);
+        assert_int_equal(count_op(&fused, "relu"), 1);
+        zn_graph_free(&graph);
+        zn_graph_free(&fused);
+    }
+}
+
+// --- types --------------------------------------------------------------------------------------
+
+static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
+{
+    return zn_convert(graph, node->name, node, type, scale);
+}
+
+static void conversions_are_made_once(void **state)
+{
+    (void)state;
+    zn_graph graph, typed;
+    const zn_type_policy policy = {.type = ZN_BF16, .convert = convert};
+    zn_graph_begin(&graph, &err);
+    zn_node *x = map_input(&graph, 4, 4, 8);
+    zn_node *a = random_conv(&graph, "a", x, 8, 3, 1, &randoms);
+    zn_node *b = random_conv(&graph, "b", x, 8, 3, 1, &randoms);
+    zn_node *c = random_conv(&graph, "c", a, 8, 3, 1, &randoms);
+    zn_node *sum = zn_add(&graph, "sum", b, c);
+    zn_graph_output(&graph, random_conv(&graph, "y", sum, 8, 1, 1, &randoms));
+    zn_test_ok(zn_graph_finish(&graph), &err);
+    zn_test_ok(zn_pass_types(&graph, &policy, &typed, &err), &err);
+    assert_int_equal(count_op(&typed, "convert"), 1); // of x, for both its readers
+    assert_int_equal(zn_graph_find(&typed, "a")->desc.type, ZN_BF16);
+    assert_int_equal(zn_graph_find(&typed, "sum")->desc.type, ZN_BF16);
+    assert_int_equal(typed.outputs[0]->desc.type, ZN_F32); // as the graph said
+    zn_graph_free(&graph);
+    zn_graph_free(&typed);
+}
+
+// --- scalars and states -------------------------------------------------------------------------
+
+// y = k x + s; s becomes y. Beside it a value of rank 6 that is kept from one run to the next.
+typedef struct kept {
+    zn_graph graph;
+    zn_packs *packs;
+    zn_plan *plan;
+} kept;
+
+enum { HEIGHT = 6, WIDTH = 3, CHANNELS = 2, COUNT = HEIGHT * WIDTH * CHANNELS, SIDE = 12 };
+
+static void kept_open(kept *k, zn_plan_mode mode, int64_t band)
+{
+    const zn_desc side = zn_desc_make(ZN_F32, ZN_SHAPE(1, 2, 1, 3, 1, 2));
+    zn_graph *graph = &k->graph;
+    zn_graph_begin(graph, &err);
+    zn_node *x = map_input(graph, HEIGHT, WIDTH, CHANNELS);
+    zn_node *s = zn_graph_state(graph, "s", x->desc);
+    zn_node *factor = zn_graph_scalar(graph, "k");
+    zn_node *y = zn_add(graph, "y", zn_scale(graph, "kx", x, factor), s);
+    zn_node *far = zn_graph_input(graph, "far", side);
+    zn_node *far_state = zn_graph_state(graph, "far_state", side);
+    zn_graph_state_update(graph, s, y);
+    zn_graph_state_update(graph, far_state, far);
+    zn_graph_output(graph, y);
+    zn_graph_output(graph, far_state);
+    zn_test_ok(zn_graph_finish(graph), &err);
+    zn_test_ok(zn_packs_create(&k->packs, &err), &err);
+    zn_plan_options options = plan_options(mode, band, k->packs);
+    zn_test_ok(zn_plan_create(graph, &options, &k->plan, &err), &err);
+    assert_int_equal(zn_plan_chosen_mode(k->plan), mode);
+}
+
+static void kept_close(kept *k)
+{
+    zn_plan_free(k->plan);
+    zn_packs_free(k->packs);
+    zn_graph_free(&k->graph);
+}
+
+static void check_kept(zn_plan_mode mode, int64_t band)
+{
+    kept k = {0};
+    kept_open(&k, mode, band);
+    float x[COUNT], y[COUNT], s[COUNT] = {0}, sum[COUNT] = {0};
+    float far[SIDE], far_state[SIDE] = {0}, far_out[SIDE];
+    void *const states[] = {s, far_state};
+    for (int round = 0; round < 3; round++) {
+        const float factor = (float)(round + 2);
+        for (int i = 0; i < COUNT; i++) x[i] = (float)(i + round);
+        for (int i = 0; i < SIDE; i++) far[i] = (float)(100 * round + i);
+        memory_run memory = {
+            &k.graph, {(uint8_t *)x, (uint8_t *)far}, {(uint8_t *)y, (uint8_t *)far_out}};
+        run_plan(k.plan, &memory, &factor, states);
+        for (int i = 0; i < COUNT; i++) sum[i] += factor * x[i];
+        assert_memory_equal(y, sum, sizeof y);
+        assert_memory_equal(s, sum, sizeof s);
+        for (int i = 0; i < SIDE; i++) {
+            assert_true(far_out[i] == (round ? (float)(100 * (round - 1) + i) : 0.0f));
+        }
+        assert_memory_equal(far_state, far, sizeof far);
+    }
+    kept_close(&k);
+}
+
+static void states_last_from_run_to_run(void **state)
+{
+    (void)state;
+    check_kept(ZN_PLAN_PLANES, 0);
+    for (int64_t band = 1; band <= 6; band++) check_kept(ZN_PLAN_ROLLING, band);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_failure_sticks),
+        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(convolutions_take_what_follows),
+        cmocka_unit_test(shared_values_are_not_absorbed),
+        cmocka_unit_test(conversions_are_made_once),
+        cmocka_unit_test(states_last_from_run_to_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans: random networks give the same bits with whole maps and in bands of every height, also
+// where barriers force several passes and where cut points are recomputed; and no two values that
+// live at the same time share memory.
+#include "tests/graph/small_graphs.h"
+
+#include "src/graph/plan_parts.h"
+
+enum { NETWORKS = 40, NODES = 9, BANDS = 5 };
+
+static zn_error err;
+
+// --- random networks ----------------------------------------------------------------------------
+
+// Earlier maps of the same shape, for residual sums.
+static zn_node *find_equal(zn_node *const *made, int count, const zn_node *x, zn_random *random)
+{
+    for (int tries = 0; tries < 4; tries++) {
+        zn_node *other = made[zn_random_below(random, (uint32_t)count)];
+        if (zn_shape_equal(&other->desc.shape, &x->desc.shape)) return other;
+    }
+    return NULL;
+}
+
+static zn_node *normed(zn_graph *graph, zn_node *x, zn_random *random)
+{
+    const int64_t c = x->desc.shape.dim[3];
+    zn_node *gamma = random_parameter(graph, ZN_SHAPE(c), random);
+    zn_node *beta = random_parameter(graph, ZN_SHAPE(c), random);
+    return zn_group_norm(graph, "norm", x, gamma, beta, 2, 1e-5f);
+}
+
+static zn_node *random_node(zn_graph *graph, zn_node *const *made, int count, int64_t lowest,
+                            int *barriers, zn_random *random)
+{
+    zn_node *x = made[count - 1], *other = find_equal(made, count, x, random);
+    const int64_t height = x->desc.shape.dim[1], channels = 4 + 4 * zn_random_below(random, 3);
+    switch (zn_random_below(random, 9)) {
+    case 0:
+        if (height < 8 * lowest) return zn_upsample2(graph, "up", x);
+        break;
+    case 1:
+        if (height > lowest) return random_conv(graph, "half", x, channels, 3, 2, random);
+        break;
+    case 2:
+    case 3:
+        if (other) return zn_add(graph, "sum", x, other);
+        break;
+    case 4:
+        return zn_relu(graph, "relu", x);
+    case 5:
+        if (*barriers < 2) {
+            ++*barriers;
+            return normed(graph, x, random);
+        }
+        break;
+    case 6:
+        return random_conv(graph, "point", x, channels, 1, 1, random);
+    default:
+        break;
+    }
+    return random_conv(graph, "conv", x, channels, 3, 1, random);
+}
+
+// Heights are `lowest` times a power of two, so that the network can be computed in bands.
+static void build(zn_graph *graph, uint64_t seed, int64_t lowest)
+{
+    zn_random random = {.seed = seed};
+    zn_node *made[NODES + 1];
+    int barriers = 0;
+    zn_graph_begin(graph, &err);
+    made[0] = map_input(graph, lowest * 2, 6, 4);
+    for (int i = 1; i <= NODES; i++) {
+        made[i] = random_node(graph, made, i, lowest, &barriers, &random);
+        if (!made[i]) break;
+    }
+    zn_graph_output(graph, made[NODES]);
+    zn_test_ok(zn_graph_finish(graph), &err);
+}
+
+// --- what a plan promises -----------------------------------------------------------------------
+
+static bool lives_at(const zn_buffer *buffer, int tick)
+{
+    return buffer->born <= tick && tick <= buffer->dies;
+}
+
+// Every value is alive when it is made and whenever it is read.
+static void check_lives(const zn_plan *plan)
+{
+    for (size_t p = 0; p < plan->passes_count; p++) {
+        const zn_pass *pass = &plan->passes[p];
+        for (int i = 0; i < pass->works_count; i++) {
+            const zn_work *work = &plan->works[pass->first_work + i];
+            const int tick = pass->rolling ? pass->tick : pass->tick + i;
+            assert_true(lives_at(&plan->buffers[work->buffer], tick));
+            for (int in = 0; in < work->node->inputs_count; in++) {
+                if (work->inputs[in] < 0) {
+                    assert_int_equal(work->node->inputs[in]->kind, ZN_NODE_PARAMETER);
+                } else {
+                    assert_true(lives_at(&plan->buffers[work->inputs[in]], tick));
+                }
+            }
+        }
+    }
+}
+
+static void check_places(const zn_plan *plan)
+{
+    for (size_t i = 0; i < plan->buffers_count; i++) {
+        const zn_buffer *a = &plan->buffers[i];
+        assert_true(a->offset + a->bytes <= plan->scratch_offset);
+        assert_int_equal(a->offset % ZN_ALIGN, 0);
+        for (size_t j = 0; j < i; j++) {
+            const zn_buffer *b = &plan->buffers[j];
+            bool together = a->born <= b->dies && b->born <= a->dies;
+            bool apart = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
+            assert_true(apart || !together);
+        }
+    }
+    assert_true(plan->scratch_offset + plan->scratch_bytes <= plan->bytes);
+}
+
+static void run_checked(const zn_graph *graph, const zn_plan *plan, const float *x, uint8_t *y)
+{
+    check_lives(plan);
+    check_places(plan);
+    memory_run memory = {graph, {(uint8_t *)(uintptr_t)x}, {y}};
+    run_plan(plan, &memory, NULL, NULL);
+}
+
+// --- bands --------------------------------------------------------------------------------------
+
+typedef struct network {
+    zn_graph graph;
+    zn_packs *packs;
+    float *x;
+    uint8_t *expected, *y;
+    size_t bytes; // of y
+} network;
+
+// False: it did not fit into `most`, which is fine.
+static bool check_same(network *n, zn_plan_mode mode, int64_t band, size_t most, size_t *used)
+{
+    zn_plan *plan = NULL;
+    zn_plan_options options = plan_options(mode, band, n->packs);
+    options.max_bytes = most;
+    zenith_status status = zn_plan_create(&n->graph, &options, &plan, &err);
+    if (most && status == ZENITH_LIMIT) return false;
+    zn_test_ok(status, &err);
+    *used = zn_plan_bytes(plan);
+    assert_true(!most || *used <= most);
+    memset(n->y, 0xee, n->bytes);
+    run_checked(&n->graph, plan, n->x, n->y);
+    zn_plan_free(plan);
+    return true;
+}
+
+static void check_network(uint64_t seed, int64_t lowest, bool fused, int *recomputed)
+{
+    network n = {0};
+    zn_graph plain;
+    build(&plain, seed, lowest);
+    if (fused) {
+        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, &n.graph, &err), &err);
+    } else {
+        n.graph = plain;
+    }
+    zn_test_ok(zn_packs_create(&n.packs, &err), &err);
+    n.bytes = bytes_of(n.graph.outputs[0]);
+    n.expected = malloc(n.bytes);
+    n.y = malloc(n.bytes);
+    n.x = malloc(bytes_of(n.graph.nodes[0]));
+    zn_random random = {.seed = seed + 1};
+    for (size_t i = 0; i < bytes_of(n.graph.nodes[0]) / sizeof(float); i++) {
+        n.x[i] = zn_random_normal(&random);
+    }
+    size_t used = 0;
+    check_same(&n, ZN_PLAN_PLANES, 0, 0, &used);
+    memcpy(n.expected, n.y, n.bytes);
+    for (int64_t band = 1; band <= BANDS; band++) {
+        check_same(&n, ZN_PLAN_ROLLING, band, 0, &used);
+        if (memcmp(n.y, n.expected, n.bytes) != 0) {
+            fail_msg("network %d, lowest map %d rows: a band of %d rows has other bits", (int)seed,
+                     (int)lowest, (int)band);
+        }
+        // A byte less: cut points are recomputed rather than stored, if that is less memory.
+        if (!check_same(&n, ZN_PLAN_ROLLING, band, used - 1, &used)) continue;
+        ++*recomputed;
+        if (memcmp(n.y, n.expected, n.bytes) != 0) {
+            fail_msg("network %d, lowest map %d rows: a band of %d rows, recomputed, has other "
+                     "bits",
+                     (int)seed, (int)lowest, (int)band);
+        }
+    }
+    free(n.x);
+    free(n.y);
+    free(n.expected);
+    zn_packs_free(n.packs);
+    if (fused) zn_graph_free(&n.graph);
+    zn_graph_free(&plain);
+}
+
+static void bands_have_the_bits_of_whole_maps(void **state)
+{
+    (void)state;
+    int recomputed = 0;
+    for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+        check_network(seed, 1 + (int64_t)seed % 7, seed & 1, &recomputed);
+    }
+    assert_true(recomputed > 0);
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+static void a_plan_that_cannot_fit_says_so(void **state)
+{
+    (void)state;
+    zn_graph graph;
+    zn_packs *packs = NULL;
+    zn_plan *plan = NULL;
+    build(&graph, 3, 4);
+    zn_test_ok(zn_packs_create(&packs, &err), &err);
+    zn_plan_options options = plan_options(ZN_PLAN_AUTO, 0, packs);
+    options.max_bytes = 64;
+    err.text[0] = '\0'; // the first message stays
+    assert_int_equal(zn_plan_create(&graph, &options, &plan, &err), ZENITH_LIMIT);
+    assert_null(plan);
+    unsigned long long least = 0;
+    const char *number = strstr(err.text, "at least ");
+    assert_non_null(number);
+    assert_int_equal(sscanf(number, "at least %llu bytes", &least), 1);
+    // What it said is needed at least (without scratch, which is known only later).
+    options.max_bytes = (size_t)least - 1;
+    assert_int_equal(zn_plan_create(&graph, &options, &plan, &err), ZENITH_LIMIT);
+    zn_packs_free(packs);
+    zn_graph_free(&graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bands_have_the_bits_of_whole_maps),
+        cmocka_unit_test(a_plan_that_cannot_fit_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
