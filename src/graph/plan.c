@@ -135,7 +135,8 @@ fail:
 
 // --- the choice ---------------------------------------------------------------------------------
 
-static bool can_roll(const zn_graph *graph)
+// The height of the lowest map, of which every map's is a multiple; 0: there is no such height.
+static int64_t lowest_height(const zn_graph *graph)
 {
     int64_t lowest = 0;
     for (size_t pass = 0; pass < 2; pass++) {
@@ -143,29 +144,42 @@ static bool can_roll(const zn_graph *graph)
             if (!zn_node_is_map(graph->nodes[id])) continue;
             int64_t height = graph->nodes[id]->desc.shape.dim[1];
             if (pass == 0 && (lowest == 0 || height < lowest)) lowest = height;
-            if (pass == 1 && height % lowest != 0) return false;
+            if (pass == 1 && height % lowest != 0) return 0;
         }
     }
-    return lowest > 0;
+    return lowest;
+}
+
+// The largest band whose rows, of the largest map, are a quarter of a core's second-level cache: what
+// a convolution reads and writes then stays there. At least 1, and no more than pays.
+static int64_t band_for_cache(const zn_graph *graph, int64_t lowest, int threads)
+{
+    enum { QUARTER = 512 << 10, MOST = 8 };
+    size_t largest = 1;
+    for (size_t id = 0; id < graph->count; id++) {
+        size_t bytes = 0;
+        if (!zn_node_is_map(graph->nodes[id])) continue;
+        if (zn_desc_bytes(&graph->nodes[id]->desc, &bytes) && bytes > largest) largest = bytes;
+    }
+    int64_t band = (int64_t)((double)QUARTER * threads * (double)lowest / (double)largest);
+    return band < 1 ? 1 : band > MOST ? MOST : band;
 }
 
 static int list_attempts(const zn_graph *graph, const zn_plan_options *options, attempt *list)
 {
     int count = 0;
-    bool rolls = can_roll(graph);
-    if (options->mode == ZN_PLAN_PLANES || !rolls) {
+    int64_t lowest = lowest_height(graph), band = options->band;
+    if (options->mode == ZN_PLAN_PLANES || lowest == 0) {
         list[count++] = (attempt){ZN_PLAN_PLANES, 0, true};
         return count;
     }
-    if (options->band > 0) {
-        list[count++] = (attempt){ZN_PLAN_ROLLING, options->band, true};
-        list[count++] = (attempt){ZN_PLAN_ROLLING, options->band, false};
-        return count;
+    if (band == 0) {
+        for (band = band_for_cache(graph, lowest, options->threads); band > 1; band /= 2) {
+            list[count++] = (attempt){ZN_PLAN_ROLLING, band, true};
+        }
     }
-    for (int64_t band = 4; band >= 1; band /= 2) {
-        list[count++] = (attempt){ZN_PLAN_ROLLING, band, true};
-    }
-    list[count++] = (attempt){ZN_PLAN_ROLLING, 1, false};
+    list[count++] = (attempt){ZN_PLAN_ROLLING, band, true};
+    list[count++] = (attempt){ZN_PLAN_ROLLING, band, false};
     return count;
 }
 
