@@ -63,6 +63,12 @@ bool zn_test_quick(void)
     return set && *set && *set != '0';
 }
 
+__attribute__((constructor)) static void choose_tests(void)
+{
+    const char *pattern = getenv("ZENITH_TEST_ONLY");
+    if (pattern && *pattern) cmocka_set_test_filter(pattern);
+}
+
 void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line)
 {
     if (status == ZENITH_OK) return;

@@ -31,7 +31,7 @@ typedef struct fixture {
 
 static int loops(int full)
 {
-    return zn_test_quick() ? full / 8 : full;
+    return zn_test_quick() ? full / 4 : full;
 }
 
 static int64_t pick(zn_random *random, const int64_t *list, uint32_t count)

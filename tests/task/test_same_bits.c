@@ -113,6 +113,7 @@ static void threads_and_neighbours(void **state)
     (void)state;
     static const char *const names[] = {"taesd", "taef2"};
     enum { COUNT = 8 };
+    const uint32_t least = zn_test_quick() ? 16 : 56;
     zenith_context *one = make_context(1, 1), *two = make_context(2, 1), *both = make_context(1, 2);
     for (size_t n = 0; n < 2; n++) {
         zenith_model *model = open_model(one, names[n]);
@@ -124,7 +125,7 @@ static void threads_and_neighbours(void **state)
             zenith_image images[COUNT];
             zenith_latent latents[COUNT], streamed[COUNT];
             for (uint32_t i = 0; i < COUNT; i++) {
-                uint32_t width = 64 + 8 * (i % 3), height = 48 + 8 * (i % 2);
+                uint32_t width = least + 8 * (i % 3), height = least + 8 * (i % 2);
                 size_t bytes = width / 8 * (height / 8) * info.latent_channels * sizeof(float);
                 images[i] = (zenith_image){.size = sizeof *images,
                                            .width = width,
