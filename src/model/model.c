@@ -212,19 +212,24 @@ static zenith_status check_parts(const zn_model *model, unsigned wanted, zn_erro
 }
 
 // A calibration that does not fit, or is broken, is as good as none.
-static void find_calibration(zn_model *model, const zn_model_request *request)
+static zenith_status find_calibration(zn_model *model, const zn_model_request *request,
+                                      zn_error *err)
 {
     char path[ZN_PATH_SIZE];
     for (int i = 0; zn_locate_calibration(model->variant->name, request->weights, i, path); i++) {
         zn_calibration *found = NULL;
-        if (!zn_path_is_file(path) || zn_calibration_read(path, &found, NULL) != ZENITH_OK)
-            continue;
+        zn_error why = {0};
+        if (!zn_path_is_file(path)) continue;
+        zenith_status status = zn_calibration_read(path, &found, &why);
+        if (status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", why.text);
+        if (status != ZENITH_OK) continue;
         if (strcmp(found->weights, model->sha256) == 0) {
             model->calibration = found;
-            return;
+            return ZENITH_OK;
         }
         zn_calibration_free(found);
     }
+    return ZENITH_OK;
 }
 
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err)
@@ -239,7 +244,7 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));
     zn_weights_sha256(model->weights, model->sha256);
-    find_calibration(model, request);
+    ZN_GO(find_calibration(model, request, err));
     *out = model;
     return ZENITH_OK;
 fail:
