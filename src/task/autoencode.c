@@ -65,10 +65,11 @@ static const void *element(const void *array, size_t i, size_t size)
 typedef struct batch_run {
     zn_engine *engine;
     const zn_batch *batch;
-    zn_mutex *lock;    // of what follows
-    size_t next;       // picture to take
-    double *fractions; // of each picture, for progress
-    bool stopped;      // by the progress callback
+    zn_mutex *lock;      // of what follows
+    size_t next;         // picture to take
+    double *fractions;   // of each picture, for progress
+    uint64_t max_memory; // for one stream: an equal share of the call's
+    bool stopped;        // by the progress callback
     zenith_status status;
     zn_error error;
     zenith_run_facts facts;
@@ -166,7 +167,7 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     uint64_t buffers = zn_image_bytes(&p.image) + zn_latent_bytes(&p.latent);
     const zn_compiled *compiled = NULL;
     const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
-    ZN_TRY(zn_engine_plan(all->engine, stream, &key, params->max_memory, buffers, cancel, &compiled,
+    ZN_TRY(zn_engine_plan(all->engine, stream, &key, all->max_memory, buffers, cancel, &compiled,
                           err));
     const zn_run run = {
         .read = read_rows, .write = write_rows, .cookie = &p, .cancel = cancel, .progress = report};
@@ -237,6 +238,7 @@ zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *
     zn_executor *executor = zn_engine_executor(engine);
     int jobs = zn_executor_streams(executor);
     if ((size_t)jobs > batch->count) jobs = (int)batch->count;
+    all.max_memory = batch->params.max_memory / (uint64_t)jobs;
     ZN_GO(zn_executor_run(executor, run_pictures, &all, jobs, err));
     status = all.status;
     if (status != ZENITH_OK) {
