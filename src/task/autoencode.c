@@ -65,10 +65,11 @@ static const void *element(const void *array, size_t i, size_t size)
 typedef struct batch_run {
     zn_engine *engine;
     const zn_batch *batch;
-    zn_mutex *lock;    // of what follows
-    size_t next;       // picture to take
-    double *fractions; // of each picture, for progress
-    bool stopped;      // by the progress callback
+    zn_mutex *lock;      // of what follows
+    size_t next;         // picture to take
+    double *fractions;   // of each picture, for progress
+    uint64_t max_memory; // for one stream: an equal share of what the callers' buffers leave
+    bool stopped;        // by the progress callback
     zenith_status status;
     zn_error error;
     zenith_run_facts facts;
@@ -163,11 +164,9 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     memcpy(&p.latent, element(batch->latents, index, batch->latents->size), sizeof p.latent);
     const zenith_run_params *params = &batch->params;
     zn_compile_key key = key_for(batch, &p.image);
-    uint64_t buffers = zn_image_bytes(&p.image) + zn_latent_bytes(&p.latent);
     const zn_compiled *compiled = NULL;
     const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
-    ZN_TRY(zn_engine_plan(all->engine, stream, &key, params->max_memory, buffers, cancel, &compiled,
-                          err));
+    ZN_TRY(zn_engine_plan(all->engine, stream, &key, all->max_memory, 0, cancel, &compiled, err));
     const zn_run run = {
         .read = read_rows, .write = write_rows, .cookie = &p, .cancel = cancel, .progress = report};
     ZN_TRY(zn_engine_run(all->engine, stream, team, compiled, &run, err));
@@ -221,6 +220,25 @@ static zenith_status check_batch(const zn_batch *batch, zn_error *err)
     return ZENITH_OK;
 }
 
+// The buffers of the whole batch are there all the time; what they leave is divided.
+static zenith_status share_memory(batch_run *all, int jobs, zn_error *err)
+{
+    const zn_batch *batch = all->batch;
+    const uint64_t limit = batch->params.max_memory;
+    uint64_t buffers = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        buffers += zn_image_bytes(element(batch->images, i, batch->images->size)) +
+                   zn_latent_bytes(element(batch->latents, i, batch->latents->size));
+    }
+    if (limit && buffers >= limit) {
+        return zn_fail(err, ZENITH_LIMIT,
+                       "the pictures and latents alone take %llu bytes, and the limit is %llu",
+                       (unsigned long long)buffers, (unsigned long long)limit);
+    }
+    if (limit) all->max_memory = (limit - buffers) / (uint64_t)jobs;
+    return ZENITH_OK;
+}
+
 zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err)
 {
     if (batch->count == 0) return ZENITH_OK;
@@ -237,6 +255,7 @@ zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *
     zn_executor *executor = zn_engine_executor(engine);
     int jobs = zn_executor_streams(executor);
     if ((size_t)jobs > batch->count) jobs = (int)batch->count;
+    ZN_GO(share_memory(&all, jobs, err));
     ZN_GO(zn_executor_run(executor, run_pictures, &all, jobs, err));
     status = all.status;
     if (status != ZENITH_OK) {

@@ -22,7 +22,7 @@
 
 enum { PICTURES = 3, WIDTH = 24, HEIGHT = 16, CHANNELS = 4, AREA = WIDTH / 8 * (HEIGHT / 8) };
 // A lossless WebP is not among them: libwebp 1.2.4 reads from address 0 when one certain allocation
-// of its Huffman tables fails (docs/FAILURES.md).
+// of its small allocations fails (docs/FAILURES.md).
 static const char *const pictures[PICTURES] = {"icc_p3.jpg", "icc_p3.png", "webp_lossy.webp"};
 static int threads = 1;
 static bool all; // --all: no allocation is left out
