@@ -42,6 +42,7 @@ static zenith_status open_picture(zenith_source *source, const uint8_t *data, si
                           .max_pixels = params->max_pixels};
     zenith_status status = zn_picture_open(data, size, &image, &fit, params->filter,
                                            &source->picture, err);
+    zn_input_rest(&source->input); // readers look through the whole file for what it declares
     if (status != ZENITH_OK) zn_error_prefix(err, source->name);
     return status;
 }

@@ -28,5 +28,7 @@ void zn_input_close(zn_input *input); // zeroes it; a zeroed one is fine
 // Tells that `bytes` of results were made from the input. Every few megabytes the pages read so far
 // are given back, so that a file that is streamed does not become resident as a whole.
 void zn_input_use(zn_input *input, size_t bytes);
+// Gives them back now: after the whole file was looked through, say.
+void zn_input_rest(zn_input *input);
 
 #endif

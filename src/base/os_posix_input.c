@@ -76,7 +76,13 @@ void zn_input_use(zn_input *input, size_t bytes)
 {
     input->used += bytes;
     if (!input->mapped.data || input->used < FORGET_AFTER) return;
+    zn_input_rest(input);
+}
+
+void zn_input_rest(zn_input *input)
+{
     input->used = 0;
+    if (!input->mapped.data) return;
     // All pages, since nobody here knows where in the file the decoder is: those that it still
     // wants come back from the system's cache.
     zn_mapped_forget(&input->mapped, 0, input->mapped.size);

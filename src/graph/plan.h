@@ -16,6 +16,9 @@
 //               conv 2   ....[ c rows ]      two rows behind
 //               output   ...[ c rows ]       three rows behind; handed to the caller
 //
+// Within a round the nodes of one resolution take turns, a call each, so that a few rows go through
+// all of them while they are in the cache.
+//
 // Rows above the first and below the last are zero: they are the vertical padding. A round whose
 // chunk lies partly outside computes the whole chunk (one shape of call for all rounds) and zeroes
 // the rest.

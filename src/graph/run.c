@@ -125,12 +125,12 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-// Rows [begin, begin + chunk) of one work: computed, zeroed outside the map, shown to the world.
-static zenith_status chunk(runner *r, const zn_work *work, int64_t round, int64_t begin,
-                           zn_error *err)
+// Rows [begin, begin + count) of one work: computed, zeroed outside the map, and shown to the world.
+static zenith_status compute(runner *r, const zn_work *work, int64_t round, int64_t begin,
+                             int64_t count, zn_error *err)
 {
     const zn_buffer *buffer = &r->plan->buffers[work->buffer];
-    int64_t end = begin + work->chunk;
+    int64_t end = begin + count;
     int64_t inside = clamp(begin, 0, work->height), outside = clamp(end, 0, work->height);
     if (!work->lowering) {
         if (inside < outside) {
@@ -161,7 +161,44 @@ static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *er
         const zn_work *work = &r->plan->works[pass->first_work + i];
         begin_value(r, work, &r->plan->buffers[work->buffer]);
         for (int64_t row = 0; row < work->height; row += work->chunk) {
-            ZN_TRY(chunk(r, work, 0, row, err));
+            ZN_TRY(compute(r, work, 0, row, work->chunk, err));
+        }
+    }
+    return ZENITH_OK;
+}
+
+// How many works from `first` on take the same steps: one after the other they then follow a few rows
+// through a whole resolution of the network while these are in the cache.
+static int group_size(const zn_work *first, int count)
+{
+    int size = 1;
+    while (size < count && first[size].lowering && first->lowering &&
+           first[size].chunk == first->chunk && first[size].call_rows == first->call_rows) {
+        size++;
+    }
+    return size;
+}
+
+static void begin_round(const runner *r, const zn_work *work, int64_t round)
+{
+    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+    if (round == 0) begin_value(r, work, buffer);
+    if (round > 0 && buffer->window) slide(r, buffer);
+}
+
+static zenith_status run_group(runner *r, const zn_work *works, int count, int64_t round,
+                               zn_error *err)
+{
+    const int64_t step = works->lowering ? works->call_rows : works->chunk;
+    for (int i = 0; i < count; i++) begin_round(r, &works[i], round);
+    for (int64_t at = 0; at < works->chunk; at += step) {
+        for (int i = 0; i < count; i++) {
+            const zn_work *work = &works[i];
+            int64_t begin = round * work->chunk - work->skew + at;
+            // A value held whole has no room, and no reader, for rows far outside.
+            bool outside = begin >= work->height || begin + step <= 0;
+            if (outside && !r->plan->buffers[work->buffer].window) continue;
+            ZN_TRY(compute(r, work, round, begin, step, err));
         }
     }
     return ZENITH_OK;
@@ -169,16 +206,11 @@ static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *er
 
 static zenith_status run_round(runner *r, const zn_pass *pass, int64_t round, zn_error *err)
 {
-    for (int i = 0; i < pass->works_count; i++) {
-        const zn_work *work = &r->plan->works[pass->first_work + i];
-        const zn_buffer *buffer = &r->plan->buffers[work->buffer];
-        int64_t begin = round * work->chunk - work->skew;
-        if (round == 0) begin_value(r, work, buffer);
-        // A value held whole has no room, and no reader, for rows far below its last.
-        if (!buffer->window && begin >= work->height) continue;
-        if (!buffer->window && begin + work->chunk <= 0) continue;
-        if (buffer->window && round > 0) slide(r, buffer);
-        ZN_TRY(chunk(r, work, round, begin, err));
+    const zn_work *works = &r->plan->works[pass->first_work];
+    for (int i = 0; i < pass->works_count;) {
+        int count = group_size(&works[i], pass->works_count - i);
+        ZN_TRY(run_group(r, &works[i], count, round, err));
+        i += count;
     }
     return ZENITH_OK;
 }

@@ -325,6 +325,25 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
     return add_work(plan, &work, err);
 }
 
+// Works of one resolution take the same steps, short enough for the slowest of them and for the cache:
+// the runner then goes through them together, step by step.
+static void align_calls(zn_plan *plan, int first)
+{
+    enum { CACHED = 512 << 10 }; // bytes of one map's rows in a step, per thread
+    for (size_t i = (size_t)first; i < plan->works_count; i++) {
+        int64_t chunk = plan->works[i].chunk, rows = chunk;
+        for (size_t j = (size_t)first; j < plan->works_count; j++) {
+            const zn_work *other = &plan->works[j];
+            if (other->chunk != chunk || !other->node->op) continue;
+            size_t row_bytes = plan->buffers[other->buffer].row_bytes;
+            int64_t cached = (int64_t)((size_t)CACHED * (size_t)plan->options.threads / row_bytes);
+            if (other->call_rows < rows) rows = other->call_rows;
+            if (cached < rows) rows = cached < 1 ? 1 : cached;
+        }
+        plan->works[i].call_rows = largest_divisor(chunk, rows);
+    }
+}
+
 // Windows end with their pass: a later pass that needs the value again computes it again.
 static void forget_windows(rolling *r)
 {
@@ -348,6 +367,7 @@ static zenith_status rolling_pass(rolling *r, zn_error *err)
     for (size_t id = 0; id < plan->graph->count; id++) {
         if (r->needed[id]) ZN_TRY(rolling_work(r, plan->graph->nodes[id], err));
     }
+    align_calls(plan, plan->passes[plan->passes_count - 1].first_work);
     plan->rewinds |= reads && plan->passes_count > 1;
     plan->ticks++;
     forget_windows(r);
