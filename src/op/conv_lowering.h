@@ -3,8 +3,8 @@
 //
 // What conv2d and conv2d_fused share: shape rule, row rule, cost, and code.
 //
-// A convolution computes in the type of its input, on oneDNN where it has that type on this CPU.
-// Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
+// A convolution computes in the type of its input: by our own kernel where that is the faster
+// (conv_dot_lowering.c), else on oneDNN where it has that type on this CPU. Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
 // f32 convolution is oneDNN's or, without it, our kernel's. A result type that the convolution
 // cannot make is made from its f32 result.
 #ifndef ZN_OP_CONV_LOWERING_H
@@ -27,5 +27,10 @@ zn_rows zn_conv_rows(const zn_node *node, int stride, int pad, zn_rows out);
 double zn_conv_flops(const zn_node *node);
 zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                             zn_lowering **out, zn_error *err);
+
+// The same by the kernel conv_dot; ZENITH_UNSUPPORTED where it has no version for this CPU, these
+// types or these channels.
+zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
+                                zn_lowering **out, zn_error *err);
 
 #endif
