@@ -60,13 +60,14 @@ struct zn_plan {
     size_t buffers_count, buffers_capacity;
     int *current; // while scheduling, by node id: the buffer that holds it now, or -1
     int ticks;
-    bool store; // rolling with barriers: keep cut points whole rather than recompute
+    int64_t lowest; // rolling: the lowest map's height, of which every map's is a multiple
+    bool store;     // rolling with barriers: keep cut points whole rather than recompute
     bool rewinds;
     size_t scratch_offset, scratch_bytes, bytes;
     double flops;
 };
 
-// Fills passes, works and buffers (without offsets) for options.mode, options.band and store.
+// Fills passes, works and buffers (without offsets) for options.mode and band, lowest and store.
 zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);
 
 // Gives every buffer, and the scratch, its place in the arena: first fit, largest first.
