@@ -30,13 +30,13 @@ typedef struct zn_buffer {
 
 typedef struct zn_work {
     const zn_node *node;
-    zn_lowering *lowering;      // NULL for an input of the graph
+    zn_lowering *lowering;      // NULL for a leaf of the graph: an input, a state or a scalar
     int64_t height;             // rows of the result; 1 for what is no map
     int64_t chunk, skew;        // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
     int64_t call_rows;          // rows of one call; divides chunk
     int buffer;                 // index of the result's
     int inputs[ZN_WORK_INPUTS]; // indices of the inputs' buffers, or -1
-    int input_index;            // of an input of the graph: its number
+    int leaf_index;             // of a leaf: its number among those of its kind
     int output_index;           // of an output of the graph: its number, else -1
     double flops_per_row;
 } zn_work;

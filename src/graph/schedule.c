@@ -51,10 +51,11 @@ static int index_in(zn_node *const *list, size_t count, const zn_node *node)
     return -1;
 }
 
-static int number_of_input(const zn_graph *graph, const zn_node *node)
+// How many nodes of its kind come before.
+static int number_of(const zn_graph *graph, const zn_node *node)
 {
     int number = 0;
-    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == ZN_NODE_INPUT;
+    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == node->kind;
     return number;
 }
 
@@ -105,7 +106,7 @@ static zn_work begin_work(const zn_plan *plan, const zn_node *node)
 {
     zn_work work = {.node = node, .height = height_of(node)};
     work.output_index = index_in(plan->graph->outputs, plan->graph->outputs_count, node);
-    if (node->kind == ZN_NODE_INPUT) work.input_index = number_of_input(plan->graph, node);
+    if (node->kind != ZN_NODE_OP) work.leaf_index = number_of(plan->graph, node);
     work.flops_per_row = zn_node_flops(node) / (double)(work.height > 0 ? work.height : 1);
     return work;
 }
