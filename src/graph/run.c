@@ -68,27 +68,19 @@ static zenith_status stopped(runner *r, zn_error *err)
     return zn_fail(err, ZENITH_CANCELLED, "stopped by the progress callback");
 }
 
-static int number_of(const zn_graph *graph, const zn_node *node)
-{
-    int number = 0;
-    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == node->kind;
-    return number;
-}
-
 // Rows of a leaf: from the caller, from a state, or a scalar.
 static zenith_status fetch(runner *r, const zn_work *work, int64_t row, int64_t rows, uint8_t *dst,
                            zn_error *err)
 {
     const zn_buffer *buffer = &r->plan->buffers[work->buffer];
     if (work->node->kind == ZN_NODE_INPUT) {
-        return r->run->read(r->run->cookie, work->input_index, row, rows, dst, err);
+        return r->run->read(r->run->cookie, work->leaf_index, row, rows, dst, err);
     }
-    int number = number_of(r->plan->graph, work->node);
     if (work->node->kind == ZN_NODE_SCALAR) {
-        memcpy(dst, &r->run->scalars[number], sizeof(float));
+        memcpy(dst, &r->run->scalars[work->leaf_index], sizeof(float));
         return ZENITH_OK;
     }
-    const uint8_t *state = r->run->states[number];
+    const uint8_t *state = r->run->states[work->leaf_index];
     memcpy(dst, state + (size_t)row * buffer->row_bytes, (size_t)rows * buffer->row_bytes);
     return ZENITH_OK;
 }

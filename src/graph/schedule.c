@@ -51,10 +51,11 @@ static int index_in(zn_node *const *list, size_t count, const zn_node *node)
     return -1;
 }
 
-static int number_of_input(const zn_graph *graph, const zn_node *node)
+// How many nodes of its kind come before.
+static int number_of(const zn_graph *graph, const zn_node *node)
 {
     int number = 0;
-    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == ZN_NODE_INPUT;
+    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == node->kind;
     return number;
 }
 
@@ -105,7 +106,7 @@ static zn_work begin_work(const zn_plan *plan, const zn_node *node)
 {
     zn_work work = {.node = node, .height = height_of(node)};
     work.output_index = index_in(plan->graph->outputs, plan->graph->outputs_count, node);
-    if (node->kind == ZN_NODE_INPUT) work.input_index = number_of_input(plan->graph, node);
+    if (node->kind != ZN_NODE_OP) work.leaf_index = number_of(plan->graph, node);
     work.flops_per_row = zn_node_flops(node) / (double)(work.height > 0 ? work.height : 1);
     return work;
 }
@@ -224,15 +225,14 @@ static zenith_status schedule_planes(zn_plan *plan, zn_error *err)
 
 typedef struct rolling {
     zn_plan *plan;
-    int64_t lowest; // height of the lowest map
-    bool *needed;   // by id: computed in this pass
-    bool *stored;   // by id: to be held whole when computed
-    int64_t *skew;  // by id
+    bool *needed;  // by id: computed in this pass
+    bool *stored;  // by id: to be held whole when computed
+    int64_t *skew; // by id
 } rolling;
 
 static int64_t chunk_of(const rolling *r, const zn_node *node)
 {
-    return r->plan->options.band * (height_of(node) / r->lowest);
+    return r->plan->options.band * (height_of(node) / r->plan->lowest);
 }
 
 // Marks a node to be computed in this pass, unless it is held whole already.
@@ -445,23 +445,6 @@ static zenith_status schedule_rolling(rolling *r, zn_error *err)
     return ZENITH_OK;
 }
 
-// Every map's height must be a multiple of the lowest's: chunks then stay in step.
-static zenith_status find_lowest(rolling *r, zn_error *err)
-{
-    const zn_graph *graph = r->plan->graph;
-    for (size_t id = 0; id < graph->count; id++) {
-        if (!zn_node_is_map(graph->nodes[id])) continue;
-        int64_t height = height_of(graph->nodes[id]);
-        if (r->lowest == 0 || height < r->lowest) r->lowest = height;
-    }
-    for (size_t id = 0; id < graph->count && r->lowest > 0; id++) {
-        if (!zn_node_is_map(graph->nodes[id])) continue;
-        if (height_of(graph->nodes[id]) % r->lowest != 0) r->lowest = 0;
-    }
-    if (r->lowest > 0) return ZENITH_OK;
-    return zn_fail(err, ZENITH_UNSUPPORTED, "these heights cannot be computed in bands");
-}
-
 zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
 {
     size_t n = plan->graph->count;
@@ -474,6 +457,5 @@ zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
                  .stored = zn_arena_alloc(&plan->arena, n * sizeof *r.stored),
                  .skew = zn_arena_alloc(&plan->arena, n * sizeof *r.skew)};
     if (!r.needed || !r.stored || !r.skew) return zn_fail_memory(err, n * sizeof *r.skew);
-    ZN_TRY(find_lowest(&r, err));
     return schedule_rolling(&r, err);
 }
