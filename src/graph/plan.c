@@ -152,18 +152,19 @@ static int64_t lowest_height(const zn_graph *graph)
     return lowest;
 }
 
-// The largest band whose rows, of the largest map, are a quarter of a core's second-level cache: what
-// a convolution reads and writes then stays there. At least 1, and no more than pays.
+// The largest band whose rows, of the largest map, are as large as a core's second-level cache. Steps
+// within a round are shorter; a larger band saves work at the seams between resolutions. At least 1,
+// and no more than pays.
 static int64_t band_for_cache(const zn_graph *graph, int64_t lowest, int threads)
 {
-    enum { QUARTER = 512 << 10, MOST = 8 };
+    enum { CACHE = 2 << 20, MOST = 8 };
     size_t largest = 1;
     for (size_t id = 0; id < graph->count; id++) {
         size_t bytes = 0;
         if (!zn_node_is_map(graph->nodes[id])) continue;
         if (zn_desc_bytes(&graph->nodes[id]->desc, &bytes) && bytes > largest) largest = bytes;
     }
-    int64_t band = (int64_t)((double)QUARTER * threads * (double)lowest / (double)largest);
+    int64_t band = (int64_t)((double)CACHE * threads * (double)lowest / (double)largest);
     return band < 1 ? 1 : band > MOST ? MOST : band;
 }
 

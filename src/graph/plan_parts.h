@@ -18,9 +18,10 @@ enum { ZN_WORK_INPUTS = 6 };
 // A value in memory for part of a run.
 //   whole:  holds rows [first_row, first_row + rows), zero rows above and below the map included
 //   window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
+//   ring:   a window of fewer rows: row r is at place r modulo rows
 typedef struct zn_buffer {
     const zn_node *node;
-    bool window;
+    bool window, ring;
     int64_t first_row, rows;
     int64_t chunk, skew, keep; // of a window
     size_t row_bytes;          // of what is no map: all its bytes, in one row
@@ -34,6 +35,7 @@ typedef struct zn_work {
     int64_t height;             // rows of the result; 1 for what is no map
     int64_t chunk, skew;        // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
     int64_t call_rows;          // rows of one call; divides chunk
+    int group;                  // works of a group take turns, a call each
     int buffer;                 // index of the result's
     int inputs[ZN_WORK_INPUTS]; // indices of the inputs' buffers, or -1
     int leaf_index;             // of a leaf: its number among those of its kind

@@ -326,25 +326,80 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
 }
 
 // Works of one resolution take the same steps, short enough for the slowest of them and for the cache:
-// the runner then goes through them together, step by step.
+// the runner then goes through them together, step by step. Two rows are better than one: kernels
+// share what they load among them.
 static void align_calls(zn_plan *plan, int first)
 {
-    enum { CACHED = 512 << 10 }; // bytes of one map's rows in a step, per thread
+    enum { CACHED = 128 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
         int64_t chunk = plan->works[i].chunk, rows = chunk;
         for (size_t j = (size_t)first; j < plan->works_count; j++) {
             const zn_work *other = &plan->works[j];
             if (other->chunk != chunk || !other->node->op) continue;
             size_t row_bytes = plan->buffers[other->buffer].row_bytes;
-            int64_t cached = (int64_t)((size_t)CACHED * (size_t)plan->options.threads / row_bytes);
+            int64_t cached = (int64_t)((size_t)CACHED / row_bytes);
+            cached = (cached < PAIR ? PAIR : cached) * plan->options.threads;
+            if (cached < rows) rows = cached;
             if (other->call_rows < rows) rows = other->call_rows;
-            if (cached < rows) rows = cached < 1 ? 1 : cached;
         }
         plan->works[i].call_rows = largest_divisor(chunk, rows);
     }
 }
 
-// Windows end with their pass: a later pass that needs the value again computes it again.
+// Neighbours that take the same steps are a group.
+static void number_groups(zn_plan *plan, int first)
+{
+    for (size_t i = (size_t)first; i < plan->works_count; i++) {
+        zn_work *work = &plan->works[i];
+        const zn_work *before = (int)i > first ? work - 1 : NULL;
+        bool joins = before && before->node->op && work->node->op && before->chunk == work->chunk &&
+                     before->call_rows == work->call_rows;
+        work->group = joins ? before->group : (int)i;
+    }
+}
+
+static bool rings(const zn_plan *plan, const zn_work *work)
+{
+    const zn_op *op = work->node->op;
+    if (!op || !op->rings) return false;
+    const zn_lowering_request request = {.node = work->node,
+                                         .rows = work->call_rows,
+                                         .cpu = plan->options.cpu,
+                                         .threads = plan->options.threads,
+                                         .dnn = plan->options.dnn,
+                                         .packs = plan->options.packs};
+    return op->rings(&request);
+}
+
+static bool reads(const zn_work *work, int buffer)
+{
+    for (int i = 0; i < work->node->inputs_count; i++) {
+        if (work->inputs[i] == buffer) return true;
+    }
+    return false;
+}
+
+// A window between operators that take rings becomes one. Read in its own group alone it holds the
+// rows of a step, not of a round.
+static void make_rings(zn_plan *plan, int first)
+{
+    for (size_t i = (size_t)first; i < plan->works_count; i++) {
+        const zn_work *work = &plan->works[i];
+        zn_buffer *buffer = &plan->buffers[work->buffer];
+        bool ring = buffer->window && work->output_index < 0 && rings(plan, work);
+        bool inside = true;
+        for (size_t j = i + 1; ring && j < plan->works_count; j++) {
+            if (!reads(&plan->works[j], work->buffer)) continue;
+            ring = rings(plan, &plan->works[j]);
+            inside &= plan->works[j].group == work->group;
+        }
+        if (!ring) continue;
+        buffer->ring = true;
+        buffer->rows = buffer->keep + (inside ? work->call_rows : buffer->chunk);
+        buffer->bytes = buffer->row_bytes * (size_t)buffer->rows;
+    }
+}
+
 static void forget_windows(rolling *r)
 {
     for (size_t id = 0; id < r->plan->graph->count; id++) {
@@ -358,17 +413,20 @@ static zenith_status rolling_pass(rolling *r, zn_error *err)
     zn_plan *plan = r->plan;
     ZN_TRY(add_pass(plan, true, err));
     need_inputs(r);
-    bool reads = false;
+    bool reads_input = false;
     for (size_t id = 0; id < plan->graph->count; id++) {
         const zn_node *node = plan->graph->nodes[id];
         if (zn_node_is_map(node)) r->skew[id] = r->needed[id] ? find_skew(r, node) : 0;
-        reads |= r->needed[id] && node->kind == ZN_NODE_INPUT;
+        reads_input |= r->needed[id] && node->kind == ZN_NODE_INPUT;
     }
     for (size_t id = 0; id < plan->graph->count; id++) {
         if (r->needed[id]) ZN_TRY(rolling_work(r, plan->graph->nodes[id], err));
     }
-    align_calls(plan, plan->passes[plan->passes_count - 1].first_work);
-    plan->rewinds |= reads && plan->passes_count > 1;
+    const int first = plan->passes[plan->passes_count - 1].first_work;
+    align_calls(plan, first);
+    number_groups(plan, first);
+    make_rings(plan, first);
+    plan->rewinds |= reads_input && plan->passes_count > 1;
     plan->ticks++;
     forget_windows(r);
     memset(r->needed, 0, plan->graph->count * sizeof *r->needed);

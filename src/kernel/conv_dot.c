@@ -74,9 +74,11 @@ static float sum_at(const zn_conv_dot_args *a, int64_t row, int64_t x, int64_t o
     for (int64_t tap = 0; tap < (int64_t)a->kernel_h * a->kernel_w; tap++) {
         const int64_t column = x * a->stride - a->pad_left + tap % a->kernel_w;
         if (column < 0 || column >= a->width_in) continue;
-        const int64_t from = (row * a->stride + tap / a->kernel_w) * a->width_in + column;
+        const int64_t from = row * a->stride + tap / a->kernel_w;
+        const size_t at = (size_t)((from * a->width_in + column) * a->channels_in);
+        const uint8_t *src = (const uint8_t *)a->src - (from >= a->src_wrap ? a->src_ring : 0);
         for (int64_t in = 0; in < a->channels_in; in++) {
-            sum += (double)zn_type_load(a->src_type, a->src, (size_t)(from * a->channels_in + in)) *
+            sum += (double)zn_type_load(a->src_type, src, at + (size_t)in) *
                    (double)weight_at(a, out, tap * a->channels_in + in);
         }
     }

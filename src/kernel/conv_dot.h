@@ -23,6 +23,8 @@
 typedef struct zn_conv_dot_args {
     const void *src;  // [rows, width_in, channels_in]
     zn_type src_type; // bf16, u8, s8
+    int64_t src_wrap; // rows from this one on lie src_ring bytes earlier; INT64_MAX: none does
+    size_t src_ring;
     int64_t width_in, channels_in;
     const void *packed;        // by zn_conv_dot_pack
     const float *scale, *bias; // [channels_out rounded up to ZN_CONV_DOT_BLOCK]

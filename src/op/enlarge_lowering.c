@@ -8,7 +8,6 @@ typedef struct enlarge_lowering {
     zn_lowering base;
     zn_enlarging how;
     zn_enlarge_fn *kernel;
-    int64_t rows;                  // of the result, per call
     size_t source_row, result_row; // bytes
 } enlarge_lowering;
 
@@ -45,13 +44,19 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     enum { TILE = 2 }; // rows that stay together: where each row has a twin, that is a plain copy
     const enlarge_lowering *l = (const enlarge_lowering *)base;
     job j = {l, call};
-    zn_parallel(call->team, (size_t)l->rows, TILE, run_rows, &j);
+    zn_parallel(call->team, (size_t)call->rows, TILE, run_rows, &j);
     return ZENITH_OK;
 }
 
 static void lowering_free(zn_lowering *base)
 {
     zn_free(base);
+}
+
+bool zn_enlarge_rings(const zn_lowering_request *request)
+{
+    (void)request;
+    return true;
 }
 
 zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
@@ -66,7 +71,6 @@ zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
         .base = {.run = run, .free = lowering_free, .id = "kernel"},
         .how = {.factor = factor, .width = from[2], .channels = from[3], .element_bytes = bytes},
         .kernel = kernel,
-        .rows = request->rows,
         .source_row = (size_t)(from[2] * from[3]) * bytes,
         .result_row = (size_t)(to[2] * to[3]) * bytes};
     *out = &l->base;

@@ -45,6 +45,7 @@ enum {
 typedef struct tile {
     const uint8_t *src; // its first tap
     int64_t src_row;    // bytes from one kernel row to the next
+    int64_t wrap;       // kernel rows from this one on lie src_ring bytes earlier
     int64_t out;        // index of its first pixel in dst
     int64_t count;
 } tile;
@@ -291,7 +292,8 @@ static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_
         _tile_zero(3);
     }
     for (int ky = 0; ky < a->kernel_h; ky++) {
-        const uint8_t *src0 = t[0].src + ky * t[0].src_row, *src1 = t[1].src + ky * t[1].src_row;
+        const uint8_t *src0 = t[0].src + ky * t[0].src_row - (ky >= t[0].wrap ? a->src_ring : 0);
+        const uint8_t *src1 = t[1].src + ky * t[1].src_row - (ky >= t[1].wrap ? a->src_ring : 0);
         for (int64_t s = 0; s < steps; s++, src0 += STEP, src1 += STEP, weights += SUMS * 4) {
             _tile_loadd(4, src0, pixel);
             _tile_loadd(6, weights, STEP);
@@ -345,10 +347,11 @@ static void stage_rows(const job *j, int64_t row, int64_t left, int64_t rows)
     const int64_t inside = a->width_in - left, last = inside < j->span ? inside : j->span;
     for (int64_t i = 0; i < rows; i++) {
         uint8_t *dst = j->next_stage + (size_t)(i * j->span) * pixel;
-        const int64_t from = (row * a->stride + i) * a->width_in + left + first;
+        const int64_t from = row * a->stride + i;
+        const uint8_t *src = (const uint8_t *)a->src - (from >= a->src_wrap ? a->src_ring : 0) +
+                             (size_t)(from * a->width_in + left + first) * pixel;
         memset(dst, 0, (size_t)first * pixel);
-        memcpy(dst + (size_t)first * pixel, (const uint8_t *)a->src + (size_t)from * pixel,
-               (size_t)(last - first) * pixel);
+        memcpy(dst + (size_t)first * pixel, src, (size_t)(last - first) * pixel);
         memset(dst + (size_t)last * pixel, 0, (size_t)(j->span - last) * pixel);
     }
 }
@@ -374,6 +377,7 @@ static void place_tiles(job *j, tile *t, int64_t row, int64_t x, int count)
     for (int i = 0; i < count; i++) {
         t[i].src = src + i * a->stride * src_row;
         t[i].src_row = src_row;
+        t[i].wrap = staged ? INT64_MAX : a->src_wrap - (row + i) * a->stride;
         t[i].out = (row + i) * a->width_out + x;
         t[i].count = a->width_out < PIXELS ? a->width_out : PIXELS;
     }
@@ -391,9 +395,10 @@ static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
         place_tiles(j, t, row, x, count);
         if (count == 1) {
             const bool pair = x + PIXELS < a->width_out;
-            if (pair) place_tiles(j, t + 1, row, x + PIXELS, 1);
-            if (!pair) t[1].src = t[0].src;
-            if (!pair) t[1].count = 0;
+            if (pair)
+                place_tiles(j, t + 1, row, x + PIXELS, 1);
+            else
+                t[1] = (tile){.src = t->src, .src_row = t->src_row, .wrap = t->wrap};
         }
         sum(j, weights);
         finish_rest(j);
