@@ -128,11 +128,21 @@ static inline void store(zn_type type, __m512 t, float reciprocal, void *dst)
     }
 }
 
-// Sixteen channels of one pixel.
-static inline __attribute__((always_inline)) void finish_vector(const job *j, const float *sums,
-                                                                __m512 scale, __m512 bias,
-                                                                const void *residual, void *dst,
-                                                                const finish_types *types)
+static inline void store_pair(zn_type type, __m512 v0, __m512 v1, float reciprocal, uint8_t *dst)
+{
+    if (type == ZN_BF16) {
+        _mm512_storeu_si512(dst, (__m512i)_mm512_cvtne2ps_pbh(v1, v0));
+        return;
+    }
+    store(type, v0, reciprocal, dst);
+    store(type, v1, reciprocal, dst + BLOCK * type_size(type));
+}
+
+// Sixteen channels of one pixel, before they are stored.
+static inline __attribute__((always_inline)) __m512 finish_vector(const job *j, const float *sums,
+                                                                  __m512 scale, __m512 bias,
+                                                                  const void *residual,
+                                                                  const finish_types *types)
 {
     __m512 v = _mm512_load_ps(sums);
     if (types->integer) v = _mm512_cvtepi32_ps(_mm512_castps_si512(v));
@@ -140,7 +150,7 @@ static inline __attribute__((always_inline)) void finish_vector(const job *j, co
     if (types->residual != ZN_TYPE_COUNT)
         v = _mm512_fmadd_ps(load_residual(types->residual, residual),
                             _mm512_set1_ps(j->residual_scale), v);
-    store(types->dst, _mm512_max_ps(_mm512_set1_ps(j->floor), v), j->reciprocal, dst);
+    return _mm512_max_ps(_mm512_set1_ps(j->floor), v);
 }
 
 // The same where there are fewer channels, through memory of our own.
@@ -152,8 +162,9 @@ static inline void finish_some(const job *j, const float *sums, int64_t channel,
     const size_t room = (size_t)(left < BLOCK ? left : BLOCK);
     uint8_t from[BLOCK * sizeof(float)] = {0}, to[BLOCK * sizeof(float)];
     if (types->residual != ZN_TYPE_COUNT) memcpy(from, residual, room * type_size(types->residual));
-    finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel), _mm512_loadu_ps(a->bias + channel),
-                  from, to, types);
+    const __m512 v = finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel),
+                                   _mm512_loadu_ps(a->bias + channel), from, types);
+    store(types->dst, v, j->reciprocal, to);
     memcpy(dst, to, room * type_size(types->dst));
 }
 
@@ -170,9 +181,10 @@ static inline __attribute__((always_inline)) void finish_whole(const job *j, con
     const __m512 scale0 = _mm512_loadu_ps(scale), scale1 = _mm512_loadu_ps(scale + BLOCK);
     const __m512 bias0 = _mm512_loadu_ps(bias), bias1 = _mm512_loadu_ps(bias + BLOCK);
     for (int i = 0; i < PORTION; i++, sums += BLOCK) {
-        finish_vector(j, sums, scale0, bias0, residual, dst, types);
-        finish_vector(j, sums + SUMS, scale1, bias1, residual + BLOCK * residual_size,
-                      dst + BLOCK * dst_size, types);
+        const __m512 v0 = finish_vector(j, sums, scale0, bias0, residual, types);
+        const __m512 v1 = finish_vector(j, sums + SUMS, scale1, bias1,
+                                        residual + BLOCK * residual_size, types);
+        store_pair(types->dst, v0, v1, j->reciprocal, dst);
         dst += dst_pixel;
         residual += residual_pixel;
     }
