@@ -37,7 +37,7 @@ enum {
     STEP = ZN_CONV_DOT_BYTES,
     PIXELS = 16,           // of a tile
     SUMS = PIXELS * BLOCK, // of a tile
-    PORTION = 4,           // pixels finished between two steps
+    PORTION = 8,           // pixels finished between two steps
     PORTIONS = 2 * PIXELS / PORTION
 };
 
