@@ -162,6 +162,14 @@ static void describe_encoder(network *n)
     }
 }
 
+static void refuse_other_blocks(const network *n)
+{
+    for (size_t i = 0; i < zn_safetensors_count(n->weights); i++) {
+        const char *name = zn_safetensors_get(n->weights, i)->name;
+        if (strstr(name, ".pool.")) contender_fail(name, "blocks with pooling are not built here");
+    }
+}
+
 static void describe(network *n)
 {
     const contender_options *o = &n->options;
@@ -170,6 +178,7 @@ static void describe(network *n)
     snprintf(path, sizeof path, "%s/%s_%s.safetensors", o->weights, o->model,
              o->encode ? "encoder" : "decoder");
     if (zn_safetensors_open(path, &n->weights, &err) != ZENITH_OK) contender_fail(path, err.text);
+    refuse_other_blocks(n);
     if (o->encode)
         describe_encoder(n);
     else
