@@ -165,14 +165,20 @@ def venv_python(settings):
     return python
 
 
+def latent_channels(settings):
+    """From the shape of the decoder's first convolution, in the header of its safetensors file."""
+    with (settings.weights / f"{settings.model}_decoder.safetensors").open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return header["1.weight"]["shape"][1]
+
+
 def write_input(settings):
     """Noise of the right spread, raw f32 in CHW: one random row, rotated."""
     noise = random.Random(1)
     if settings.op == "encode":
         side, channels, draw = settings.size, 3, noise.random
     else:
-        side, draw = settings.size // 8, lambda: noise.gauss(0, 1)
-        channels = 4 if settings.model in ("taesd", "taesdxl") else 16
+        side, channels, draw = settings.size // 8, latent_channels(settings), lambda: noise.gauss(0, 1)
     row = array.array("f", [draw() for _ in range(side)])
     with settings.input.open("wb") as file:
         for y in range(channels * side):
