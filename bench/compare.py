@@ -209,15 +209,14 @@ def start_bare(settings, stack, bands):
 
 
 def best_bands(settings):
-    """The fastest of BANDS, by interleaved turns; None if bare oneDNN does not run."""
+    """The fastest of BANDS, by interleaved turns."""
     with contextlib.ExitStack() as stack:
-        tried = {bands: start_bare(settings, stack, bands) for bands in BANDS if bands < settings.size}
-        tried = {bands: contender for bands, contender in tried.items() if contender}
+        tried = {bands: start_bare(settings, stack, bands) for bands in BANDS}
         times = {bands: [] for bands in tried}
         for _ in range(3):
             for bands, contender in tried.items():
                 times[bands].append(contender.turn()[settings.clock])
-    return min(times, key=lambda bands: statistics.median(times[bands]), default=None)
+    return min(times, key=lambda bands: statistics.median(times[bands]))
 
 
 def can_be_capped(settings, peer):
@@ -231,7 +230,8 @@ def start_peers(settings, stack, python):
     peers = []
     for peer in PEERS[settings.dtype]:
         if not can_be_capped(settings, peer):
-            settings.left_out.append(f"{NAMES[peer]}: cannot be lowered to {settings.cpu} in {settings.dtype}")
+            settings.left_out.append(
+                f"{NAMES[peer]}: cannot be lowered to {settings.cpu} in {settings.dtype}")
             continue
         peers.append(try_start(settings, stack, NAMES[peer], "peer",
                                [python, ROOT / "bench/peers.py", "serve", "--peer", peer,
@@ -244,14 +244,10 @@ def start_all(settings, stack):
     if not settings.bare_only:
         python = venv_python(settings)
         prepare_peers(settings, python)
-    bands = best_bands(settings)
-    contenders = [start_zenith(settings, stack), start_bare(settings, stack, "planes")]
-    if bands:
-        contenders.append(start_bare(settings, stack, bands))
-    if python:
-        contenders += start_peers(settings, stack, python)
-    settings.left_out = list(dict.fromkeys(settings.left_out))
-    return [contender for contender in contenders if contender]
+    zenith, bare = start_zenith(settings, stack), start_bare(settings, stack, "planes")
+    banded = start_bare(settings, stack, best_bands(settings)) if bare else None
+    peers = start_peers(settings, stack, python) if python else []
+    return [contender for contender in (zenith, bare, banded, *peers) if contender]
 
 
 # --- rounds

@@ -51,7 +51,8 @@ contender_options contender_parse(int argc, char **argv)
 {
     contender_options o = {
         .size = 512, .threads = 1, .dtype = "f32", .model = "taesd", .bands = "planes"};
-    program = argv[0];
+    const char *slash = strrchr(argv[0], '/');
+    program = slash ? slash + 1 : argv[0];
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(name, "--op") == 0)
