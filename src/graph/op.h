@@ -124,6 +124,8 @@ struct zn_op {
     // how a match becomes a node. `expand` builds the same from plain operators: the reference.
     const zn_pattern *const *patterns;
     int patterns_count;
+    // With `accepts`, it is fused when types are known, and only where that pays on this CPU.
+    bool (*accepts)(const zn_match *match, const zn_cpu *cpu);
     zn_node *(*build)(zn_graph *graph, const zn_match *match);
     zn_node *(*expand)(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
 

@@ -91,8 +91,9 @@ void zn_conv_dot_scalar(const zn_conv_dot_args *a, int64_t begin, int64_t end, v
     for (int64_t row = begin; row < end; row++) {
         for (int64_t i = 0; i < a->width_out * a->channels_out; i++) {
             const int64_t out = i % a->channels_out;
-            const size_t at = (size_t)(row * a->width_out * a->channels_out + i);
-            float t = sum_at(a, row, i / a->channels_out, out) * a->scale[out] + a->bias[out];
+            const int64_t x = i / a->channels_out, pixel = row * a->dst_row + x * a->dst_step;
+            const size_t at = (size_t)(pixel * a->channels_out + out);
+            float t = sum_at(a, row, x, out) * a->scale[out] + a->bias[out];
             if (a->residual)
                 t += a->residual_scale * zn_type_load(a->residual_type, a->residual, at);
             if (a->relu && t < 0) t = 0;

@@ -28,10 +28,12 @@ typedef struct zn_conv_dot_args {
     int64_t width_in, channels_in;
     const void *packed;        // by zn_conv_dot_pack
     const float *scale, *bias; // [channels_out rounded up to ZN_CONV_DOT_BLOCK]
-    const void *residual;      // [rows, width_out, channels_out] or NULL
+    const void *residual;      // laid out as dst, or NULL
     zn_type residual_type;     // f32, bf16, u8, s8
     float residual_scale;
     void *dst;        // [rows, width_out, channels_out]
+    int64_t dst_row;  // pixels from one row to the next: width_out where dst is dense
+    int dst_step;     // pixels from one output to the next: 1 where dst is dense
     zn_type dst_type; // f32, bf16, u8, s8
     float dst_scale;
     int64_t width_out, channels_out;

@@ -14,13 +14,11 @@
 
 typedef struct dot_lowering {
     zn_lowering base;
-    zn_conv_dot_fn *kernel;
-    zn_conv_dot_args args;
+    zn_conv_dot dot;
     int residual_input; // -1: none
     int threads;
     size_t scratch_per_thread;
     char id[32];
-    float vectors[]; // scale and bias, padded to whole blocks
 } dot_lowering;
 
 // A call in flight.
@@ -42,8 +40,8 @@ static void run_rows(void *arg, size_t begin, size_t end)
 {
     const dot_call *c = arg;
     const size_t slice = begin / (size_t)c->rows_per_thread;
-    c->l->kernel(&c->args, (int64_t)begin, (int64_t)end,
-                 c->scratch + slice * c->l->scratch_per_thread);
+    c->l->dot.run(&c->args, (int64_t)begin, (int64_t)end,
+                  c->scratch + slice * c->l->scratch_per_thread);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
@@ -51,7 +49,7 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     (void)err;
     const dot_lowering *l = (const dot_lowering *)base;
     dot_call c = {.l = l,
-                  .args = l->args,
+                  .args = l->dot.args,
                   .rows_per_thread = rows_per_thread(l, call->rows),
                   .scratch = call->scratch};
     c.args.src = call->inputs[0];
@@ -65,7 +63,10 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 
 static void lowering_free(zn_lowering *base)
 {
-    zn_free(base);
+    dot_lowering *l = (dot_lowering *)base;
+    if (!l) return;
+    zn_conv_dot_free(&l->dot);
+    zn_free(l);
 }
 
 static bool is_map_type(zn_type type)
@@ -85,12 +86,12 @@ static int repeats(const zn_conv_parts *parts)
     return parts->node->inputs[0]->desc.type == ZN_BF16X2 ? 2 : 1;
 }
 
-bool zn_conv_dot_fits(const zn_lowering_request *request, const zn_conv_parts *parts)
+bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
 {
     const zn_type type = kernel_type(parts);
     const int64_t channels = parts->node->inputs[0]->desc.shape.dim[3] * repeats(parts);
     const int64_t kernel_w = parts->node->inputs[1]->desc.shape.dim[3];
-    if (!zn_conv_dot_pick(&request->cpu, type)) return false;
+    if (!zn_conv_dot_pick(cpu, type)) return false;
     if (channels * (int64_t)zn_type_size(type) % ZN_CONV_DOT_BYTES != 0) return false;
     if (kernel_w > ZN_CONV_DOT_REACH || parts->pad > ZN_CONV_DOT_REACH) return false;
     if (parts->residual && !is_map_type(parts->residual->desc.type)) return false;
@@ -98,67 +99,89 @@ bool zn_conv_dot_fits(const zn_lowering_request *request, const zn_conv_parts *p
 }
 
 // scale: what the sum of products stands for; in 8 bits each output channel's weights have their own.
-static void fill_vectors(dot_lowering *l, const zn_conv_parts *parts, int levels, size_t padded)
+static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts,
+                                  const zn_tensor *weight, int levels, zn_error *err)
 {
-    const zn_desc *x = &parts->node->inputs[0]->desc;
-    const size_t channels = (size_t)parts->node->desc.shape.dim[3];
-    float *scale = l->vectors, *bias = l->vectors + padded;
+    const size_t channels = (size_t)weight->desc.shape.dim[0];
+    const size_t padded = zn_round_up(channels, ZN_CONV_DOT_BLOCK);
+    const size_t bytes = 2 * padded * sizeof(float);
+    dot->vectors = zn_alloc(bytes);
+    if (!dot->vectors) return zn_fail_memory(err, bytes);
+    float *scale = dot->vectors, *bias = scale + padded;
     for (size_t o = 0; o < padded; o++) scale[o] = 1;
-    if (levels) zn_conv_weight_scales(&parts->node->inputs[1]->constant, levels, scale);
+    if (levels) zn_conv_weight_scales(weight, levels, scale);
     for (size_t o = 0; o < padded; o++) {
-        scale[o] *= x->scale;
+        scale[o] *= parts->node->inputs[0]->desc.scale;
         bias[o] = parts->bias && o < channels ? zn_value_get(&parts->bias->constant, o) : 0;
     }
-    l->args.scale = scale;
-    l->args.bias = bias;
+    dot->args.scale = scale;
+    dot->args.bias = bias;
+    return ZENITH_OK;
 }
 
-static void fill_args(dot_lowering *l, const zn_conv_parts *parts)
+static zn_conv_dot_args make_args(const zn_conv_parts *parts, const zn_tensor *weight)
 {
     const zn_desc *x = &parts->node->inputs[0]->desc, *y = &parts->node->desc;
-    const int64_t *w = parts->node->inputs[1]->desc.shape.dim;
-    l->args = (zn_conv_dot_args){
+    const zn_desc *residual = parts->residual ? &parts->residual->desc : NULL;
+    return (zn_conv_dot_args){
         .src_type = kernel_type(parts),
         .width_in = x->shape.dim[2],
         .channels_in = x->shape.dim[3] * repeats(parts),
+        .residual_type = residual ? residual->type : ZN_F32,
+        .residual_scale = residual ? residual->scale : 1,
+        .dst_row = y->shape.dim[2],
+        .dst_step = 1,
         .dst_type = y->type,
         .dst_scale = y->scale,
         .width_out = y->shape.dim[2],
         .channels_out = y->shape.dim[3],
-        .kernel_h = (int)w[2],
-        .kernel_w = (int)w[3],
+        .kernel_h = (int)weight->desc.shape.dim[2],
+        .kernel_w = (int)weight->desc.shape.dim[3],
         .stride = parts->stride,
         .pad_left = parts->pad,
         .relu = parts->relu,
     };
-    if (!parts->residual) return;
-    l->args.residual_type = parts->residual->desc.type;
-    l->args.residual_scale = parts->residual->desc.scale;
+}
+
+void zn_conv_dot_free(zn_conv_dot *dot)
+{
+    zn_free(dot->vectors);
+}
+
+zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_conv_parts *parts,
+                                  const zn_tensor *weight, const char *variant, zn_conv_dot *out,
+                                  zn_error *err)
+{
+    const zn_type type = kernel_type(parts);
+    const int levels = zn_is_quantised(type) ? zn_conv_levels(&request->cpu) : 0;
+    const void *source = parts->node->inputs[1]->constant.data;
+    zn_conv_dot dot = {.run = zn_conv_dot_pick(&request->cpu, type),
+                       .args = make_args(parts, weight)};
+    zenith_status status;
+    ZN_GO(fill_vectors(&dot, parts, weight, levels, err));
+    ZN_GO(zn_conv_weights_for_dot(request->packs, weight, source, variant, levels ? ZN_S8 : ZN_BF16,
+                                  levels, repeats(parts), &dot.args.packed, err));
+    *out = dot;
+    return ZENITH_OK;
+fail:
+    zn_conv_dot_free(&dot);
+    return status;
 }
 
 zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                                 zn_lowering **out, zn_error *err)
 {
-    const zn_tensor *weight = &parts->node->inputs[1]->constant;
-    const zn_type type = kernel_type(parts);
-    const int levels = zn_is_quantised(type) ? zn_conv_levels(&request->cpu) : 0;
-    const size_t padded = zn_round_up((size_t)parts->node->desc.shape.dim[3], ZN_CONV_DOT_BLOCK);
-    const size_t bytes = sizeof(dot_lowering) + 2 * padded * sizeof(float);
-    dot_lowering *l = zn_alloc_zero(bytes);
-    if (!l) return zn_fail_memory(err, bytes);
+    dot_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = l->id};
-    l->kernel = zn_conv_dot_pick(&request->cpu, type);
     l->threads = request->threads;
     l->residual_input = parts->residual ? parts->residual_input : -1;
     zn_text_format(l->id, sizeof l->id, "dot:%s", zn_isa_name(request->cpu.isa));
-    fill_args(l, parts);
-    fill_vectors(l, parts, levels, padded);
+    ZN_GO(zn_conv_dot_prepare(request, parts, &parts->node->inputs[1]->constant, "", &l->dot, err));
     const int64_t most_rows = rows_per_thread(l, request->rows);
-    l->scratch_per_thread = zn_round_up(zn_conv_dot_scratch(&l->args, most_rows), ZN_ALIGN);
+    l->scratch_per_thread = zn_round_up(zn_conv_dot_scratch(&l->dot.args, most_rows), ZN_ALIGN);
     l->base.scratch_bytes = l->scratch_per_thread * (size_t)l->threads;
-    ZN_GO(zn_conv_weights_for_dot(request->packs, weight, levels ? ZN_S8 : ZN_BF16, levels,
-                                  repeats(parts), &l->args.packed, err));
     *out = &l->base;
     return ZENITH_OK;
 fail:

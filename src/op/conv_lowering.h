@@ -11,6 +11,7 @@
 #define ZN_OP_CONV_LOWERING_H
 
 #include "src/graph/op.h"
+#include "src/kernel/conv_dot.h"
 
 // A convolution node taken apart. Input 0 is x, 1 is weight.
 typedef struct zn_conv_parts {
@@ -30,8 +31,21 @@ zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_pa
 bool zn_conv_rings(const zn_lowering_request *request, const zn_conv_parts *parts);
 
 // The same by the kernel conv_dot, where it has a version for this CPU, these types and channels.
-bool zn_conv_dot_fits(const zn_lowering_request *request, const zn_conv_parts *parts);
+bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts);
 zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                                 zn_lowering **out, zn_error *err);
+
+// A call of conv_dot, ready but for src, residual and dst.
+typedef struct zn_conv_dot {
+    zn_conv_dot_fn *run;
+    zn_conv_dot_args args;
+    float *vectors; // scale and bias
+} zn_conv_dot;
+
+// weight: the node's, or one made from it, which `variant` then names; it may go when this returns.
+zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_conv_parts *parts,
+                                  const zn_tensor *weight, const char *variant, zn_conv_dot *out,
+                                  zn_error *err);
+void zn_conv_dot_free(zn_conv_dot *dot); // a zeroed one is fine
 
 #endif

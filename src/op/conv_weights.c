@@ -129,8 +129,9 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
     return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
 }
 
-zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, zn_type type,
-                                      int levels, int repeats, const void **out, zn_error *err)
+zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, const void *source,
+                                      const char *variant, zn_type type, int levels, int repeats,
+                                      const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
     packing p = {FOR_CONV_DOT, weight, type, levels, repeats, NULL};
@@ -138,9 +139,9 @@ zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, 
     if (!zn_conv_dot_packed_bytes(type, dim[0], dim[1] * repeats, (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
-    size_t used = zn_text_format(key, sizeof key, "conv_dot %s levels %d repeats %d",
-                                 zn_type_name(type), levels, repeats);
-    return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+    size_t used = zn_text_format(key, sizeof key, "conv_dot %s levels %d repeats %d %s",
+                                 zn_type_name(type), levels, repeats, variant);
+    return zn_packs_get(packs, source, key, used, bytes, pack, &p, out, err);
 }
 
 static zenith_status widen(void *arg, void *dst, zn_error *err)

@@ -94,6 +94,8 @@ static problem make(const shape *s, zn_type src, int result, int residual, uint6
         .residual_type = added,
         .residual_scale = zn_type_size(added) == 1 ? 0.02f : 1,
         .dst = p.dst.data,
+        .dst_row = width_out,
+        .dst_step = 1,
         .dst_type = dst,
         .dst_scale = zn_type_size(dst) == 1 ? 0.03f : 1,
         .width_out = width_out,

@@ -176,8 +176,8 @@ static inline __attribute__((always_inline)) void finish_whole(const job *j, con
 {
     const float *scale = j->a->scale + j->waiting_channel, *bias = j->a->bias + j->waiting_channel;
     const size_t dst_size = type_size(types->dst), residual_size = type_size(types->residual);
-    const size_t dst_pixel = (size_t)j->a->channels_out * dst_size;
-    const size_t residual_pixel = (size_t)j->a->channels_out * residual_size;
+    const size_t pixel = (size_t)(j->a->channels_out * j->a->dst_step);
+    const size_t dst_pixel = pixel * dst_size, residual_pixel = pixel * residual_size;
     const __m512 scale0 = _mm512_loadu_ps(scale), scale1 = _mm512_loadu_ps(scale + BLOCK);
     const __m512 bias0 = _mm512_loadu_ps(bias), bias1 = _mm512_loadu_ps(bias + BLOCK);
     for (int i = 0; i < PORTION; i++, sums += BLOCK) {
@@ -201,7 +201,9 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
     const int64_t first = portion % (PIXELS / PORTION) * PORTION;
     const size_t dst_size = type_size(types.dst), residual_size = type_size(types.residual);
     const float *sums = waiting->sums + which * 2 * SUMS + first * BLOCK;
-    size_t at = (size_t)((t->out + first) * a->channels_out + j->waiting_channel);
+    const size_t pixel = (size_t)(a->channels_out * a->dst_step);
+    const size_t at = (size_t)(t->out * a->channels_out + j->waiting_channel) +
+                      (size_t)first * pixel;
     uint8_t *dst = (uint8_t *)a->dst + at * dst_size;
     const uint8_t *residual = (const uint8_t *)a->residual + at * residual_size;
     if (j->whole && t->count == PIXELS) {
@@ -214,8 +216,8 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
             finish_some(j, sums + n * SUMS, channel, residual + (size_t)(n * BLOCK) * residual_size,
                         dst + (size_t)(n * BLOCK) * dst_size, &types);
         }
-        dst += (size_t)a->channels_out * dst_size;
-        residual += (size_t)a->channels_out * residual_size;
+        dst += pixel * dst_size;
+        residual += pixel * residual_size;
     }
 }
 
@@ -390,7 +392,7 @@ static void place_tiles(job *j, tile *t, int64_t row, int64_t x, int count)
         t[i].src = src + i * a->stride * src_row;
         t[i].src_row = src_row;
         t[i].wrap = staged ? INT64_MAX : a->src_wrap - (row + i) * a->stride;
-        t[i].out = (row + i) * a->width_out + x;
+        t[i].out = (row + i) * a->dst_row + x * a->dst_step;
         t[i].count = a->width_out < PIXELS ? a->width_out : PIXELS;
     }
 }
