@@ -50,7 +50,7 @@ typedef struct numbers {
 // where it is cheap.
 static const numbers plain = {
     .encoder = {{0, 13, STORED, PLAIN}},
-    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
 };
 // TAESDXL's encoder multiplies small differences by far more than the others' does.
 static const numbers xl = {
@@ -58,7 +58,7 @@ static const numbers xl = {
                 {3, 3, SPLIT, SPLIT},
                 {0, 8, SPLIT, PLAIN},
                 {9, 13, STORED, PLAIN}},
-    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
 };
 // TAEF2's weights are f16, which bf16 does not hold: a picture with large even areas shows it most.
 static const numbers pooled = {
@@ -67,7 +67,7 @@ static const numbers pooled = {
                 {1, 5, SPLIT, SPLIT},
                 {6, 9, STORED, PLAIN},
                 {10, 13, FULL, FULL}},
-    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, STORED, PLAIN}},
+    .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
 };
 
 // Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
