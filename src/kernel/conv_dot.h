@@ -7,7 +7,9 @@
 //     t   = scale[o] * sum(src * weight) + bias[o]
 //     t  += residual_scale * residual
 //     t   = max(t, 0)                        with relu; NaN stays NaN
-//     dst = t / dst_scale                    rounded to even and saturated for integer types
+//     dst = t                                rounded to even and saturated for integer types
+//
+// The caller has divided scale, bias and residual_scale by the scale of a quantised result.
 //
 // Sums of bf16 products are f32, in the order (kernel row, kernel column, input channel); sums of
 // integers are exact. Every output is summed by itself, so bits depend on neither width, row range
@@ -35,7 +37,6 @@ typedef struct zn_conv_dot_args {
     int64_t dst_row;  // pixels from one row to the next: width_out where dst is dense
     int dst_step;     // pixels from one output to the next: 1 where dst is dense
     zn_type dst_type; // f32, bf16, u8, s8
-    float dst_scale;
     int64_t width_out, channels_out;
     int kernel_h, kernel_w, stride;
     int pad_left; // zeros before each row; what width_out needs beyond its end is zero too

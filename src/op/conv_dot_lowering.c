@@ -110,9 +110,10 @@ static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts,
     float *scale = dot->vectors, *bias = scale + padded;
     for (size_t o = 0; o < padded; o++) scale[o] = 1;
     if (levels) zn_conv_weight_scales(weight, levels, scale);
+    const float unit = parts->node->desc.scale;
     for (size_t o = 0; o < padded; o++) {
-        scale[o] *= parts->node->inputs[0]->desc.scale;
-        bias[o] = parts->bias && o < channels ? zn_value_get(&parts->bias->constant, o) : 0;
+        scale[o] *= parts->node->inputs[0]->desc.scale / unit;
+        bias[o] = parts->bias && o < channels ? zn_value_get(&parts->bias->constant, o) / unit : 0;
     }
     dot->args.scale = scale;
     dot->args.bias = bias;
@@ -128,11 +129,10 @@ static zn_conv_dot_args make_args(const zn_conv_parts *parts, const zn_tensor *w
         .width_in = x->shape.dim[2],
         .channels_in = x->shape.dim[3] * repeats(parts),
         .residual_type = residual ? residual->type : ZN_F32,
-        .residual_scale = residual ? residual->scale : 1,
+        .residual_scale = residual ? residual->scale / y->scale : 1,
         .dst_row = y->shape.dim[2],
         .dst_step = 1,
         .dst_type = y->type,
-        .dst_scale = y->scale,
         .width_out = y->shape.dim[2],
         .channels_out = y->shape.dim[3],
         .kernel_h = (int)weight->desc.shape.dim[2],

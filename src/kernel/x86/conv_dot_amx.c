@@ -70,7 +70,7 @@ typedef struct job {
     const zn_conv_dot_args *a;
     int64_t pixel_bytes, span; // span: pixels that a tile reads of a row
     finish_fn *finish;
-    float reciprocal, floor, residual_scale; // reciprocal: of dst_scale; floor: 0 with relu
+    float floor, residual_scale; // floor: 0 with relu, and for what has no sign
     uint8_t *stage, *next_stage;
     bool staged; // the ends of rows are in `stage` already
     block blocks[2];
@@ -103,39 +103,43 @@ static inline __m512 load_residual(zn_type type, const void *src)
     }
 }
 
-static inline void store_integer(__m512 t, float low, float high, void *dst)
+// Integers saturate where 32 bits become 8. A number too large for 32 bits becomes the lowest of
+// them: that is above 255 without a sign, and the floor keeps what is below 0 away from it.
+static inline __m128i to_u8(__m512 t)
 {
-    t = _mm512_min_ps(_mm512_max_ps(t, _mm512_set1_ps(low)), _mm512_set1_ps(high));
-    _mm_storeu_si128(dst, _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(t)));
+    return _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(t));
 }
 
-static inline void store(zn_type type, __m512 t, float reciprocal, void *dst)
+static inline __m128i to_s8(__m512 t)
+{
+    return _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(t, _mm512_set1_ps(127))));
+}
+
+static inline void store(zn_type type, __m512 t, void *dst)
 {
     switch (type) {
     case ZN_BF16:
         _mm256_storeu_si256(dst, (__m256i)_mm512_cvtneps_pbh(t));
         return;
     case ZN_U8:
-        t = _mm512_mul_ps(t, _mm512_set1_ps(reciprocal));
-        store_integer(t, 0, 255, dst);
+        _mm_storeu_si128(dst, to_u8(t));
         return;
     case ZN_S8:
-        t = _mm512_mul_ps(t, _mm512_set1_ps(reciprocal));
-        store_integer(t, -128, 127, dst);
+        _mm_storeu_si128(dst, to_s8(t));
         return;
     default:
         _mm512_storeu_ps(dst, t);
     }
 }
 
-static inline void store_pair(zn_type type, __m512 v0, __m512 v1, float reciprocal, uint8_t *dst)
+static inline void store_pair(zn_type type, __m512 v0, __m512 v1, uint8_t *dst)
 {
     if (type == ZN_BF16) {
         _mm512_storeu_si512(dst, (__m512i)_mm512_cvtne2ps_pbh(v1, v0));
         return;
     }
-    store(type, v0, reciprocal, dst);
-    store(type, v1, reciprocal, dst + BLOCK * type_size(type));
+    store(type, v0, dst);
+    store(type, v1, dst + BLOCK * type_size(type));
 }
 
 // Sixteen channels of one pixel, before they are stored.
@@ -164,7 +168,7 @@ static inline void finish_some(const job *j, const float *sums, int64_t channel,
     if (types->residual != ZN_TYPE_COUNT) memcpy(from, residual, room * type_size(types->residual));
     const __m512 v = finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel),
                                    _mm512_loadu_ps(a->bias + channel), from, types);
-    store(types->dst, v, j->reciprocal, to);
+    store(types->dst, v, to);
     memcpy(dst, to, room * type_size(types->dst));
 }
 
@@ -184,7 +188,7 @@ static inline __attribute__((always_inline)) void finish_whole(const job *j, con
         const __m512 v0 = finish_vector(j, sums, scale0, bias0, residual, types);
         const __m512 v1 = finish_vector(j, sums + SUMS, scale1, bias1,
                                         residual + BLOCK * residual_size, types);
-        store_pair(types->dst, v0, v1, j->reciprocal, dst);
+        store_pair(types->dst, v0, v1, dst);
         dst += dst_pixel;
         residual += residual_pixel;
     }
@@ -454,8 +458,7 @@ void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, v
              .pixel_bytes = args->channels_in * (int64_t)zn_type_size(args->src_type),
              .span = (int64_t)(PIXELS - 1) * args->stride + args->kernel_w,
              .finish = pick_finish(args),
-             .reciprocal = 1.0f / args->dst_scale,
-             .floor = args->relu ? 0.0f : -__builtin_inff(),
+             .floor = args->relu || args->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
              .residual_scale = args->residual_scale,
              .portion = PORTIONS};
     j.blocks[0].sums = scratch;
