@@ -45,11 +45,11 @@ void zn_conv_dot_pack(zn_type type, const void *dense, int64_t channels_out, int
     }
 }
 
-// Sums of two blocks of 2 x 2 tiles; and for each pair of rows the pixels that at most three tiles
+// Sums of a block of 2 x 2 tiles; and for each pair of rows the pixels that at most three tiles
 // read (one at the left end, two at the right) beside the zeros around a row.
 size_t zn_conv_dot_scratch(const zn_conv_dot_args *args, int64_t rows)
 {
-    enum { PIXELS = 16, SUMS = 2 * 4 * PIXELS * BLOCK, ENDS = 3 };
+    enum { PIXELS = 16, SUMS = 4 * PIXELS * BLOCK, ENDS = 3 };
     const int64_t pairs = ((rows < ZN_CONV_DOT_ROWS ? rows : ZN_CONV_DOT_ROWS) + 1) / 2;
     const int64_t span = (int64_t)(PIXELS - 1) * args->stride + args->kernel_w;
     const int64_t pixel = args->channels_in * (int64_t)zn_type_size(args->src_type);

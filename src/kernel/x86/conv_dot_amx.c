@@ -50,12 +50,6 @@ typedef struct tile {
     int64_t count;
 } tile;
 
-// Two tiles of pixels and their sums with two tiles of channels.
-typedef struct block {
-    tile tiles[2];
-    float *sums; // [2][2][SUMS]
-} block;
-
 // What the sums become; ZN_TYPE_COUNT: there is no residual.
 typedef struct finish_types {
     zn_type dst, residual;
@@ -65,16 +59,17 @@ typedef struct finish_types {
 struct job;
 typedef void finish_fn(const struct job *job, int portion);
 
-// What a call does. blocks[current] is summed while the other waits to be finished.
+// What a call does. One block is summed while the one before waits to be finished.
 typedef struct job {
     const zn_conv_dot_args *a;
     int64_t pixel_bytes, span; // span: pixels that a tile reads of a row
     finish_fn *finish;
     float floor, residual_scale; // floor: 0 with relu, and for what has no sign
     uint8_t *stage, *next_stage;
-    bool staged; // the ends of rows are in `stage` already
-    block blocks[2];
+    bool staged;      // the ends of rows are in `stage` already
+    tile tiles[2][2]; // of the block summed, [current], and of the one waiting
     int current;
+    float *sums; // [2 tiles of pixels][2 of channels][SUMS] of the one waiting
     int waiting_channel, waiting_tiles; // first output channel, tiles of channels
     bool whole;                         // both tiles of channels are there, and full
     int portion;                        // next to finish; PORTIONS: nothing waits
@@ -199,12 +194,11 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
                                                          finish_types types)
 {
     const zn_conv_dot_args *a = j->a;
-    const block *waiting = &j->blocks[1 - j->current];
     const int which = portion / (PIXELS / PORTION);
-    const tile *t = &waiting->tiles[which];
+    const tile *t = &j->tiles[1 - j->current][which];
     const int64_t first = portion % (PIXELS / PORTION) * PORTION;
     const size_t dst_size = type_size(types.dst), residual_size = type_size(types.residual);
-    const float *sums = waiting->sums + which * 2 * SUMS + first * BLOCK;
+    const float *sums = j->sums + which * 2 * SUMS + first * BLOCK;
     const size_t pixel = (size_t)(a->channels_out * a->dst_step);
     const size_t at = (size_t)(t->out * a->channels_out + j->waiting_channel) +
                       (size_t)first * pixel;
@@ -297,8 +291,8 @@ static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_
                                                             zn_type kind, int count)
 {
     const zn_conv_dot_args *a = j->a;
-    const tile *t = j->blocks[j->current].tiles;
-    float *sums = j->blocks[j->current].sums;
+    const tile *t = j->tiles[j->current];
+    float *sums = j->sums;
     const int64_t steps = a->kernel_w * j->pixel_bytes / STEP;
     const int64_t next = a->kernel_h * steps * SUMS * 4; // bytes to the next channels' weights
     const size_t pixel = (size_t)(a->stride * j->pixel_bytes);
@@ -326,6 +320,7 @@ static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_
             if (j->portion < PORTIONS) j->finish(j, j->portion++);
         }
     }
+    finish_rest(j);
     _tile_stored(0, sums, STEP);
     _tile_stored(2, sums + 2 * SUMS, STEP);
     if (count == 2) {
@@ -409,7 +404,7 @@ static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
     const uint8_t *weights = (const uint8_t *)a->packed + channel * length;
     sum_fn *sum = pick_sum(a->src_type, tiles);
     for (int64_t x = 0; x < a->width_out; x += count == 2 ? PIXELS : 2 * PIXELS) {
-        tile *t = j->blocks[j->current].tiles;
+        tile *t = j->tiles[j->current];
         place_tiles(j, t, row, x, count);
         if (count == 1) {
             const bool pair = x + PIXELS < a->width_out;
@@ -419,7 +414,6 @@ static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
                 t[1] = (tile){.src = t->src, .src_row = t->src_row, .wrap = t->wrap};
         }
         sum(j, weights);
-        finish_rest(j);
         j->waiting_channel = channel;
         j->waiting_tiles = tiles;
         j->whole = a->channels_out - channel >= 2 * BLOCK;
@@ -461,9 +455,8 @@ void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, v
              .floor = args->relu || args->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
              .residual_scale = args->residual_scale,
              .portion = PORTIONS};
-    j.blocks[0].sums = scratch;
-    j.blocks[1].sums = j.blocks[0].sums + 4 * SUMS;
-    j.stage = (uint8_t *)(j.blocks[1].sums + 4 * SUMS);
+    j.sums = scratch;
+    j.stage = (uint8_t *)(j.sums + 4 * SUMS);
     _tile_loadconfig(&tile_config);
     for (int64_t row = begin; row < end; row += ZN_CONV_DOT_ROWS) {
         run_group(&j, row, row + ZN_CONV_DOT_ROWS < end ? row + ZN_CONV_DOT_ROWS : end);
