@@ -234,5 +234,6 @@ const cli_command cli_command_decode = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_LATENT,
     .run = run,
 };

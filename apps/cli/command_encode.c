@@ -162,8 +162,6 @@ static int run(const cli_settings *settings)
 }
 
 static const cli_choice formats[] = {{"safetensors", 0}, {"latent", 0}, {"npy", 0}, {NULL, 0}};
-static const cli_choice stores[] = {
-    {"f32", ZENITH_F32}, {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "format",
      .letter = 'f',
@@ -177,7 +175,7 @@ static const cli_option options[] = {
      .help = "type of the numbers in the file; default: f32",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, store),
-     .choices = stores},
+     .choices = cli_choices_store},
     {.name = "space",
      .argument = "model|raw",
      .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
@@ -217,5 +215,6 @@ const cli_command cli_command_encode = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_PICTURE,
     .run = run,
 };

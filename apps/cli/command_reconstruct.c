@@ -227,5 +227,6 @@ const cli_command cli_command_reconstruct = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_PICTURE,
     .run = run,
 };

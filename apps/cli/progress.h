@@ -11,6 +11,7 @@
 
 typedef struct cli_progress {
     const char *verb; // "encode"
+    const char *unit; // of a million of what is counted: "MP", pixels
     bool bar;         // standard error is a terminal
     size_t count;     // of files
     size_t index;     // of the one in work

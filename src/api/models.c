@@ -47,20 +47,20 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
     if (!model || !out) return;
     const zn_model *inner = model->inner;
     const zn_variant *variant = inner->variant;
-    const zenith_model_info info = {.name = variant->name,
-                                    .description = variant->description,
-                                    .parts = inner->parts,
-                                    .latent_channels = (uint32_t)variant->latent_channels,
-                                    .factor = (uint32_t)variant->factor,
-                                    .has_raw = variant->has_raw,
-                                    .scale = variant->scale,
-                                    .shift = variant->shift,
-                                    .parameters = inner->parameters,
-                                    .weights_sha256 = inner->sha256,
-                                    .has_int8 = inner->calibration != NULL,
-                                    .can_int8 = variant->can_int8,
-                                    .weights_path = zn_weights_file(
-                                        inner->weights, zn_weights_get(inner->weights, 0))};
+    const zenith_model_info info = {
+        .name = variant->name,
+        .description = variant->description,
+        .parts = inner->parts,
+        .latent_channels = (uint32_t)variant->latent_channels,
+        .factor = (uint32_t)variant->factor,
+        .has_raw = variant->has_raw,
+        .scale = variant->scale,
+        .shift = variant->shift,
+        .parameters = inner->parameters,
+        .weights_sha256 = inner->sha256,
+        .has_int8 = inner->calibration != NULL,
+        .can_int8 = variant->can_int8,
+        .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0))};
     zn_info_copy(&info, sizeof info, out);
 }
 
