@@ -111,14 +111,18 @@ typedef struct cli_example {
     const char *what;
 } cli_example;
 
+// What arguments that are not options are, for completion.
+typedef enum cli_takes { CLI_TAKES_FILES = 0, CLI_TAKES_MODELS, CLI_TAKES_COMMANDS } cli_takes;
+
 typedef struct cli_command {
     const char *name;
-    const char *arguments;                    // of the usage line, after the name
-    const char *summary;                      // one line for the list of commands
-    const char *description;                  // paragraphs separated by "\n"
-    const cli_option_group *const *groups;    // ends with NULL
-    const cli_example *examples;              // ends with a NULL command
-    size_t min_inputs, max_inputs;            // of arguments that are not options
+    const char *arguments;                 // of the usage line, after the name
+    const char *summary;                   // one line for the list of commands
+    const char *description;               // paragraphs separated by "\n"
+    const cli_option_group *const *groups; // ends with NULL
+    const cli_example *examples;           // ends with a NULL command
+    size_t min_inputs, max_inputs;         // of arguments that are not options
+    cli_takes takes;
     const char *endings;                      // of files taken from a folder; NULL: none are
     int (*run)(const cli_settings *settings); // returns the exit code
 } cli_command;

@@ -12,4 +12,14 @@
 void cli_help_program(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
 
+// What every page has.
+extern const cli_example cli_help_exit_codes[]; // ends with a NULL command
+extern const cli_example cli_help_examples[];   // likewise
+extern const char cli_help_exit_note[], cli_help_about[];
+
+// The manual page of a command, or of the program (NULL), as scdoc source.
+void cli_help_man(FILE *out, const cli_command *command);
+// Completion of the command line; shell: bash, zsh or fish.
+void cli_help_completion(FILE *out, const char *shell);
+
 #endif
