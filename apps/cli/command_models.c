@@ -58,7 +58,8 @@ static json_t *model_json(cli_session *session, const char *name)
         return object;
     }
     json_t *object = json_pack("{s:b}", "found", 0);
-    if (status != ZENITH_NOT_FOUND)
+    // A folder with the weights of another model has none of this one.
+    if (status != ZENITH_NOT_FOUND && status != ZENITH_INVALID_ARGUMENT)
         json_object_set_new(object, "problem",
                             cli_json_text(zenith_context_error(session->context)));
     return object;

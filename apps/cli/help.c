@@ -94,13 +94,26 @@ static void print_exit_codes(FILE *out, int width)
     cli_print_wrapped(out, cli_help_exit_note, 0, 2, width);
 }
 
+void cli_help_inputs(const cli_command *command, char *text, size_t size)
+{
+    text[0] = 0;
+    if (command->endings == NULL) return;
+    snprintf(text, size,
+             "Inputs are files, - for standard input, patterns such as '*.png', and folders, of "
+             "which the files are taken that end with %.*s.",
+             (int)strlen(command->endings) - 1, command->endings);
+}
+
 void cli_help_command(FILE *out, const cli_command *command)
 {
+    char inputs[256];
     int width = page_width(out);
     int used = fprintf(out, "Usage: zenith %s ", command->name);
     cli_print_wrapped(out, command->arguments, used, used, width);
     fputc('\n', out);
     cli_print_wrapped(out, command->description, 0, 0, width);
+    cli_help_inputs(command, inputs, sizeof inputs);
+    if (*inputs != 0) cli_print_wrapped(out, inputs, 0, 0, width);
     print_groups(out, command->groups, width);
     print_examples(out, command->examples, width);
     print_exit_codes(out, width);

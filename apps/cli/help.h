@@ -12,6 +12,9 @@
 void cli_help_program(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
 
+// What the arguments of a command can be, as a sentence; "" where its usage line says all.
+void cli_help_inputs(const cli_command *command, char *text, size_t size);
+
 // What every page has.
 extern const cli_example cli_help_exit_codes[]; // ends with a NULL command
 extern const cli_example cli_help_examples[];   // likewise

@@ -199,8 +199,8 @@ static void fish_option(FILE *out, const cli_command *command, const cli_option 
     fprintf(out, "complete -c zenith -n '__fish_seen_subcommand_from %s' -l %s", command->name,
             option->name);
     if (option->letter != 0) fprintf(out, " -s %c", option->letter);
-    if (option->argument != NULL && !option->optional)
-        fputs(takes_path(option) ? " -r -F" : " -x", out);
+    if (option->argument != NULL)
+        fputs(takes_path(option) ? " -r -F" : option->optional ? " -f" : " -x", out);
     if (option->argument != NULL && !takes_path(option)) {
         fputs(" -a '", out);
         put_words(out, option);

@@ -78,6 +78,17 @@ static void put_rows(FILE *out, const char *title, const cli_example *rows)
     for (; rows->command != NULL; rows++) put_row(out, rows->command, rows->what);
 }
 
+// Commands as they are typed, where no hyphen may be added.
+static void put_examples(FILE *out, const cli_example *examples)
+{
+    put_title(out, "Examples");
+    for (; examples->command != NULL; examples++) {
+        fprintf(out, "```\n%s\n```\n\n\t", examples->command);
+        put_text(out, examples->what, 1);
+        fputs("\n\n", out);
+    }
+}
+
 static void put_end(FILE *out)
 {
     put_rows(out, "Exit status", cli_help_exit_codes);
@@ -95,7 +106,7 @@ static void put_head(FILE *out, const char *page, const char *summary)
 
 static void put_command_page(FILE *out, const cli_command *command)
 {
-    char page[64];
+    char page[64], inputs[256];
     snprintf(page, sizeof page, "zenith-%s", command->name);
     put_head(out, page, command->summary);
     fprintf(out, "*zenith %s* ", command->name);
@@ -103,8 +114,11 @@ static void put_command_page(FILE *out, const cli_command *command)
     fputs("\n\n# DESCRIPTION\n\n", out);
     put_text(out, command->description, 0);
     fputs("\n\n", out);
+    cli_help_inputs(command, inputs, sizeof inputs);
+    put_text(out, inputs, 0);
+    fputs("\n\n", out);
     put_groups(out, command->groups);
-    if (command->examples != NULL) put_rows(out, "Examples", command->examples);
+    if (command->examples != NULL) put_examples(out, command->examples);
     put_end(out);
     fputs("# SEE ALSO\n\n*zenith*(1)\n", out);
 }
@@ -130,7 +144,7 @@ static void put_program_page(FILE *out)
     put_title(out, "Models");
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
         put_row(out, zenith_model_name(i), zenith_model_description(i));
-    put_rows(out, "Examples", cli_help_examples);
+    put_examples(out, cli_help_examples);
     put_rows(out, "Environment", environment);
     put_end(out);
 }

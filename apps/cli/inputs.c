@@ -60,10 +60,9 @@ static int no_memory(void)
     return CLI_MEMORY;
 }
 
-// The endings as a person lists them.
-static int nothing_in(const char *folder, const char *endings)
+static int nothing_in(const char *input, const char *endings)
 {
-    cli_say("'%s' has no files to work on; of a folder those are taken that end with %.*s", folder,
+    cli_say("'%s' stands for no file; of a folder those are taken that end with %.*s", input,
             (int)strlen(endings) - 1, endings);
     return CLI_USAGE;
 }
@@ -71,7 +70,7 @@ static int nothing_in(const char *folder, const char *endings)
 static int add_folder(struct names *names, const char *folder, const char *endings)
 {
     struct dirent **entries = NULL;
-    size_t before = names->count, length = strlen(folder);
+    size_t length = strlen(folder);
     bool room = true;
     int count = scandir(folder, &entries, NULL, alphasort);
     if (count < 0) {
@@ -94,8 +93,7 @@ static int add_folder(struct names *names, const char *folder, const char *endin
         free(entries[i]);
     }
     free(entries);
-    if (!room) return no_memory();
-    return names->count > before ? CLI_DONE : nothing_in(folder, endings);
+    return room ? CLI_DONE : no_memory();
 }
 
 static int add_pattern(struct names *names, const char *pattern, const char *endings)
@@ -103,10 +101,6 @@ static int add_pattern(struct names *names, const char *pattern, const char *end
     glob_t found = {0};
     int code = CLI_DONE, result = glob(pattern, 0, NULL, &found);
     if (result == GLOB_NOSPACE) code = no_memory();
-    if (result == GLOB_NOMATCH || result == GLOB_ABORTED) {
-        cli_say("no file fits '%s'", pattern);
-        code = CLI_USAGE;
-    }
     for (size_t i = 0; code == CLI_DONE && i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i];
         if (is_kind(path, S_IFDIR))
@@ -121,10 +115,12 @@ static int add_pattern(struct names *names, const char *pattern, const char *end
 static int add_input(struct names *names, const char *input, const char *endings)
 {
     struct stat facts;
-    if (is_kind(input, S_IFDIR)) return add_folder(names, input, endings);
-    if (strpbrk(input, "*?[") != NULL && stat(input, &facts) != 0)
-        return add_pattern(names, input, endings);
-    return add_name(names, strdup(input)) ? CLI_DONE : no_memory();
+    size_t before = names->count;
+    bool folder = is_kind(input, S_IFDIR);
+    if (!folder && (strpbrk(input, "*?[") == NULL || stat(input, &facts) == 0))
+        return add_name(names, strdup(input)) ? CLI_DONE : no_memory();
+    int code = folder ? add_folder(names, input, endings) : add_pattern(names, input, endings);
+    return code == CLI_DONE && names->count == before ? nothing_in(input, endings) : code;
 }
 
 int cli_inputs_expand(const cli_command *command, cli_settings *settings)

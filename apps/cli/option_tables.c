@@ -63,7 +63,7 @@ const cli_option_group cli_group_model = {"Model", model};
      .kind = CLI_NUMBER,                                                                           \
      .offset = AT(threads),                                                                        \
      .min = 1,                                                                                     \
-     .max = 4096}
+     .max = 1024}
 #define LOG                                                                                        \
     {.name = "log",                                                                                \
      .help = "show the library's log on standard error",                                           \

@@ -23,7 +23,7 @@ extern const char cli_published_endpoint[];
 extern const cli_published cli_published_files[]; // ends with a NULL model
 size_t cli_published_count(const char *model);    // how many files it has in the table
 
-// What to do for a known model that is not in the table; "" for the others.
+// Why a known model is not in the table, and what to do instead; begins with ": ".
 const char *cli_published_advice(const char *model);
 
 #endif
