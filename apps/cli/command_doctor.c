@@ -79,11 +79,12 @@ static void check_threads(struct doctor *doctor)
     if (machine->affinity < doctor->facts.online)
         warn(doctor, "this process may use %d of %d CPUs (taskset, or a container's cpuset)",
              machine->affinity, doctor->facts.online);
-    if (!passive && doctor->facts.load > 0.5 * machine->affinity)
-        warn(doctor,
-             "the machine is busy (load %.1f on %d CPUs): OMP_WAIT_POLICY=passive in the "
-             "environment keeps waiting threads from taking more of it",
-             doctor->facts.load, machine->affinity);
+    if (doctor->facts.load > 0.5 * machine->affinity)
+        warn(doctor, "the machine is busy (load %.1f on %d CPUs), which the times show%s",
+             doctor->facts.load, machine->affinity,
+             passive ? ""
+                     : "; OMP_WAIT_POLICY=passive in the environment keeps waiting threads from "
+                       "taking more of it");
     if (getenv("GOMP_CPU_AFFINITY") != NULL || getenv("OMP_PLACES") != NULL)
         warn(doctor, "GOMP_CPU_AFFINITY or OMP_PLACES binds threads to CPUs: several programs then "
                      "share the same ones");
@@ -220,7 +221,7 @@ static void print_machine(const struct doctor *doctor)
         snprintf(limit, sizeof limit, "%.1f GiB allowed by the cgroup", (double)facts->limit / GIB);
     print_fact("Zenith", "%s, oneDNN %s", zenith_version(), machine->onednn);
     print_fact("CPU", "%s", facts->cpu[0] != 0 ? facts->cpu : "not known");
-    print_fact("Cores", "%d physical, %d logical of %d usable%s", machine->physical_cores,
+    print_fact("Cores", "%d physical, %d of %d logical usable%s", machine->physical_cores,
                machine->affinity, facts->online, nodes);
     print_fact("Instructions", "%s; in use: %s", has, machine->isa);
     if (machine->quota > 0)

@@ -98,10 +98,11 @@ void cli_help_inputs(const cli_command *command, char *text, size_t size)
 {
     text[0] = 0;
     if (command->endings == NULL) return;
+    const char *endings = command->endings;
     snprintf(text, size,
-             "Inputs are files, - for standard input, patterns such as '*.png', and folders, of "
+             "Inputs are files, - for standard input, patterns such as '*%.*s', and folders, of "
              "which the files are taken that end with %.*s.",
-             (int)strlen(command->endings) - 1, command->endings);
+             (int)strcspn(endings, " "), endings, (int)strlen(endings) - 1, endings);
 }
 
 void cli_help_command(FILE *out, const cli_command *command)

@@ -65,7 +65,7 @@ static void find_room(cli_show how, uint32_t *width, uint32_t *height)
     struct winsize size = {0};
     bool terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     uint32_t columns = terminal ? size.ws_col : 80;
-    uint32_t rows = terminal && size.ws_row > 3 ? size.ws_row - 2u : 1u << 14; // prompt, caption
+    uint32_t rows = terminal && size.ws_row > 4 ? size.ws_row - 3u : 1u << 14; // text below
     *width = columns;
     *height = rows * 2;
     if (how != CLI_SHOW_KITTY) return;

@@ -46,7 +46,7 @@ def main():
         text = page.read_text().replace("\\", "")
         usage = subprocess.run([options.zenith, "help", *([name] if name else [])], capture_output=True, text=True).stdout
         bad += [f"{page.name} lacks {option}" for option in re.findall(r"^ .*?(--[a-z-]+)", usage, re.M)
-                if name and option not in text and not re.search(r"^  zenith ", option)]
+                if name and option not in text]
     print("\n".join(bad) or f"{len(pages)} pages")
     return 1 if bad else 0
 
