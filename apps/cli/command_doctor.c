@@ -90,7 +90,7 @@ static void check_threads(struct doctor *doctor)
                      "share the same ones");
 }
 
-static void check_surroundings(struct doctor *doctor)
+static void check_surroundings(struct doctor *doctor, bool probed)
 {
     struct stat facts;
     const char *models = getenv("ZENITH_MODELS");
@@ -101,7 +101,9 @@ static void check_surroundings(struct doctor *doctor)
     if (machine->limit != 0 && machine->limit < room) room = machine->limit;
     if (room != 0 && room < GIB / 2)
         warn(doctor, "less than 512 MiB of memory are left: use --max-memory");
-    if (json_array_size(doctor->models) == 0)
+    if (!probed)
+        warn(doctor, "with so many threads no times were measured");
+    else if (json_array_size(doctor->models) == 0)
         warn(doctor, "no weights were found: 'zenith pull taesd' fetches some, --weights DIR says "
                      "where they are");
 }
@@ -317,8 +319,10 @@ static int run(const cli_settings *settings)
     if (!settings->json) print_machine(&doctor);
     check_cpu(&doctor);
     check_threads(&doctor);
-    bool probed = probe_models(&doctor, &failure);
-    if (probed) check_surroundings(&doctor);
+    // So many threads would take minutes, and the figures would be of no use.
+    bool sensible = doctor.machine.threads <= 4 * doctor.machine.affinity;
+    bool probed = !sensible || probe_models(&doctor, &failure);
+    if (probed) check_surroundings(&doctor, sensible);
     if (probed && settings->json) {
         print_json(&doctor);
     } else if (probed) {

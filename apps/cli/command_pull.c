@@ -112,7 +112,7 @@ static bool pull_file(struct job *job, const cli_published *file, cli_failure *f
                              "it, or -o DIR to keep both",
                              path);
     cli_progress *progress = &job->session->progress;
-    progress->name = file->file;
+    cli_progress_file(progress, progress->index, file->file);
     cli_progress_call(progress, (double)file->size, 0, 1);
     const cli_download download = {
         .url = url, .path = path, .size = file->size, .sha256 = file->sha256, .progress = progress};
