@@ -108,7 +108,8 @@ static zenith_status repeat(cli_session *session, const cli_open_model *model,
     zenith_status status = run_once(session, model, measure->part, buffers, &out->facts, &first);
     while (status == ZENITH_OK && count < measure->repeats) {
         if (measure->seconds > 0 && count > 0 && cli_clock() - started > measure->seconds) break;
-        cli_progress_call(&session->progress, (double)measure->width * measure->height,
+        cli_progress_call(&session->progress,
+                          (double)measure->width * measure->height * measure->repeats,
                           (double)count / measure->repeats, 1.0 / measure->repeats);
         status = run_once(session, model, measure->part, buffers, &out->facts,
                           &buffers->times[count++]);
