@@ -112,7 +112,7 @@ typedef struct cli_example {
 } cli_example;
 
 // What arguments that are not options are, for completion.
-typedef enum cli_takes { CLI_TAKES_FILES = 0, CLI_TAKES_MODELS, CLI_TAKES_COMMANDS } cli_takes;
+typedef enum cli_takes { CLI_TAKES_FILES = 0, CLI_TAKES_PUBLISHED, CLI_TAKES_COMMANDS } cli_takes;
 
 typedef struct cli_command {
     const char *name;

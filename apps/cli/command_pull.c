@@ -194,6 +194,6 @@ const cli_command cli_command_pull = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
-    .takes = CLI_TAKES_MODELS,
+    .takes = CLI_TAKES_PUBLISHED,
     .run = run,
 };

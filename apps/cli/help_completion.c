@@ -5,6 +5,7 @@
 // commands, their options, the words an option can have, and where a path is meant; file names are
 // left to the shell.
 #include "apps/cli/help.h"
+#include "apps/cli/published.h"
 #include "zenith/zenith.h"
 
 #include <string.h>
@@ -37,8 +38,10 @@ static void put_commands(FILE *out)
 static void put_arguments(FILE *out, const cli_command *command)
 {
     if (command->takes == CLI_TAKES_COMMANDS) put_commands(out);
-    for (size_t i = 0; command->takes == CLI_TAKES_MODELS && zenith_model_name(i) != NULL; i++)
-        fprintf(out, "%s ", zenith_model_name(i));
+    if (command->takes != CLI_TAKES_PUBLISHED) return;
+    for (size_t i = 0; zenith_model_name(i) != NULL; i++)
+        if (cli_published_count(zenith_model_name(i)) > 0)
+            fprintf(out, "%s ", zenith_model_name(i));
 }
 
 // The first clause of an explanation, without letters that a shell would see.
