@@ -121,7 +121,7 @@ const cli_command cli_command_convert = {
         "Reads weights (safetensors: a file, a folder of published files, a folder in diffusers' "
         "layout, shards with an index) and writes them as safetensors under the flat names of the "
         "published files. Tensors that the model does not use are left out. A calibration is bound "
-        "to the exact weights, so converted ones need their own ('zenith calibrate').",
+        "to the weights and their type: in another type they need their own ('zenith calibrate').",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,
