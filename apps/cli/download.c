@@ -52,6 +52,7 @@ bool cli_file_is(const char *path, uint64_t size, const char *sha256)
 static bool begin_again(struct transfer *transfer)
 {
     transfer->have = 0;
+    transfer->download->progress->begun = 0;
     rewind(transfer->file);
     return ftruncate(fileno(transfer->file), 0) == 0;
 }
@@ -213,6 +214,7 @@ static bool open_part(struct transfer *transfer, cli_failure *failure)
     fseek(transfer->file, 0, SEEK_END);
     long have = ftell(transfer->file);
     transfer->have = have > 0 ? (uint64_t)have : 0;
+    transfer->download->progress->begun = (double)transfer->have / (double)transfer->download->size;
     // Bytes of another file, or of this one with something added: nothing to go on with.
     if (transfer->have > transfer->download->size) begin_again(transfer);
     return true;

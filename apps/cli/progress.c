@@ -22,6 +22,7 @@ void cli_progress_file(cli_progress *progress, size_t index, const char *name)
     progress->index = index;
     progress->name = name;
     progress->megapixels = 0;
+    progress->begun = 0;
     progress->base = 0;
     progress->share = 1;
     progress->file_started = cli_clock();
@@ -86,12 +87,13 @@ static void format_numbers(const cli_progress *progress, double fraction, bool n
     double files = (double)progress->index + fraction;
     if (progress->count > 1)
         snprintf(file, sizeof file, "  file %zu/%zu", progress->index + 1, progress->count);
-    if (in_file > 0.2 && fraction > 0) {
+    if (in_file > 0.2 && fraction > progress->begun) {
         if (!narrow)
-            snprintf(rate, sizeof rate, "  %.2f %s/s", progress->megapixels * fraction / in_file,
-                     progress->unit);
+            snprintf(rate, sizeof rate, "  %.2f %s/s",
+                     progress->megapixels * (fraction - progress->begun) / in_file, progress->unit);
         format_time(left, sizeof left,
-                    (now - progress->started) / files * ((double)progress->count - files));
+                    (now - progress->started) / (files - progress->begun) *
+                        ((double)progress->count - files));
     }
     snprintf(text, size, "%3d %%%s%s%s%s", (int)(fraction * 100), file, rate, *left ? "  " : "",
              left);

@@ -18,6 +18,7 @@ typedef struct cli_progress {
     const char *name; // of the one in work
     double megapixels, total_megapixels;
     double started, file_started, drawn; // cli_clock
+    double begun;                        // the part of the file that an earlier run has done
     double base, share; // the part of the file's work that the running call is: 0, 1 = all of it
 } cli_progress;
 
