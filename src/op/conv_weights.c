@@ -7,6 +7,7 @@
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/kernel/conv_f32.h"
+#include "src/kernel/winograd.h"
 #include "src/op/op_values.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ typedef struct packing {
     zn_type type;
     int levels;
     int repeats;             // how often each input channel stands in the packed weights
-    const zn_dnn_conv *conv; // NULL: for the kernel
+    const zn_dnn_conv *conv; // NULL: for a kernel of ours
+    bool winograd;           // for that one
 } packing;
 
 int zn_conv_levels(const zn_cpu *cpu)
@@ -82,6 +84,8 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
     zenith_status status = ZENITH_OK;
     if (p->conv)
         status = zn_dnn_conv_pack(p->conv, dense, dst, err);
+    else if (p->winograd)
+        zn_winograd_pack(dense, dim[0], dim[1], dst);
     else
         zn_conv_f32_pack(dense, dim[0], dim[1], (int)dim[2], (int)dim[3], dst);
     zn_free(dense);
@@ -93,7 +97,7 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, 
                                       const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {weight, type, levels, repeats, conv};
+    packing p = {weight, type, levels, repeats, conv, false};
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d ",
                                  zn_type_name(type), levels, repeats);
@@ -108,12 +112,24 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
                                          const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {weight, ZN_F32, levels, 1, NULL};
+    packing p = {weight, ZN_F32, levels, 1, NULL, false};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv_f32 levels %d", levels);
+    return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+}
+
+zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *weight, int levels,
+                                           const void **out, zn_error *err)
+{
+    const int64_t *dim = weight->desc.shape.dim;
+    packing p = {weight, ZN_F32, levels, 1, NULL, true};
+    size_t bytes;
+    if (!zn_winograd_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
+    char key[KEY_SIZE];
+    size_t used = zn_text_format(key, sizeof key, "winograd levels %d", levels);
     return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
 }
 

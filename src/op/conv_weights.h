@@ -25,6 +25,9 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, 
 // Packed for the kernel conv_f32.
 zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
                                          const void **out, zn_error *err);
+// Packed for the kernel winograd.
+zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *weight, int levels,
+                                           const void **out, zn_error *err);
 // A vector as aligned f32.
 zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
                              zn_error *err);
