@@ -12,9 +12,9 @@
 //     y    = A m       the four results
 //
 // so six products do what twelve did. B, G and A come from the points 0, +-3/4, +-3/2 and infinity,
-// which lose less to rounding than the usual 0, +-1, +-2: a sum of 3 c products, then A, is nearer
-// to the exact result than a direct sum of 9 c products one after the other
-// (docs/PRECISION.md).
+// which lose less to rounding than the usual 0, +-1, +-2. On maps as networks have them (none
+// negative, neighbours alike) the error is 0.75 times that of a direct sum of 9 c products one
+// after the other, because sums are a third as long; on white noise it is 1.4 times that.
 //
 // Tiles begin at multiples of four from the left edge, and rows are computed apart from each other,
 // so bits depend on neither width, row range, area nor threads. Sums run in the order (kernel row,

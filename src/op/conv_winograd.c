@@ -11,7 +11,7 @@
 bool zn_conv_winograd_fits(const zn_lowering_request *request, const zn_conv_parts *parts)
 {
     const int64_t *w = parts->node->inputs[1]->desc.shape.dim;
-    if (request->dnn && request->cpu.isa < ZN_ISA_AVX2) return false;
+    if (parts->direct || (request->dnn && request->cpu.isa < ZN_ISA_AVX2)) return false;
     return w[2] == 3 && w[3] == 3 && parts->stride == 1 && parts->pad == 1 &&
            w[0] % ZN_WINOGRAD_BLOCK == 0 && w[1] % ZN_WINOGRAD_BLOCK == 0;
 }
