@@ -10,6 +10,7 @@
 
 typedef struct fusion {
     const zn_graph *src;
+    bool typed; // which operators: the ZN_OP_TYPED, or the others
     const int *uses;
     bool *absorbed;     // by id: an inner node of a match, not copied
     const zn_op **root; // by id: the fused operator rooted there, or NULL
@@ -47,14 +48,22 @@ static void absorb(fusion *f, const zn_op *op, zn_node *node, const zn_match *ma
     }
 }
 
+static bool matches(const fusion *f, const zn_op *op, const zn_pattern *pattern, zn_node *node,
+                    zn_match *match)
+{
+    *match = (zn_match){0};
+    return match_at(f, pattern, 0, node, match) && (!op->accepts || op->accepts(match));
+}
+
 static void find_matches(fusion *f, const zn_op *const *ops, int ops_count)
 {
     for (size_t id = f->src->count; id-- > 0;) {
         zn_node *node = f->src->nodes[id];
         for (int o = 0; o < ops_count && !f->root[id]; o++) {
+            if (((ops[o]->traits & ZN_OP_TYPED) != 0) != f->typed) continue;
             for (int p = 0; p < ops[o]->patterns_count && !f->root[id]; p++) {
-                zn_match match = {0};
-                if (match_at(f, ops[o]->patterns[p], 0, node, &match)) {
+                zn_match match;
+                if (matches(f, ops[o], ops[o]->patterns[p], node, &match)) {
                     absorb(f, ops[o], node, &match);
                 }
             }
@@ -93,12 +102,13 @@ static zenith_status copy_graph(fusion *f, zn_graph *dst)
     return zn_graph_finish(dst);
 }
 
-zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
-                           zn_graph *dst, zn_error *err)
+static zenith_status fuse(const zn_graph *src, const zn_op *const *ops, int ops_count, bool typed,
+                          zn_graph *dst, zn_error *err)
 {
     zn_graph_begin(dst, err);
     size_t n = src->count;
     fusion f = {.src = src,
+                .typed = typed,
                 .uses = zn_graph_count_uses(src, &dst->arena),
                 .absorbed = zn_arena_alloc(&dst->arena, n * sizeof *f.absorbed),
                 .root = zn_arena_alloc(&dst->arena, n * sizeof *f.root),
@@ -115,4 +125,16 @@ zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops
 fail:
     zn_graph_free(dst);
     return status;
+}
+
+zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
+                           zn_graph *dst, zn_error *err)
+{
+    return fuse(src, ops, ops_count, false, dst, err);
+}
+
+zenith_status zn_pass_fuse_typed(const zn_graph *src, const zn_op *const *ops, int ops_count,
+                                 zn_graph *dst, zn_error *err)
+{
+    return fuse(src, ops, ops_count, true, dst, err);
 }

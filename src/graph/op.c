@@ -67,6 +67,8 @@ static zenith_status reference_by_expansion(const zn_node *node, const zn_tensor
     for (size_t i = 0; i < graph.count; i++) {
         zn_node *inner = graph.nodes[i];
         if (inner->kind != ZN_NODE_OP) continue;
+        if (inner != root && (inner->op->traits & ZN_OP_FOLLOWS))
+            continue; // copies what it is given
         inner->desc.type = inner == root ? node->desc.type : ZN_F32;
         inner->desc.scale = inner == root ? node->desc.scale : 1;
     }

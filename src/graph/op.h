@@ -84,7 +84,8 @@ typedef enum zn_op_trait {
     ZN_OP_MATMUL = 1,
     ZN_OP_FOLLOWS = 2, // the result's type and scale are those of input 0 (a copy in another place)
     ZN_OP_FIXED = 4,   // the result's type is what `infer` says, whatever the graph's type
-    ZN_OP_BARRIER = 8  // needs every row of its inputs
+    ZN_OP_BARRIER = 8, // needs every row of its inputs
+    ZN_OP_TYPED = 16   // fused where maps have certain types: zn_pass_fuse_typed looks for it
 } zn_op_trait;
 
 struct zn_op {
@@ -115,6 +116,7 @@ struct zn_op {
     // how a match becomes a node. `expand` builds the same from plain operators: the reference.
     const zn_pattern *const *patterns;
     int patterns_count;
+    bool (*accepts)(const zn_match *match); // NULL: whatever the patterns match
     zn_node *(*build)(zn_graph *graph, const zn_match *match);
     zn_node *(*expand)(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
 

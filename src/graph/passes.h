@@ -11,6 +11,9 @@
 // inner node must have no other reader.
 zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
                            zn_graph *dst, zn_error *err);
+// The same with the ZN_OP_TYPED of `ops`, which zn_pass_fuse leaves out; after zn_pass_types.
+zenith_status zn_pass_fuse_typed(const zn_graph *src, const zn_op *const *ops, int ops_count,
+                                 zn_graph *dst, zn_error *err);
 
 // How precisely a value is kept where maps are bf16.
 typedef enum zn_precision {

@@ -6,6 +6,7 @@
 #include "src/kernel/winograd.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/block_sum.h"
 #include "src/kernel/winograd_points.h"
 
 enum {
@@ -98,34 +99,36 @@ static void transform_tile(const zn_winograd_args *a, int64_t row, int64_t x, fl
     }
 }
 
-static void output_tile(const zn_winograd_args *a, int64_t row, int64_t x, int64_t channel,
-                        const float *v)
+// Output channels [channel, channel + BLOCK) of the tile at (row, x).
+static void output_block(const zn_winograd_args *a, int64_t row, int64_t x, int64_t channel,
+                         const float *v)
 {
     const int64_t k_count = 3 * a->channels_in;
-    const float *weights = a->packed + channel / BLOCK * POINTS * k_count * BLOCK + channel % BLOCK;
-    float m[POINTS], y[TILE];
+    const float *weights = a->packed + channel * POINTS * k_count;
+    float sums[POINTS][BLOCK] = {{0}};
     for (int64_t p = 0; p < POINTS; p++) {
-        m[p] = 0;
-        for (int64_t k = 0; k < k_count; k++) {
-            m[p] += v[p * k_count + k] * weights[(p * k_count + k) * BLOCK];
-        }
+        block_sum(v + p * k_count, k_count, weights + p * k_count * BLOCK, sums[p]);
     }
-    untransform(m, y);
-    for (int64_t j = 0; j < TILE && x + j < a->width; j++) {
-        const int64_t at = (row * a->width + x + j) * a->channels_out + channel;
-        float value = y[j] + (a->bias ? a->bias[channel] : 0.0f);
-        if (a->residual) value += a->residual[at];
-        a->dst[at] = a->relu && value < 0 ? 0.0f : value;
+    for (int64_t c = 0; c < BLOCK; c++) {
+        float m[POINTS], y[TILE];
+        for (int64_t p = 0; p < POINTS; p++) m[p] = sums[p][c];
+        untransform(m, y);
+        for (int64_t j = 0; j < TILE && x + j < a->width; j++) {
+            const int64_t at = (row * a->width + x + j) * a->channels_out + channel + c;
+            float value = y[j] + (a->bias ? a->bias[channel + c] : 0.0f);
+            if (a->residual) value += a->residual[at];
+            a->dst[at] = a->relu && value < 0 ? 0.0f : value;
+        }
     }
 }
 
-static void winograd_scalar(const zn_winograd_args *a, const zn_winograd_area *area, float *scratch)
+static void winograd_scalar(const zn_winograd_args *a, const zn_area *area, float *scratch)
 {
     for (int64_t row = area->row; row < area->row + area->rows; row++) {
-        for (int64_t tile = area->tile; tile < area->tile + area->tiles; tile++) {
+        for (int64_t tile = area->column; tile < area->column + area->columns; tile++) {
             transform_tile(a, row, tile * TILE, scratch);
-            for (int64_t channel = 0; channel < a->channels_out; channel++) {
-                output_tile(a, row, tile * TILE, channel, scratch);
+            for (int64_t channel = 0; channel < a->channels_out; channel += BLOCK) {
+                output_block(a, row, tile * TILE, channel, scratch);
             }
         }
     }

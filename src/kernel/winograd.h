@@ -25,6 +25,7 @@
 #define ZN_KERNEL_WINOGRAD_H
 
 #include "src/base/cpu.h"
+#include "src/kernel/area.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,11 +53,6 @@ typedef struct zn_winograd_args {
     bool relu;             // NaN stays NaN
 } zn_winograd_args;
 
-// Result rows [row, row + rows) of the tiles [tile, tile + tiles).
-typedef struct zn_winograd_area {
-    int64_t row, rows, tile, tiles;
-} zn_winograd_area;
-
 // Bytes of the packed weights, or of the scratch of one area; false where that does not fit.
 bool zn_winograd_packed_bytes(int64_t channels_out, int64_t channels_in, size_t *out);
 bool zn_winograd_scratch_bytes(int64_t channels_in, size_t *out);
@@ -64,8 +60,8 @@ bool zn_winograd_scratch_bytes(int64_t channels_in, size_t *out);
 // [out, in, 3, 3] -> u as [out / BLOCK, point, kernel row, in, BLOCK], rounded once.
 void zn_winograd_pack(const float *dense, int64_t channels_out, int64_t channels_in, float *packed);
 
-typedef void zn_winograd_fn(const zn_winograd_args *args, const zn_winograd_area *area,
-                            float *scratch);
+// Computes the rows of the area; its columns are tiles.
+typedef void zn_winograd_fn(const zn_winograd_args *args, const zn_area *area, float *scratch);
 
 zn_winograd_fn *zn_winograd_pick(zn_isa isa); // never NULL
 

@@ -14,6 +14,7 @@
 // In v the channels of three rows below each other are one run of floats, so a sum is one loop. The
 // weights of one point (24 KB for 64 channels and 32 results) and v of one point (18 KB) stay in the
 // first-level cache while the rows of the area pass.
+#include "src/kernel/product_body.h"
 #include "src/kernel/winograd.h"
 #include "src/kernel/winograd_points.h"
 
@@ -21,14 +22,12 @@ enum { TILE = ZN_WINOGRAD_TILE, POINTS = ZN_WINOGRAD_POINTS, PIXELS = TILE + 2 }
 
 typedef struct wino {
     const zn_winograd_args *args;
-    const zn_winograd_area *area;
+    const zn_area *area;
     float *v, *m;
     int64_t tile_step;  // floats from a tile to the next in v
     int64_t point_step; // from a point to the next in v
-    int64_t point_weights, block_weights;
+    int64_t block_weights;
 } wino;
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 // --- v = B d ------------------------------------------------------------------------------------
 
@@ -78,8 +77,8 @@ static void transform_area(const wino *w)
     const zn_winograd_args *a = w->args;
     for (int64_t row = 0; row < w->area->rows + 2; row++) {
         const float *line = a->src + (w->area->row + row) * a->width * a->channels_in;
-        for (int64_t t = 0; t < w->area->tiles; t++) {
-            const int64_t left = (w->area->tile + t) * TILE - 1, inside = a->width - left;
+        for (int64_t t = 0; t < w->area->columns; t++) {
+            const int64_t left = (w->area->column + t) * TILE - 1, inside = a->width - left;
             const float *src = line + left * a->channels_in;
             float *v = w->v + t * w->tile_step + row * a->channels_in;
             if (left >= 0 && inside >= PIXELS)
@@ -92,94 +91,21 @@ static void transform_area(const wino *w)
 
 // --- m = sum of u v -----------------------------------------------------------------------------
 
-// `tiles` and `vectors` are constants at each call, so that acc lives in registers. Four tiles hang
-// on one pointer, and four k are one turn: that is what addresses with a displacement can reach.
-ALWAYS_INLINE void multiply_block(const float *v, int64_t step, int64_t k_count,
-                                  const float *weights, int64_t second, const int tiles,
-                                  const int vectors, float *m)
-{
-    vec acc[CONV_PIXELS][2];
-#pragma GCC unroll 12
-    for (int t = 0; t < tiles; t++) acc[t][0] = acc[t][1] = vec_zero();
-    const float *v0 = v, *v4 = v + 4 * step, *v8 = v + 8 * step;
-    for (int64_t k = 0; k < k_count; k += 4, v0 += 4, v4 += 4, v8 += 4) {
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; i++, weights += ZN_WINOGRAD_BLOCK) {
-            const vec w0 = vec_load_f32(weights);
-            const vec w1 = vectors > 1 ? vec_load_f32(weights + second) : w0;
-#pragma GCC unroll 12
-            for (int t = 0; t < tiles; t++) {
-                const float *four = t < 4 ? v0 : t < 8 ? v4 : v8;
-                const vec value = vec_set1(four[t % 4 * step + i]);
-                acc[t][0] = vec_fmadd(value, w0, acc[t][0]);
-                if (vectors > 1) acc[t][1] = vec_fmadd(value, w1, acc[t][1]);
-            }
-        }
-    }
-#pragma GCC unroll 12
-    for (int t = 0; t < tiles; t++) {
-        vec_store_f32(m + t * POINTS * 2 * LANES, acc[t][0]);
-        if (vectors > 1) vec_store_f32(m + t * POINTS * 2 * LANES + LANES, acc[t][1]);
-    }
-}
-
-#define BLOCK_CASE(tiles)                                                                          \
-    case tiles:                                                                                    \
-        multiply_block(v, w->tile_step, k_count, weights, second, tiles, vectors, m);              \
-        break;
-
-ALWAYS_INLINE void multiply_tiles(const wino *w, const float *v, const float *weights,
-                                  int64_t tiles, const int vectors, float *m)
-{
-    const int64_t k_count = 3 * w->args->channels_in;
-    const int64_t second = LANES < ZN_WINOGRAD_BLOCK ? LANES : w->block_weights;
-    switch (tiles) {
-        BLOCK_CASE(1)
-        BLOCK_CASE(2)
-        BLOCK_CASE(3)
-        BLOCK_CASE(4)
-        BLOCK_CASE(5)
-        BLOCK_CASE(6)
-#if CONV_PIXELS > 6
-        BLOCK_CASE(7)
-        BLOCK_CASE(8)
-        BLOCK_CASE(9)
-        BLOCK_CASE(10)
-        BLOCK_CASE(11)
-        BLOCK_CASE(12)
-#endif
-    default:
-        break;
-    }
-}
-
-static void multiply_one_vector(const wino *w, const float *v, const float *weights, int64_t tiles,
-                                float *m)
-{
-    multiply_tiles(w, v, weights, tiles, 1, m);
-}
-
-static void multiply_two_vectors(const wino *w, const float *v, const float *weights, int64_t tiles,
-                                 float *m)
-{
-    multiply_tiles(w, v, weights, tiles, 2, m);
-}
-
 static void multiply_area(const wino *w, int64_t channel, int vectors)
 {
-    void (*multiply)(const wino *, const float *, const float *, int64_t,
-                     float *) = vectors > 1 ? multiply_two_vectors : multiply_one_vector;
-    const int64_t tiles = w->area->tiles, blocks = (tiles + CONV_PIXELS - 1) / CONV_PIXELS;
-    const float *weights = w->args->packed + channel / ZN_WINOGRAD_BLOCK * w->block_weights;
-    for (int64_t p = 0; p < POINTS; p++, weights += w->point_weights) {
+    const int64_t channels = w->args->channels_in, tiles = w->area->columns;
+    product p = {
+        .left_step = w->tile_step,
+        .right = w->args->packed + channel / ZN_WINOGRAD_BLOCK * w->block_weights,
+        .second = product_second(w->block_weights),
+        .k_count = 3 * channels,
+        .dst_step = POINTS * PRODUCT_ROW,
+    };
+    for (int64_t i = 0; i < POINTS; i++, p.right += p.k_count * PRODUCT_BLOCK) {
         for (int64_t row = 0; row < w->area->rows; row++) {
-            const float *v = w->v + p * w->point_step + row * w->args->channels_in;
-            float *m = w->m + (row * tiles * POINTS + p) * 2 * LANES;
-            for (int64_t block = 0; block < blocks; block++) {
-                const int64_t begin = tiles * block / blocks, end = tiles * (block + 1) / blocks;
-                multiply(w, v + begin * w->tile_step, weights, end - begin,
-                         m + begin * POINTS * 2 * LANES);
-            }
+            p.left = w->v + i * w->point_step + row * channels;
+            p.dst = w->m + (row * tiles * POINTS + i) * PRODUCT_ROW;
+            product_run(p, tiles, vectors);
         }
     }
 }
@@ -188,7 +114,7 @@ static void multiply_area(const wino *w, int64_t channel, int vectors)
 
 ALWAYS_INLINE void untransform(const float *m, vec y[TILE])
 {
-    const int64_t step = 2 * LANES;
+    const int64_t step = PRODUCT_ROW;
     const vec m1 = vec_load_f32(m + step), m2 = vec_load_f32(m + 2 * step);
     const vec m3 = vec_load_f32(m + 3 * step), m4 = vec_load_f32(m + 4 * step);
     const vec even_a = vec_add(m1, m2), odd_a = vec_sub(m1, m2);
@@ -222,8 +148,8 @@ static void finish_area(const wino *w, int64_t channel, int vectors)
     const zn_winograd_args *a = w->args;
     const float *m = w->m;
     for (int64_t row = 0; row < w->area->rows; row++) {
-        for (int64_t t = 0; t < w->area->tiles; t++, m += POINTS * 2 * LANES) {
-            const int64_t x = (w->area->tile + t) * TILE;
+        for (int64_t t = 0; t < w->area->columns; t++, m += POINTS * PRODUCT_ROW) {
+            const int64_t x = (w->area->column + t) * TILE;
             const int64_t first = ((w->area->row + row) * a->width + x) * a->channels_out + channel;
             for (int v = 0; v < vectors; v++) {
                 const vec bias = a->bias ? vec_load_f32(a->bias + channel + v * LANES) : vec_zero();
@@ -233,17 +159,16 @@ static void finish_area(const wino *w, int64_t channel, int vectors)
     }
 }
 
-static void run_area(const zn_winograd_args *args, const zn_winograd_area *area, float *scratch)
+static void run_area(const zn_winograd_args *args, const zn_area *area, float *scratch)
 {
     const int64_t channels = args->channels_in, tile_step = (area->rows + 2) * channels;
     const wino w = {
         .args = args,
         .area = area,
         .v = scratch,
-        .m = scratch + POINTS * area->tiles * tile_step,
+        .m = scratch + POINTS * area->columns * tile_step,
         .tile_step = tile_step,
-        .point_step = area->tiles * tile_step,
-        .point_weights = 3 * channels * ZN_WINOGRAD_BLOCK,
+        .point_step = area->columns * tile_step,
         .block_weights = POINTS * 3 * channels * ZN_WINOGRAD_BLOCK,
     };
     transform_area(&w);

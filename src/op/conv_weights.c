@@ -6,6 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
+#include "src/kernel/conv_doubled.h"
 #include "src/kernel/conv_f32.h"
 #include "src/kernel/winograd.h"
 #include "src/op/op_values.h"
@@ -15,6 +16,10 @@
 
 enum { KEY_SIZE = 640 };
 
+// [out, in, 3, 3] into the form of a kernel that transforms its weights.
+typedef void transform_fn(const float *dense, int64_t channels_out, int64_t channels_in,
+                          float *packed);
+
 // What a packing function needs.
 typedef struct packing {
     const zn_tensor *weight; // [out, in, kh, kw]
@@ -22,7 +27,7 @@ typedef struct packing {
     int levels;
     int repeats;             // how often each input channel stands in the packed weights
     const zn_dnn_conv *conv; // NULL: for a kernel of ours
-    bool winograd;           // for that one
+    transform_fn *transform; // NULL: for conv_f32
 } packing;
 
 int zn_conv_levels(const zn_cpu *cpu)
@@ -84,8 +89,8 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
     zenith_status status = ZENITH_OK;
     if (p->conv)
         status = zn_dnn_conv_pack(p->conv, dense, dst, err);
-    else if (p->winograd)
-        zn_winograd_pack(dense, dim[0], dim[1], dst);
+    else if (p->transform)
+        p->transform(dense, dim[0], dim[1], dst);
     else
         zn_conv_f32_pack(dense, dim[0], dim[1], (int)dim[2], (int)dim[3], dst);
     zn_free(dense);
@@ -97,7 +102,7 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, 
                                       const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {weight, type, levels, repeats, conv, false};
+    packing p = {weight, type, levels, repeats, conv, NULL};
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d ",
                                  zn_type_name(type), levels, repeats);
@@ -112,7 +117,7 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
                                          const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {weight, ZN_F32, levels, 1, NULL, false};
+    packing p = {weight, ZN_F32, levels, 1, NULL, NULL};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
@@ -125,12 +130,23 @@ zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *wei
                                            const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {weight, ZN_F32, levels, 1, NULL, true};
+    packing p = {weight, ZN_F32, levels, 1, NULL, zn_winograd_pack};
     size_t bytes;
     if (!zn_winograd_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "winograd levels %d", levels);
     return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+}
+
+zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_tensor *weight,
+                                          const void **out, zn_error *err)
+{
+    static const char key[] = "doubled";
+    const int64_t *dim = weight->desc.shape.dim;
+    packing p = {weight, ZN_F32, 0, 1, NULL, zn_doubled_pack};
+    size_t bytes;
+    if (!zn_doubled_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
+    return zn_packs_get(packs, weight->data, key, sizeof key, bytes, pack, &p, out, err);
 }
 
 static zenith_status widen(void *arg, void *dst, zn_error *err)

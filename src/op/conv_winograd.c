@@ -52,22 +52,18 @@ size_t zn_conv_winograd_scratch(const zn_conv_winograd *self)
 typedef struct job {
     const zn_conv_winograd *self;
     zn_winograd_args args;
+    zn_areas areas;
     uint8_t *scratch;
-    int64_t tiles, strips, bands;
 } job;
 
 static void run_part(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
-    const int64_t rows = j->self->rows;
     for (size_t part = begin; part < end; part++) {
         float *scratch = (float *)(void *)(j->scratch + part * j->self->part_bytes);
-        for (int64_t i = (int64_t)part; i < j->bands * j->strips; i += (int64_t)j->self->parts) {
-            const int64_t band = i / j->strips, strip = i % j->strips;
-            zn_winograd_area area = {.row = rows * band / j->bands,
-                                     .tile = j->tiles * strip / j->strips};
-            area.rows = rows * (band + 1) / j->bands - area.row;
-            area.tiles = j->tiles * (strip + 1) / j->strips - area.tile;
+        const int64_t count = zn_areas_count(&j->areas), step = (int64_t)j->self->parts;
+        for (int64_t i = (int64_t)part; i < count; i += step) {
+            const zn_area area = zn_areas_get(&j->areas, i);
             j->self->run(&j->args, &area, scratch);
         }
     }
@@ -76,13 +72,12 @@ static void run_part(void *arg, size_t begin, size_t end)
 void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, const float *src,
                           const float *residual, float *dst, void *scratch)
 {
+    const int64_t tiles = (self->args.width + ZN_WINOGRAD_TILE - 1) / ZN_WINOGRAD_TILE;
     job j = {.self = self, .args = self->args, .scratch = scratch};
     j.args.src = src;
     j.args.residual = residual;
     j.args.dst = dst;
-    j.tiles = (self->args.width + ZN_WINOGRAD_TILE - 1) / ZN_WINOGRAD_TILE;
-    j.strips = (j.tiles + ZN_WINOGRAD_STRIP - 1) / ZN_WINOGRAD_STRIP;
-    j.bands = (self->rows + ZN_WINOGRAD_BAND - 1) / ZN_WINOGRAD_BAND;
-    while (j.bands * j.strips < (int64_t)self->parts && j.bands < self->rows) j.bands++;
+    j.areas = zn_areas_cut(self->rows, ZN_WINOGRAD_BAND, tiles, ZN_WINOGRAD_STRIP,
+                           (int64_t)self->parts);
     zn_parallel(team, self->parts, 1, run_part, &j);
 }

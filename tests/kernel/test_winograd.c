@@ -92,8 +92,8 @@ static void run(const problem *p, zn_isa isa, int64_t rows, int64_t tiles)
     for (int64_t row = 0; row < p->rows; row += rows) {
         for (int64_t tile = 0; tile < tiles_of(p); tile += tiles) {
             const int64_t down = p->rows - row, right = tiles_of(p) - tile;
-            const zn_winograd_area area = {row, down < rows ? down : rows, tile,
-                                           right < tiles ? right : tiles};
+            const zn_area area = {row, down < rows ? down : rows, tile,
+                                  right < tiles ? right : tiles};
             zn_winograd_pick(isa)(&p->args, &area, p->scratch.data);
         }
     }

@@ -6,7 +6,7 @@
 
 #include "src/kernel/winograd_body.h"
 
-void zn_winograd_avx512(const zn_winograd_args *args, const zn_winograd_area *area, float *scratch)
+void zn_winograd_avx512(const zn_winograd_args *args, const zn_area *area, float *scratch)
 {
     run_area(args, area, scratch);
 }
