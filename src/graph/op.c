@@ -67,10 +67,11 @@ static zenith_status reference_by_expansion(const zn_node *node, const zn_tensor
     for (size_t i = 0; i < graph.count; i++) {
         zn_node *inner = graph.nodes[i];
         if (inner->kind != ZN_NODE_OP) continue;
-        if (inner != root && (inner->op->traits & ZN_OP_FOLLOWS))
-            continue; // copies what it is given
-        inner->desc.type = inner == root ? node->desc.type : ZN_F32;
-        inner->desc.scale = inner == root ? node->desc.scale : 1;
+        // A copy in another place copies what it is given.
+        bool follows = inner != root && (inner->op->traits & ZN_OP_FOLLOWS);
+        const zn_desc *like = inner == root ? &node->desc : &inner->inputs[0]->desc;
+        inner->desc.type = inner == root || follows ? like->type : ZN_F32;
+        inner->desc.scale = inner == root || follows ? like->scale : 1;
     }
     values = zn_alloc_zero(sizeof *values * graph.count);
     if (!values) {
