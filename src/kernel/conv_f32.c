@@ -6,7 +6,7 @@
 #include "src/kernel/conv_f32.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/four.h"
+#include "src/kernel/block_sum.h"
 
 #include <string.h>
 
@@ -38,23 +38,6 @@ void zn_conv_f32_pack(const float *dense, int64_t channels_out, int64_t channels
     }
 }
 
-// acc[j] += sum over k of src[k] * weights[k][j], in the order of k.
-static void accumulate(const float *src, int64_t k_count, const float *weights, float acc[BLOCK])
-{
-    four sum0 = four_load(acc), sum1 = four_load(acc + 4);
-    four sum2 = four_load(acc + 8), sum3 = four_load(acc + 12);
-    for (int64_t k = 0; k < k_count; k++, weights += BLOCK) {
-        sum0 += src[k] * four_load(weights);
-        sum1 += src[k] * four_load(weights + 4);
-        sum2 += src[k] * four_load(weights + 8);
-        sum3 += src[k] * four_load(weights + 12);
-    }
-    four_store(acc, sum0);
-    four_store(acc + 4, sum1);
-    four_store(acc + 8, sum2);
-    four_store(acc + 12, sum3);
-}
-
 // Output channels [channel, channel + BLOCK) of the pixel at (row, x). The taps of one kernel row
 // that lie inside the picture are one run of floats, in src and in the weights alike.
 static void output_block(const zn_conv_f32_args *a, int64_t row, int64_t x, int64_t channel)
@@ -73,7 +56,7 @@ static void output_block(const zn_conv_f32_args *a, int64_t row, int64_t x, int6
         const float *src = a->src +
                            ((row * a->stride + kh) * a->width_in + left + first) * a->channels_in;
         const float *weights = packed + (kh * a->kernel_w + first) * a->channels_in * BLOCK;
-        accumulate(src, (last - first) * a->channels_in, weights, acc);
+        block_sum(src, (last - first) * a->channels_in, weights, acc);
     }
     for (size_t j = 0; j < used; j++) {
         float value = a->residual ? acc[j] + a->residual[offset + (int64_t)j] : acc[j];

@@ -39,6 +39,9 @@ enum { RULES = 4, PIXELS = -1 }; // the encoder's input counts as layer -1
 typedef struct numbers {
     int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: none
     precision_rule encoder[RULES], decoder[RULES];
+    // In f32 the encoder's convolutions are direct ones: it multiplies small differences so much that
+    // any other order of sums than PyTorch's leaves the published bound.
+    bool direct_encoder;
 } numbers;
 
 #define PLAIN  ZN_PRECISION_PLAIN
@@ -59,6 +62,7 @@ static const numbers xl = {
                 {0, 8, SPLIT, PLAIN},
                 {9, 13, STORED, PLAIN}},
     .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
+    .direct_encoder = true,
 };
 // TAEF2's weights are f16, which bf16 does not hold: a picture with large even areas shows it most.
 static const numbers pooled = {
@@ -68,6 +72,7 @@ static const numbers pooled = {
                 {6, 9, STORED, PLAIN},
                 {10, 13, FULL, FULL}},
     .decoder = {{0, 6, SPLIT, SPLIT}, {7, 9, STORED, PLAIN}, {10, 11, SPLIT, PLAIN}},
+    .direct_encoder = true,
 };
 
 // Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
@@ -202,7 +207,10 @@ static zn_node *build_decoder(builder *b, zn_node *x, int64_t latent)
 
 static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
 {
-    builder b = {.scope = scope, .pool = ((const numbers *)variant->numbers)->pool};
+    const numbers *n = variant->numbers;
+    zn_scope own = *scope;
+    own.direct = part == ZN_ENCODER && n->direct_encoder;
+    builder b = {.scope = &own, .pool = n->pool};
     return part == ZN_ENCODER ? build_encoder(&b, x, variant->latent_channels)
                               : build_decoder(&b, x, variant->latent_channels);
 }

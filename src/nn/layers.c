@@ -18,8 +18,9 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
         ZN_SHAPE(shape.channels, channels_of(x), shape.kernel, shape.kernel));
     zn_node *bias = NULL;
     if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(shape.channels));
-    return zn_conv2d(scope->graph, zn_scope_name(scope, name, "", full), x, weight, bias,
-                     shape.stride, shape.kernel / 2);
+    return zn_graph_add(scope->graph, &zn_op_conv2d, zn_scope_name(scope, name, "", full),
+                        (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
+                        &(zn_conv2d_attributes){shape.stride, shape.kernel / 2, scope->direct});
 }
 
 static zn_node *relu(const zn_scope *scope, const char *name, zn_node *x)

@@ -17,6 +17,7 @@ typedef struct zn_scope {
     zn_node *(*parameter)(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape);
     void *cookie;
     const char *prefix; // "decoder."
+    bool direct;        // of convolutions: see zn_conv2d_attributes
 } zn_scope;
 
 // prefix + name + tail into dst, which is returned.

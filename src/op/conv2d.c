@@ -69,7 +69,8 @@ static zn_conv_parts take_apart(const zn_node *node)
     return (zn_conv_parts){.node = node,
                            .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
                            .stride = a->stride,
-                           .pad = a->pad};
+                           .pad = a->pad,
+                           .direct = a->direct};
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -84,7 +85,8 @@ static bool rings(const zn_lowering_request *request)
     return zn_conv_rings(request, &parts);
 }
 
-static const zn_conv2d_attributes same = {1, 1}, half = {2, 1}, point = {1, 0}, skip = {2, 0};
+static const zn_conv2d_attributes same = {1, 1, false}, exact = {1, 1, true}, half = {2, 1, false},
+                                  point = {1, 0, false}, skip = {2, 0, false};
 #define CONV(label, attribute, bias, h, w, ci, co, k)                                              \
     {                                                                                              \
         .name = label, .inputs_count = 2 + (bias),                                                 \
@@ -92,9 +94,10 @@ static const zn_conv2d_attributes same = {1, 1}, half = {2, 1}, point = {1, 0}, 
         .attributes = &(attribute)                                                                 \
     }
 static const zn_op_sample samples[] = {
-    CONV("pixel", same, 1, 1, 1, 3, 4, 3),   CONV("odd", same, 1, 5, 7, 4, 3, 3),
-    CONV("point", point, 0, 3, 9, 64, 4, 1), CONV("half", half, 1, 9, 12, 3, 64, 3),
-    CONV("skip", skip, 1, 6, 5, 12, 16, 1),  CONV("wide", same, 0, 4, 37, 64, 64, 3),
+    CONV("pixel", same, 1, 1, 1, 3, 4, 3),    CONV("odd", same, 1, 5, 7, 4, 3, 3),
+    CONV("point", point, 0, 3, 9, 64, 4, 1),  CONV("half", half, 1, 9, 12, 3, 64, 3),
+    CONV("skip", skip, 1, 6, 5, 12, 16, 1),   CONV("wide", same, 0, 4, 37, 64, 64, 3),
+    CONV("exact", exact, 0, 4, 5, 32, 16, 3),
 };
 
 const zn_op zn_op_conv2d = {
@@ -117,5 +120,5 @@ zn_node *zn_conv2d(zn_graph *graph, const char *name, zn_node *x, zn_node *weigh
                    int stride, int pad)
 {
     return zn_graph_add(graph, &zn_op_conv2d, name, (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
-                        &(zn_conv2d_attributes){stride, pad});
+                        &(zn_conv2d_attributes){stride, pad, false});
 }

@@ -43,7 +43,8 @@ static zn_conv_parts take_apart(const zn_node *node)
                            .residual_input = residual_input(a),
                            .stride = a->stride,
                            .pad = a->pad,
-                           .relu = a->relu};
+                           .relu = a->relu,
+                           .direct = a->direct};
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -115,7 +116,8 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
                                               .pad = a->pad,
                                               .bias = conv->inputs_count == 3,
                                               .residual = sum != NULL,
-                                              .relu = matched(match, &zn_op_relu) != NULL};
+                                              .relu = matched(match, &zn_op_relu) != NULL,
+                                              .direct = a->direct};
     // Nodes at ZN_ANY come depth first: the residual is before the convolution's or after them.
     bool residual_first = sum && sum->inputs[0] != conv;
     zn_node *inputs[4];
@@ -128,10 +130,11 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
     return node;
 }
 
-static const zn_conv2d_fused_attributes all = {1, 1, true, true, true},
-                                        sum_only = {1, 1, false, true, false},
-                                        relu_half = {2, 1, true, false, true},
-                                        point_all = {1, 0, true, true, true};
+static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false},
+                                        exact = {1, 1, true, true, true, true},
+                                        sum_only = {1, 1, false, true, false, false},
+                                        relu_half = {2, 1, true, false, true, false},
+                                        point_all = {1, 0, true, true, true, false};
 // clang-format off
 #define SAMPLE(label, attribute, count, h, w, ci, co, k, third, bits)                              \
     {.name = label, .inputs_count = count,                                                         \
@@ -143,6 +146,7 @@ static const zn_conv2d_fused_attributes all = {1, 1, true, true, true},
 static const zn_op_sample samples[] = {
     SAMPLE("pixel", all, 4, 1, 1, 3, 3, 3, VECTOR(3), 6),
     SAMPLE("block", all, 4, 5, 13, 64, 64, 3, VECTOR(64), 6),
+    SAMPLE("exact", exact, 4, 3, 9, 32, 16, 3, VECTOR(16), 6),
     SAMPLE("sum", sum_only, 3, 4, 7, 4, 16, 3, MAP(4, 7, 16), 2),
     SAMPLE("half", relu_half, 3, 8, 10, 64, 64, 3, VECTOR(64), 6),
     SAMPLE("point", point_all, 4, 3, 9, 32, 64, 1, VECTOR(64), 6),

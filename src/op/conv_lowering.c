@@ -15,6 +15,7 @@
 #include "src/dnn/dnn.h"
 #include "src/kernel/conv_f32.h"
 #include "src/op/conv_weights.h"
+#include "src/op/conv_winograd.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 
@@ -24,7 +25,8 @@ typedef struct conv_lowering {
     zn_lowering base;
     int64_t rows;
     size_t src_count, dst_count; // elements of a call
-    zn_dnn_conv *conv;           // NULL: the kernel computes
+    zn_dnn_conv *conv;           // NULL: a kernel of ours computes
+    zn_conv_winograd winograd;   // its `run` NULL: the direct one
     zn_conv_f32_fn *kernel;
     zn_conv_f32_args kernel_args;
     const void *weights;
@@ -112,6 +114,24 @@ static void place_residual(const conv_lowering *l, const zn_call *call, void *ds
         zn_conversion_run(&l->residual_widen, call->team, src, dst, l->dst_count);
 }
 
+// Our kernels read a plain residual where it lies.
+static void run_kernel(const conv_lowering *l, const zn_call *call, const float *src, float *dst)
+{
+    const float *residual = l->residual_input < 0 ? NULL
+                            : l->residual_raw     ? call->inputs[l->residual_input]
+                                                  : dst;
+    if (l->winograd.run) {
+        uint8_t *scratch = (uint8_t *)call->scratch + l->conv_at;
+        zn_conv_winograd_run(&l->winograd, call->team, src, residual, dst, scratch);
+        return;
+    }
+    conv_lowering now = *l;
+    now.kernel_args.src = src;
+    now.kernel_args.dst = dst;
+    now.kernel_args.residual = residual;
+    zn_parallel(call->team, (size_t)l->rows, 1, kernel_rows, &now);
+}
+
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     const conv_lowering *l = (const conv_lowering *)base;
@@ -122,15 +142,11 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
         src = scratch;
     }
     void *dst = l->narrows ? scratch + l->dst_at : call->output;
-    if (l->residual_input >= 0) place_residual(l, call, dst);
+    if (l->residual_input >= 0 && (l->conv || !l->residual_raw)) place_residual(l, call, dst);
     if (l->conv) {
         ZN_TRY(zn_dnn_conv_run(l->conv, src, l->weights, l->bias, dst, scratch + l->conv_at, err));
     } else {
-        conv_lowering now = *l;
-        now.kernel_args.src = src;
-        now.kernel_args.dst = dst;
-        now.kernel_args.residual = l->residual_input >= 0 ? dst : NULL;
-        zn_parallel(call->team, (size_t)l->rows, 1, kernel_rows, &now);
+        run_kernel(l, call, src, dst);
     }
     if (l->narrows) zn_conversion_run(&l->narrow, call->team, dst, call->output, l->dst_count);
     return ZENITH_OK;
@@ -229,7 +245,8 @@ static bool computes_natively(const zn_cpu *cpu, zn_type type)
     }
 }
 
-// Tries what oneDNN might do, the least converting first; ZENITH_UNSUPPORTED where it does none.
+// Tries what oneDNN might do, the least converting first; ZENITH_UNSUPPORTED where it does none, or
+// does in f32 what takes half the multiplications by winograd.
 static zenith_status find_in_dnn(conv_lowering *l, const zn_lowering_request *request,
                                  const zn_conv_parts *parts, compute_types *chosen, zn_error *err)
 {
@@ -242,6 +259,7 @@ static zenith_status find_in_dnn(conv_lowering *l, const zn_lowering_request *re
         {ZN_F32, ZN_F32, ZN_F32, levels},
     };
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        if (tries[i].src == ZN_F32 && zn_conv_winograd_fits(request, parts)) break;
         if (!computes_natively(&request->cpu, tries[i].src)) continue;
         if (parts->residual && tries[i].dst != ZN_F32 && !residual_fits_raw(parts, tries[i].dst))
             continue;
@@ -266,6 +284,10 @@ static zenith_status use_kernel(conv_lowering *l, const zn_lowering_request *req
     const zn_isa isa = request->cpu.isa > ZN_ISA_AVX512 ? ZN_ISA_AVX512 : request->cpu.isa;
     const int levels = zn_is_quantised(x->type) ? zn_conv_levels(&request->cpu) : 0;
     *chosen = (compute_types){ZN_F32, ZN_F32, ZN_F32, levels};
+    if (zn_conv_winograd_fits(request, parts)) {
+        zn_text_format(l->id, ID_SIZE, "winograd:%s", zn_isa_name(isa));
+        return zn_conv_winograd_make(request, parts, levels, l->bias, &l->winograd, err);
+    }
     ZN_TRY(zn_conv_weights_for_kernel(request->packs, weight, levels, &l->weights, err));
     l->kernel = zn_conv_f32_pick(isa);
     l->kernel_args = (zn_conv_f32_args){
@@ -310,7 +332,7 @@ static zenith_status surround(conv_lowering *l, const zn_lowering_request *reque
         ZN_TRY(zn_conversion_make(isa, types->dst, 1, y->type, y->scale, &l->narrow, err));
     if (parts->residual) {
         const zn_desc *r = &parts->residual->desc;
-        bool plain = l->conv || r->scale == 1.0f; // the kernel adds without a scale
+        bool plain = l->conv || r->scale == 1.0f; // our kernels add without a scale
         l->residual_raw = plain && residual_fits_raw(parts, types->dst);
         l->residual_bytes = l->dst_count * zn_type_size(r->type);
         if (!l->residual_raw)
@@ -318,7 +340,8 @@ static zenith_status surround(conv_lowering *l, const zn_lowering_request *reque
     }
     l->dst_at = l->widens ? zn_round_up(l->src_count * sizeof(float), ZN_ALIGN) : 0;
     l->conv_at = l->dst_at + (l->narrows ? zn_round_up(l->dst_count * sizeof(float), ZN_ALIGN) : 0);
-    l->base.scratch_bytes = l->conv_at + (l->conv ? zn_dnn_conv_scratch(l->conv) : 0);
+    l->base.scratch_bytes = l->conv_at + (l->conv ? zn_dnn_conv_scratch(l->conv)
+                                                  : zn_conv_winograd_scratch(&l->winograd));
     return ZENITH_OK;
 }
 

@@ -20,6 +20,7 @@ typedef struct zn_conv_parts {
     int residual_input;
     int stride, pad;
     bool relu;
+    bool direct; // see zn_conv2d_attributes
 } zn_conv_parts;
 
 // [n, h', w', out], in the type of x; f32 for a quantised x.

@@ -7,7 +7,9 @@
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/kernel/conv_dot.h"
+#include "src/kernel/conv_doubled.h"
 #include "src/kernel/conv_f32.h"
+#include "src/kernel/winograd.h"
 #include "src/op/op_values.h"
 
 #include <math.h>
@@ -15,7 +17,11 @@
 
 enum { KEY_SIZE = 640 };
 
-typedef enum packed_for { FOR_DNN, FOR_CONV_F32, FOR_CONV_DOT } packed_for;
+typedef enum packed_for { FOR_DNN, FOR_CONV_F32, FOR_CONV_DOT, FOR_TRANSFORM } packed_for;
+
+// [out, in, 3, 3] into the form of a kernel that transforms its weights.
+typedef void transform_fn(const float *dense, int64_t channels_out, int64_t channels_in,
+                          float *packed);
 
 // What a packing function needs.
 typedef struct packing {
@@ -25,6 +31,7 @@ typedef struct packing {
     int levels;
     int repeats;             // how often each input channel stands in the packed weights
     const zn_dnn_conv *conv; // FOR_DNN
+    transform_fn *transform; // FOR_TRANSFORM
 } packing;
 
 int zn_conv_levels(const zn_cpu *cpu)
@@ -91,6 +98,9 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
     case FOR_CONV_F32:
         zn_conv_f32_pack(dense, dim[0], dim[1], (int)dim[2], (int)dim[3], dst);
         break;
+    case FOR_TRANSFORM:
+        p->transform(dense, dim[0], dim[1], dst);
+        break;
     case FOR_CONV_DOT:
         zn_conv_dot_pack(p->type, dense, dim[0], dim[1] * p->repeats, (int)dim[2], (int)dim[3],
                          dst);
@@ -105,7 +115,7 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, 
                                       const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {FOR_DNN, weight, type, levels, repeats, conv};
+    packing p = {FOR_DNN, weight, type, levels, repeats, conv, NULL};
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d ",
                                  zn_type_name(type), levels, repeats);
@@ -120,7 +130,7 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
                                          const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {FOR_CONV_F32, weight, ZN_F32, levels, 1, NULL};
+    packing p = {FOR_CONV_F32, weight, ZN_F32, levels, 1, NULL, NULL};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
@@ -134,7 +144,7 @@ zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, 
                                       const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {FOR_CONV_DOT, weight, type, levels, repeats, NULL};
+    packing p = {FOR_CONV_DOT, weight, type, levels, repeats, NULL, NULL};
     size_t bytes;
     if (!zn_conv_dot_packed_bytes(type, dim[0], dim[1] * repeats, (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
@@ -142,6 +152,29 @@ zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, 
     size_t used = zn_text_format(key, sizeof key, "conv_dot %s levels %d repeats %d %s",
                                  zn_type_name(type), levels, repeats, variant);
     return zn_packs_get(packs, source, key, used, bytes, pack, &p, out, err);
+}
+
+zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *weight, int levels,
+                                           const void **out, zn_error *err)
+{
+    const int64_t *dim = weight->desc.shape.dim;
+    packing p = {FOR_TRANSFORM, weight, ZN_F32, levels, 1, NULL, zn_winograd_pack};
+    size_t bytes;
+    if (!zn_winograd_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
+    char key[KEY_SIZE];
+    size_t used = zn_text_format(key, sizeof key, "winograd levels %d", levels);
+    return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+}
+
+zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_tensor *weight,
+                                          const void **out, zn_error *err)
+{
+    static const char key[] = "doubled";
+    const int64_t *dim = weight->desc.shape.dim;
+    packing p = {FOR_TRANSFORM, weight, ZN_F32, 0, 1, NULL, zn_doubled_pack};
+    size_t bytes;
+    if (!zn_doubled_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
+    return zn_packs_get(packs, weight->data, key, sizeof key, bytes, pack, &p, out, err);
 }
 
 static zenith_status widen(void *arg, void *dst, zn_error *err)

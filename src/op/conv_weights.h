@@ -30,6 +30,12 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
 zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, const void *source,
                                       const char *variant, zn_type type, int levels, int repeats,
                                       const void **out, zn_error *err);
+// Packed for the kernel winograd.
+zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *weight, int levels,
+                                           const void **out, zn_error *err);
+// Packed for the kernel conv_doubled.
+zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_tensor *weight,
+                                          const void **out, zn_error *err);
 // A vector as aligned f32.
 zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
                              zn_error *err);

@@ -16,15 +16,18 @@ extern const zn_op *const zn_ops[];
 extern const int zn_ops_count;
 const zn_op *zn_op_find(const char *name); // NULL: there is none
 
+// direct: in f32, each product is made and summed as it stands, as other programs do, rather than by
+// a way with fewer products and other roundings.
 typedef struct zn_conv2d_attributes {
     int stride, pad;
+    bool direct;
 } zn_conv2d_attributes;
 
 // relu(x * weight + bias + residual), each of the last three if it is there. Inputs in this order:
 // x, weight, bias if `bias`, residual if `residual`.
 typedef struct zn_conv2d_fused_attributes {
     int stride, pad;
-    bool bias, residual, relu;
+    bool bias, residual, relu, direct;
 } zn_conv2d_fused_attributes;
 
 typedef struct zn_soft_clip_attributes {

@@ -138,6 +138,7 @@ static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype d
     const int64_t factor = c->model->variant->factor;
     bool encoder = c->part == ZN_ENCODER;
     return (zn_compile_key){.model = c->model,
+                            .every_value = true,
                             .part = c->part,
                             .latent_height = image->height / factor,
                             .latent_width = image->width / factor,

@@ -16,7 +16,7 @@ bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b)
     return a->model == b->model && a->part == b->part && a->latent_height == b->latent_height &&
            a->latent_width == b->latent_width && a->dtype == b->dtype && a->pixels == b->pixels &&
            a->mode == b->mode && a->band == b->band && a->max_bytes == b->max_bytes &&
-           a->calibration == b->calibration;
+           a->calibration == b->calibration && a->every_value == b->every_value;
 }
 
 // 8-bit pixels are a quantised map: the number 255 stands for 1.
@@ -114,8 +114,12 @@ static zenith_status make_graph(zn_compiled *c, const zn_machine *machine, zn_er
     ZN_GO(zn_build_part(key->model, key->part, key->latent_height, key->latent_width, key->pixels,
                         &plain, err));
     ZN_GO(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, err));
-    ZN_GO(zn_pass_types(&fused, &policy, &typed, err));
-    ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &machine->cpu, &c->graph, err));
+    if (key->every_value) {
+        ZN_GO(zn_pass_types(&fused, &policy, &c->graph, err));
+    } else {
+        ZN_GO(zn_pass_types(&fused, &policy, &typed, err));
+        ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &machine->cpu, &c->graph, err));
+    }
 fail:
     zn_graph_free(&plain);
     zn_graph_free(&fused);

@@ -21,6 +21,7 @@ typedef struct zn_compile_key {
     int64_t band;
     size_t max_bytes;                  // of the arena; 0: no bound
     const zn_calibration *calibration; // for int8; must outlive what is compiled
+    bool every_value; // those too that this type would not have and others do: for calibration
 } zn_compile_key;
 
 typedef struct zn_machine {

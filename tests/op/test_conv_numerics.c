@@ -20,7 +20,7 @@ typedef struct shape {
     int64_t height, width, channels_in, channels_out; // of the result: height, channels_out
     int kernel, stride;
     zn_type src, dst;
-    bool bias, residual, relu;
+    bool bias, residual, relu, direct;
 } shape;
 
 typedef struct fixture {
@@ -57,7 +57,8 @@ static shape random_shape(zn_random *random)
                .dst = type[1],
                .bias = zn_random_below(random, 2),
                .residual = zn_random_below(random, 2),
-               .relu = zn_random_below(random, 2)};
+               .relu = zn_random_below(random, 2),
+               .direct = zn_random_below(random, 4) == 0};
     int64_t per_row = s.width * s.channels_in * s.channels_out * s.kernel * s.kernel;
     if (s.height * per_row > MOST_PRODUCTS) s.height = MOST_PRODUCTS / per_row + 1;
     return s;
@@ -66,10 +67,10 @@ static shape random_shape(zn_random *random)
 static const char *label(const shape *s)
 {
     static char text[256];
-    snprintf(text, sizeof text, "%dx%d %d->%d kernel %d stride %d %s->%s%s%s%s", (int)s->width,
+    snprintf(text, sizeof text, "%dx%d %d->%d kernel %d stride %d %s->%s%s%s%s%s", (int)s->width,
              (int)s->height, (int)s->channels_in, (int)s->channels_out, s->kernel, s->stride,
              zn_type_name(s->src), zn_type_name(s->dst), s->bias ? " bias" : "",
-             s->residual ? " residual" : "", s->relu ? " relu" : "");
+             s->residual ? " residual" : "", s->relu ? " relu" : "", s->direct ? " direct" : "");
     return text;
 }
 
@@ -122,7 +123,7 @@ static void scene_make(fixture *f, const shape *s, scene *c)
     inputs[count++] = zn_graph_parameter(&c->graph, "weight", c->weight);
     if (s->bias) inputs[count++] = zn_graph_parameter(&c->graph, "bias", c->bias);
     if (s->residual) inputs[count++] = zn_graph_input(&c->graph, "residual", c->residual.desc);
-    zn_conv2d_fused_attributes a = {s->stride, pad, s->bias, s->residual, s->relu};
+    zn_conv2d_fused_attributes a = {s->stride, pad, s->bias, s->residual, s->relu, s->direct};
     c->node = zn_graph_add(&c->graph, &zn_op_conv2d_fused, "conv", inputs, count, &a);
     zn_graph_output(&c->graph, c->node);
     zn_test_ok(zn_graph_finish(&c->graph), &err);

@@ -40,6 +40,11 @@ static inline vec vec_add(vec a, vec b)
     return _mm256_add_ps(a, b);
 }
 
+static inline vec vec_sub(vec a, vec b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
 static inline vec vec_div(vec a, vec b)
 {
     return _mm256_div_ps(a, b);

@@ -36,6 +36,11 @@ static inline vec vec_add(vec a, vec b)
     return _mm512_add_ps(a, b);
 }
 
+static inline vec vec_sub(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
 static inline vec vec_div(vec a, vec b)
 {
     return _mm512_div_ps(a, b);
