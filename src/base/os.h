@@ -70,8 +70,10 @@ uint64_t zn_process_id(void); // differs in a forked child
 // --- machine -------------------------------------------------------------------------------------
 
 const char *zn_environment(const char *name); // NULL when unset
-double zn_clock_seconds(void);                // monotonic
-double zn_process_cpu_seconds(void);          // user + system time of the whole process
+// The folder of the file that this code was loaded from: libzenith, or a program that contains it.
+bool zn_os_own_folder(char *path, size_t size); // false: not known, or too long
+double zn_clock_seconds(void);                  // monotonic
+double zn_process_cpu_seconds(void);            // user + system time of the whole process
 
 // What decides the default number of threads: the smallest of the three.
 typedef struct zn_cpu_share {
