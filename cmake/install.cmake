@@ -7,8 +7,11 @@ include(CMakePackageConfigHelpers)
 # else where it was when the library was linked (said by name: INSTALL_RPATH_USE_LINK_PATH leaves out folders inside the
 # checkout, such as .deps).
 set(private_libraries ${CMAKE_INSTALL_LIBDIR}/zenith)
-set_target_properties(zenith_program PROPERTIES
-    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${private_libraries}")
+if(ZENITH_PROGRAM)
+    set_target_properties(zenith_program PROPERTIES
+        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${private_libraries}")
+    install(TARGETS zenith_program)
+endif()
 if(ZENITH_BUNDLE)
     set_target_properties(zenith PROPERTIES INSTALL_RPATH "$ORIGIN/zenith")
 elseif(ZENITH_DNN)
@@ -16,7 +19,6 @@ elseif(ZENITH_DNN)
 endif()
 
 install(TARGETS zenith EXPORT zenith-targets)
-install(TARGETS zenith_program)
 install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 file(GLOB calibrations CONFIGURE_DEPENDS models/*.calib.json)
 install(FILES ${calibrations} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)

@@ -3,7 +3,7 @@
 # find it. The parts, as components of the install:
 #   Unspecified        everything of install.cmake, and oneDNN with its licence
 #   system_libraries   the libraries that the .deb depends on: in the tarball only
-if(ZENITH_BUNDLE)
+if(ZENITH_BUNDLE AND ZENITH_PROGRAM)
     # Libraries in lib/zenith need others that are there too. RPATH is looked at for those; RUNPATH is not.
     target_link_options(zenith PRIVATE -Wl,--disable-new-dtags)
     target_link_options(zenith_program PRIVATE -Wl,--disable-new-dtags)
