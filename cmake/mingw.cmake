@@ -7,6 +7,8 @@ set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-win32)
 # makes those moves unaligned. Two warnings are left to Linux: printf's rules are those of an old C library here, and isnan is a
 # macro that converts.
 set(CMAKE_C_FLAGS_INIT "-Wa,-muse-unaligned-vector-move -Wno-format -Wno-float-conversion")
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static) # the compiler's own libraries too
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 cmake_path(ABSOLUTE_PATH CMAKE_CURRENT_LIST_DIR OUTPUT_VARIABLE here)
 set(libraries ${here}/../build/sysroot/mingw)
