@@ -7,6 +7,13 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TEST base.executor) # qemu's emulation of a process with threads does not survive its fork
     set_property(TEST base.executor APPEND PROPERTY ENVIRONMENT "ZENITH_TEST_SKIP=forked_*")
 endif()
+if(WIN32) # the library as a program sees it: from the DLL, with real weights
+    add_executable(cross_roundtrip ${PROJECT_SOURCE_DIR}/examples/roundtrip/roundtrip.c)
+    target_link_libraries(cross_roundtrip PRIVATE zenith)
+    add_test(NAME cross.roundtrip COMMAND cross_roundtrip ${PROJECT_SOURCE_DIR}/../shared/weights)
+    set_tests_properties(cross.roundtrip PROPERTIES LABELS cross TIMEOUT 900
+        PASS_REGULAR_EXPRESSION "mean difference [0-9]\\.[0-9]+ of 255.*cancelled during encode")
+endif()
 if(NOT ZENITH_PROGRAM)
     return()
 endif()
