@@ -27,7 +27,6 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1, TAEF2) as a program, zenith,\n and a C library, libzenith, with its headers. Contains oneDNN. No weights.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_GENERATOR DEB TGZ)
 string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
 set(CPACK_PACKAGE_FILE_NAME zenith-${PROJECT_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

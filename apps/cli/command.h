@@ -33,8 +33,9 @@ typedef struct cli_band_setting {
 
 // The values of all options of all commands; each command's table says which of them it takes.
 typedef struct cli_settings {
-    const char **inputs;
+    const char **inputs; // patterns and folders already replaced by what they stand for
     size_t input_count;
+    char **expanded; // owns the names that came from patterns and folders; ends with NULL
     const char *output;
     const char *model, *weights;
     int dtype, threads;
@@ -55,9 +56,21 @@ typedef struct cli_settings {
     const char *format;
     int quality, level;
     bool lossless;
+    int show; // cli_show
     // inspect
     bool graph;
+    // bench
+    int operation; // ZENITH_ENCODER | ZENITH_DECODER
+    int repeats;
+    // pull
+    const char *endpoint;
+    // help
+    bool man;
+    const char *shell;
 } cli_settings;
+
+// How --show draws a picture on the terminal.
+typedef enum cli_show { CLI_SHOW_NOT = 0, CLI_SHOW_AUTO, CLI_SHOW_KITTY, CLI_SHOW_BLOCKS } cli_show;
 
 typedef enum cli_option_kind {
     CLI_FLAG,       // bool
@@ -80,7 +93,8 @@ typedef struct cli_option {
     const char *name;     // without the dashes
     char letter;          // 0: none
     const char *argument; // as --help shows it; NULL for flags
-    const char *help;
+    const char *help;     // NULL: not shown
+    bool optional;        // of a choice: without =VALUE it is the first one
     cli_option_kind kind;
     size_t offset;             // into cli_settings
     const cli_choice *choices; // ends with a NULL word
@@ -97,14 +111,19 @@ typedef struct cli_example {
     const char *what;
 } cli_example;
 
+// What arguments that are not options are, for completion.
+typedef enum cli_takes { CLI_TAKES_FILES = 0, CLI_TAKES_PUBLISHED, CLI_TAKES_COMMANDS } cli_takes;
+
 typedef struct cli_command {
     const char *name;
-    const char *arguments;                    // of the usage line, after the name
-    const char *summary;                      // one line for the list of commands
-    const char *description;                  // paragraphs separated by "\n"
-    const cli_option_group *const *groups;    // ends with NULL
-    const cli_example *examples;              // ends with a NULL command
-    size_t min_inputs, max_inputs;            // of arguments that are not options
+    const char *arguments;                 // of the usage line, after the name
+    const char *summary;                   // one line for the list of commands
+    const char *description;               // paragraphs separated by "\n"
+    const cli_option_group *const *groups; // ends with NULL
+    const cli_example *examples;           // ends with a NULL command
+    size_t min_inputs, max_inputs;         // of arguments that are not options
+    cli_takes takes;
+    const char *endings;                      // of files taken from a folder; NULL: none are
     int (*run)(const cli_settings *settings); // returns the exit code
 } cli_command;
 
@@ -112,16 +131,24 @@ extern const cli_command *const cli_commands[]; // ends with NULL
 const cli_command *cli_command_find(const char *name);
 
 extern const cli_command cli_command_encode, cli_command_decode, cli_command_reconstruct,
-    cli_command_inspect, cli_command_calibrate, cli_command_help;
+    cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
+    cli_command_convert, cli_command_bench, cli_command_doctor, cli_command_help;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_output;  // -o
 extern const cli_option_group cli_group_model;   // which model, and where it lies
 extern const cli_option_group cli_group_run;     // how it is computed
-extern const cli_option_group cli_group_report;  // what is printed
+extern const cli_option_group cli_group_threads; // only on how many threads
+extern const cli_option_group cli_group_report;  // what is printed of inputs
+extern const cli_option_group cli_group_facts;   // what is printed of one thing
+extern const cli_option_group cli_group_show;    // on the terminal
 extern const cli_option_group cli_group_source;  // how pictures are read
 extern const cli_option_group cli_group_picture; // how pictures are written
 
-extern const cli_choice cli_choices_space[];
+extern const cli_choice cli_choices_space[], cli_choices_store[];
+
+// Endings of files, with a space after each.
+#define CLI_ENDINGS_PICTURE ".jpg .jpeg .png .webp .ppm .pgm .pnm "
+#define CLI_ENDINGS_LATENT  ".safetensors .latent .npy "
 
 #endif

@@ -116,7 +116,7 @@ static const cli_option output[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Output", output};
 static const cli_option_group *const groups[] = {
-    &group, &cli_group_model, &cli_group_source, &cli_group_run, &cli_group_report, NULL};
+    &group, &cli_group_model, &cli_group_source, &cli_group_threads, &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith calibrate photos/*.jpg -o weights/taesd.calib.json --model taesd --weights weights",
      "from then on, --dtype int8 works with these weights"},
@@ -134,5 +134,6 @@ const cli_command cli_command_calibrate = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_PICTURE,
     .run = run,
 };

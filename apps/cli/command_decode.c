@@ -6,6 +6,7 @@
 // own floats, is held whole.
 #include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
+#include "apps/cli/preview.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
@@ -15,7 +16,7 @@
 
 struct job {
     cli_session *session;
-    const cli_outputs *outputs;
+    const cli_outputs *outputs; // NULL: only show
     const char *input;
     zenith_latent_file *file;
     zenith_latent_info stored;
@@ -27,7 +28,7 @@ struct job {
 struct picture {
     zenith_latent latent;
     zenith_image image;
-    zenith_target *target;
+    cli_sink sink;
     float *floats;
     char *output;
     zenith_run_facts facts;
@@ -60,7 +61,7 @@ static bool open_latents(struct job *job)
     if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
     job->stored = (zenith_latent_info){.size = sizeof job->stored};
     zenith_latent_file_get_info(job->file, &job->stored);
-    if (job->stored.count > 1 && job->outputs->stream)
+    if (job->stored.count > 1 && job->outputs != NULL && job->outputs->stream)
         return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
                              "holds %u latents, and standard output takes one picture: name a file "
                              "or a folder",
@@ -68,31 +69,52 @@ static bool open_latents(struct job *job)
     return choose_model(job);
 }
 
-static bool open_output(struct job *job, struct picture *picture)
+static bool is_npy(const struct job *job)
+{
+    return job->outputs != NULL && strcmp(job->outputs->format->word, "npy") == 0;
+}
+
+static bool open_floats(struct job *job, struct picture *picture)
+{
+    zenith_image *image = &picture->image;
+    picture->floats = malloc((size_t)image->width * image->height * 3 * sizeof(float));
+    if (picture->floats == NULL)
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY,
+                             "no memory for %ux%u floats: png and the other formats need none",
+                             (unsigned)image->width, (unsigned)image->height);
+    image->number = ZENITH_F32;
+    image->data = picture->floats;
+    return true;
+}
+
+static bool open_target(struct job *job, struct picture *picture)
 {
     const cli_settings *settings = job->session->settings;
     zenith_image *image = &picture->image;
-    if (strcmp(job->outputs->format->word, "npy") == 0) {
-        picture->floats = malloc((size_t)image->width * image->height * 3 * sizeof(float));
-        if (picture->floats == NULL)
-            return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY,
-                                 "no memory for %ux%u floats: png and the other formats need none",
-                                 (unsigned)image->width, (unsigned)image->height);
-        image->number = ZENITH_F32;
-        image->data = picture->floats;
-        return true;
-    }
+    image->rows = cli_sink_rows;
+    image->cookie = &picture->sink;
+    if (job->outputs == NULL) return true;
     zenith_target_params params = {.size = sizeof params,
                                    .format = job->outputs->format->word,
                                    .quality = settings->quality,
                                    .level = settings->level,
                                    .lossless = settings->lossless};
     zenith_status status = zenith_target_open(job->session->context, picture->output, image->width,
-                                              image->height, &params, &picture->target);
-    if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
-    image->rows = zenith_target_rows;
-    image->cookie = picture->target;
-    return true;
+                                              image->height, &params, &picture->sink.target);
+    return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
+}
+
+static bool open_output(struct job *job, uint32_t index, struct picture *picture)
+{
+    cli_show how = cli_show_choose(job->session->settings);
+    int64_t number = job->stored.count > 1 ? (int64_t)index : CLI_UNSET;
+    if (how != CLI_SHOW_NOT)
+        picture->sink.preview = cli_preview_open(how, picture->image.width, picture->image.height);
+    if (job->outputs != NULL) picture->output = cli_outputs_path(job->outputs, job->input, number);
+    if ((how != CLI_SHOW_NOT && picture->sink.preview == NULL) ||
+        (job->outputs != NULL && picture->output == NULL))
+        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return is_npy(job) ? open_floats(job, picture) : open_target(job, picture);
 }
 
 static bool open_picture(struct job *job, uint32_t index, struct picture *picture)
@@ -108,11 +130,7 @@ static bool open_picture(struct job *job, uint32_t index, struct picture *pictur
     picture->image = (zenith_image){.size = sizeof picture->image,
                                     .width = picture->latent.width * factor,
                                     .height = picture->latent.height * factor};
-    int64_t number = job->stored.count > 1 ? (int64_t)index : CLI_UNSET;
-    picture->output = cli_outputs_path(job->outputs, job->input, number);
-    if (picture->output == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
-    return open_output(job, picture);
+    return open_output(job, index, picture);
 }
 
 static bool decode(struct job *job, uint32_t index, struct picture *picture)
@@ -124,24 +142,49 @@ static bool decode(struct job *job, uint32_t index, struct picture *picture)
     cli_progress_call(&session->progress, pixels, index * share, share);
     zenith_status status = zenith_decode(session->context, job->model->model, &picture->latent,
                                          &picture->image, 1, &params);
-    const char *text = picture->target != NULL ? zenith_target_error(picture->target) : NULL;
-    if (status != ZENITH_OK) return cli_fail(session, &job->failure, status, text);
-    if (picture->target == NULL)
+    if (status != ZENITH_OK)
+        return cli_fail(session, &job->failure, status, cli_sink_error(&picture->sink));
+    if (picture->floats != NULL)
         status = zenith_image_save_npy(session->context, picture->output, &picture->image);
-    else
-        status = zenith_target_finish(picture->target);
-    if (status == ZENITH_OK) return true;
-    text = picture->target != NULL ? zenith_target_error(picture->target) : NULL;
-    return cli_fail(session, &job->failure, status, text);
+    else if (picture->sink.target != NULL)
+        status = zenith_target_finish(picture->sink.target);
+    return status == ZENITH_OK ||
+           cli_fail(session, &job->failure, status, cli_sink_error(&picture->sink));
+}
+
+// Floats come whole, so they are shown from where they are, rounded as an 8-bit picture would be.
+static bool show_floats(struct job *job, const struct picture *picture)
+{
+    size_t count = (size_t)picture->image.width * 3;
+    uint8_t *row = malloc(count);
+    if (row == NULL) return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    for (uint32_t y = 0; y < picture->image.height; y++) {
+        const float *src = picture->floats + y * count;
+        for (size_t i = 0; i < count; i++)
+            row[i] = (uint8_t)(src[i] > 0 ? src[i] < 1 ? src[i] * 255 + 0.5f : 255 : 0);
+        cli_preview_rows(picture->sink.preview, y, 1, row);
+    }
+    free(row);
+    return true;
+}
+
+static bool show(struct job *job, const struct picture *picture)
+{
+    if (picture->sink.preview == NULL) return true;
+    if (picture->floats != NULL && !show_floats(job, picture)) return false;
+    cli_preview_print(picture->sink.preview, job->input);
+    return true;
 }
 
 static bool decode_picture(struct job *job, uint32_t index)
 {
     struct picture picture = {0};
     double started = cli_clock();
-    bool done = open_picture(job, index, &picture) && decode(job, index, &picture);
+    bool done = open_picture(job, index, &picture) && decode(job, index, &picture) &&
+                show(job, &picture);
     if (done) {
-        json_t *more = json_pack("{s:s, s:i}", "format", job->outputs->format->word, "index",
+        json_t *more = json_pack("{s:s?, s:i}", "format",
+                                 job->outputs != NULL ? job->outputs->format->word : NULL, "index",
                                  (int)index);
         cli_session_report(job->session, &(cli_result){.input = job->input,
                                                        .output = picture.output,
@@ -152,7 +195,8 @@ static bool decode_picture(struct job *job, uint32_t index)
                                                        .started = started,
                                                        .more = more});
     }
-    zenith_target_free(picture.target);
+    zenith_target_free(picture.sink.target);
+    cli_preview_free(picture.sink.preview);
     free(picture.floats);
     free(picture.output);
     return done;
@@ -176,11 +220,14 @@ static int run(const cli_settings *settings)
 {
     cli_outputs outputs;
     cli_session session;
-    int code = cli_outputs_plan(settings, cli_formats_decoded, &outputs);
+    bool shown = settings->output == NULL && settings->show != CLI_SHOW_NOT; // and not kept
+    int code = cli_show_options_agree(settings, shown) ? CLI_DONE : CLI_USAGE;
+    if (code == CLI_DONE && !shown)
+        code = cli_outputs_plan(settings, cli_formats_decoded, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "decode");
     if (code != CLI_DONE) return code;
     for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
-        decode_one(&session, &outputs, i);
+        decode_one(&session, shown ? NULL : &outputs, i);
     return cli_session_close(&session);
 }
 
@@ -209,7 +256,7 @@ static const cli_option options[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {
-    &cli_group_output, &cli_group_model,  &group, &cli_group_picture,
+    &cli_group_output, &cli_group_model,  &group, &cli_group_picture, &cli_group_show,
     &cli_group_run,    &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith decode photo.safetensors -o photo.png", "the file says which model made it"},
@@ -220,6 +267,7 @@ static const cli_example examples[] = {
      "applied"},
     {"zenith decode big.latent -o big.png --model taesd --max-memory 300M",
      "ComfyUI's file, in bounded memory"},
+    {"zenith decode photo.safetensors --show", "look at it on the terminal, and keep nothing"},
     {NULL, NULL}};
 
 const cli_command cli_command_decode = {
@@ -234,5 +282,6 @@ const cli_command cli_command_decode = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_LATENT,
     .run = run,
 };

@@ -4,7 +4,9 @@
 // zenith encode IMAGE.. -o OUT: pictures to latent files. The picture is read row by row while the
 // network runs; the latent is the only buffer.
 #include "apps/cli/interrupt.h"
+#include "apps/cli/opened_picture.h"
 #include "apps/cli/outputs.h"
+#include "apps/cli/preview.h"
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
@@ -19,9 +21,7 @@ struct job {
     const cli_outputs *outputs;
     const char *input;
     char *output;
-    zenith_source *source;
-    zenith_source_info picture;
-    zenith_latent latent;
+    cli_picture picture;
     zenith_run_facts facts;
     cli_failure failure;
 };
@@ -37,41 +37,24 @@ static zenith_space space_of(const struct job *job)
 
 static bool open_picture(struct job *job)
 {
-    cli_session *session = job->session;
-    const zenith_model_info *model = &job->model->info;
-    zenith_source_params params = cli_source_params(session->settings, model->factor);
-    zenith_status status = zenith_source_open(session->context, job->input, &params, &job->source);
-    if (status != ZENITH_OK) return cli_fail(session, &job->failure, status, NULL);
-    job->picture = (zenith_source_info){.size = sizeof job->picture};
-    zenith_source_get_info(job->source, &job->picture);
-    job->latent = (zenith_latent){.size = sizeof job->latent,
-                                  .width = job->picture.width / model->factor,
-                                  .height = job->picture.height / model->factor,
-                                  .channels = model->latent_channels,
-                                  .space = space_of(job)};
-    job->latent.data = calloc((size_t)job->latent.width * job->latent.height,
-                              sizeof(float) * job->latent.channels);
-    if (job->latent.data == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory for its latent");
-    return true;
+    if (!cli_picture_open(job->session, &job->model->info, job->input, &job->picture,
+                          &job->failure))
+        return false;
+    job->picture.latent.space = space_of(job);
+    return cli_picture_show(job->session, &job->picture, job->input, &job->failure);
 }
 
 static bool encode(struct job *job)
 {
     cli_session *session = job->session;
-    const zenith_source_info *picture = &job->picture;
-    zenith_image image = {.size = sizeof image,
-                          .width = picture->width,
-                          .height = picture->height,
-                          .rows = zenith_source_rows,
-                          .cookie = job->source};
+    cli_picture *picture = &job->picture;
     zenith_run_params params = cli_session_run_params(session, &job->facts,
-                                                      cli_source_held(picture));
-    cli_progress_call(&session->progress, (double)picture->width * picture->height, 0, 1);
-    zenith_status status = zenith_encode(session->context, job->model->model, &image, &job->latent,
-                                         1, &params);
+                                                      cli_source_held(&picture->info));
+    cli_progress_call(&session->progress, (double)picture->info.width * picture->info.height, 0, 1);
+    zenith_status status = zenith_encode(session->context, job->model->model, &picture->image,
+                                         &picture->latent, 1, &params);
     if (status == ZENITH_OK) return true;
-    return cli_fail(session, &job->failure, status, zenith_source_error(job->source));
+    return cli_fail(session, &job->failure, status, zenith_source_error(picture->source));
 }
 
 static bool save(struct job *job)
@@ -83,26 +66,26 @@ static bool save(struct job *job)
                                         .number = store == CLI_UNSET ? ZENITH_F32
                                                                      : (zenith_number)store,
                                         .model = job->model->info.name,
-                                        .source = &job->picture};
+                                        .source = &job->picture.info};
     job->output = cli_outputs_path(job->outputs, job->input, CLI_UNSET);
     if (job->output == NULL)
         return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
-    zenith_status status = zenith_latent_save(session->context, job->output, &job->latent, 1,
-                                              &params);
+    zenith_status status = zenith_latent_save(session->context, job->output, &job->picture.latent,
+                                              1, &params);
     return status == ZENITH_OK || cli_fail(session, &job->failure, status, NULL);
 }
 
 static void report(const struct job *job, double started)
 {
-    const zenith_latent *latent = &job->latent;
+    const zenith_latent *latent = &job->picture.latent;
     json_t *more = json_pack("{s:s, s:[i,i,i,i], s:s}", "format", job->outputs->format->word,
                              "shape", 1, (int)latent->channels, (int)latent->height,
                              (int)latent->width, "space",
                              latent->space == ZENITH_SPACE_RAW ? "raw" : "model");
     cli_session_report(job->session, &(cli_result){.input = job->input,
                                                    .output = job->output,
-                                                   .width = job->picture.width,
-                                                   .height = job->picture.height,
+                                                   .width = job->picture.info.width,
+                                                   .height = job->picture.info.height,
                                                    .model = job->model->info.name,
                                                    .facts = &job->facts,
                                                    .started = started,
@@ -124,14 +107,14 @@ static void encode_one(cli_session *session, const cli_open_model *model,
     } else {
         cli_session_failed(session, job.input, &job.failure);
     }
-    zenith_source_free(job.source);
-    free(job.latent.data);
+    cli_picture_close(&job.picture);
     free(job.output);
 }
 
 static int check_options(const cli_settings *settings, cli_outputs *outputs)
 {
     if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings)) return CLI_USAGE;
+    if (!cli_show_options_agree(settings, false)) return CLI_USAGE;
     int code = cli_outputs_plan(settings, cli_formats_latent, outputs);
     if (code != CLI_DONE) return code;
     bool narrow = settings->store == ZENITH_F16 || settings->store == ZENITH_BF16;
@@ -162,8 +145,6 @@ static int run(const cli_settings *settings)
 }
 
 static const cli_choice formats[] = {{"safetensors", 0}, {"latent", 0}, {"npy", 0}, {NULL, 0}};
-static const cli_choice stores[] = {
-    {"f32", ZENITH_F32}, {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "format",
      .letter = 'f',
@@ -177,7 +158,7 @@ static const cli_option options[] = {
      .help = "type of the numbers in the file; default: f32",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, store),
-     .choices = stores},
+     .choices = cli_choices_store},
     {.name = "space",
      .argument = "model|raw",
      .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
@@ -187,13 +168,9 @@ static const cli_option options[] = {
      .choices = cli_choices_space},
     {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
-static const cli_option_group *const groups[] = {&cli_group_output,
-                                                 &cli_group_model,
-                                                 &cli_group_source,
-                                                 &group,
-                                                 &cli_group_run,
-                                                 &cli_group_report,
-                                                 NULL};
+static const cli_option_group *const groups[] = {
+    &cli_group_output, &cli_group_model, &cli_group_source, &group,
+    &cli_group_show,   &cli_group_run,   &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith encode photo.jpg -o photo.safetensors --model taesd --weights weights",
      "one picture, with weights from a folder"},
@@ -217,5 +194,6 @@ const cli_command cli_command_encode = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_PICTURE,
     .run = run,
 };

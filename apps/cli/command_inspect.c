@@ -48,7 +48,7 @@ static const cli_option options[] = {
     {.name = "model",
      .letter = 'm',
      .argument = "NAME",
-     .help = "take the weights for those of this model; 'zenith help' lists the names",
+     .help = "take the weights for those of this model; 'zenith models' lists the names",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, model)},
     {.name = "graph",
@@ -56,25 +56,13 @@ static const cli_option options[] = {
      .help = "for weights of a known model, also list its operators",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, graph)},
-    {.name = "json",
-     .help = "print the facts as one JSON object on standard output",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, json)},
-    {.name = "log",
-     .help = "show the library's log on standard error",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, log)},
-    {.name = "help",
-     .letter = 'h',
-     .help = "print this text",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, help)},
     {.name = NULL}};
 static const cli_option_group group = {"Options", options};
-static const cli_option_group *const groups[] = {&group, NULL};
+static const cli_option_group *const groups[] = {&group, &cli_group_facts, NULL};
 static const cli_example examples[] = {
     {"zenith inspect taesd_decoder.safetensors", "which models it fits, and its tensors"},
     {"zenith inspect photo.jpg", "size, orientation, colour profile"},
+    {"zenith inspect weights/", "the models in a folder"},
     {"zenith inspect weights/ --model taesd --graph", "the operators of encoder and decoder"},
     {NULL, NULL}};
 
@@ -83,7 +71,7 @@ const cli_command cli_command_inspect = {
     .arguments = "PATH [OPTIONS]",
     .summary = "describe weights, latents or pictures",
     .description = "Describes a file or folder: weights (the models that fit, tensors, missing and "
-                   "unexpected names), latents, pictures.",
+                   "unexpected names), a folder with several models, latents, pictures.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

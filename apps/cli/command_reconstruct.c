@@ -5,7 +5,9 @@
 // is read twice, row by row: once for the encoder, and once beside the decoder's rows to compare
 // them. Squared errors are summed in integers, so the PSNR is exact for any order of rows.
 #include "apps/cli/interrupt.h"
+#include "apps/cli/opened_picture.h"
 #include "apps/cli/outputs.h"
+#include "apps/cli/preview.h"
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
@@ -21,10 +23,8 @@ struct job {
     const cli_outputs *outputs; // NULL: only measure
     const char *input;
     char *output;
-    zenith_source *source;
-    zenith_source_info picture;
-    zenith_target *target;
-    float *latent;
+    cli_picture picture;
+    cli_sink sink;
     uint8_t *rows; // of the source, beside the ones to compare
     size_t rows_size;
     uint64_t squares;
@@ -36,38 +36,30 @@ struct job {
 static zenith_status compare_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
 {
     struct job *job = cookie;
-    size_t size = (size_t)job->picture.width * 3 * count;
+    size_t size = (size_t)job->picture.info.width * 3 * count;
     if (size > job->rows_size) {
         uint8_t *larger = realloc(job->rows, size);
         if (larger == NULL) return ZENITH_OUT_OF_MEMORY;
         job->rows = larger;
         job->rows_size = size;
     }
-    zenith_status status = zenith_source_rows(job->source, y, count, job->rows);
+    zenith_status status = zenith_source_rows(job->picture.source, y, count, job->rows);
     if (status != ZENITH_OK) return status;
     const uint8_t *decoded = rows;
     for (size_t i = 0; i < size; i++) {
         int difference = (int)decoded[i] - (int)job->rows[i];
         job->squares += (uint64_t)(difference * difference);
     }
-    return job->target != NULL ? zenith_target_rows(job->target, y, count, rows) : ZENITH_OK;
+    return cli_sink_rows(&job->sink, y, count, rows);
 }
 
-static bool open_picture(struct job *job)
+static bool open_preview(struct job *job)
 {
-    cli_session *session = job->session;
-    const zenith_model_info *model = &job->model->info;
-    zenith_source_params params = cli_source_params(session->settings, model->factor);
-    zenith_status status = zenith_source_open(session->context, job->input, &params, &job->source);
-    if (status != ZENITH_OK) return cli_fail(session, &job->failure, status, NULL);
-    job->picture = (zenith_source_info){.size = sizeof job->picture};
-    zenith_source_get_info(job->source, &job->picture);
-    size_t pixels = (size_t)(job->picture.width / model->factor) *
-                    (job->picture.height / model->factor);
-    job->latent = calloc(pixels, sizeof(float) * model->latent_channels);
-    if (job->latent == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory for its latent");
-    return true;
+    const zenith_source_info *info = &job->picture.info;
+    cli_show how = cli_show_choose(job->session->settings);
+    if (how != CLI_SHOW_NOT) job->sink.preview = cli_preview_open(how, info->width, info->height);
+    if (how == CLI_SHOW_NOT || job->sink.preview != NULL) return true;
+    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory to show it");
 }
 
 static bool open_target(struct job *job)
@@ -83,49 +75,40 @@ static bool open_target(struct job *job)
     if (job->output == NULL)
         return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
     zenith_status status = zenith_target_open(job->session->context, job->output,
-                                              job->picture.width, job->picture.height, &params,
-                                              &job->target);
+                                              job->picture.info.width, job->picture.info.height,
+                                              &params, &job->sink.target);
     return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
 }
 
 static bool compute(struct job *job)
 {
     cli_session *session = job->session;
-    const zenith_source_info *picture = &job->picture;
-    const zenith_model_info *model = &job->model->info;
-    double pixels = (double)picture->width * picture->height;
-    uint64_t held = cli_source_held(picture);
-    zenith_image image = {.size = sizeof image,
-                          .width = picture->width,
-                          .height = picture->height,
-                          .rows = zenith_source_rows,
-                          .cookie = job->source};
-    zenith_latent latent = {.size = sizeof latent,
-                            .width = picture->width / model->factor,
-                            .height = picture->height / model->factor,
-                            .channels = model->latent_channels,
-                            .data = job->latent};
+    cli_picture *picture = &job->picture;
+    double pixels = (double)picture->info.width * picture->info.height;
+    uint64_t held = cli_source_held(&picture->info);
     zenith_run_params params = cli_session_run_params(session, &job->encoder, held);
     cli_progress_call(&session->progress, pixels, 0, 0.5);
-    zenith_status status = zenith_encode(session->context, job->model->model, &image, &latent, 1,
-                                         &params);
+    zenith_status status = zenith_encode(session->context, job->model->model, &picture->image,
+                                         &picture->latent, 1, &params);
     if (status == ZENITH_OK) {
-        image.rows = compare_rows;
-        image.cookie = job;
+        zenith_image decoded = picture->image;
+        decoded.rows = compare_rows;
+        decoded.cookie = job;
         params = cli_session_run_params(session, &job->decoder, held);
         cli_progress_call(&session->progress, pixels, 0.5, 0.5);
-        status = zenith_decode(session->context, job->model->model, &latent, &image, 1, &params);
+        status = zenith_decode(session->context, job->model->model, &picture->latent, &decoded, 1,
+                               &params);
     }
-    if (status == ZENITH_OK && job->target != NULL) status = zenith_target_finish(job->target);
+    if (status == ZENITH_OK && job->sink.target != NULL)
+        status = zenith_target_finish(job->sink.target);
     if (status == ZENITH_OK) return true;
-    const char *text = zenith_source_error(job->source);
-    if (*text == 0 && job->target != NULL) text = zenith_target_error(job->target);
-    return cli_fail(session, &job->failure, status, text);
+    const char *text = zenith_source_error(picture->source);
+    return cli_fail(session, &job->failure, status, *text != 0 ? text : cli_sink_error(&job->sink));
 }
 
 static void report(const struct job *job, double started)
 {
-    double samples = 3.0 * job->picture.width * job->picture.height;
+    double samples = 3.0 * job->picture.info.width * job->picture.info.height;
     double psnr = 10 * log10(255.0 * 255.0 * samples / (double)job->squares);
     zenith_run_facts both = job->decoder;
     both.seconds += job->encoder.seconds;
@@ -136,8 +119,8 @@ static void report(const struct job *job, double started)
     json_object_set_new(more, "decode_ms", json_real(job->decoder.seconds * 1e3));
     cli_session_report(job->session, &(cli_result){.input = job->input,
                                                    .output = job->output,
-                                                   .width = job->picture.width,
-                                                   .height = job->picture.height,
+                                                   .width = job->picture.info.width,
+                                                   .height = job->picture.info.height,
                                                    .model = job->model->info.name,
                                                    .facts = &both,
                                                    .started = started,
@@ -161,15 +144,17 @@ static void reconstruct_one(cli_session *session, const cli_open_model *model,
                       .input = session->settings->inputs[index]};
     double started = cli_clock();
     cli_progress_file(&session->progress, index, job.input);
-    if (open_picture(&job) && open_target(&job) && compute(&job)) {
+    if (cli_picture_open(session, &model->info, job.input, &job.picture, &job.failure) &&
+        open_preview(&job) && open_target(&job) && compute(&job)) {
+        if (job.sink.preview != NULL) cli_preview_print(job.sink.preview, NULL);
         report(&job, started);
         cli_session_done(session);
     } else {
         cli_session_failed(session, job.input, &job.failure);
     }
-    zenith_target_free(job.target);
-    zenith_source_free(job.source);
-    free(job.latent);
+    zenith_target_free(job.sink.target);
+    cli_preview_free(job.sink.preview);
+    cli_picture_close(&job.picture);
     free(job.rows);
     free(job.output);
 }
@@ -180,8 +165,9 @@ static int run(const cli_settings *settings)
     cli_session session;
     cli_failure failure = {0};
     const cli_open_model *model;
-    int code = cli_model_options_agree(settings) && cli_source_options_agree(settings) ? CLI_DONE
-                                                                                       : CLI_USAGE;
+    bool agree = cli_model_options_agree(settings) && cli_source_options_agree(settings) &&
+                 cli_show_options_agree(settings, false);
+    int code = agree ? CLI_DONE : CLI_USAGE;
     if (code == CLI_DONE && settings->output != NULL)
         code = cli_outputs_plan(settings, cli_formats_picture, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "reconstruct");
@@ -208,12 +194,13 @@ static const cli_option options[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Format", options};
 static const cli_option_group *const groups[] = {
-    &cli_group_output,  &cli_group_model, &cli_group_source, &group,
-    &cli_group_picture, &cli_group_run,   &cli_group_report, NULL};
+    &cli_group_output, &cli_group_model, &cli_group_source, &group, &cli_group_picture,
+    &cli_group_show,   &cli_group_run,   &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith reconstruct photo.jpg -o photo.taesd.png --model taesd",
      "what the model makes of a picture"},
-    {"zenith reconstruct photos/*.png --model taef1 --dtype int8", "only the PSNR of each"},
+    {"zenith reconstruct photos/ --model taef1 --dtype int8", "only the PSNR of each"},
+    {"zenith reconstruct photo.jpg --model taesd --show", "look at it on the terminal"},
     {NULL, NULL}};
 
 const cli_command cli_command_reconstruct = {
@@ -227,5 +214,6 @@ const cli_command cli_command_reconstruct = {
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    .endings = CLI_ENDINGS_PICTURE,
     .run = run,
 };

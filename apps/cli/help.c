@@ -12,13 +12,24 @@
 
 enum { WIDEST = 100, UNKNOWN_WIDTH = 80, NARROWEST = 40 };
 
-static const cli_example exit_codes[] = {
+const cli_example cli_help_exit_codes[] = {
     {"0", "done"},
     {"1", "some inputs failed, each with a message; the others were done"},
     {"2", "the command line is wrong; nothing was done"},
     {"3", "a model or its weights could not be used"},
     {"4", "a limit such as --max-memory would be passed, or memory ran out"},
     {"130", "interrupted (SIGINT or SIGTERM); unfinished outputs are removed"},
+    {NULL, NULL}};
+
+const char cli_help_exit_note[] = "With several inputs, 3 and 4 mean that this is why each of the "
+                                  "failed ones failed; otherwise it is 1.";
+const char cli_help_about[] = "Zenith turns pictures into latents and latents into pictures, on "
+                              "CPUs, with the tiny autoencoders of diffusion models.";
+const cli_example cli_help_examples[] = {
+    {"zenith pull taesd", "fetch the weights of a model"},
+    {"zenith encode photo.jpg -o photo.safetensors --model taesd", "a picture to a latent"},
+    {"zenith decode photo.safetensors -o photo.png", "and back"},
+    {"zenith help encode", "all options of a command"},
     {NULL, NULL}};
 
 static int page_width(FILE *out)
@@ -43,8 +54,12 @@ static void format_option(const cli_option *option, char *text, size_t size)
 {
     char letter[8] = "    ";
     if (option->letter != 0) snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    snprintf(text, size, "%s--%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
-             option->argument != NULL ? option->argument : "");
+    if (option->optional)
+        snprintf(text, size, "%s--%s[=%s]", letter, option->name, option->argument);
+    else
+        snprintf(text, size, "%s--%s%s%s", letter, option->name,
+                 option->argument != NULL ? " " : "",
+                 option->argument != NULL ? option->argument : "");
 }
 
 static void print_groups(FILE *out, const cli_option_group *const *groups, int width)
@@ -54,6 +69,7 @@ static void print_groups(FILE *out, const cli_option_group *const *groups, int w
         fprintf(out, "\n%s\n", (*groups)->title);
         for (const cli_option *option = (*groups)->options; option->name != NULL; option++) {
             char left[96];
+            if (option->help == NULL) continue;
             format_option(option, left, sizeof left);
             print_row(out, left, option->help, COLUMN, width);
         }
@@ -73,21 +89,32 @@ static void print_examples(FILE *out, const cli_example *examples, int width)
 static void print_exit_codes(FILE *out, int width)
 {
     fputs("\nExit codes\n", out);
-    for (const cli_example *code = exit_codes; code->command != NULL; code++)
+    for (const cli_example *code = cli_help_exit_codes; code->command != NULL; code++)
         print_row(out, code->command, code->what, 8, width);
-    cli_print_wrapped(out,
-                      "With several inputs, 3 and 4 mean that this is why each of the failed "
-                      "ones failed; otherwise it is 1.",
-                      0, 2, width);
+    cli_print_wrapped(out, cli_help_exit_note, 0, 2, width);
+}
+
+void cli_help_inputs(const cli_command *command, char *text, size_t size)
+{
+    text[0] = 0;
+    if (command->endings == NULL) return;
+    const char *endings = command->endings;
+    snprintf(text, size,
+             "Inputs are files, - for standard input, patterns such as '*%.*s', and folders, of "
+             "which the files are taken that end with %.*s.",
+             (int)strcspn(endings, " "), endings, (int)strlen(endings) - 1, endings);
 }
 
 void cli_help_command(FILE *out, const cli_command *command)
 {
+    char inputs[256];
     int width = page_width(out);
     int used = fprintf(out, "Usage: zenith %s ", command->name);
     cli_print_wrapped(out, command->arguments, used, used, width);
     fputc('\n', out);
     cli_print_wrapped(out, command->description, 0, 0, width);
+    cli_help_inputs(command, inputs, sizeof inputs);
+    if (*inputs != 0) cli_print_wrapped(out, inputs, 0, 0, width);
     print_groups(out, command->groups, width);
     print_examples(out, command->examples, width);
     print_exit_codes(out, width);
@@ -97,20 +124,13 @@ void cli_help_program(FILE *out)
 {
     int width = page_width(out);
     fputs("Usage: zenith COMMAND [OPTIONS] ...\n\n", out);
-    cli_print_wrapped(out,
-                      "Zenith turns pictures into latents and latents into pictures, on CPUs, with "
-                      "the tiny autoencoders of diffusion models.",
-                      0, 0, width);
+    cli_print_wrapped(out, cli_help_about, 0, 0, width);
     fputs("\nCommands\n", out);
     for (size_t i = 0; cli_commands[i] != NULL; i++)
         print_row(out, cli_commands[i]->name, cli_commands[i]->summary, 16, width);
     fputs("\nModels\n", out);
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
         print_row(out, zenith_model_name(i), zenith_model_description(i), 16, width);
-    fputs("\nExamples\n"
-          "  zenith encode photo.jpg -o photo.safetensors --model taesd\n"
-          "  zenith decode photo.safetensors -o photo.png\n"
-          "  zenith help encode\n",
-          out);
+    print_examples(out, cli_help_examples, width);
     print_exit_codes(out, width);
 }

@@ -16,6 +16,10 @@ static const cli_choice fits[] = {{"crop", ZENITH_FIT_CROP},
                                   {NULL, 0}};
 static const cli_choice filters[] = {
     {"lanczos", ZENITH_LANCZOS}, {"bicubic", ZENITH_BICUBIC}, {NULL, 0}};
+const cli_choice cli_choices_store[] = {
+    {"f32", ZENITH_F32}, {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {NULL, 0}};
+static const cli_choice shows[] = {
+    {"auto", CLI_SHOW_AUTO}, {"kitty", CLI_SHOW_KITTY}, {"blocks", CLI_SHOW_BLOCKS}, {NULL, 0}};
 const cli_choice cli_choices_space[] = {
     {"model", ZENITH_SPACE_MODEL}, {"raw", ZENITH_SPACE_RAW}, {NULL, 0}};
 
@@ -34,7 +38,7 @@ static const cli_option model[] = {
     {.name = "model",
      .letter = 'm',
      .argument = "NAME",
-     .help = "which model, such as taesd; 'zenith help' lists them",
+     .help = "which model, such as taesd; 'zenith models' lists them",
      .kind = CLI_TEXT,
      .offset = AT(model)},
     {.name = "weights",
@@ -49,6 +53,33 @@ static const cli_option model[] = {
     {.name = NULL}};
 const cli_option_group cli_group_model = {"Model", model};
 
+// clang-format off
+#define THREADS                                                                                    \
+    {.name = "threads",                                                                            \
+     .letter = 't',                                                                                \
+     .argument = "N",                                                                              \
+     .help = "threads to compute with; default: the physical cores this process may use, or "      \
+             "fewer where its cgroup has a quota of CPU time",                                     \
+     .kind = CLI_NUMBER,                                                                           \
+     .offset = AT(threads),                                                                        \
+     .min = 1,                                                                                     \
+     .max = 1024}
+#define LOG                                                                                        \
+    {.name = "log",                                                                                \
+     .help = "show the library's log on standard error",                                           \
+     .kind = CLI_FLAG,                                                                             \
+     .offset = AT(log)}
+#define HELP                                                                                       \
+    {.name = "help",                                                                               \
+     .letter = 'h',                                                                                \
+     .help = "print this text",                                                                    \
+     .kind = CLI_FLAG,                                                                             \
+     .offset = AT(help)}
+// clang-format on
+
+static const cli_option threads[] = {THREADS, {.name = NULL}};
+const cli_option_group cli_group_threads = {"Computation", threads};
+
 static const cli_option run[] = {
     {.name = "dtype",
      .argument = "f32|bf16|int8",
@@ -57,15 +88,7 @@ static const cli_option run[] = {
      .kind = CLI_CHOICE,
      .offset = AT(dtype),
      .choices = dtypes},
-    {.name = "threads",
-     .letter = 't',
-     .argument = "N",
-     .help = "threads to compute with; default: the physical cores this process may use, or fewer "
-             "where its cgroup has a quota of CPU time",
-     .kind = CLI_NUMBER,
-     .offset = AT(threads),
-     .min = 1,
-     .max = 4096},
+    THREADS,
     {.name = "max-memory",
      .argument = "SIZE",
      .help = "bound for working memory, weights and buffers together, in bytes or with K, M, G "
@@ -91,17 +114,33 @@ static const cli_option report[] = {
      .help = "print results and errors only",
      .kind = CLI_FLAG,
      .offset = AT(quiet)},
-    {.name = "log",
-     .help = "show the library's log on standard error",
-     .kind = CLI_FLAG,
-     .offset = AT(log)},
-    {.name = "help",
-     .letter = 'h',
-     .help = "print this text",
-     .kind = CLI_FLAG,
-     .offset = AT(help)},
+    LOG,
+    HELP,
     {.name = NULL}};
 const cli_option_group cli_group_report = {"Messages", report};
+
+static const cli_option facts[] = {{.name = "json",
+                                    .help = "print the facts as one JSON object on standard output",
+                                    .kind = CLI_FLAG,
+                                    .offset = AT(json)},
+                                   LOG,
+                                   HELP,
+                                   {.name = NULL}};
+const cli_option_group cli_group_facts = {"Messages", facts};
+
+static const cli_option show[] = {
+    {.name = "show",
+     .argument = "auto|kitty|blocks",
+     .help =
+         "draw the picture on the terminal: by kitty's graphics protocol where the terminal has "
+         "it, else in coloured half blocks. Without a value (auto) only if standard output is "
+         "a terminal",
+     .optional = true,
+     .kind = CLI_CHOICE,
+     .offset = AT(show),
+     .choices = shows},
+    {.name = NULL}};
+const cli_option_group cli_group_show = {"Terminal", show};
 
 static const cli_option source[] = {
     {.name = "fit",

@@ -4,6 +4,7 @@
 // See options.h. A long option takes its value as --name=VALUE or --name VALUE, a letter as
 // -oVALUE or -o VALUE; flags without values can share a dash (-qh). A word "-" is an input.
 #include "apps/cli/options.h"
+#include "apps/cli/inputs.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/terminal.h"
 
@@ -118,6 +119,8 @@ static int parse_long(const cli_command *command, const char *word, struct words
         cli_say("--%s takes no value", option->name);
         return CLI_USAGE;
     }
+    if (value == NULL && option->optional)
+        return store_value(option, option->choices[0].word, settings);
     if (value == NULL && words->next == words->end) return needs_value(option);
     return store_value(option, value != NULL ? value : *words->next++, settings);
 }
@@ -177,12 +180,17 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_set
             code = parse_letters(command, word, &words, out);
     }
     if (code == CLI_DONE) code = check_inputs(command, out);
+    if (code == CLI_DONE && !out->help) code = cli_inputs_expand(command, out);
     if (code != CLI_DONE) cli_settings_free(out);
     return code;
 }
 
 void cli_settings_free(cli_settings *settings)
 {
+    for (size_t i = 0; settings->expanded != NULL && settings->expanded[i] != NULL; i++)
+        free(settings->expanded[i]);
+    free(settings->expanded);
     free(settings->inputs);
+    settings->expanded = NULL;
     settings->inputs = NULL;
 }

@@ -13,7 +13,7 @@ enum { LINE = 1024, BAR_MAX = 40, BAR_MIN = 8, NAME_MAX_COLUMNS = 40 };
 
 void cli_progress_start(cli_progress *progress, const char *verb, size_t count, bool bar)
 {
-    *progress = (cli_progress){.verb = verb, .count = count, .bar = bar, .share = 1};
+    *progress = (cli_progress){.verb = verb, .unit = "MP", .count = count, .bar = bar, .share = 1};
     progress->started = cli_clock();
 }
 
@@ -22,6 +22,7 @@ void cli_progress_file(cli_progress *progress, size_t index, const char *name)
     progress->index = index;
     progress->name = name;
     progress->megapixels = 0;
+    progress->begun = 0;
     progress->base = 0;
     progress->share = 1;
     progress->file_started = cli_clock();
@@ -86,11 +87,13 @@ static void format_numbers(const cli_progress *progress, double fraction, bool n
     double files = (double)progress->index + fraction;
     if (progress->count > 1)
         snprintf(file, sizeof file, "  file %zu/%zu", progress->index + 1, progress->count);
-    if (in_file > 0.2 && fraction > 0) {
+    if (in_file > 0.2 && fraction > progress->begun) {
         if (!narrow)
-            snprintf(rate, sizeof rate, "  %.2f MP/s", progress->megapixels * fraction / in_file);
+            snprintf(rate, sizeof rate, "  %.2f %s/s",
+                     progress->megapixels * (fraction - progress->begun) / in_file, progress->unit);
         format_time(left, sizeof left,
-                    (now - progress->started) / files * ((double)progress->count - files));
+                    (now - progress->started) / (files - progress->begun) *
+                        ((double)progress->count - files));
     }
     snprintf(text, size, "%3d %%%s%s%s%s", (int)(fraction * 100), file, rate, *left ? "  " : "",
              left);

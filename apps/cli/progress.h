@@ -11,12 +11,14 @@
 
 typedef struct cli_progress {
     const char *verb; // "encode"
+    const char *unit; // of a million of what is counted: "MP", pixels
     bool bar;         // standard error is a terminal
     size_t count;     // of files
     size_t index;     // of the one in work
     const char *name; // of the one in work
     double megapixels, total_megapixels;
     double started, file_started, drawn; // cli_clock
+    double begun;                        // the part of the file that an earlier run has done
     double base, share; // the part of the file's work that the running call is: 0, 1 = all of it
 } cli_progress;
 

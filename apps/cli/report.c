@@ -86,9 +86,14 @@ void cli_session_model_failed(cli_session *session, const cli_failure *failure)
     session->blocked = true;
 }
 
+const char *cli_dtype_name(zenith_dtype dtype)
+{
+    static const char *const names[] = {"default", "f32", "bf16", "int8"};
+    return names[dtype & 3];
+}
+
 static void print_json(const cli_result *result, double seconds)
 {
-    static const char *const dtypes[] = {"default", "f32", "bf16", "int8"};
     const zenith_run_facts *facts = result->facts;
     json_t *object = json_object();
     json_object_set_new(object, "input", cli_json_text(result->input));
@@ -97,7 +102,7 @@ static void print_json(const cli_result *result, double seconds)
     json_object_set_new(object, "width", json_integer(result->width));
     json_object_set_new(object, "height", json_integer(result->height));
     json_object_set_new(object, "model", json_string(result->model));
-    json_object_set_new(object, "dtype", json_string(dtypes[facts->dtype & 3]));
+    json_object_set_new(object, "dtype", json_string(cli_dtype_name(facts->dtype)));
     json_object_set_new(object, "ms", json_real(facts->seconds * 1e3));
     json_object_set_new(object, "total_ms", json_real(seconds * 1e3));
     json_object_set_new(object, "arena_bytes", json_integer((json_int_t)facts->arena_bytes));

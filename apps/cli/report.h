@@ -28,6 +28,8 @@ void cli_session_report(cli_session *session, const cli_result *result);
 // Counts an input whose outputs are all there.
 void cli_session_done(cli_session *session);
 
+const char *cli_dtype_name(zenith_dtype dtype); // "bf16"
+
 // A string even where the bytes are no UTF-8, as file names can be.
 json_t *cli_json_text(const char *text);
 void cli_json_print(json_t *object); // one line on standard output; takes it over

@@ -40,12 +40,14 @@ static void say_summary(const cli_session *session)
     size_t all = session->settings->input_count;
     if (session->failed > 0 && all > 1 && !session->blocked)
         cli_say("%zu of %zu inputs failed, %zu done", session->failed, all, session->done);
-    if (cli_interrupted()) {
+    if (cli_interrupted() && all == 0) {
+        cli_say("interrupted");
+    } else if (cli_interrupted()) {
         cli_say("interrupted, %zu of %zu inputs done", session->done, all);
     } else if (session->failed == 0 && progress->bar && progress->total_megapixels > 0) {
         double seconds = cli_clock() - progress->started;
-        cli_say("%zu file%s, %.1f MP in %.2f s", session->done, session->done == 1 ? "" : "s",
-                progress->total_megapixels, seconds);
+        cli_say("%zu file%s, %.1f %s in %.2f s", session->done, session->done == 1 ? "" : "s",
+                progress->total_megapixels, progress->unit, seconds);
     }
 }
 
@@ -127,7 +129,7 @@ bool cli_session_model(cli_session *session, const char *name, unsigned parts,
 bool cli_model_options_agree(const cli_settings *settings)
 {
     if (settings->model != NULL || settings->weights != NULL) return true;
-    cli_say("which model? Give --model NAME; 'zenith help' lists them");
+    cli_say("which model? Give --model NAME; 'zenith models' lists them");
     return false;
 }
 

@@ -147,6 +147,8 @@ typedef struct zenith_model_info {
     uint64_t parameters;
     const char *weights_sha256; // over names, types, shapes and bytes, whatever the files
     bool has_int8;              // a calibration for these weights was found
+    bool can_int8;              // a calibration can be made for this model
+    const char *weights_path;   // of a file of the weights; a model can have several
 } zenith_model_info;
 ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_info *out);
 
@@ -418,10 +420,23 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy(zenith_context 
                                                                  const char *path,
                                                                  const zenith_image *image);
 
+// --- weights files ------------------------------------------------------------------------------
+
+// Writes the weights as safetensors under the flat names of the published files ("0.weight"),
+// whatever names and layout they were read with. path: a folder that exists, which gets
+// NAME_encoder.safetensors and NAME_decoder.safetensors (of the parts that are there); or one file,
+// where the names begin with "encoder." or "decoder.". number: F32, F16 or BF16; the default is F32,
+// which holds the others without loss. ZENITH_UNSUPPORTED if a value is beyond what F16
+// holds; that file is then not written.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_save(zenith_context *context,
+                                                             const zenith_model *model,
+                                                             const char *path,
+                                                             zenith_number number);
+
 // --- looking into files -------------------------------------------------------------------------
 
 // Describes a file or folder as JSON text: weights (family, variants that fit, tensors, missing and
-// unexpected names), latents, pictures. graph: for weights of a known model, also its operators.
+// unexpected names), a folder with several models (which), latents, pictures. graph: for weights of a known model, also its operators.
 // Free the text with zenith_text_free.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_inspect(zenith_context *context, const char *path,
                                                           const char *model, bool graph,

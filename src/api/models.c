@@ -47,18 +47,42 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
     if (!model || !out) return;
     const zn_model *inner = model->inner;
     const zn_variant *variant = inner->variant;
-    const zenith_model_info info = {.name = variant->name,
-                                    .description = variant->description,
-                                    .parts = inner->parts,
-                                    .latent_channels = (uint32_t)variant->latent_channels,
-                                    .factor = (uint32_t)variant->factor,
-                                    .has_raw = variant->has_raw,
-                                    .scale = variant->scale,
-                                    .shift = variant->shift,
-                                    .parameters = inner->parameters,
-                                    .weights_sha256 = inner->sha256,
-                                    .has_int8 = inner->calibration != NULL};
+    const zenith_model_info info = {
+        .name = variant->name,
+        .description = variant->description,
+        .parts = inner->parts,
+        .latent_channels = (uint32_t)variant->latent_channels,
+        .factor = (uint32_t)variant->factor,
+        .has_raw = variant->has_raw,
+        .scale = variant->scale,
+        .shift = variant->shift,
+        .parameters = inner->parameters,
+        .weights_sha256 = inner->sha256,
+        .has_int8 = inner->calibration != NULL,
+        .can_int8 = variant->can_int8,
+        .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0))};
     zn_info_copy(&info, sizeof info, out);
+}
+
+static zenith_status save(const zn_model *model, const char *path, zenith_number number,
+                          zn_error *err)
+{
+    zn_type type = number == ZENITH_F16 ? ZN_F16 : number == ZENITH_BF16 ? ZN_BF16 : ZN_F32;
+    if (number != ZENITH_NUMBER_DEFAULT && number != ZENITH_F32 && type == ZN_F32)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "Weights are stored as f32, f16 or bf16, not as number type %d.",
+                       (int)number);
+    return zn_model_write(model, path, type, err);
+}
+
+zenith_status zenith_model_save(zenith_context *context, const zenith_model *model,
+                                const char *path, zenith_number number)
+{
+    ZN_TRY(zn_context_enter(context));
+    zenith_status status = model && path ? save(model->inner, path, number, &context->error)
+                                         : zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
+                                                   "model or path is NULL");
+    return zn_context_leave(context, status);
 }
 
 const char *zenith_model_name(size_t index)

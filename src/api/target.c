@@ -50,7 +50,7 @@ static zenith_status write_options(const char *path, const zenith_target_params 
     if (params->level < 0 || params->level > 9)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Compression level %d is not in 1 .. 9.",
                        params->level);
-    options.quality = params->quality ? params->quality : 95;
+    options.quality = params->quality;
     options.level = params->level ? params->level : 1;
     *out = options;
     return ZENITH_OK;

@@ -107,9 +107,12 @@ zenith_status zn_image_read(const uint8_t *data, size_t size, const zn_image_opt
                             zn_image_pixels *out, zn_error *err);
 void zn_image_pixels_free(zn_image_pixels *pixels); // zeroes it; a zeroed one is fine
 
+enum { ZN_IMAGE_QUALITY = 95 }; // where none is asked for
+
 typedef struct zn_image_write_options {
     zn_image_format format;
-    // 1..100, JPEG and lossy WebP; 0 = 95 and 90. JPEG from 90 up keeps all colour samples (4:4:4).
+    // 1..100, JPEG and lossy WebP; 0 = ZN_IMAGE_QUALITY. JPEG from 90 up keeps all colour samples
+    // (4:4:4).
     int quality;
     int level;     // 0..9, PNG; -1 = 1, since 6 costs more than decoding the picture did
     bool lossless; // WebP

@@ -87,7 +87,8 @@ static zenith_status jpeg_open(struct zn_writer *file, uint32_t width, uint32_t 
     if (!encoder) return zn_fail_memory(err, sizeof *encoder);
     *state = encoder;
     encoder->file = file;
-    return start_compress(encoder, width, height, options->quality ? options->quality : 95, err);
+    return start_compress(encoder, width, height,
+                          options->quality ? options->quality : ZN_IMAGE_QUALITY, err);
 }
 
 static zenith_status jpeg_row(void *state, const uint8_t *src, zn_error *err)

@@ -18,7 +18,10 @@ zenith_status zn_png_check(int code, zn_error *err)
     zenith_status status = code == SPNG_ECHUNK_LIMITS ? ZENITH_LIMIT
                            : code == SPNG_EINTERNAL   ? ZENITH_INTERNAL
                                                       : ZENITH_BAD_FILE;
-    if (code == SPNG_EOF)
-        return zn_fail(err, status, "The PNG file is cut short: it ends before its last chunk.");
-    return zn_fail(err, status, "libspng: %s.", spng_strerror(code));
+    // libspng has two codes for a file that ends early: from its own check, and from the stream.
+    if (code == SPNG_EOF || code == SPNG_IO_EOF)
+        return zn_fail(err, status,
+                       "The PNG file is cut short: it ends before its last chunk. Copy or download "
+                       "it again.");
+    return zn_fail(err, status, "The PNG file cannot be used (libspng: %s).", spng_strerror(code));
 }

@@ -52,7 +52,7 @@ static int write_bytes(const uint8_t *data, size_t size, const WebPPicture *pict
 
 static bool configure(const webp_encoder *encoder, WebPConfig *config)
 {
-    int quality = encoder->options.quality ? encoder->options.quality : 90;
+    int quality = encoder->options.quality ? encoder->options.quality : ZN_IMAGE_QUALITY;
     if (!WebPConfigPreset(config, WEBP_PRESET_DEFAULT, (float)quality)) return false;
     // exact pixels: effort 3 of 9, the knee of size against time
     return !encoder->options.lossless || WebPConfigLosslessPreset(config, 3);

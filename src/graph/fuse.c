@@ -10,6 +10,7 @@
 
 typedef struct fusion {
     const zn_graph *src;
+    const zn_cpu *cpu; // NULL: types are not known yet
     const int *uses;
     bool *absorbed;     // by id: an inner node of a match, not copied
     const zn_op **root; // by id: the fused operator rooted there, or NULL
@@ -52,11 +53,12 @@ static void find_matches(fusion *f, const zn_op *const *ops, int ops_count)
     for (size_t id = f->src->count; id-- > 0;) {
         zn_node *node = f->src->nodes[id];
         for (int o = 0; o < ops_count && !f->root[id]; o++) {
+            if ((ops[o]->accepts != NULL) != (f->cpu != NULL)) continue;
             for (int p = 0; p < ops[o]->patterns_count && !f->root[id]; p++) {
                 zn_match match = {0};
-                if (match_at(f, ops[o]->patterns[p], 0, node, &match)) {
-                    absorb(f, ops[o], node, &match);
-                }
+                if (!match_at(f, ops[o]->patterns[p], 0, node, &match)) continue;
+                if (f->cpu && !ops[o]->accepts(&match, f->cpu)) continue;
+                absorb(f, ops[o], node, &match);
             }
         }
     }
@@ -94,11 +96,12 @@ static zenith_status copy_graph(fusion *f, zn_graph *dst)
 }
 
 zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
-                           zn_graph *dst, zn_error *err)
+                           const zn_cpu *cpu, zn_graph *dst, zn_error *err)
 {
     zn_graph_begin(dst, err);
     size_t n = src->count;
     fusion f = {.src = src,
+                .cpu = cpu,
                 .uses = zn_graph_count_uses(src, &dst->arena),
                 .absorbed = zn_arena_alloc(&dst->arena, n * sizeof *f.absorbed),
                 .root = zn_arena_alloc(&dst->arena, n * sizeof *f.root),

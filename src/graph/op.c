@@ -46,7 +46,8 @@ static zenith_status evaluate(const zn_graph *graph, const zn_tensor *inputs, zn
     return zn_fail(err, ZENITH_INTERNAL, "the expansion has no output");
 }
 
-// Inner values of an expansion are f32 whatever the result's type: a fused operator rounds once.
+// Inner values of an expansion are f32 whatever the result's type, unless they are copies: a fused
+// operator rounds once.
 static zenith_status reference_by_expansion(const zn_node *node, const zn_tensor *inputs,
                                             zn_tensor *output, zn_error *err)
 {
@@ -67,8 +68,10 @@ static zenith_status reference_by_expansion(const zn_node *node, const zn_tensor
     for (size_t i = 0; i < graph.count; i++) {
         zn_node *inner = graph.nodes[i];
         if (inner->kind != ZN_NODE_OP) continue;
-        inner->desc.type = inner == root ? node->desc.type : ZN_F32;
-        inner->desc.scale = inner == root ? node->desc.scale : 1;
+        const bool copies = inner->op->traits & ZN_OP_FOLLOWS;
+        const zn_desc *as = inner == root ? &node->desc : copies ? &inner->inputs[0]->desc : NULL;
+        inner->desc.type = as ? as->type : ZN_F32;
+        inner->desc.scale = as ? as->scale : 1;
     }
     values = zn_alloc_zero(sizeof *values * graph.count);
     if (!values) {

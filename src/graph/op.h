@@ -27,12 +27,17 @@ typedef struct zn_rows {
     int64_t begin, end;
 } zn_rows;
 
-// One call of a lowering: result rows [row, row + rows) from windows of the inputs.
+// One call of a lowering: result rows [row, row + rows) from windows of the inputs. Where the
+// operator `rings` (below), there may be fewer rows than the request had, and input 0 may wrap: its
+// rows from the wrap-th on lie ring_bytes before the place where they would follow.
 typedef struct zn_call {
     const void *const *inputs; // of maps: the first row that `rows` asks for; else: the whole value
     void *output;              // of maps: the first row to write; else: the whole value
     int64_t row;               // may be negative or beyond h: such rows are computed and dropped
-    void *scratch;             // scratch_bytes of the lowering, aligned to ZN_ALIGN
+    int64_t rows;
+    int64_t wrap; // INT64_MAX: it does not
+    size_t ring_bytes;
+    void *scratch; // scratch_bytes of the lowering, aligned to ZN_ALIGN
     zn_team *team;
 } zn_call;
 
@@ -108,6 +113,10 @@ struct zn_op {
     // NULL: the reference runs on the rows of each call (only where rows is NULL: pointwise).
     zenith_status (*lower)(const zn_lowering_request *request, zn_lowering **out, zn_error *err);
 
+    // Does the lowering take calls of fewer rows, and an input 0 that wraps? Windows between such
+    // operators are rings, in which no row is ever moved. NULL: no.
+    bool (*rings)(const zn_lowering_request *request);
+
     // Work for the whole result. NULL: one operation per element of it.
     double (*flops)(const zn_node *node);
 
@@ -115,6 +124,8 @@ struct zn_op {
     // how a match becomes a node. `expand` builds the same from plain operators: the reference.
     const zn_pattern *const *patterns;
     int patterns_count;
+    // With `accepts`, it is fused when types are known, and only where that pays on this CPU.
+    bool (*accepts)(const zn_match *match, const zn_cpu *cpu);
     zn_node *(*build)(zn_graph *graph, const zn_match *match);
     zn_node *(*expand)(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
 

@@ -8,9 +8,10 @@
 #include "src/graph/op.h"
 
 // Replaces what the patterns of `ops` match by the fused operator; larger patterns first. A matched
-// inner node must have no other reader.
+// inner node must have no other reader. cpu NULL: before types are known, without the operators
+// that have `accepts`; else those alone.
 zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
-                           zn_graph *dst, zn_error *err);
+                           const zn_cpu *cpu, zn_graph *dst, zn_error *err);
 
 // How precisely a value is kept where maps are bf16.
 typedef enum zn_precision {

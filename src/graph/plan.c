@@ -93,7 +93,7 @@ static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
 
 typedef struct attempt {
     zn_plan_mode mode;
-    int64_t band;
+    int64_t lowest, band;
     bool store;
 } attempt;
 
@@ -113,6 +113,7 @@ static zenith_status try_plan(const zn_graph *graph, const zn_plan_options *opti
     plan->options = *options;
     plan->options.mode = a.mode;
     plan->options.band = a.band;
+    plan->lowest = a.lowest;
     plan->store = a.store;
     *out = NULL;
     ZN_GO(zn_plan_schedule(plan, err));
@@ -135,7 +136,8 @@ fail:
 
 // --- the choice ---------------------------------------------------------------------------------
 
-// The height of the lowest map, of which every map's is a multiple; 0: there is no such height.
+// The height of the lowest map, of which every map's is a multiple: chunks then stay in step. 0:
+// there is no such height, and so no bands.
 static int64_t lowest_height(const zn_graph *graph)
 {
     int64_t lowest = 0;
@@ -150,18 +152,19 @@ static int64_t lowest_height(const zn_graph *graph)
     return lowest;
 }
 
-// The largest band whose rows, of the largest map, are a quarter of a core's second-level cache: what
-// a convolution reads and writes then stays there. At least 1, and no more than pays.
+// The largest band whose rows, of the largest map, are as large as a core's second-level cache. Steps
+// within a round are shorter; a larger band saves work at the seams between resolutions. At least 1,
+// and no more than pays.
 static int64_t band_for_cache(const zn_graph *graph, int64_t lowest, int threads)
 {
-    enum { QUARTER = 512 << 10, MOST = 8 };
+    enum { CACHE = 2 << 20, MOST = 8 };
     size_t largest = 1;
     for (size_t id = 0; id < graph->count; id++) {
         size_t bytes = 0;
         if (!zn_node_is_map(graph->nodes[id])) continue;
         if (zn_desc_bytes(&graph->nodes[id]->desc, &bytes) && bytes > largest) largest = bytes;
     }
-    int64_t band = (int64_t)((double)QUARTER * threads * (double)lowest / (double)largest);
+    int64_t band = (int64_t)((double)CACHE * threads * (double)lowest / (double)largest);
     return band < 1 ? 1 : band > MOST ? MOST : band;
 }
 
@@ -170,16 +173,16 @@ static int list_attempts(const zn_graph *graph, const zn_plan_options *options, 
     int count = 0;
     int64_t lowest = lowest_height(graph), band = options->band;
     if (options->mode == ZN_PLAN_PLANES || lowest == 0) {
-        list[count++] = (attempt){ZN_PLAN_PLANES, 0, true};
+        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true};
         return count;
     }
     if (band == 0) {
         for (band = band_for_cache(graph, lowest, options->threads); band > 1; band /= 2) {
-            list[count++] = (attempt){ZN_PLAN_ROLLING, band, true};
+            list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true};
         }
     }
-    list[count++] = (attempt){ZN_PLAN_ROLLING, band, true};
-    list[count++] = (attempt){ZN_PLAN_ROLLING, band, false};
+    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true};
+    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, false};
     return count;
 }
 

@@ -18,9 +18,10 @@ enum { ZN_WORK_INPUTS = 6 };
 // A value in memory for part of a run.
 //   whole:  holds rows [first_row, first_row + rows), zero rows above and below the map included
 //   window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
+//   ring:   a window of fewer rows: row r is at place r modulo rows
 typedef struct zn_buffer {
     const zn_node *node;
-    bool window;
+    bool window, ring;
     int64_t first_row, rows;
     int64_t chunk, skew, keep; // of a window
     size_t row_bytes;          // of what is no map: all its bytes, in one row
@@ -30,13 +31,14 @@ typedef struct zn_buffer {
 
 typedef struct zn_work {
     const zn_node *node;
-    zn_lowering *lowering;      // NULL for an input of the graph
+    zn_lowering *lowering;      // NULL for a leaf of the graph: an input, a state or a scalar
     int64_t height;             // rows of the result; 1 for what is no map
     int64_t chunk, skew;        // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
     int64_t call_rows;          // rows of one call; divides chunk
+    int group;                  // works of a group take turns, a call each
     int buffer;                 // index of the result's
     int inputs[ZN_WORK_INPUTS]; // indices of the inputs' buffers, or -1
-    int input_index;            // of an input of the graph: its number
+    int leaf_index;             // of a leaf: its number among those of its kind
     int output_index;           // of an output of the graph: its number, else -1
     double flops_per_row;
 } zn_work;
@@ -60,13 +62,14 @@ struct zn_plan {
     size_t buffers_count, buffers_capacity;
     int *current; // while scheduling, by node id: the buffer that holds it now, or -1
     int ticks;
-    bool store; // rolling with barriers: keep cut points whole rather than recompute
+    int64_t lowest; // rolling: the lowest map's height, of which every map's is a multiple
+    bool store;     // rolling with barriers: keep cut points whole rather than recompute
     bool rewinds;
     size_t scratch_offset, scratch_bytes, bytes;
     double flops;
 };
 
-// Fills passes, works and buffers (without offsets) for options.mode, options.band and store.
+// Fills passes, works and buffers (without offsets) for options.mode and band, lowest and store.
 zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);
 
 // Gives every buffer, and the scratch, its place in the arena: first fit, largest first.

@@ -17,30 +17,49 @@ typedef struct runner {
     double reported; // fraction at the last progress call
 } runner;
 
-static int64_t first_row(const zn_buffer *buffer, int64_t round)
+// Where row `row` of a value lies among the rows of its buffer.
+static int64_t place_of(const zn_buffer *buffer, int64_t round, int64_t row)
 {
-    return buffer->window ? round * buffer->chunk - buffer->skew - buffer->keep : buffer->first_row;
+    if (buffer->ring) {
+        int64_t place = row % buffer->rows;
+        return place < 0 ? place + buffer->rows : place;
+    }
+    int64_t first = buffer->window ? round * buffer->chunk - buffer->skew - buffer->keep
+                                   : buffer->first_row;
+    return row - first;
 }
 
 static uint8_t *row_at(const runner *r, const zn_buffer *buffer, int64_t round, int64_t row)
 {
-    size_t index = (size_t)(row - first_row(buffer, round));
-    return r->arena + buffer->offset + index * buffer->row_bytes;
+    size_t place = (size_t)place_of(buffer, round, row);
+    return r->arena + buffer->offset + place * buffer->row_bytes;
+}
+
+// How many rows from `row` on lie one after the other.
+static int64_t unbroken_rows(const zn_buffer *buffer, int64_t row, int64_t count)
+{
+    int64_t room = buffer->ring ? buffer->rows - place_of(buffer, 0, row) : count;
+    return room < count ? room : count;
 }
 
 static void zero_rows(const runner *r, const zn_buffer *buffer, int64_t round, int64_t begin,
                       int64_t end)
 {
-    if (begin >= end) return;
-    memset(row_at(r, buffer, round, begin), 0, (size_t)(end - begin) * buffer->row_bytes);
+    while (begin < end) {
+        int64_t count = unbroken_rows(buffer, begin, end - begin);
+        memset(row_at(r, buffer, round, begin), 0, (size_t)count * buffer->row_bytes);
+        begin += count;
+    }
 }
 
 // Before a value's first rows: the padding above (and, where it is held whole, below) is zero.
 static void begin_value(const runner *r, const zn_work *work, const zn_buffer *buffer)
 {
-    if (buffer->window) {
-        int64_t first = first_row(buffer, 0);
-        zero_rows(r, buffer, 0, first, first + buffer->keep);
+    if (buffer->ring) {
+        zero_rows(r, buffer, 0, 0, buffer->rows);
+    } else if (buffer->window) {
+        int64_t newest = -buffer->skew;
+        zero_rows(r, buffer, 0, newest - buffer->keep, newest);
     } else {
         zero_rows(r, buffer, 0, buffer->first_row, 0);
         zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
@@ -68,36 +87,58 @@ static zenith_status stopped(runner *r, zn_error *err)
     return zn_fail(err, ZENITH_CANCELLED, "stopped by the progress callback");
 }
 
-static int number_of(const zn_graph *graph, const zn_node *node)
-{
-    int number = 0;
-    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == node->kind;
-    return number;
-}
-
 // Rows of a leaf: from the caller, from a state, or a scalar.
 static zenith_status fetch(runner *r, const zn_work *work, int64_t row, int64_t rows, uint8_t *dst,
                            zn_error *err)
 {
     const zn_buffer *buffer = &r->plan->buffers[work->buffer];
     if (work->node->kind == ZN_NODE_INPUT) {
-        return r->run->read(r->run->cookie, work->input_index, row, rows, dst, err);
+        return r->run->read(r->run->cookie, work->leaf_index, row, rows, dst, err);
     }
-    int number = number_of(r->plan->graph, work->node);
     if (work->node->kind == ZN_NODE_SCALAR) {
-        memcpy(dst, &r->run->scalars[number], sizeof(float));
+        memcpy(dst, &r->run->scalars[work->leaf_index], sizeof(float));
         return ZENITH_OK;
     }
-    const uint8_t *state = r->run->states[number];
+    const uint8_t *state = r->run->states[work->leaf_index];
     memcpy(dst, state + (size_t)row * buffer->row_bytes, (size_t)rows * buffer->row_bytes);
     return ZENITH_OK;
 }
 
-static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t row, uint8_t *dst,
+static zn_rows rows_of_input(const zn_work *work, int input, int64_t row, int64_t rows)
+{
+    return zn_node_rows(work->node, input, (zn_rows){row, row + rows});
+}
+
+// Rows that one call can compute from `row` on: where its result or an input it reads row by row
+// wraps around, there is another call. What reads several rows for one takes an input that wraps.
+static int64_t rows_of_call(const runner *r, const zn_work *work, int64_t row, int64_t count)
+{
+    count = unbroken_rows(&r->plan->buffers[work->buffer], row, count);
+    for (int i = 0; i < work->node->inputs_count; i++) {
+        if (work->inputs[i] < 0 || !r->plan->buffers[work->inputs[i]].ring) continue;
+        zn_rows one = rows_of_input(work, i, row, 1);
+        for (; one.end - one.begin == 1 && count > 1; count--) {
+            zn_rows all = rows_of_input(work, i, row, count);
+            int64_t needed = all.end - all.begin;
+            const zn_buffer *buffer = &r->plan->buffers[work->inputs[i]];
+            if (unbroken_rows(buffer, all.begin, needed) == needed) break;
+        }
+    }
+    return count;
+}
+
+static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t row, int64_t rows,
                           zn_error *err)
 {
     const zn_plan *plan = r->plan;
     const void *inputs[ZN_WORK_INPUTS] = {0};
+    zn_call made = {.inputs = inputs,
+                    .output = row_at(r, &plan->buffers[work->buffer], round, row),
+                    .row = row,
+                    .rows = rows,
+                    .wrap = INT64_MAX,
+                    .scratch = r->arena + plan->scratch_offset,
+                    .team = r->team};
     for (int i = 0; i < work->node->inputs_count; i++) {
         const zn_node *node = work->node->inputs[i];
         if (work->inputs[i] < 0) {
@@ -107,22 +148,58 @@ static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t
         const zn_buffer *buffer = &plan->buffers[work->inputs[i]];
         int64_t begin = 0;
         if (zn_node_is_map(node) && !(work->node->op->traits & ZN_OP_BARRIER)) {
-            begin = zn_node_rows(work->node, i, (zn_rows){row, row + work->call_rows}).begin;
+            begin = rows_of_input(work, i, row, rows).begin;
         }
         inputs[i] = row_at(r, buffer, round, begin);
+        if (i == 0 && buffer->ring) {
+            made.wrap = buffer->rows - place_of(buffer, round, begin);
+            made.ring_bytes = buffer->bytes;
+        }
     }
-    zn_call made = {.inputs = inputs,
-                    .output = dst,
-                    .row = row,
-                    .scratch = r->arena + plan->scratch_offset,
-                    .team = r->team};
-    r->done += work->flops_per_row * (double)work->call_rows;
+    r->done += work->flops_per_row * (double)rows;
     return work->lowering->run(work->lowering, &made, err);
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
     return value < low ? low : value > high ? high : value;
+}
+
+// The rows [begin, end) of a work by its lowering, but for calls that lie outside the map.
+static zenith_status call_rows(runner *r, const zn_work *work, int64_t round, int64_t begin,
+                               int64_t end, zn_error *err)
+{
+    for (int64_t row = begin; row < end; row += work->call_rows) {
+        if (row + work->call_rows <= 0 || row >= work->height) continue;
+        ZN_TRY(stopped(r, err));
+        for (int64_t at = row; at < row + work->call_rows;) {
+            int64_t rows = rows_of_call(r, work, at, row + work->call_rows - at);
+            ZN_TRY(call(r, work, round, at, rows, err));
+            at += rows;
+        }
+    }
+    return ZENITH_OK;
+}
+
+// Rows [begin, end) of a window that lie outside the map are zero as far as a reader's halo goes.
+static void zero_outside(const runner *r, const zn_work *work, int64_t round, int64_t begin,
+                         int64_t end)
+{
+    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+    int64_t reach = buffer->window ? buffer->keep + buffer->chunk : INT32_MAX;
+    zero_rows(r, buffer, round, clamp(-reach, begin, end), clamp(0, begin, end));
+    zero_rows(r, buffer, round, clamp(work->height, begin, end),
+              clamp(work->height + reach, begin, end));
+}
+
+static void observe(const runner *r, const zn_work *work, int64_t round, int64_t begin, int64_t end)
+{
+    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+    while (begin < end) {
+        int64_t count = unbroken_rows(buffer, begin, end - begin);
+        r->run->observe(r->run->cookie, work->node, begin, count, row_at(r, buffer, round, begin));
+        begin += count;
+    }
 }
 
 // Rows [begin, begin + count) of one work: computed, zeroed outside the map, and shown to the world.
@@ -132,27 +209,18 @@ static zenith_status compute(runner *r, const zn_work *work, int64_t round, int6
     const zn_buffer *buffer = &r->plan->buffers[work->buffer];
     int64_t end = begin + count;
     int64_t inside = clamp(begin, 0, work->height), outside = clamp(end, 0, work->height);
-    if (!work->lowering) {
-        if (inside < outside) {
-            uint8_t *dst = row_at(r, buffer, round, inside);
-            ZN_TRY(fetch(r, work, inside, outside - inside, dst, err));
-        }
-    } else {
-        for (int64_t row = begin; row < end; row += work->call_rows) {
-            if (row + work->call_rows <= 0 || row >= work->height) continue;
-            ZN_TRY(stopped(r, err));
-            ZN_TRY(call(r, work, round, row, row_at(r, buffer, round, row), err));
-        }
+    if (work->lowering) {
+        ZN_TRY(call_rows(r, work, round, begin, end, err));
+    } else if (inside < outside) {
+        uint8_t *dst = row_at(r, buffer, round, inside);
+        ZN_TRY(fetch(r, work, inside, outside - inside, dst, err));
     }
-    zero_rows(r, buffer, round, begin, clamp(0, begin, end));
-    zero_rows(r, buffer, round, clamp(work->height, begin, end), end);
+    zero_outside(r, work, round, begin, end);
     if (inside >= outside) return ZENITH_OK;
-    const uint8_t *rows = row_at(r, buffer, round, inside);
-    if (r->run->observe && work->lowering) {
-        r->run->observe(r->run->cookie, work->node, inside, outside - inside, rows);
-    }
+    if (r->run->observe && work->lowering) observe(r, work, round, inside, outside);
     if (work->output_index < 0 || !r->last_pass) return ZENITH_OK;
-    return r->run->write(r->run->cookie, work->output_index, inside, outside - inside, rows, err);
+    return r->run->write(r->run->cookie, work->output_index, inside, outside - inside,
+                         row_at(r, buffer, round, inside), err); // an output is no ring
 }
 
 static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *err)
@@ -167,15 +235,10 @@ static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *er
     return ZENITH_OK;
 }
 
-// How many works from `first` on take the same steps: one after the other they then follow a few rows
-// through a whole resolution of the network while these are in the cache.
 static int group_size(const zn_work *first, int count)
 {
     int size = 1;
-    while (size < count && first[size].lowering && first->lowering &&
-           first[size].chunk == first->chunk && first[size].call_rows == first->call_rows) {
-        size++;
-    }
+    while (size < count && first[size].group == first->group) size++;
     return size;
 }
 
@@ -183,7 +246,7 @@ static void begin_round(const runner *r, const zn_work *work, int64_t round)
 {
     const zn_buffer *buffer = &r->plan->buffers[work->buffer];
     if (round == 0) begin_value(r, work, buffer);
-    if (round > 0 && buffer->window) slide(r, buffer);
+    if (round > 0 && buffer->window && !buffer->ring) slide(r, buffer);
 }
 
 static zenith_status run_group(runner *r, const zn_work *works, int count, int64_t round,

@@ -51,10 +51,11 @@ static int index_in(zn_node *const *list, size_t count, const zn_node *node)
     return -1;
 }
 
-static int number_of_input(const zn_graph *graph, const zn_node *node)
+// How many nodes of its kind come before.
+static int number_of(const zn_graph *graph, const zn_node *node)
 {
     int number = 0;
-    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == ZN_NODE_INPUT;
+    for (int id = 0; id < node->id; id++) number += graph->nodes[id]->kind == node->kind;
     return number;
 }
 
@@ -105,7 +106,7 @@ static zn_work begin_work(const zn_plan *plan, const zn_node *node)
 {
     zn_work work = {.node = node, .height = height_of(node)};
     work.output_index = index_in(plan->graph->outputs, plan->graph->outputs_count, node);
-    if (node->kind == ZN_NODE_INPUT) work.input_index = number_of_input(plan->graph, node);
+    if (node->kind != ZN_NODE_OP) work.leaf_index = number_of(plan->graph, node);
     work.flops_per_row = zn_node_flops(node) / (double)(work.height > 0 ? work.height : 1);
     return work;
 }
@@ -224,15 +225,14 @@ static zenith_status schedule_planes(zn_plan *plan, zn_error *err)
 
 typedef struct rolling {
     zn_plan *plan;
-    int64_t lowest; // height of the lowest map
-    bool *needed;   // by id: computed in this pass
-    bool *stored;   // by id: to be held whole when computed
-    int64_t *skew;  // by id
+    bool *needed;  // by id: computed in this pass
+    bool *stored;  // by id: to be held whole when computed
+    int64_t *skew; // by id
 } rolling;
 
 static int64_t chunk_of(const rolling *r, const zn_node *node)
 {
-    return r->plan->options.band * (height_of(node) / r->lowest);
+    return r->plan->options.band * (height_of(node) / r->plan->lowest);
 }
 
 // Marks a node to be computed in this pass, unless it is held whole already.
@@ -326,25 +326,80 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
 }
 
 // Works of one resolution take the same steps, short enough for the slowest of them and for the cache:
-// the runner then goes through them together, step by step.
+// the runner then goes through them together, step by step. Two rows are better than one: kernels
+// share what they load among them.
 static void align_calls(zn_plan *plan, int first)
 {
-    enum { CACHED = 512 << 10 }; // bytes of one map's rows in a step, per thread
+    enum { CACHED = 128 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
         int64_t chunk = plan->works[i].chunk, rows = chunk;
         for (size_t j = (size_t)first; j < plan->works_count; j++) {
             const zn_work *other = &plan->works[j];
             if (other->chunk != chunk || !other->node->op) continue;
             size_t row_bytes = plan->buffers[other->buffer].row_bytes;
-            int64_t cached = (int64_t)((size_t)CACHED * (size_t)plan->options.threads / row_bytes);
+            int64_t cached = (int64_t)((size_t)CACHED / row_bytes);
+            cached = (cached < PAIR ? PAIR : cached) * plan->options.threads;
+            if (cached < rows) rows = cached;
             if (other->call_rows < rows) rows = other->call_rows;
-            if (cached < rows) rows = cached < 1 ? 1 : cached;
         }
         plan->works[i].call_rows = largest_divisor(chunk, rows);
     }
 }
 
-// Windows end with their pass: a later pass that needs the value again computes it again.
+// Neighbours that take the same steps are a group.
+static void number_groups(zn_plan *plan, int first)
+{
+    for (size_t i = (size_t)first; i < plan->works_count; i++) {
+        zn_work *work = &plan->works[i];
+        const zn_work *before = (int)i > first ? work - 1 : NULL;
+        bool joins = before && before->node->op && work->node->op && before->chunk == work->chunk &&
+                     before->call_rows == work->call_rows;
+        work->group = joins ? before->group : (int)i;
+    }
+}
+
+static bool rings(const zn_plan *plan, const zn_work *work)
+{
+    const zn_op *op = work->node->op;
+    if (!op || !op->rings) return false;
+    const zn_lowering_request request = {.node = work->node,
+                                         .rows = work->call_rows,
+                                         .cpu = plan->options.cpu,
+                                         .threads = plan->options.threads,
+                                         .dnn = plan->options.dnn,
+                                         .packs = plan->options.packs};
+    return op->rings(&request);
+}
+
+static bool reads(const zn_work *work, int buffer)
+{
+    for (int i = 0; i < work->node->inputs_count; i++) {
+        if (work->inputs[i] == buffer) return true;
+    }
+    return false;
+}
+
+// A window between operators that take rings becomes one. Read in its own group alone it holds the
+// rows of a step, not of a round.
+static void make_rings(zn_plan *plan, int first)
+{
+    for (size_t i = (size_t)first; i < plan->works_count; i++) {
+        const zn_work *work = &plan->works[i];
+        zn_buffer *buffer = &plan->buffers[work->buffer];
+        bool ring = buffer->window && work->output_index < 0 && rings(plan, work);
+        bool inside = true;
+        for (size_t j = i + 1; ring && j < plan->works_count; j++) {
+            if (!reads(&plan->works[j], work->buffer)) continue;
+            ring = rings(plan, &plan->works[j]);
+            inside &= plan->works[j].group == work->group;
+        }
+        if (!ring) continue;
+        buffer->ring = true;
+        buffer->rows = buffer->keep + (inside ? work->call_rows : buffer->chunk);
+        buffer->bytes = buffer->row_bytes * (size_t)buffer->rows;
+    }
+}
+
 static void forget_windows(rolling *r)
 {
     for (size_t id = 0; id < r->plan->graph->count; id++) {
@@ -358,17 +413,20 @@ static zenith_status rolling_pass(rolling *r, zn_error *err)
     zn_plan *plan = r->plan;
     ZN_TRY(add_pass(plan, true, err));
     need_inputs(r);
-    bool reads = false;
+    bool reads_input = false;
     for (size_t id = 0; id < plan->graph->count; id++) {
         const zn_node *node = plan->graph->nodes[id];
         if (zn_node_is_map(node)) r->skew[id] = r->needed[id] ? find_skew(r, node) : 0;
-        reads |= r->needed[id] && node->kind == ZN_NODE_INPUT;
+        reads_input |= r->needed[id] && node->kind == ZN_NODE_INPUT;
     }
     for (size_t id = 0; id < plan->graph->count; id++) {
         if (r->needed[id]) ZN_TRY(rolling_work(r, plan->graph->nodes[id], err));
     }
-    align_calls(plan, plan->passes[plan->passes_count - 1].first_work);
-    plan->rewinds |= reads && plan->passes_count > 1;
+    const int first = plan->passes[plan->passes_count - 1].first_work;
+    align_calls(plan, first);
+    number_groups(plan, first);
+    make_rings(plan, first);
+    plan->rewinds |= reads_input && plan->passes_count > 1;
     plan->ticks++;
     forget_windows(r);
     memset(r->needed, 0, plan->graph->count * sizeof *r->needed);
@@ -445,23 +503,6 @@ static zenith_status schedule_rolling(rolling *r, zn_error *err)
     return ZENITH_OK;
 }
 
-// Every map's height must be a multiple of the lowest's: chunks then stay in step.
-static zenith_status find_lowest(rolling *r, zn_error *err)
-{
-    const zn_graph *graph = r->plan->graph;
-    for (size_t id = 0; id < graph->count; id++) {
-        if (!zn_node_is_map(graph->nodes[id])) continue;
-        int64_t height = height_of(graph->nodes[id]);
-        if (r->lowest == 0 || height < r->lowest) r->lowest = height;
-    }
-    for (size_t id = 0; id < graph->count && r->lowest > 0; id++) {
-        if (!zn_node_is_map(graph->nodes[id])) continue;
-        if (height_of(graph->nodes[id]) % r->lowest != 0) r->lowest = 0;
-    }
-    if (r->lowest > 0) return ZENITH_OK;
-    return zn_fail(err, ZENITH_UNSUPPORTED, "these heights cannot be computed in bands");
-}
-
 zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
 {
     size_t n = plan->graph->count;
@@ -474,6 +515,5 @@ zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
                  .stored = zn_arena_alloc(&plan->arena, n * sizeof *r.stored),
                  .skew = zn_arena_alloc(&plan->arena, n * sizeof *r.skew)};
     if (!r.needed || !r.stored || !r.skew) return zn_fail_memory(err, n * sizeof *r.skew);
-    ZN_TRY(find_lowest(&r, err));
     return schedule_rolling(&r, err);
 }

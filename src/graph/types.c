@@ -102,15 +102,6 @@ static zn_node *integer(typing *t, const zn_node *node)
     return t->as_integer[node->id];
 }
 
-// A residual is read in the type of the result it is added into.
-static zn_node *residual(typing *t, const zn_node *node, zn_type result)
-{
-    zn_node *stored = t->stored[node->id];
-    if (result == ZN_U8 || result == ZN_S8) return integer(t, node);
-    bool fits = stored && stored->desc.type == result && stored->desc.scale == 1;
-    return !stored || fits ? stored : t->policy->convert(t->dst, stored, result, 1);
-}
-
 // What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once.
 static void settle_outputs(typing *t)
 {
@@ -143,10 +134,8 @@ static zn_node *copy_typed(typing *t, const zn_node *node)
     for (int i = 0; i < node->inputs_count; i++) {
         const zn_node *input = node->inputs[i];
         zn_node *stored = t->stored[input->id];
-        if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED)) {
-            inputs[i] = stored;
-        } else if (i > 0) {
-            inputs[i] = residual(t, input, made.desc.type);
+        if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED) || i > 0) {
+            inputs[i] = stored; // a residual is added as it is stored, whatever the result's type
         } else if (node->op->traits & ZN_OP_FOLLOWS) {
             // A copy in another place: copied in the type in which it will be multiplied.
             inputs[i] = t->wants_integer[node->id] ? stored

@@ -28,6 +28,11 @@ static void store_bf16(void *dst, size_t i, float value)
     ((uint16_t *)dst)[i] = zn_f32_to_bf16(value);
 }
 
+static void store_bf16x2(void *dst, size_t i, float value)
+{
+    ((uint32_t *)dst)[i] = zn_f32_to_bf16x2(value);
+}
+
 static void store_u8(void *dst, size_t i, float value)
 {
     ((uint8_t *)dst)[i] = (uint8_t)quantise(value, 0.0f, 255.0f);
@@ -61,27 +66,6 @@ static zn_convert_fn *convert_scalar(zn_type from, zn_type to)
     return convert_pairs[from][to];
 }
 
-// bf16x2 is for small maps, so one version serves; the compiler makes vectors of it.
-static void f32_to_bf16x2(const void *restrict src, float src_scale, void *restrict dst,
-                          float dst_scale, size_t n)
-{
-    const float inverse = 1.0f / dst_scale;
-    for (size_t i = 0; i < n; i++) {
-        float real = load_f32(src, i) * src_scale;
-        ((uint32_t *)dst)[i] = zn_f32_to_bf16x2(real * inverse);
-    }
-}
-
-static void bf16x2_to_f32(const void *restrict src, float src_scale, void *restrict dst,
-                          float dst_scale, size_t n)
-{
-    const float inverse = 1.0f / dst_scale;
-    for (size_t i = 0; i < n; i++) {
-        float real = zn_bf16x2_to_f32(((const uint32_t *)src)[i]) * src_scale;
-        ((float *)dst)[i] = real * inverse;
-    }
-}
-
 static const struct {
     zn_isa isa;
     zn_convert_fn *(*find)(zn_type from, zn_type to);
@@ -95,8 +79,6 @@ static const struct {
 
 zn_convert_fn *zn_convert_pick(zn_isa isa, zn_type from, zn_type to)
 {
-    if (from == ZN_F32 && to == ZN_BF16X2) return f32_to_bf16x2;
-    if (from == ZN_BF16X2 && to == ZN_F32) return bf16x2_to_f32;
     size_t best = sizeof versions / sizeof *versions - 1;
     while (versions[best].isa > isa) best--;
     return versions[best].find(from, to);

@@ -11,15 +11,17 @@
 typedef float element_f32;
 typedef uint16_t element_bf16;
 typedef uint16_t element_f16;
+typedef uint32_t element_bf16x2;
 typedef uint8_t element_u8;
 typedef int8_t element_s8;
 
 // A loaded element as the number it stands for; see convert.h.
-#define SCALED_f32(op_mul, op_div, x, scale, divisor)  op_mul(x, scale)
-#define SCALED_bf16(op_mul, op_div, x, scale, divisor) op_mul(x, scale)
-#define SCALED_f16(op_mul, op_div, x, scale, divisor)  op_mul(x, scale)
-#define SCALED_u8(op_mul, op_div, x, scale, divisor)   op_div(x, divisor)
-#define SCALED_s8(op_mul, op_div, x, scale, divisor)   op_div(x, divisor)
+#define SCALED_f32(op_mul, op_div, x, scale, divisor)    op_mul(x, scale)
+#define SCALED_bf16(op_mul, op_div, x, scale, divisor)   op_mul(x, scale)
+#define SCALED_bf16x2(op_mul, op_div, x, scale, divisor) op_mul(x, scale)
+#define SCALED_f16(op_mul, op_div, x, scale, divisor)    op_mul(x, scale)
+#define SCALED_u8(op_mul, op_div, x, scale, divisor)     op_div(x, divisor)
+#define SCALED_s8(op_mul, op_div, x, scale, divisor)     op_div(x, divisor)
 
 static inline float load_f32(const void *src, size_t i)
 {
@@ -34,6 +36,11 @@ static inline float load_bf16(const void *src, size_t i)
 static inline float load_f16(const void *src, size_t i)
 {
     return zn_f16_to_f32(((const uint16_t *)src)[i]);
+}
+
+static inline float load_bf16x2(const void *src, size_t i)
+{
+    return zn_bf16x2_to_f32(((const uint32_t *)src)[i]);
 }
 
 static inline float load_u8(const void *src, size_t i)

@@ -178,24 +178,31 @@ static size_t count_parameters(const zn_graph *graph, uint64_t *elements)
     return tensors;
 }
 
-// Builds each part for one small picture: fails if a parameter is missing or misshapen.
+zenith_status zn_model_small_graph(const zn_model *model, unsigned part, zn_graph *out,
+                                   zn_error *err)
+{
+    const int64_t factor = model->variant->factor, latent = model->variant->latent_channels;
+    zn_graph_begin(out, err);
+    zn_shape shape = part == ZN_ENCODER ? ZN_SHAPE(1, factor, factor, 3)
+                                        : ZN_SHAPE(1, 1, 1, latent);
+    zn_node *x = zn_graph_input(out, "input", zn_desc_make(ZN_F32, shape));
+    zn_node *y = zn_model_build(model, part, out, x);
+    if (y) zn_graph_output(out, y);
+    zenith_status status = zn_graph_finish(out);
+    if (status != ZENITH_OK) zn_graph_free(out);
+    return status;
+}
+
+// Fails if a parameter is missing or misshapen.
 static zenith_status check_parameters(zn_model *model, zn_error *err)
 {
     size_t used = 0;
-    const int64_t factor = model->variant->factor, latent = model->variant->latent_channels;
     for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
-        if (!(model->parts & part)) continue;
         zn_graph graph;
-        zn_graph_begin(&graph, err);
-        zn_shape shape = part == ZN_ENCODER ? ZN_SHAPE(1, factor, factor, 3)
-                                            : ZN_SHAPE(1, 1, 1, latent);
-        zn_node *x = zn_graph_input(&graph, "input", zn_desc_make(ZN_F32, shape));
-        zn_node *y = zn_model_build(model, part, &graph, x);
-        if (y) zn_graph_output(&graph, y);
-        zenith_status status = zn_graph_finish(&graph);
-        if (status == ZENITH_OK) used += count_parameters(&graph, &model->parameters);
+        if (!(model->parts & part)) continue;
+        ZN_TRY(zn_model_small_graph(model, part, &graph, err));
+        used += count_parameters(&graph, &model->parameters);
         zn_graph_free(&graph);
-        if (status != ZENITH_OK) return status;
     }
     model->unexpected = zn_weights_count(model->weights) - used;
     return ZENITH_OK;

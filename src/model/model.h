@@ -39,6 +39,16 @@ void zn_model_unref(zn_model *model); // NULL is fine
 // Adds the network to a graph: from `x` to its result.
 zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x);
 
+// The network of one part for one small picture, whose parameters are all there and well shaped.
+// Free it with zn_graph_free.
+zenith_status zn_model_small_graph(const zn_model *model, unsigned part, zn_graph *out,
+                                   zn_error *err);
+
+// Writes the parameters under the names of `build` in one type (F32, F16, BF16): into a folder as
+// NAME_encoder.safetensors and NAME_decoder.safetensors without the part's prefix, as published, or
+// into one file with it.
+zenith_status zn_model_write(const zn_model *model, const char *path, zn_type type, zn_error *err);
+
 // All variants of all families, in the order of models.list: 0, 1, ... until NULL.
 const zn_variant *zn_variant_at(size_t index);
 const zn_variant *zn_variant_find(const char *name);

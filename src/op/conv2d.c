@@ -63,15 +63,25 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
+static zn_conv_parts take_apart(const zn_node *node)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    return (zn_conv_parts){.node = node,
+                           .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
+                           .stride = a->stride,
+                           .pad = a->pad};
+}
+
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    const zn_node *node = request->node;
-    const zn_conv2d_attributes *a = node->attributes;
-    const zn_conv_parts parts = {.node = node,
-                                 .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
-                                 .stride = a->stride,
-                                 .pad = a->pad};
+    const zn_conv_parts parts = take_apart(request->node);
     return zn_conv_lower(request, &parts, out, err);
+}
+
+static bool rings(const zn_lowering_request *request)
+{
+    const zn_conv_parts parts = take_apart(request->node);
+    return zn_conv_rings(request, &parts);
 }
 
 static const zn_conv2d_attributes same = {1, 1}, half = {2, 1}, point = {1, 0}, skip = {2, 0};
@@ -97,6 +107,7 @@ const zn_op zn_op_conv2d = {
     .rows = rows,
     .reference = reference,
     .lower = lower,
+    .rings = rings,
     .flops = zn_conv_flops,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,

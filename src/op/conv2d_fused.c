@@ -34,18 +34,28 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
     return input == 0 ? zn_conv_rows(node, a->stride, a->pad, out) : out;
 }
 
+static zn_conv_parts take_apart(const zn_node *node)
+{
+    const zn_conv2d_fused_attributes *a = node->attributes;
+    return (zn_conv_parts){.node = node,
+                           .bias = a->bias ? node->inputs[2] : NULL,
+                           .residual = a->residual ? node->inputs[residual_input(a)] : NULL,
+                           .residual_input = residual_input(a),
+                           .stride = a->stride,
+                           .pad = a->pad,
+                           .relu = a->relu};
+}
+
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    const zn_node *node = request->node;
-    const zn_conv2d_fused_attributes *a = node->attributes;
-    const zn_conv_parts parts = {.node = node,
-                                 .bias = a->bias ? node->inputs[2] : NULL,
-                                 .residual = a->residual ? node->inputs[residual_input(a)] : NULL,
-                                 .residual_input = residual_input(a),
-                                 .stride = a->stride,
-                                 .pad = a->pad,
-                                 .relu = a->relu};
+    const zn_conv_parts parts = take_apart(request->node);
     return zn_conv_lower(request, &parts, out, err);
+}
+
+static bool rings(const zn_lowering_request *request)
+{
+    const zn_conv_parts parts = take_apart(request->node);
+    return zn_conv_rings(request, &parts);
 }
 
 static double flops(const zn_node *node)
@@ -147,6 +157,7 @@ const zn_op zn_op_conv2d_fused = {
     .infer = infer,
     .rows = rows,
     .lower = lower,
+    .rings = rings,
     .flops = flops,
     .patterns = patterns,
     .patterns_count = sizeof patterns / sizeof *patterns,

@@ -337,9 +337,15 @@ static zenith_status count_elements(conv_lowering *l, const zn_lowering_request 
     return ZENITH_OK;
 }
 
+bool zn_conv_rings(const zn_lowering_request *request, const zn_conv_parts *parts)
+{
+    return zn_conv_dot_fits(&request->cpu, parts);
+}
+
 zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                             zn_lowering **out, zn_error *err)
 {
+    if (zn_conv_dot_fits(&request->cpu, parts)) return zn_conv_dot_lower(request, parts, out, err);
     conv_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     compute_types types;

@@ -3,14 +3,15 @@
 //
 // What conv2d and conv2d_fused share: shape rule, row rule, cost, and code.
 //
-// A convolution computes in the type of its input, on oneDNN where it has that type on this CPU.
-// Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
+// A convolution computes in the type of its input: by our own kernel where that is the faster
+// (conv_dot_lowering.c), else on oneDNN where it has that type on this CPU. Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
 // f32 convolution is oneDNN's or, without it, our kernel's. A result type that the convolution
 // cannot make is made from its f32 result.
 #ifndef ZN_OP_CONV_LOWERING_H
 #define ZN_OP_CONV_LOWERING_H
 
 #include "src/graph/op.h"
+#include "src/kernel/conv_dot.h"
 
 // A convolution node taken apart. Input 0 is x, 1 is weight.
 typedef struct zn_conv_parts {
@@ -27,5 +28,24 @@ zn_rows zn_conv_rows(const zn_node *node, int stride, int pad, zn_rows out);
 double zn_conv_flops(const zn_node *node);
 zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                             zn_lowering **out, zn_error *err);
+bool zn_conv_rings(const zn_lowering_request *request, const zn_conv_parts *parts);
+
+// The same by the kernel conv_dot, where it has a version for this CPU, these types and channels.
+bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts);
+zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
+                                zn_lowering **out, zn_error *err);
+
+// A call of conv_dot, ready but for src, residual and dst.
+typedef struct zn_conv_dot {
+    zn_conv_dot_fn *run;
+    zn_conv_dot_args args;
+    float *vectors; // scale and bias
+} zn_conv_dot;
+
+// weight: the node's, or one made from it, which `variant` then names; it may go when this returns.
+zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_conv_parts *parts,
+                                  const zn_tensor *weight, const char *variant, zn_conv_dot *out,
+                                  zn_error *err);
+void zn_conv_dot_free(zn_conv_dot *dot); // a zeroed one is fine
 
 #endif

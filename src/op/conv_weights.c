@@ -6,6 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
+#include "src/kernel/conv_dot.h"
 #include "src/kernel/conv_f32.h"
 #include "src/op/op_values.h"
 
@@ -14,13 +15,16 @@
 
 enum { KEY_SIZE = 640 };
 
+typedef enum packed_for { FOR_DNN, FOR_CONV_F32, FOR_CONV_DOT } packed_for;
+
 // What a packing function needs.
 typedef struct packing {
+    packed_for layout;
     const zn_tensor *weight; // [out, in, kh, kw]
     zn_type type;
     int levels;
     int repeats;             // how often each input channel stands in the packed weights
-    const zn_dnn_conv *conv; // NULL: for the kernel
+    const zn_dnn_conv *conv; // FOR_DNN
 } packing;
 
 int zn_conv_levels(const zn_cpu *cpu)
@@ -80,10 +84,18 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
     if (!dense) return zn_fail_memory(err, bytes);
     fill_dense(p, dense);
     zenith_status status = ZENITH_OK;
-    if (p->conv)
+    switch (p->layout) {
+    case FOR_DNN:
         status = zn_dnn_conv_pack(p->conv, dense, dst, err);
-    else
+        break;
+    case FOR_CONV_F32:
         zn_conv_f32_pack(dense, dim[0], dim[1], (int)dim[2], (int)dim[3], dst);
+        break;
+    case FOR_CONV_DOT:
+        zn_conv_dot_pack(p->type, dense, dim[0], dim[1] * p->repeats, (int)dim[2], (int)dim[3],
+                         dst);
+        break;
+    }
     zn_free(dense);
     return status;
 }
@@ -93,7 +105,7 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, 
                                       const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {weight, type, levels, repeats, conv};
+    packing p = {FOR_DNN, weight, type, levels, repeats, conv};
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d ",
                                  zn_type_name(type), levels, repeats);
@@ -108,13 +120,28 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weigh
                                          const void **out, zn_error *err)
 {
     const int64_t *dim = weight->desc.shape.dim;
-    packing p = {weight, ZN_F32, levels, 1, NULL};
+    packing p = {FOR_CONV_F32, weight, ZN_F32, levels, 1, NULL};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv_f32 levels %d", levels);
     return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+}
+
+zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, const void *source,
+                                      const char *variant, zn_type type, int levels, int repeats,
+                                      const void **out, zn_error *err)
+{
+    const int64_t *dim = weight->desc.shape.dim;
+    packing p = {FOR_CONV_DOT, weight, type, levels, repeats, NULL};
+    size_t bytes;
+    if (!zn_conv_dot_packed_bytes(type, dim[0], dim[1] * repeats, (int)dim[2], (int)dim[3], &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    char key[KEY_SIZE];
+    size_t used = zn_text_format(key, sizeof key, "conv_dot %s levels %d repeats %d %s",
+                                 zn_type_name(type), levels, repeats, variant);
+    return zn_packs_get(packs, source, key, used, bytes, pack, &p, out, err);
 }
 
 static zenith_status widen(void *arg, void *dst, zn_error *err)

@@ -25,6 +25,11 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, 
 // Packed for the kernel conv_f32.
 zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
                                          const void **out, zn_error *err);
+// Packed for the kernel conv_dot, in bf16 or s8 (with levels); each input channel `repeats` times.
+// source and variant name what it was made from: the parameter's bytes and "", or a change of it.
+zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, const void *source,
+                                      const char *variant, zn_type type, int levels, int repeats,
+                                      const void **out, zn_error *err);
 // A vector as aligned f32.
 zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
                              zn_error *err);

@@ -14,7 +14,7 @@
 typedef struct convert_lowering {
     zn_lowering base;
     zn_conversion conversion;
-    size_t count; // elements of a call
+    size_t row_count; // elements of a row
 } convert_lowering;
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -40,7 +40,8 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 {
     (void)err;
     const convert_lowering *l = (const convert_lowering *)base;
-    zn_conversion_run(&l->conversion, call->team, call->inputs[0], call->output, l->count);
+    zn_conversion_run(&l->conversion, call->team, call->inputs[0], call->output,
+                      l->row_count * (size_t)call->rows);
     return ZENITH_OK;
 }
 
@@ -56,11 +57,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel"};
-    const zn_shape rows = ZN_SHAPE(request->rows, y->shape.dim[2], y->shape.dim[3]);
-    if (!zn_shape_elements(&rows, &l->count)) {
-        status = zn_fail_memory(err, SIZE_MAX);
-        goto fail;
-    }
+    l->row_count = (size_t)(y->shape.dim[2] *
+                            y->shape.dim[3]); // the schedule has checked its bytes
     ZN_GO(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &l->conversion,
                              err));
     *out = &l->base;
@@ -68,6 +66,12 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 fail:
     zn_free(l);
     return status;
+}
+
+static bool rings(const zn_lowering_request *request)
+{
+    (void)request;
+    return true;
 }
 
 static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN_F32, 1},
@@ -93,6 +97,7 @@ const zn_op zn_op_convert = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
+    .rings = rings,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

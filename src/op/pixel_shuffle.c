@@ -4,18 +4,11 @@
 // Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
 // takes channel c from channel (c r + i) r + j of (y, x). As PyTorch's PixelShuffle; a copy, so type and
 // scale stay.
-#include "src/base/memory.h"
+#include "src/op/enlarge_lowering.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 
 #include <string.h>
-
-typedef struct shuffle_lowering {
-    zn_lowering base;
-    int64_t rows, width, channels; // rows of the result, width and channels of the source
-    int factor;
-    size_t element_bytes;
-} shuffle_lowering;
 
 static int factor_of(const zn_node *node)
 {
@@ -38,17 +31,10 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static int64_t floor_divide(int64_t row, int64_t factor)
-{
-    int64_t quotient = row / factor;
-    return row % factor < 0 ? quotient - 1 : quotient;
-}
-
 static zn_rows rows(const zn_node *node, int input, zn_rows out)
 {
     (void)input;
-    const int64_t r = factor_of(node);
-    return (zn_rows){floor_divide(out.begin, r), floor_divide(out.end - 1, r) + 1};
+    return zn_enlarge_rows(factor_of(node), out);
 }
 
 // One row of the result: row `inner` of the r rows that a source row becomes.
@@ -77,53 +63,25 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-typedef struct job {
-    const shuffle_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static void shuffle_rows(void *arg, size_t begin, size_t end)
+static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                         int64_t count)
 {
-    const job *j = arg;
-    const shuffle_lowering *l = j->lowering;
-    const size_t src_row = (size_t)(l->width * l->channels) * l->element_bytes;
-    const int64_t first = floor_divide(j->call->row, l->factor);
-    for (size_t i = begin; i < end; i++) {
-        int64_t row = j->call->row + (int64_t)i, from = floor_divide(row, l->factor);
-        const uint8_t *src = (const uint8_t *)j->call->inputs[0] + (size_t)(from - first) * src_row;
-        uint8_t *dst = (uint8_t *)j->call->output + i * (src_row / (size_t)l->factor);
-        shuffle_row(src, l->width, l->channels, l->factor, row - from * l->factor, l->element_bytes,
-                    dst);
+    const int r = how->factor;
+    const size_t src_row = (size_t)(how->width * how->channels) * how->element_bytes;
+    const uint8_t *from = src;
+    uint8_t *to = dst;
+    int64_t inner = (first_row % r + r) % r;
+    for (int64_t i = 0; i < count; i++, to += src_row / (size_t)r) {
+        shuffle_row(from, how->width, how->channels, r, inner, how->element_bytes, to);
+        if (++inner < r) continue;
+        inner = 0;
+        from += src_row;
     }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    const shuffle_lowering *l = (const shuffle_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, (size_t)l->rows, 1, shuffle_rows, &j);
-    return ZENITH_OK;
-}
-
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    shuffle_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    const zn_desc *x = &request->node->inputs[0]->desc;
-    *l = (shuffle_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
-                            .rows = request->rows,
-                            .width = x->shape.dim[2],
-                            .channels = x->shape.dim[3],
-                            .factor = factor_of(request->node),
-                            .element_bytes = zn_type_size(x->type)};
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_enlarge_lower(request, factor_of(request->node), shuffle_rows, out, err);
 }
 
 static const zn_pixel_shuffle_attributes two = {2}, four = {4};
@@ -143,6 +101,7 @@ const zn_op zn_op_pixel_shuffle = {
     .rows = rows,
     .reference = reference,
     .lower = lower,
+    .rings = zn_enlarge_rings,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

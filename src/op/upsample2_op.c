@@ -2,18 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Twice the height and width, each pixel four times. A copy: type and scale stay.
-#include "src/base/memory.h"
 #include "src/kernel/upsample2.h"
+#include "src/op/enlarge_lowering.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 
 #include <string.h>
-
-typedef struct upsample_lowering {
-    zn_lowering base;
-    int64_t rows, width; // rows of the result, width of the source
-    size_t pixel_bytes;
-} upsample_lowering;
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -28,15 +22,10 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static int64_t floor_half(int64_t row)
-{
-    return (row - (row & 1)) / 2;
-}
-
 static zn_rows rows(const zn_node *node, int input, zn_rows out)
 {
     (void)node, (void)input;
-    return (zn_rows){floor_half(out.begin), floor_half(out.end - 1) + 1};
+    return zn_enlarge_rows(2, out);
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
@@ -53,48 +42,16 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-typedef struct job {
-    const upsample_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static void upsample_rows(void *arg, size_t begin, size_t end)
+static void upsample_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                          int64_t count)
 {
-    const job *j = arg;
-    const upsample_lowering *l = j->lowering;
-    size_t row_bytes = (size_t)l->width * l->pixel_bytes;
-    int64_t first = j->call->row + (int64_t)begin;
-    size_t skipped = (size_t)(floor_half(first) - floor_half(j->call->row));
-    zn_upsample2_rows((const uint8_t *)j->call->inputs[0] + skipped * row_bytes, l->width,
-                      l->pixel_bytes, (uint8_t *)j->call->output + begin * 2 * row_bytes, first,
-                      (int64_t)(end - begin));
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    const upsample_lowering *l = (const upsample_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, (size_t)l->rows, 2, upsample_rows, &j);
-    return ZENITH_OK;
-}
-
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
+    zn_upsample2_rows(src, how->width, (size_t)how->channels * how->element_bytes, dst, first_row,
+                      count);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    upsample_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    const zn_desc *x = &request->node->inputs[0]->desc;
-    *l = (upsample_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
-                             .rows = request->rows,
-                             .width = x->shape.dim[2],
-                             .pixel_bytes = (size_t)x->shape.dim[3] * zn_type_size(x->type)};
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_enlarge_lower(request, 2, upsample_rows, out, err);
 }
 
 static const zn_op_sample samples[] = {
@@ -112,6 +69,7 @@ const zn_op zn_op_upsample2 = {
     .rows = rows,
     .reference = reference,
     .lower = lower,
+    .rings = zn_enlarge_rings,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -5,8 +5,6 @@
 #include "src/base/os.h"
 #include "src/task/pixels.h"
 
-#include <string.h>
-
 // --- checks -------------------------------------------------------------------------------------
 
 static zenith_status check_size(const zn_model *model, const zenith_image *image, zn_error *err)
@@ -52,12 +50,6 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
     if (numbers) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "pictures are u8 or f32; latents f32, f16 or bf16, and f32 when streamed");
-}
-
-// Arrays are of the caller's structs, which may be longer than ours: element i lies i * size bytes on.
-static const void *element(const void *array, size_t i, size_t size)
-{
-    return (const uint8_t *)array + i * size;
 }
 
 // --- one batch ----------------------------------------------------------------------------------
@@ -160,8 +152,8 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
 {
     const zn_batch *batch = all->batch;
     picture_run p = {.all = all, .index = index};
-    memcpy(&p.image, element(batch->images, index, batch->images->size), sizeof p.image);
-    memcpy(&p.latent, element(batch->latents, index, batch->latents->size), sizeof p.latent);
+    p.image = *zn_image_at(batch->images, index);
+    p.latent = *zn_latent_at(batch->latents, index);
     const zenith_run_params *params = &batch->params;
     zn_compile_key key = key_for(batch, &p.image);
     const zn_compiled *compiled = NULL;
@@ -209,8 +201,8 @@ static zenith_status check_batch(const zn_batch *batch, zn_error *err)
                        batch->model->variant->name, missing & ZN_ENCODER ? "encoder" : "decoder");
     }
     for (size_t i = 0; i < batch->count; i++) {
-        const zenith_image *image = element(batch->images, i, batch->images->size);
-        const zenith_latent *latent = element(batch->latents, i, batch->latents->size);
+        const zenith_image *image = zn_image_at(batch->images, i);
+        const zenith_latent *latent = zn_latent_at(batch->latents, i);
         if (image->size < sizeof *image || latent->size < sizeof *latent) {
             return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                            "picture or latent %zu: `size` is not that of the struct", i);
@@ -227,8 +219,8 @@ static zenith_status share_memory(batch_run *all, int jobs, zn_error *err)
     const uint64_t limit = batch->params.max_memory;
     uint64_t buffers = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        buffers += zn_image_bytes(element(batch->images, i, batch->images->size)) +
-                   zn_latent_bytes(element(batch->latents, i, batch->latents->size));
+        buffers += zn_image_bytes(zn_image_at(batch->images, i)) +
+                   zn_latent_bytes(zn_latent_at(batch->latents, i));
     }
     if (limit && buffers >= limit) {
         return zn_fail(err, ZENITH_LIMIT,

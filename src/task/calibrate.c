@@ -59,19 +59,20 @@ typedef struct one_run {
 static size_t latent_elements(const calibrating *c, size_t index)
 {
     const size_t factor = (size_t)c->model->variant->factor;
-    const zenith_image *image = &c->images[index];
+    const zenith_image *image = zn_image_at(c->images, index);
     return image->width / factor * (image->height / factor) *
            (size_t)c->model->variant->latent_channels;
 }
 
 static size_t picture_elements(const calibrating *c, size_t index)
 {
-    return (size_t)c->images[index].width * c->images[index].height * 3;
+    const zenith_image *image = zn_image_at(c->images, index);
+    return (size_t)image->width * image->height * 3;
 }
 
 static size_t row_elements(const calibrating *c, size_t index, bool latent)
 {
-    const zenith_image *image = &c->images[index];
+    const zenith_image *image = zn_image_at(c->images, index);
     if (!latent) return (size_t)image->width * 3;
     return latent_elements(c, index) / (image->height / (size_t)c->model->variant->factor);
 }
@@ -82,7 +83,7 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
     const one_run *r = cookie;
     (void)input;
     if (r->c->part == ZN_ENCODER) {
-        return zn_image_read_rows(&r->c->images[r->index], row, count, dst, err);
+        return zn_image_read_rows(zn_image_at(r->c->images, r->index), row, count, dst, err);
     }
     size_t width = row_elements(r->c, r->index, true);
     memcpy(dst, r->c->latents[r->index] + (size_t)row * width,
@@ -133,14 +134,15 @@ static void observe(void *cookie, const zn_node *node, int64_t row, int64_t coun
 
 static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype dtype)
 {
+    const zenith_image *image = zn_image_at(c->images, index);
     const int64_t factor = c->model->variant->factor;
     bool encoder = c->part == ZN_ENCODER;
     return (zn_compile_key){.model = c->model,
                             .part = c->part,
-                            .latent_height = c->images[index].height / factor,
-                            .latent_width = c->images[index].width / factor,
+                            .latent_height = image->height / factor,
+                            .latent_width = image->width / factor,
                             .dtype = dtype,
-                            .pixels = encoder ? zn_image_number(&c->images[index]) : ZENITH_F32,
+                            .pixels = encoder ? zn_image_number(image) : ZENITH_F32,
                             .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
 }
 
@@ -158,8 +160,9 @@ static zenith_status stopped(calibrating *c, size_t steps)
     return zn_fail(c->err, ZENITH_CANCELLED, "stopped by the progress callback");
 }
 
-static bool same_size(const zenith_image *a, const zenith_image *b)
+static bool same_size(const calibrating *c, size_t one, size_t other)
 {
+    const zenith_image *a = zn_image_at(c->images, one), *b = zn_image_at(c->images, other);
     return a->width == b->width && a->height == b->height;
 }
 
@@ -175,7 +178,7 @@ run_all(calibrating *c, zenith_dtype dtype, size_t count,
     for (size_t i = 0; i < count; i++) {
         one_run one = {.c = c, .index = i};
         if (each) ZN_GO(each(c, i, &one));
-        if (!compiled || !same_size(&c->images[i], &c->images[i - 1])) {
+        if (!compiled || !same_size(c, i, i - 1)) {
             zn_compiled_free(compiled);
             compiled = NULL;
             const zn_compile_key key = key_for(c, i, dtype);
@@ -330,9 +333,13 @@ static zenith_status check(const calibrating *c)
                        FEWEST);
     }
     for (size_t i = 0; i < c->count; i++) {
-        const zenith_image *image = &c->images[i];
-        bool fits = image->size == sizeof *image && image->data && image->width && image->height &&
-                    image->width % factor == 0 && image->height % factor == 0;
+        const zenith_image *image = zn_image_at(c->images, i);
+        if (image->size < sizeof *image) {
+            return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
+                           "picture %zu: `size` is not that of the struct", i);
+        }
+        bool fits = image->data && image->width && image->height && image->width % factor == 0 &&
+                    image->height % factor == 0;
         if (fits) continue;
         return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
                        "picture %zu is not in memory, or its size is no multiple of %u", i, factor);

@@ -108,16 +108,18 @@ static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *ma
 static zenith_status make_graph(zn_compiled *c, const zn_machine *machine, zn_error *err)
 {
     const zn_compile_key *key = &c->key;
-    zn_graph plain = {0}, fused = {0};
+    zn_graph plain = {0}, fused = {0}, typed = {0};
     zenith_status status;
     const zn_type_policy policy = policy_for(key, machine);
     ZN_GO(zn_build_part(key->model, key->part, key->latent_height, key->latent_width, key->pixels,
                         &plain, err));
-    ZN_GO(zn_pass_fuse(&plain, zn_ops, zn_ops_count, &fused, err));
-    ZN_GO(zn_pass_types(&fused, &policy, &c->graph, err));
+    ZN_GO(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, err));
+    ZN_GO(zn_pass_types(&fused, &policy, &typed, err));
+    ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &machine->cpu, &c->graph, err));
 fail:
     zn_graph_free(&plain);
     zn_graph_free(&fused);
+    zn_graph_free(&typed);
     return status;
 }
 

@@ -167,6 +167,55 @@ static zenith_status inspect_weights(const char *path, const char *name, bool wi
     return ZENITH_OK;
 }
 
+// A folder with several models: which, and what there is of each.
+static zenith_status inspect_folder(const char *path, json_t **out, zn_error *err)
+{
+    const zn_variant *variant;
+    json_t *models = json_array();
+    for (size_t i = 0; (variant = zn_variant_at(i)); i++) {
+        zn_error reason = {0};
+        zn_model *model = NULL;
+        const zn_model_request request = {.name = variant->name, .weights = path};
+        zenith_status status = zn_model_open(&request, &model, &reason);
+        if (status == ZENITH_OUT_OF_MEMORY) {
+            json_decref(models);
+            return zn_fail_memory(err, 0);
+        }
+        if (status == ZENITH_NOT_FOUND) continue;
+        json_t *entry = json_pack("{s:s}", "name", variant->name);
+        if (status == ZENITH_OK) {
+            json_object_set_new(entry, "encoder", json_boolean(model->parts & ZN_ENCODER));
+            json_object_set_new(entry, "decoder", json_boolean(model->parts & ZN_DECODER));
+            json_object_set_new(entry, "int8", json_boolean(model->calibration != NULL));
+            json_object_set_new(entry, "parameters", json_integer((json_int_t)model->parameters));
+        } else {
+            json_object_set_new(entry, "problem", json_string(reason.text));
+        }
+        json_array_append_new(models, entry);
+        zn_model_unref(model);
+    }
+    if (json_array_size(models) == 0) {
+        json_decref(models);
+        return zn_fail(err, ZENITH_NOT_FOUND,
+                       "%s: this folder has no weights of a known model (NAME_encoder.safetensors, "
+                       "NAME_decoder.safetensors, or diffusers' config.json)",
+                       path);
+    }
+    *out = json_pack("{s:s, s:o}", "kind", "folder", "models", models);
+    return *out ? ZENITH_OK : zn_fail_memory(err, 0);
+}
+
+// Weights, or a folder of them where the name that would choose one was not given.
+static zenith_status inspect_other(const char *path, const char *model, bool graph, json_t **out,
+                                   zn_error *err)
+{
+    zn_error reason = {0};
+    zenith_status status = inspect_weights(path, model, graph, out, &reason);
+    if (status == ZENITH_AMBIGUOUS && !model && zn_path_is_directory(path))
+        return inspect_folder(path, out, err);
+    return status == ZENITH_OK ? status : zn_fail(err, status, "%s", reason.text);
+}
+
 zenith_status zn_inspect(const char *path, const char *model, bool graph, char **out, zn_error *err)
 {
     json_t *json = NULL;
@@ -177,7 +226,7 @@ zenith_status zn_inspect(const char *path, const char *model, bool graph, char *
     }
     // Neither a picture nor a latent: what is wrong with it as weights is the message.
     bool other = status != ZENITH_OK && status != ZENITH_OUT_OF_MEMORY;
-    if (other && !(err && err->text[0])) status = inspect_weights(path, model, graph, &json, err);
+    if (other && !(err && err->text[0])) status = inspect_other(path, model, graph, &json, err);
     ZN_TRY(status);
     if (!json) return zn_fail_memory(err, 0);
     status = zn_json_dump(json, out, NULL, err);

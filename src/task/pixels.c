@@ -6,6 +6,16 @@
 
 enum { CHANNELS = 3 };
 
+const zenith_image *zn_image_at(const zenith_image *images, size_t i)
+{
+    return (const void *)((const uint8_t *)images + i * images->size);
+}
+
+const zenith_latent *zn_latent_at(const zenith_latent *latents, size_t i)
+{
+    return (const void *)((const uint8_t *)latents + i * latents->size);
+}
+
 zenith_number zn_image_number(const zenith_image *image)
 {
     return image->number == ZENITH_NUMBER_DEFAULT ? ZENITH_U8 : image->number;

@@ -9,6 +9,11 @@
 #include "src/model/model.h"
 #include "zenith/zenith.h"
 
+// Element i of a caller's array. His structs may be longer than ours: the first one's `size` says
+// how far apart they are.
+const zenith_image *zn_image_at(const zenith_image *images, size_t i);
+const zenith_latent *zn_latent_at(const zenith_latent *latents, size_t i);
+
 zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t count, void *dst,
                                  zn_error *err);
 zenith_status zn_image_write_rows(const zenith_image *image, int64_t row, int64_t count,

@@ -106,6 +106,26 @@ static zenith_status save_npy(void)
     return status;
 }
 
+static zenith_model *model; // of the test below
+
+static zenith_status save_model(void)
+{
+    zenith_status status = zenith_model_save(context, model, in_folder("a.safetensors"),
+                                             ZENITH_BF16);
+    assert_int_equal(files_in_folder(), status == ZENITH_OK);
+    empty_folder();
+    return status;
+}
+
+static zenith_status inspect_folder(void)
+{
+    char *text = NULL;
+    zenith_status status = zenith_inspect(context, folder, NULL, false, &text);
+    assert_true((status == ZENITH_OK) == (text != NULL));
+    zenith_text_free(text);
+    return status;
+}
+
 static void check_each(zenith_status (*use)(void), long at_least)
 {
     for (long n = 0;; n++) {
@@ -142,12 +162,26 @@ static void latents(void **state)
     check_each(save_npy, 3);
 }
 
+static void weights(void **state)
+{
+    (void)state;
+    const char *path = zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers");
+    zenith_model_params params = {.size = sizeof params, .name = "taesd", .weights = path};
+    api_ok(zenith_model_open(context, &params, &model));
+    check_each(save_model, 5);
+    api_ok(zenith_model_save(context, model, folder, ZENITH_F32));
+    check_each(inspect_folder, 20);
+    zenith_model_free(model);
+    empty_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading),
         cmocka_unit_test(writing),
         cmocka_unit_test(latents),
+        cmocka_unit_test(weights),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

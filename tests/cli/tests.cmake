@@ -10,3 +10,11 @@ foreach(case ${cases})
         --zenith $<TARGET_FILE:zenith_program> ${case})
     set_tests_properties(cli.${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 900)
 endforeach()
+if(ZENITH_PULL)
+    add_test(NAME cli.pull_server COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/pull.py
+        --zenith $<TARGET_FILE:zenith_program>)
+    set_tests_properties(cli.pull_server PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
+    --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)
+set_tests_properties(cli.manual PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)

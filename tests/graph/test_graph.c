@@ -85,7 +85,7 @@ static void what_is_missing_is_said(void **state)
 
 static void fuse_all(const zn_graph *src, zn_graph *dst)
 {
-    zn_test_ok(zn_pass_fuse(src, zn_ops, zn_ops_count, dst, &err), &err);
+    zn_test_ok(zn_pass_fuse(src, zn_ops, zn_ops_count, NULL, dst, &err), &err);
 }
 
 static void convolutions_take_what_follows(void **state)

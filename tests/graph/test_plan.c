@@ -164,7 +164,7 @@ static void check_network(uint64_t seed, int64_t lowest, bool fused, int *recomp
     zn_graph plain;
     build(&plain, seed, lowest);
     if (fused) {
-        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, &n.graph, &err), &err);
+        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &n.graph, &err), &err);
     } else {
         n.graph = plain;
     }

@@ -111,7 +111,7 @@ static void finds_every_expression(void **state)
         zn_node *value = build(&plain, &expressions[i], &err);
         zn_graph_output(&plain, value);
         zn_test_ok(zn_graph_finish(&plain), &err);
-        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, &fused, &err), &err);
+        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
         const zn_node *root = fused.outputs[0];
         if (root->op != &zn_op_conv2d_fused || count_nodes(&fused, &zn_op_conv2d) ||
             count_nodes(&fused, &zn_op_add) || count_nodes(&fused, &zn_op_relu)) {
@@ -137,7 +137,7 @@ static void leaves_shared_values_alone(void **state)
     zn_graph_output(&plain, y);
     zn_graph_output(&plain, y->inputs[0]);
     zn_test_ok(zn_graph_finish(&plain), &err);
-    zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, &fused, &err), &err);
+    zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
     assert_int_equal(count_nodes(&fused, &zn_op_conv2d_fused), 0);
     assert_int_equal(count_nodes(&fused, &zn_op_conv2d), 1);
     zn_graph_free(&plain);

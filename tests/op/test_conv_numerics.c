@@ -168,6 +168,8 @@ static void compute(const fixture *f, const shape *s, const scene *c, int64_t ro
         zn_call call = {.inputs = inputs,
                         .output = result + (size_t)first * c->y_row,
                         .row = first,
+                        .rows = rows,
+                        .wrap = INT64_MAX,
                         .scratch = scratch,
                         .team = team};
         zn_test_ok(lowering->run(lowering, &call, &err), &err);

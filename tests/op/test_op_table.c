@@ -8,7 +8,8 @@
 //     |error| <= (K + 8) * 2^-24 * M + half a step of the result's type
 //
 // K is the number of products in a sum, M the reference on absolute values: what the rounding of
-// each partial sum of K terms can amount to at most, in any order.
+// each partial sum of K terms can amount to at most, in any order. Operators that are fused when
+// types are known may round sums of weights, and are left out where they have no kernel.
 #include "src/base/random.h"
 #include "src/dnn/dnn.h"
 #include "src/graph/packs.h"
@@ -276,7 +277,8 @@ static const way ways[] = {{ZN_PLAN_PLANES, 0, 1},
                            {ZN_PLAN_ROLLING, 1, 1},
                            {ZN_PLAN_ROLLING, 3, 2}};
 
-static void run_plan(const fixture *f, const subject *s, const zn_graph *graph, zn_dnn *dnn,
+// False: there is no kernel for these types on this CPU, and the operator need not have one.
+static bool run_plan(const fixture *f, const subject *s, const zn_graph *graph, zn_dnn *dnn,
                      zn_packs *packs, const way *how, uint8_t *result)
 {
     zn_error err = {0};
@@ -290,7 +292,12 @@ static void run_plan(const fixture *f, const subject *s, const zn_graph *graph, 
                                .threads = how->threads,
                                .dnn = dnn,
                                .packs = packs};
-    zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
+    zenith_status status = zn_plan_create(graph, &options, &plan, &err);
+    if (status == ZENITH_UNSUPPORTED && s->op->accepts) {
+        zn_team_free(team);
+        return false;
+    }
+    zn_test_ok(status, &err);
     float scalar = 0;
     for (int i = 0; i < s->sample->inputs_count; i++) {
         if (s->sample->inputs[i].rank == 0) scalar = *(const float *)s->inputs[i].data;
@@ -303,12 +310,21 @@ static void run_plan(const fixture *f, const subject *s, const zn_graph *graph, 
     zn_free(arena);
     zn_plan_free(plan);
     zn_team_free(team);
+    return true;
 }
 
 static double half_step(const subject *s, double value)
 {
     if (is_integer(s->out)) return (double)s->out_scale;
     return s->out == ZN_BF16 ? ldexp(fabs(value), -8) : 0;
+}
+
+// Four 8-bit weights added have a step of four at most: half of it, where the mean weight is half
+// of the largest (fill_grid), is 4/127 of M. bf16 rounds each to 8 bits.
+static double folding_error(const subject *s, double magnitude)
+{
+    if (!s->op->accepts) return 0;
+    return is_integer(s->first->type) ? magnitude * 5 / 127 : ldexp(magnitude, -8);
 }
 
 static double clamp_to(const subject *s, double value)
@@ -324,7 +340,8 @@ static void check_values(const subject *s, const zn_node *node, const uint8_t *r
     for (size_t i = 0; i < s->count; i++) {
         double got = (double)zn_type_load(s->out, result, i) * (double)s->out_scale;
         double want = clamp_to(s, (double)s->exact[i]);
-        double bound = (terms + 8) * ldexp((double)s->magnitude[i], -24) + half_step(s, want);
+        double bound = (terms + 8) * ldexp((double)s->magnitude[i], -24) + half_step(s, want) +
+                       folding_error(s, (double)s->magnitude[i]);
         if (fabs(got - want) <= bound) continue;
         fail_msg("%s: element %zu is %.9g, not %.9g (bound %.3g)", label(s), i, got, want, bound);
     }
@@ -347,7 +364,7 @@ static void check_type(fixture *f, subject *s, zn_dnn *dnn)
     size_t bytes = s->count * zn_type_size(s->out);
     uint8_t *first = need(zn_alloc_zero(bytes)), *again = need(zn_alloc_zero(bytes));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        run_plan(f, s, &graph, dnn, packs, &ways[i], i == 0 ? first : again);
+        if (!run_plan(f, s, &graph, dnn, packs, &ways[i], i == 0 ? first : again)) break;
         if (i == 0) check_values(s, node, first);
         if (i > 0 && memcmp(first, again, bytes) != 0) {
             fail_msg("%s: mode %d band %d on %d threads gives other bits", label(s),

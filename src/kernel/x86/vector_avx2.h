@@ -71,6 +71,14 @@ static inline vec vec_load_bf16(const void *src)
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
+static inline vec vec_load_bf16x2(const void *src)
+{
+    __m256i pair = _mm256_loadu_si256(src);
+    __m256i low = _mm256_and_si256(pair, _mm256_set1_epi32((int)0xffff0000));
+    return _mm256_add_ps(_mm256_castsi256_ps(_mm256_slli_epi32(pair, 16)),
+                         _mm256_castsi256_ps(low));
+}
+
 static inline vec vec_load_f16(const void *src)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128(src));
@@ -98,7 +106,7 @@ static inline __m128i vec_narrow_u16(__m256i wide)
     return _mm256_castsi256_si128(_mm256_permute4x64_epi64(pairs, 0x08));
 }
 
-static inline void vec_store_bf16(void *dst, vec value)
+static inline __m256i vec_to_bf16(vec value)
 {
     __m256i bits = _mm256_castps_si256(value);
     __m256i top = _mm256_srli_epi32(bits, 16);
@@ -107,7 +115,22 @@ static inline void vec_store_bf16(void *dst, vec value)
     __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
     __m256i quiet = _mm256_or_si256(top, _mm256_set1_epi32(0x40));
     __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
-    _mm_storeu_si128(dst, vec_narrow_u16(_mm256_blendv_epi8(rounded, quiet, nan)));
+    return _mm256_blendv_epi8(rounded, quiet, nan);
+}
+
+static inline void vec_store_bf16(void *dst, vec value)
+{
+    _mm_storeu_si128(dst, vec_narrow_u16(vec_to_bf16(value)));
+}
+
+static inline void vec_store_bf16x2(void *dst, vec value)
+{
+    __m256i high = vec_to_bf16(value);
+    vec rest = _mm256_sub_ps(value, _mm256_castsi256_ps(_mm256_slli_epi32(high, 16)));
+    vec zero = _mm256_sub_ps(rest, rest); // not zero beside infinities and NaN
+    __m256i finite = _mm256_castps_si256(_mm256_cmp_ps(zero, _mm256_setzero_ps(), _CMP_EQ_OQ));
+    __m256i low = _mm256_and_si256(finite, _mm256_slli_epi32(vec_to_bf16(rest), 16));
+    _mm256_storeu_si256(dst, _mm256_or_si256(high, low));
 }
 
 static inline __m256i vec_quantise(vec value, float low, float high)

@@ -67,6 +67,14 @@ static inline vec vec_load_bf16(const void *src)
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
+static inline vec vec_load_bf16x2(const void *src)
+{
+    __m512i pair = _mm512_loadu_si512(src);
+    __m512i low = _mm512_and_si512(pair, _mm512_set1_epi32((int)0xffff0000));
+    return _mm512_add_ps(_mm512_castsi512_ps(_mm512_slli_epi32(pair, 16)),
+                         _mm512_castsi512_ps(low));
+}
+
 static inline vec vec_load_f16(const void *src)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256(src));
@@ -88,7 +96,7 @@ static inline void vec_store_f32(void *dst, vec value)
 }
 
 // Not VCVTNEPS2BF16: it takes denormals for zero, and bits must not depend on the CPU.
-static inline void vec_store_bf16(void *dst, vec value)
+static inline __m512i vec_to_bf16(vec value)
 {
     __m512i bits = _mm512_castps_si512(value);
     __m512i top = _mm512_srli_epi32(bits, 16);
@@ -96,8 +104,22 @@ static inline void vec_store_bf16(void *dst, vec value)
     __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
     __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, bias), 16);
     __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
-    __m512i result = _mm512_mask_or_epi32(rounded, nan, top, _mm512_set1_epi32(0x40));
-    _mm256_storeu_si256(dst, _mm512_cvtepi32_epi16(result));
+    return _mm512_mask_or_epi32(rounded, nan, top, _mm512_set1_epi32(0x40));
+}
+
+static inline void vec_store_bf16(void *dst, vec value)
+{
+    _mm256_storeu_si256(dst, _mm512_cvtepi32_epi16(vec_to_bf16(value)));
+}
+
+static inline void vec_store_bf16x2(void *dst, vec value)
+{
+    __m512i high = vec_to_bf16(value);
+    vec rest = _mm512_sub_ps(value, _mm512_castsi512_ps(_mm512_slli_epi32(high, 16)));
+    vec zero = _mm512_sub_ps(rest, rest); // not zero beside infinities and NaN
+    __mmask16 finite = _mm512_cmp_ps_mask(zero, _mm512_setzero_ps(), _CMP_EQ_OQ);
+    __m512i low = _mm512_maskz_slli_epi32(finite, vec_to_bf16(rest), 16);
+    _mm512_storeu_si512(dst, _mm512_or_si512(high, low));
 }
 
 static inline __m512i vec_quantise(vec value, float low, float high)

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith models: the models this version knows, and what of each is found where on this machine.
+#include "apps/cli/published.h"
+#include "apps/cli/report.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The folder of a file, as ls would be given it.
+static void folder_of(const char *path, char *dst, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(dst, size, "%.*s", slash == NULL ? 1 : (int)(slash - path),
+             slash == NULL ? "." : path);
+}
+
+static json_t *types_json(const zenith_model_info *info)
+{
+    json_t *types = json_pack("[s, s]", "f32", "bf16");
+    if (info->has_int8) json_array_append_new(types, json_string("int8"));
+    return types;
+}
+
+static json_t *found_json(const zenith_model_info *info)
+{
+    char folder[4096];
+    folder_of(info->weights_path, folder, sizeof folder);
+    json_t *object = json_object();
+    json_object_set_new(object, "found", json_true());
+    json_object_set_new(object, "folder", cli_json_text(folder));
+    json_object_set_new(object, "encoder", json_boolean(info->parts & ZENITH_ENCODER));
+    json_object_set_new(object, "decoder", json_boolean(info->parts & ZENITH_DECODER));
+    json_object_set_new(object, "types", types_json(info));
+    json_object_set_new(object, "int8_possible", json_boolean(info->can_int8));
+    json_object_set_new(object, "latent_channels", json_integer(info->latent_channels));
+    json_object_set_new(object, "factor", json_integer(info->factor));
+    json_object_set_new(object, "parameters", json_integer((json_int_t)info->parameters));
+    json_object_set_new(object, "weights_sha256", json_string(info->weights_sha256));
+    return object;
+}
+
+// One model as an object: what is found of it, or why it cannot be used.
+static json_t *model_json(cli_session *session, const char *name)
+{
+    zenith_model *model = NULL;
+    zenith_model_info info = {.size = sizeof info};
+    zenith_model_params params = {
+        .size = sizeof params, .name = name, .weights = session->settings->weights};
+    zenith_status status = zenith_model_open(session->context, &params, &model);
+    if (status == ZENITH_OK) {
+        zenith_model_get_info(model, &info);
+        json_t *object = found_json(&info);
+        zenith_model_free(model);
+        return object;
+    }
+    json_t *object = json_pack("{s:b}", "found", 0);
+    // A folder with the weights of another model has none of this one.
+    if (status != ZENITH_NOT_FOUND && status != ZENITH_INVALID_ARGUMENT)
+        json_object_set_new(object, "problem",
+                            cli_json_text(zenith_context_error(session->context)));
+    return object;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+static bool flag_of(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+// What is missing, and how to get it.
+static void print_missing(const json_t *model)
+{
+    const char *name = text_of(model, "name");
+    if (*text_of(model, "problem") != 0) {
+        fputs("cannot be used: ", stdout);
+        cli_print_clean(stdout, text_of(model, "problem"));
+        fputc('\n', stdout);
+    } else if (cli_published_count(name) > 0) {
+        printf("not found; 'zenith pull %s' fetches it\n", name);
+    } else {
+        puts("not found");
+    }
+}
+
+static void print_model(const json_t *model)
+{
+    printf("%s\n    ", text_of(model, "name"));
+    cli_print_clean(stdout, text_of(model, "description"));
+    fputs("\n    ", stdout);
+    if (!flag_of(model, "found")) {
+        print_missing(model);
+        return;
+    }
+    bool encoder = flag_of(model, "encoder"), decoder = flag_of(model, "decoder");
+    bool int8 = json_array_size(json_object_get(model, "types")) > 2;
+    printf("%s in ", encoder && decoder ? "encoder and decoder" : encoder ? "encoder" : "decoder");
+    cli_print_clean(stdout, text_of(model, "folder"));
+    printf("\n    f32, bf16%s\n", int8 ? ", int8"
+                                  : flag_of(model, "int8_possible")
+                                      ? "; int8 after 'zenith calibrate'"
+                                      : "");
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_session session;
+    const char *name;
+    size_t found = 0;
+    int code = cli_session_open(&session, settings, "models");
+    if (code != CLI_DONE) return code;
+    json_t *models = json_array();
+    for (size_t i = 0; (name = zenith_model_name(i)) != NULL; i++) {
+        json_t *model = model_json(&session, name);
+        json_object_set_new(model, "name", json_string(name));
+        json_object_set_new(model, "description", json_string(zenith_model_description(i)));
+        found += flag_of(model, "found");
+        if (!settings->json) print_model(model);
+        json_array_append_new(models, model);
+    }
+    if (settings->json)
+        cli_json_print(json_pack("{s:O}", "models", models));
+    else if (found == 0 && settings->weights == NULL)
+        puts("\nWeights are looked for in $ZENITH_MODELS, ./models, ~/.local/share/zenith and the "
+             "install\nprefix's share/zenith/models; --weights PATH looks elsewhere.");
+    json_decref(models);
+    return cli_session_close(&session);
+}
+
+static const cli_option options[] = {
+    {.name = "weights",
+     .letter = 'w',
+     .argument = "DIR",
+     .help = "look in this folder; default: where every command looks (see 'zenith help encode')",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, weights)},
+    {.name = NULL}};
+static const cli_option_group group = {"Models", options};
+static const cli_option_group *const groups[] = {&group, &cli_group_facts, NULL};
+static const cli_example examples[] = {
+    {"zenith models", "what is known, and what is found"},
+    {"zenith models --weights weights --json", "what is in a folder, for scripts"},
+    {NULL, NULL}};
+
+const cli_command cli_command_models = {
+    .name = "models",
+    .arguments = "[OPTIONS]",
+    .summary = "list the models: what is known, and what is found here",
+    .description = "Lists the models that this version knows, what is found of each on this "
+                   "machine (encoder, decoder, where), and the types it can be computed in: int8 "
+                   "needs a calibration for the weights that were found.",
+    .groups = groups,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith pull NAME..: fetches published weights into the folder where models are looked for.
+#include "apps/cli/download.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/published.h"
+#include "apps/cli/report.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct job {
+    cli_session *session;
+    const char *endpoint;
+    char folder[2048];
+};
+
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; zenith_model_name(i) != NULL; i++)
+        if (strcmp(zenith_model_name(i), name) == 0) return true;
+    return false;
+}
+
+static bool check_names(const cli_settings *settings)
+{
+    for (size_t i = 0; i < settings->input_count; i++) {
+        const char *name = settings->inputs[i];
+        if (cli_published_count(name) > 0) continue;
+        if (is_known(name))
+            cli_say("'%s' cannot be fetched by this command%s", name, cli_published_advice(name));
+        else
+            cli_say("there is no model '%s'; 'zenith models' lists them", name);
+        return false;
+    }
+    return true;
+}
+
+// Every folder of the path that is not there yet.
+static bool make_folders(const char *path)
+{
+    char so_far[2048];
+    struct stat facts;
+    snprintf(so_far, sizeof so_far, "%s", path);
+    for (char *slash = so_far; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = 0;
+        mkdir(so_far, 0777); // what matters is whether the last one is there
+    }
+    if (mkdir(path, 0777) == 0) return true;
+    int why = errno;
+    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) return true;
+    cli_say("cannot make the folder '%s': %s; -o DIR names another one", path, strerror(why));
+    return false;
+}
+
+static bool choose_folder(struct job *job)
+{
+    const char *asked = job->session->settings->output;
+    const char *models = getenv("ZENITH_MODELS"), *home = getenv("HOME");
+    if (asked != NULL)
+        snprintf(job->folder, sizeof job->folder, "%s", asked);
+    else if (models != NULL && *models != 0)
+        snprintf(job->folder, sizeof job->folder, "%s", models);
+    else if (home != NULL && *home != 0)
+        snprintf(job->folder, sizeof job->folder, "%s/.local/share/zenith", home);
+    if (job->folder[0] != 0) return make_folders(job->folder);
+    cli_say("where should the weights go? Give -o DIR");
+    return false;
+}
+
+static const char *choose_endpoint(const cli_settings *settings)
+{
+    const char *variable = getenv("ZENITH_ENDPOINT");
+    if (settings->endpoint != NULL) return settings->endpoint;
+    return variable != NULL && *variable != 0 ? variable : cli_published_endpoint;
+}
+
+static void report(const struct job *job, const cli_published *file, const char *path, bool fetched)
+{
+    const cli_settings *settings = job->session->settings;
+    if (settings->json)
+        cli_json_print(json_pack("{s:s, s:s, s:o, s:I, s:s, s:b}", "model", file->model, "file",
+                                 file->file, "output", cli_json_text(path), "bytes",
+                                 (json_int_t)file->size, "sha256", file->sha256, "fetched",
+                                 (int)fetched));
+    else if (!settings->quiet)
+        cli_say("%s %s, %.1f MB", path, fetched ? "fetched" : "is there already",
+                (double)file->size * 1e-6);
+}
+
+static bool pull_file(struct job *job, const cli_published *file, cli_failure *failure)
+{
+    char path[3072], url[4096];
+    const cli_settings *settings = job->session->settings;
+    size_t slash = strlen(job->endpoint);
+    while (slash > 0 && job->endpoint[slash - 1] == '/') slash--;
+    snprintf(path, sizeof path, "%s/%s", job->folder, file->file);
+    snprintf(url, sizeof url, "%.*s/%s", (int)slash, job->endpoint, file->path);
+    if (cli_file_is(path, file->size, file->sha256)) {
+        report(job, file, path, false);
+        return true;
+    }
+    if (access(path, F_OK) == 0 && !settings->force)
+        return cli_fail_text(failure, ZENITH_INVALID_ARGUMENT,
+                             "'%s' is there and is not the published file: add --force to replace "
+                             "it, or -o DIR to keep both",
+                             path);
+    cli_progress *progress = &job->session->progress;
+    cli_progress_file(progress, progress->index, file->file);
+    cli_progress_call(progress, (double)file->size, 0, 1);
+    const cli_download download = {
+        .url = url, .path = path, .size = file->size, .sha256 = file->sha256, .progress = progress};
+    bool done = cli_download_file(&download, failure);
+    cli_progress_call(progress, 0, 0, 1); // what was fetched is said file by file
+    cli_status_clear();
+    if (done) report(job, file, path, true);
+    return done;
+}
+
+static void pull_model(struct job *job, size_t index)
+{
+    cli_session *session = job->session;
+    const char *name = session->settings->inputs[index];
+    cli_failure failure = {0};
+    bool done = true;
+    cli_progress_file(&session->progress, index, name);
+    for (const cli_published *file = cli_published_files; file->model != NULL && done; file++)
+        if (strcmp(file->model, name) == 0) done = pull_file(job, file, &failure);
+    if (done)
+        cli_session_done(session);
+    else
+        cli_session_failed(session, name, &failure);
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_session session;
+    struct job job = {.session = &session, .endpoint = choose_endpoint(settings)};
+    if (!check_names(settings)) return CLI_MODEL;
+    int code = cli_session_open(&session, settings, "pull");
+    if (code != CLI_DONE) return code;
+    session.progress.unit = "MB";
+    bool there = choose_folder(&job);
+    for (size_t i = 0; there && i < settings->input_count && !cli_interrupted(); i++)
+        pull_model(&job, i);
+    code = cli_session_close(&session);
+    return there ? code : CLI_SOME_FAILED;
+}
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .argument = "DIR",
+     .help = "folder for the weights; default: $ZENITH_MODELS, else ~/.local/share/zenith, where "
+             "every command looks for them",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, output)},
+    {.name = "endpoint",
+     .argument = "URL",
+     .help =
+         "another server with the same paths, such as a mirror; default: $ZENITH_ENDPOINT, else "
+         "the place of publication",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, endpoint)},
+    {.name = "force",
+     .help = "replace files that are not the published ones",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, force)},
+    {.name = NULL}};
+static const cli_option_group group = {"Download", options};
+static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};
+static const cli_example examples[] = {
+    {"zenith pull taesd", "encoder and decoder, 5 MB"},
+    {"zenith pull taesdxl taef1 -o weights", "two models into a folder"},
+    {"zenith pull taesd --endpoint https://mirror.example.org/taesd", "from a mirror"},
+    {NULL, NULL}};
+
+const cli_command cli_command_pull = {
+    .name = "pull",
+    .arguments = "NAME.. [OPTIONS]",
+    .summary = "fetch the published weights of a model",
+    .description =
+        "Fetches the published weights of models (taesd, taesdxl, taesd3, taef1; MIT licence) over "
+        "HTTPS. A file that was cut off is gone on with, and appears under its name only when its "
+        "SHA-256 is that of the published one. Proxies are taken from the environment, as curl "
+        "does.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = SIZE_MAX,
+    .takes = CLI_TAKES_PUBLISHED,
+    .run = run,
+};

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Completion for three shells, from the same tables as everything else. Each script knows the
+// commands, their options, the words an option can have, and where a path is meant; file names are
+// left to the shell.
+#include "apps/cli/help.h"
+#include "apps/cli/published.h"
+#include "zenith/zenith.h"
+
+#include <string.h>
+
+static bool takes_path(const cli_option *option)
+{
+    return option->kind == CLI_TEXT &&
+           (strcmp(option->argument, "PATH") == 0 || strcmp(option->argument, "FILE") == 0 ||
+            strcmp(option->argument, "DIR") == 0);
+}
+
+// The words an option can have, each followed by a space; none where it takes anything.
+static void put_words(FILE *out, const cli_option *option)
+{
+    bool model = option->kind == CLI_TEXT && strcmp(option->argument, "NAME") == 0;
+    for (size_t i = 0; model && zenith_model_name(i) != NULL; i++)
+        fprintf(out, "%s ", zenith_model_name(i));
+    for (const cli_choice *choice = option->choices; choice != NULL && choice->word != NULL;
+         choice++)
+        fprintf(out, "%s ", choice->word);
+    if (option->kind == CLI_BANDS) fputs("auto off ", out);
+}
+
+static void put_commands(FILE *out)
+{
+    for (size_t i = 0; cli_commands[i] != NULL; i++) fprintf(out, "%s ", cli_commands[i]->name);
+}
+
+// What arguments can be, likewise.
+static void put_arguments(FILE *out, const cli_command *command)
+{
+    if (command->takes == CLI_TAKES_COMMANDS) put_commands(out);
+    if (command->takes != CLI_TAKES_PUBLISHED) return;
+    for (size_t i = 0; zenith_model_name(i) != NULL; i++)
+        if (cli_published_count(zenith_model_name(i)) > 0)
+            fprintf(out, "%s ", zenith_model_name(i));
+}
+
+// The first clause of an explanation, without letters that a shell would see.
+static void put_short(FILE *out, const char *text)
+{
+    size_t length = strcspn(text, ";:.(");
+    while (length > 0 && text[length - 1] == ' ') length--;
+    for (size_t i = 0; i < length; i++)
+        if (strchr("'\"`$[]\\", text[i]) == NULL) fputc(text[i], out);
+}
+
+typedef void put_option_fn(FILE *out, const cli_command *command, const cli_option *option);
+
+static void each_option(FILE *out, const cli_command *command, put_option_fn *put)
+{
+    for (const cli_option_group *const *group = command->groups; *group != NULL; group++)
+        for (const cli_option *option = (*group)->options; option->name != NULL; option++)
+            if (option->help != NULL) put(out, command, option);
+}
+
+// --- bash ---------------------------------------------------------------------------------------
+
+static void bash_name(FILE *out, const cli_command *command, const cli_option *option)
+{
+    (void)command;
+    fprintf(out, "--%s ", option->name);
+    if (option->letter != 0) fprintf(out, "-%c ", option->letter);
+}
+
+static void bash_value(FILE *out, const cli_command *command, const cli_option *option)
+{
+    if (option->argument == NULL) return;
+    fprintf(out, "        '%s --%s'", command->name, option->name);
+    if (option->letter != 0) fprintf(out, " | '%s -%c'", command->name, option->letter);
+    if (takes_path(option)) {
+        fputs(") return ;;\n", out); // empty: bash completes file names
+        return;
+    }
+    fputs(") COMPREPLY=($(compgen -W '", out);
+    put_words(out, option);
+    fputs("' -- \"$word\")); compopt +o default; return ;;\n", out);
+}
+
+static void put_bash(FILE *out)
+{
+    fputs("# bash completion of zenith; made by 'zenith help --completion bash'\n"
+          "_zenith() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local command=${COMP_WORDS[1]}\n"
+          "    COMPREPLY=()\n"
+          "    # --name=value comes as three words\n"
+          "    if [[ $word == '=' ]]; then word=; "
+          "elif [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+          "    if ((COMP_CWORD == 1)); then\n"
+          "        COMPREPLY=($(compgen -W '",
+          out);
+    put_commands(out);
+    fputs("--help --version' -- \"$word\"))\n"
+          "        return\n"
+          "    fi\n"
+          "    case \"$command $before\" in\n",
+          out);
+    for (size_t i = 0; cli_commands[i] != NULL; i++) each_option(out, cli_commands[i], bash_value);
+    fputs("    esac\n"
+          "    case $command in\n",
+          out);
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        fprintf(out, "        %s)\n            [[ $word == -* ]] && COMPREPLY=($(compgen -W '",
+                cli_commands[i]->name);
+        each_option(out, cli_commands[i], bash_name);
+        fputs("' -- \"$word\"))\n", out);
+        if (cli_commands[i]->takes != CLI_TAKES_FILES) {
+            fputs("            [[ $word == -* ]] || COMPREPLY=($(compgen -W '", out);
+            put_arguments(out, cli_commands[i]);
+            fputs("' -- \"$word\"))\n", out);
+        }
+        fputs("            ;;\n", out);
+    }
+    fputs("    esac\n"
+          "}\n"
+          "complete -o default -F _zenith zenith\n",
+          out);
+}
+
+// --- zsh ----------------------------------------------------------------------------------------
+
+static void zsh_option(FILE *out, const cli_command *command, const cli_option *option)
+{
+    (void)command;
+    const char *more = option->argument == NULL ? "" : option->optional ? "=-" : "=";
+    if (option->letter != 0)
+        fprintf(out, "            '(-%c --%s)'{-%c%s,--%s%s}'[", option->letter, option->name,
+                option->letter, option->argument != NULL ? "+" : "", option->name, more);
+    else
+        fprintf(out, "            '--%s%s[", option->name, more);
+    put_short(out, option->help);
+    fputc(']', out);
+    if (option->argument != NULL) {
+        fprintf(out, "%s:%s:", option->optional ? ":" : "", takes_path(option) ? "path" : "value");
+        if (takes_path(option)) {
+            fputs("_files", out);
+        } else {
+            fputc('(', out);
+            put_words(out, option);
+            fputc(')', out);
+        }
+    }
+    fputs("' \\\n", out);
+}
+
+static void put_zsh(FILE *out)
+{
+    fputs("#compdef zenith\n"
+          "# zsh completion of zenith; made by 'zenith help --completion zsh'\n"
+          "_zenith() {\n"
+          "    local -a commands\n"
+          "    commands=(\n",
+          out);
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        fprintf(out, "        '%s:", cli_commands[i]->name);
+        put_short(out, cli_commands[i]->summary);
+        fputs("'\n", out);
+    }
+    fputs("    )\n"
+          "    if ((CURRENT == 2)); then\n"
+          "        _describe command commands\n"
+          "        return\n"
+          "    fi\n"
+          "    local command=$words[2]\n"
+          "    shift words\n"
+          "    ((CURRENT--))\n"
+          "    case $command in\n",
+          out);
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        fprintf(out, "        %s) _arguments -S \\\n", cli_commands[i]->name);
+        each_option(out, cli_commands[i], zsh_option);
+        fputs("            '*:argument:", out);
+        if (cli_commands[i]->takes == CLI_TAKES_FILES) {
+            fputs("_files", out);
+        } else {
+            fputc('(', out);
+            put_arguments(out, cli_commands[i]);
+            fputc(')', out);
+        }
+        fputs("' ;;\n", out);
+    }
+    fputs(
+        "    esac\n"
+        "}\n"
+        "if [[ $funcstack[1] == _zenith ]]; then _zenith \"$@\"; else compdef _zenith zenith; fi\n",
+        out);
+}
+
+// --- fish ---------------------------------------------------------------------------------------
+
+static void fish_option(FILE *out, const cli_command *command, const cli_option *option)
+{
+    fprintf(out, "complete -c zenith -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+            option->name);
+    if (option->letter != 0) fprintf(out, " -s %c", option->letter);
+    if (option->argument != NULL)
+        fputs(takes_path(option) ? " -r -F" : option->optional ? " -f" : " -x", out);
+    if (option->argument != NULL && !takes_path(option)) {
+        fputs(" -a '", out);
+        put_words(out, option);
+        fputc('\'', out);
+    }
+    fputs(" -d '", out);
+    put_short(out, option->help);
+    fputs("'\n", out);
+}
+
+static void put_fish(FILE *out)
+{
+    fputs("# fish completion of zenith; made by 'zenith help --completion fish'\n", out);
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        const cli_command *command = cli_commands[i];
+        fprintf(out, "complete -c zenith -n __fish_use_subcommand -f -a %s -d '", command->name);
+        put_short(out, command->summary);
+        fputs("'\n", out);
+        if (command->takes != CLI_TAKES_FILES) {
+            fprintf(out, "complete -c zenith -n '__fish_seen_subcommand_from %s' -f -a '",
+                    command->name);
+            put_arguments(out, command);
+            fputs("'\n", out);
+        }
+        each_option(out, command, fish_option);
+    }
+}
+
+void cli_help_completion(FILE *out, const char *shell)
+{
+    if (strcmp(shell, "bash") == 0)
+        put_bash(out);
+    else if (strcmp(shell, "zsh") == 0)
+        put_zsh(out);
+    else
+        put_fish(out);
+}

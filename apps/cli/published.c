@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See published.h. madebyollin publishes TAESD, TAESDXL, TAESD3 and TAEF1 (MIT licence) as PyTorch
+// pickles and in diffusers' layout; the flat safetensors files of the same weights, in bf16, are
+// those of comfyanonymous/taesd, which ComfyUI is shipped with. Our calibrations (models/) are
+// bound to these. TAEF2 is published as one file, taef2.safetensors, on the model hub; its checksum
+// is not known here, so it is left to the user to fetch.
+#include "apps/cli/published.h"
+
+#include <string.h>
+
+const char cli_published_endpoint[] = "https://raw.githubusercontent.com";
+
+#define FILE_OF(model, part, size, sha256)                                                         \
+    {                                                                                              \
+        model, model "_" part ".safetensors", size, sha256,                                        \
+            "comfyanonymous/taesd/main/" model "_" part ".safetensors"                             \
+    }
+
+const cli_published cli_published_files[] = {
+    FILE_OF("taesd", "encoder", 2450568,
+            "a6b8c0fda4aad50784e543389e0239c72c5e31e9775c9e612ea8333bf3a77dcb"),
+    FILE_OF("taesd", "decoder", 2450590,
+            "d903e7cc3ae58f21d985a3498a841fa8b230edccff7ac5d27607b0c557945c6f"),
+    FILE_OF("taesdxl", "encoder", 2450568,
+            "3d78013286676a1a51074831230f90972e573698fe4b11416d6f28e0cd5bbe7e"),
+    FILE_OF("taesdxl", "decoder", 2450590,
+            "ae5256b046b01d577279ed93a55bbb1fb2689e55aa14cfc0f7f841e0160202a5"),
+    FILE_OF("taesd3", "encoder", 2464424,
+            "e5c96f3476bd26fe73e96d701a694f40d7ab48a290494cbbf70a3697d09cab4a"),
+    FILE_OF("taesd3", "decoder", 2464414,
+            "e940e227e2a41919f0735ec423129724666f8b949c8bbce7a04b78ecfb4667de"),
+    FILE_OF("taef1", "encoder", 2464424,
+            "19f5a854ce575fd0a1c0a52938410cf5fb4dc4b8ae71c8887533646d8fe47030"),
+    FILE_OF("taef1", "decoder", 2464414,
+            "bb41500b646d5b8b592b7f3ca5d20d888c3075e209d178d99af609cd7e02a1d4"),
+    {NULL, NULL, 0, NULL, NULL}};
+
+size_t cli_published_count(const char *model)
+{
+    size_t count = 0;
+    for (const cli_published *file = cli_published_files; file->model != NULL; file++)
+        count += strcmp(file->model, model) == 0;
+    return count;
+}
+
+const char *cli_published_advice(const char *model)
+{
+    if (strcmp(model, "taef2") == 0)
+        return ": download taef2.safetensors of madebyollin/taef2 from the model hub "
+               "(https://huggingface.co), then 'zenith convert taef2.safetensors --model taef2 -o "
+               "~/.local/share/zenith'";
+    return ": it is a prototype, and its weights are not published";
+}

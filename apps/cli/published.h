@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The weights that `zenith pull` can fetch: a table of files as their author and packagers publish
+// them. A file whose SHA-256 differs from the table's is never put in place.
+#ifndef ZN_CLI_PUBLISHED_H
+#define ZN_CLI_PUBLISHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cli_published {
+    const char *model; // "taesd"
+    const char *file;  // its name here
+    uint64_t size;
+    const char *sha256; // lower-case digits
+    const char *path;   // of its address, after the endpoint and a slash
+} cli_published;
+
+// Where the paths of the table begin, unless --endpoint or ZENITH_ENDPOINT says otherwise.
+extern const char cli_published_endpoint[];
+
+extern const cli_published cli_published_files[]; // ends with a NULL model
+size_t cli_published_count(const char *model);    // how many files it has in the table
+
+// Why a known model is not in the table, and what to do instead; begins with ": ".
+const char *cli_published_advice(const char *model);
+
+#endif

@@ -1,0 +1,466 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// conv_dot in AMX tiles. docs/SPEED.md has the measurements behind each choice.
+//
+// A tile of 16 pixels times a tile of 16 output channels takes 64 bytes of each pixel per step. Two
+// tiles of pixels and two of channels are worked on together, so that each tile loaded is used
+// twice:
+//
+//                 channels 0..15   channels 16..31        weights: tiles 6, 7
+//     pixels a        tile 0           tile 1             src:     tiles 4, 5
+//     pixels b        tile 2           tile 3
+//
+// Order. Weights of 32 output channels (36 KB for 3x3x64 bf16) stay in the first-level cache while
+// all rows of the call pass by. Pixels a and b lie above each other, so that three of the four rows
+// they read are common to both. The sums of a block go through memory; what follows the sum (bias,
+// residual, relu, rounding) is done in portions between the steps of the next block, where the
+// vector units idle.
+//
+// At the ends of a row, where a tile would read beyond it, the pixels are copied beside zeros first:
+// once, before the first channels.
+//
+// Nothing is copied as a struct between blocks: a wide load after narrow stores waits until they
+// have left the pipeline, and with them every tile product before (that cost 8 % of a decode).
+#include "src/kernel/conv_dot.h"
+
+#if !defined(__AMX_TILE__) || !defined(__AMX_BF16__) || !defined(__AMX_INT8__) ||                  \
+    !defined(__AVX512BF16__)
+#error "this file needs -mamx-tile -mamx-bf16 -mamx-int8 -mavx512bf16 and AVX-512"
+#endif
+
+#include <immintrin.h>
+#include <string.h>
+
+enum {
+    BLOCK = ZN_CONV_DOT_BLOCK,
+    STEP = ZN_CONV_DOT_BYTES,
+    PIXELS = 16,           // of a tile
+    SUMS = PIXELS * BLOCK, // of a tile
+    PORTION = 8,           // pixels finished between two steps
+    PORTIONS = 2 * PIXELS / PORTION
+};
+
+// Sixteen pixels of one row, or fewer: count.
+typedef struct tile {
+    const uint8_t *src; // its first tap
+    int64_t src_row;    // bytes from one kernel row to the next
+    int64_t wrap;       // kernel rows from this one on lie src_ring bytes earlier
+    int64_t out;        // index of its first pixel in dst
+    int64_t count;
+} tile;
+
+// What the sums become; ZN_TYPE_COUNT: there is no residual.
+typedef struct finish_types {
+    zn_type dst, residual;
+    bool integer; // sums are s32, not f32
+} finish_types;
+
+struct job;
+typedef void finish_fn(const struct job *job, int portion);
+
+// What a call does. One block is summed while the one before waits to be finished.
+typedef struct job {
+    const zn_conv_dot_args *a;
+    int64_t pixel_bytes, span; // span: pixels that a tile reads of a row
+    finish_fn *finish;
+    float floor, residual_scale; // floor: 0 with relu, and for what has no sign
+    uint8_t *stage, *next_stage;
+    bool staged;      // the ends of rows are in `stage` already
+    tile tiles[2][2]; // of the block summed, [current], and of the one waiting
+    int current;
+    float *sums; // [2 tiles of pixels][2 of channels][SUMS] of the one waiting
+    int waiting_channel, waiting_tiles; // first output channel, tiles of channels
+    bool whole;                         // both tiles of channels are there, and full
+    int portion;                        // next to finish; PORTIONS: nothing waits
+} job;
+
+// --- after the sum ------------------------------------------------------------------------------
+
+static inline size_t type_size(zn_type type)
+{
+    return type == ZN_TYPE_COUNT ? 0 : type == ZN_F32 ? 4 : type == ZN_BF16 ? 2 : 1;
+}
+
+static inline __m512 load_residual(zn_type type, const void *src)
+{
+    switch (type) {
+    case ZN_BF16: {
+        __m256i low = _mm256_loadu_si256(src);
+        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(low), 16));
+    }
+    case ZN_U8:
+        return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(src)));
+    case ZN_S8:
+        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(src)));
+    default:
+        return _mm512_loadu_ps(src);
+    }
+}
+
+// Integers saturate where 32 bits become 8. A number too large for 32 bits becomes the lowest of
+// them: that is above 255 without a sign, and the floor keeps what is below 0 away from it.
+static inline __m128i to_u8(__m512 t)
+{
+    return _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(t));
+}
+
+static inline __m128i to_s8(__m512 t)
+{
+    return _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(t, _mm512_set1_ps(127))));
+}
+
+static inline void store(zn_type type, __m512 t, void *dst)
+{
+    switch (type) {
+    case ZN_BF16:
+        _mm256_storeu_si256(dst, (__m256i)_mm512_cvtneps_pbh(t));
+        return;
+    case ZN_U8:
+        _mm_storeu_si128(dst, to_u8(t));
+        return;
+    case ZN_S8:
+        _mm_storeu_si128(dst, to_s8(t));
+        return;
+    default:
+        _mm512_storeu_ps(dst, t);
+    }
+}
+
+static inline void store_pair(zn_type type, __m512 v0, __m512 v1, uint8_t *dst)
+{
+    if (type == ZN_BF16) {
+        _mm512_storeu_si512(dst, (__m512i)_mm512_cvtne2ps_pbh(v1, v0));
+        return;
+    }
+    store(type, v0, dst);
+    store(type, v1, dst + BLOCK * type_size(type));
+}
+
+// Sixteen channels of one pixel, before they are stored.
+static inline __attribute__((always_inline)) __m512 finish_vector(const job *j, const float *sums,
+                                                                  __m512 scale, __m512 bias,
+                                                                  const void *residual,
+                                                                  const finish_types *types)
+{
+    __m512 v = _mm512_load_ps(sums);
+    if (types->integer) v = _mm512_cvtepi32_ps(_mm512_castps_si512(v));
+    v = _mm512_fmadd_ps(v, scale, bias);
+    if (types->residual != ZN_TYPE_COUNT)
+        v = _mm512_fmadd_ps(load_residual(types->residual, residual),
+                            _mm512_set1_ps(j->residual_scale), v);
+    return _mm512_max_ps(_mm512_set1_ps(j->floor), v);
+}
+
+// The same where there are fewer channels, through memory of our own.
+static inline void finish_some(const job *j, const float *sums, int64_t channel,
+                               const uint8_t *residual, uint8_t *dst, const finish_types *types)
+{
+    const zn_conv_dot_args *a = j->a;
+    const int64_t left = a->channels_out - channel;
+    const size_t room = (size_t)(left < BLOCK ? left : BLOCK);
+    uint8_t from[BLOCK * sizeof(float)] = {0}, to[BLOCK * sizeof(float)];
+    if (types->residual != ZN_TYPE_COUNT) memcpy(from, residual, room * type_size(types->residual));
+    const __m512 v = finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel),
+                                   _mm512_loadu_ps(a->bias + channel), from, types);
+    store(types->dst, v, to);
+    memcpy(dst, to, room * type_size(types->dst));
+}
+
+// A portion of four pixels and 32 channels, which is nearly all of them.
+static inline __attribute__((always_inline)) void finish_whole(const job *j, const float *sums,
+                                                               const uint8_t *residual,
+                                                               uint8_t *dst,
+                                                               const finish_types *types)
+{
+    const float *scale = j->a->scale + j->waiting_channel, *bias = j->a->bias + j->waiting_channel;
+    const size_t dst_size = type_size(types->dst), residual_size = type_size(types->residual);
+    const size_t pixel = (size_t)(j->a->channels_out * j->a->dst_step);
+    const size_t dst_pixel = pixel * dst_size, residual_pixel = pixel * residual_size;
+    const __m512 scale0 = _mm512_loadu_ps(scale), scale1 = _mm512_loadu_ps(scale + BLOCK);
+    const __m512 bias0 = _mm512_loadu_ps(bias), bias1 = _mm512_loadu_ps(bias + BLOCK);
+    for (int i = 0; i < PORTION; i++, sums += BLOCK) {
+        const __m512 v0 = finish_vector(j, sums, scale0, bias0, residual, types);
+        const __m512 v1 = finish_vector(j, sums + SUMS, scale1, bias1,
+                                        residual + BLOCK * residual_size, types);
+        store_pair(types->dst, v0, v1, dst);
+        dst += dst_pixel;
+        residual += residual_pixel;
+    }
+}
+
+// One portion of the waiting block; the types are constants where this is inlined.
+static inline __attribute__((always_inline)) void finish(const job *j, int portion,
+                                                         finish_types types)
+{
+    const zn_conv_dot_args *a = j->a;
+    const int which = portion / (PIXELS / PORTION);
+    const tile *t = &j->tiles[1 - j->current][which];
+    const int64_t first = portion % (PIXELS / PORTION) * PORTION;
+    const size_t dst_size = type_size(types.dst), residual_size = type_size(types.residual);
+    const float *sums = j->sums + which * 2 * SUMS + first * BLOCK;
+    const size_t pixel = (size_t)(a->channels_out * a->dst_step);
+    const size_t at = (size_t)(t->out * a->channels_out + j->waiting_channel) +
+                      (size_t)first * pixel;
+    uint8_t *dst = (uint8_t *)a->dst + at * dst_size;
+    const uint8_t *residual = (const uint8_t *)a->residual + at * residual_size;
+    if (j->whole && t->count == PIXELS) {
+        finish_whole(j, sums, residual, dst, &types);
+        return;
+    }
+    for (int64_t i = first; i < first + PORTION && i < t->count; i++, sums += BLOCK) {
+        for (int n = 0; n < j->waiting_tiles; n++) {
+            const int64_t channel = j->waiting_channel + n * BLOCK;
+            finish_some(j, sums + n * SUMS, channel, residual + (size_t)(n * BLOCK) * residual_size,
+                        dst + (size_t)(n * BLOCK) * dst_size, &types);
+        }
+        dst += pixel * dst_size;
+        residual += pixel * residual_size;
+    }
+}
+
+#define FINISH(name, dst, residual, integer)                                                       \
+    static void name(const job *j, int portion)                                                    \
+    {                                                                                              \
+        finish(j, portion, (finish_types){dst, residual, integer});                                \
+    }
+#define FINISH_ALL(kind, integer)                                                                  \
+    FINISH(kind##_f32, ZN_F32, ZN_TYPE_COUNT, integer)                                             \
+    FINISH(kind##_f32_f32, ZN_F32, ZN_F32, integer)                                                \
+    FINISH(kind##_f32_bf16, ZN_F32, ZN_BF16, integer)                                              \
+    FINISH(kind##_f32_u8, ZN_F32, ZN_U8, integer)                                                  \
+    FINISH(kind##_f32_s8, ZN_F32, ZN_S8, integer)                                                  \
+    FINISH(kind##_bf16, ZN_BF16, ZN_TYPE_COUNT, integer)                                           \
+    FINISH(kind##_bf16_f32, ZN_BF16, ZN_F32, integer)                                              \
+    FINISH(kind##_bf16_bf16, ZN_BF16, ZN_BF16, integer)                                            \
+    FINISH(kind##_bf16_u8, ZN_BF16, ZN_U8, integer)                                                \
+    FINISH(kind##_bf16_s8, ZN_BF16, ZN_S8, integer)                                                \
+    FINISH(kind##_u8, ZN_U8, ZN_TYPE_COUNT, integer)                                               \
+    FINISH(kind##_u8_f32, ZN_U8, ZN_F32, integer)                                                  \
+    FINISH(kind##_u8_bf16, ZN_U8, ZN_BF16, integer)                                                \
+    FINISH(kind##_u8_u8, ZN_U8, ZN_U8, integer)                                                    \
+    FINISH(kind##_u8_s8, ZN_U8, ZN_S8, integer)                                                    \
+    FINISH(kind##_s8, ZN_S8, ZN_TYPE_COUNT, integer)                                               \
+    FINISH(kind##_s8_f32, ZN_S8, ZN_F32, integer)                                                  \
+    FINISH(kind##_s8_bf16, ZN_S8, ZN_BF16, integer)                                                \
+    FINISH(kind##_s8_u8, ZN_S8, ZN_U8, integer)                                                    \
+    FINISH(kind##_s8_s8, ZN_S8, ZN_S8, integer)
+FINISH_ALL(from_f32, false)
+FINISH_ALL(from_s32, true)
+
+// Rows: f32, bf16, u8, s8 of the result. Columns: no residual, then the same four.
+#define TABLE(kind)                                                                                \
+    {                                                                                              \
+        {kind##_f32, kind##_f32_f32, kind##_f32_bf16, kind##_f32_u8, kind##_f32_s8},               \
+            {kind##_bf16, kind##_bf16_f32, kind##_bf16_bf16, kind##_bf16_u8, kind##_bf16_s8},      \
+            {kind##_u8, kind##_u8_f32, kind##_u8_bf16, kind##_u8_u8, kind##_u8_s8},                \
+        {                                                                                          \
+            kind##_s8, kind##_s8_f32, kind##_s8_bf16, kind##_s8_u8, kind##_s8_s8                   \
+        }                                                                                          \
+    }
+static finish_fn *const finishers[2][4][5] = {TABLE(from_f32), TABLE(from_s32)};
+
+static int column_of(zn_type type)
+{
+    return type == ZN_F32 ? 0 : type == ZN_BF16 ? 1 : type == ZN_U8 ? 2 : 3;
+}
+
+static finish_fn *pick_finish(const zn_conv_dot_args *a)
+{
+    const int residual = a->residual ? 1 + column_of(a->residual_type) : 0;
+    return finishers[a->src_type != ZN_BF16][column_of(a->dst_type)][residual];
+}
+
+static void finish_rest(job *j)
+{
+    while (j->portion < PORTIONS) j->finish(j, j->portion++);
+}
+
+// --- the sums -----------------------------------------------------------------------------------
+
+#define MULTIPLY(kind, sum, pixels, weights)                                                       \
+    do {                                                                                           \
+        if ((kind) == ZN_BF16) _tile_dpbf16ps(sum, pixels, weights);                               \
+        if ((kind) == ZN_U8) _tile_dpbusd(sum, pixels, weights);                                   \
+        if ((kind) == ZN_S8) _tile_dpbssd(sum, pixels, weights);                                   \
+    } while (0)
+
+// Sums of two tiles of pixels with `count` tiles of channels; kind and count are constants where
+// this is inlined. Between the steps the waiting block is finished.
+static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_t *weights,
+                                                            zn_type kind, int count)
+{
+    const zn_conv_dot_args *a = j->a;
+    const tile *t = j->tiles[j->current];
+    float *sums = j->sums;
+    const int64_t steps = a->kernel_w * j->pixel_bytes / STEP;
+    const int64_t next = a->kernel_h * steps * SUMS * 4; // bytes to the next channels' weights
+    const size_t pixel = (size_t)(a->stride * j->pixel_bytes);
+    __asm__ volatile("" ::: "memory"); // compilers do not know that loading a tile reads memory
+    _tile_zero(0);
+    _tile_zero(2);
+    if (count == 2) {
+        _tile_zero(1);
+        _tile_zero(3);
+    }
+    for (int ky = 0; ky < a->kernel_h; ky++) {
+        const uint8_t *src0 = t[0].src + ky * t[0].src_row - (ky >= t[0].wrap ? a->src_ring : 0);
+        const uint8_t *src1 = t[1].src + ky * t[1].src_row - (ky >= t[1].wrap ? a->src_ring : 0);
+        for (int64_t s = 0; s < steps; s++, src0 += STEP, src1 += STEP, weights += SUMS * 4) {
+            _tile_loadd(4, src0, pixel);
+            _tile_loadd(6, weights, STEP);
+            MULTIPLY(kind, 0, 4, 6);
+            if (count == 2) {
+                _tile_loadd(7, weights + next, STEP);
+                MULTIPLY(kind, 1, 4, 7);
+            }
+            _tile_loadd(5, src1, pixel);
+            MULTIPLY(kind, 2, 5, 6);
+            if (count == 2) MULTIPLY(kind, 3, 5, 7);
+            if (j->portion < PORTIONS) j->finish(j, j->portion++);
+        }
+    }
+    finish_rest(j);
+    _tile_stored(0, sums, STEP);
+    _tile_stored(2, sums + 2 * SUMS, STEP);
+    if (count == 2) {
+        _tile_stored(1, sums + SUMS, STEP);
+        _tile_stored(3, sums + 3 * SUMS, STEP);
+    }
+}
+
+typedef void sum_fn(job *j, const uint8_t *weights);
+#define SUM(name, kind, count)                                                                     \
+    static void name(job *j, const uint8_t *weights)                                               \
+    {                                                                                              \
+        sum_block(j, weights, kind, count);                                                        \
+    }
+SUM(sum_bf16_1, ZN_BF16, 1)
+SUM(sum_bf16_2, ZN_BF16, 2)
+SUM(sum_u8_1, ZN_U8, 1)
+SUM(sum_u8_2, ZN_U8, 2)
+SUM(sum_s8_1, ZN_S8, 1)
+SUM(sum_s8_2, ZN_S8, 2)
+
+static sum_fn *pick_sum(zn_type type, int count)
+{
+    static sum_fn *const table[3][2] = {
+        {sum_bf16_1, sum_bf16_2}, {sum_u8_1, sum_u8_2}, {sum_s8_1, sum_s8_2}};
+    return table[type == ZN_BF16 ? 0 : type == ZN_U8 ? 1 : 2][count - 1];
+}
+
+// --- pixels -------------------------------------------------------------------------------------
+
+// Copies `rows` rows of what the tile at (row, x) reads, with zeros where that is outside the row.
+static void stage_rows(const job *j, int64_t row, int64_t left, int64_t rows)
+{
+    const zn_conv_dot_args *a = j->a;
+    const size_t pixel = (size_t)j->pixel_bytes;
+    const int64_t first = left < 0 ? -left : 0;
+    const int64_t inside = a->width_in - left, last = inside < j->span ? inside : j->span;
+    for (int64_t i = 0; i < rows; i++) {
+        uint8_t *dst = j->next_stage + (size_t)(i * j->span) * pixel;
+        const int64_t from = row * a->stride + i;
+        const uint8_t *src = (const uint8_t *)a->src - (from >= a->src_wrap ? a->src_ring : 0) +
+                             (size_t)(from * a->width_in + left + first) * pixel;
+        memset(dst, 0, (size_t)first * pixel);
+        memcpy(dst + (size_t)first * pixel, src, (size_t)(last - first) * pixel);
+        memset(dst + (size_t)last * pixel, 0, (size_t)(j->span - last) * pixel);
+    }
+}
+
+// The tiles of pixels x .. x + 15 of `count` rows from `row` on. At the end of a row they begin
+// earlier, so that they are whole: the pixels they share with the ones before are computed twice,
+// with the same bits.
+static void place_tiles(job *j, tile *t, int64_t row, int64_t x, int count)
+{
+    const zn_conv_dot_args *a = j->a;
+    if (x + PIXELS > a->width_out) x = a->width_out > PIXELS ? a->width_out - PIXELS : 0;
+    const int64_t left = x * a->stride - a->pad_left;
+    const bool staged = left < 0 || left + j->span > a->width_in;
+    const int64_t rows = (count - 1) * a->stride + a->kernel_h;
+    const int64_t src_row = (staged ? j->span : a->width_in) * j->pixel_bytes;
+    const uint8_t *src = (const uint8_t *)a->src + row * a->stride * src_row +
+                         left * j->pixel_bytes;
+    if (staged) {
+        if (!j->staged) stage_rows(j, row, left, rows);
+        src = j->next_stage;
+        j->next_stage += rows * src_row;
+    }
+    for (int i = 0; i < count; i++) {
+        t[i].src = src + i * a->stride * src_row;
+        t[i].src_row = src_row;
+        t[i].wrap = staged ? INT64_MAX : a->src_wrap - (row + i) * a->stride;
+        t[i].out = (row + i) * a->dst_row + x * a->dst_step;
+        t[i].count = a->width_out < PIXELS ? a->width_out : PIXELS;
+    }
+}
+
+// Two rows, or the last single one, whose tiles are then paired among themselves.
+static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
+{
+    const zn_conv_dot_args *a = j->a;
+    const int64_t length = (int64_t)a->kernel_h * a->kernel_w * j->pixel_bytes;
+    const uint8_t *weights = (const uint8_t *)a->packed + channel * length;
+    sum_fn *sum = pick_sum(a->src_type, tiles);
+    for (int64_t x = 0; x < a->width_out; x += count == 2 ? PIXELS : 2 * PIXELS) {
+        tile *t = j->tiles[j->current];
+        place_tiles(j, t, row, x, count);
+        if (count == 1) {
+            const bool pair = x + PIXELS < a->width_out;
+            if (pair)
+                place_tiles(j, t + 1, row, x + PIXELS, 1);
+            else
+                t[1] = (tile){.src = t->src, .src_row = t->src_row, .wrap = t->wrap};
+        }
+        sum(j, weights);
+        j->waiting_channel = channel;
+        j->waiting_tiles = tiles;
+        j->whole = a->channels_out - channel >= 2 * BLOCK;
+        j->portion = 0;
+        j->current = 1 - j->current;
+    }
+}
+
+// Eight tiles of 16 rows of 64 bytes. A constant: compilers do not know that the instruction reads
+// all of it, and might leave out what is written to a local one.
+static const struct {
+    uint8_t palette, start, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+} tile_config = {.palette = 1,
+                 .row_bytes = {STEP, STEP, STEP, STEP, STEP, STEP, STEP, STEP},
+                 .rows = {PIXELS, PIXELS, PIXELS, PIXELS, PIXELS, PIXELS, PIXELS, PIXELS}};
+
+// All channels of a few rows.
+static void run_group(job *j, int64_t begin, int64_t end)
+{
+    const int64_t channels = j->a->channels_out;
+    j->staged = false;
+    for (int64_t channel = 0; channel < channels; channel += 2 * BLOCK, j->staged = true) {
+        j->next_stage = j->stage;
+        for (int64_t row = begin; row < end; row += 2) {
+            const int count = end - row > 1 ? 2 : 1;
+            run_rows(j, row, count, (int)channel, channels - channel > BLOCK ? 2 : 1);
+        }
+    }
+}
+
+void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, void *scratch)
+{
+    job j = {.a = args,
+             .pixel_bytes = args->channels_in * (int64_t)zn_type_size(args->src_type),
+             .span = (int64_t)(PIXELS - 1) * args->stride + args->kernel_w,
+             .finish = pick_finish(args),
+             .floor = args->relu || args->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
+             .residual_scale = args->residual_scale,
+             .portion = PORTIONS};
+    j.sums = scratch;
+    j.stage = (uint8_t *)(j.sums + 4 * SUMS);
+    _tile_loadconfig(&tile_config);
+    for (int64_t row = begin; row < end; row += ZN_CONV_DOT_ROWS) {
+        run_group(&j, row, row + ZN_CONV_DOT_ROWS < end ? row + ZN_CONV_DOT_ROWS : end);
+    }
+    finish_rest(&j);
+    _tile_release();
+}

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights that are saved and opened again are the same model, in whatever layout they came; and
+// folders with several models are listed.
+#include "tests/api/api_files.h"
+
+enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE, VALUES = 4 * SIDE / 8 * SIDE / 8 };
+
+static zenith_model *open_model(const char *name, const char *weights)
+{
+    zenith_model *model = NULL;
+    zenith_model_params params = {.size = sizeof params, .name = name, .weights = weights};
+    api_ok(zenith_model_open(context, &params, &model));
+    return model;
+}
+
+static zenith_model *open_tiny(void)
+{
+    return open_model("taesd", zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"));
+}
+
+static void decode(zenith_model *model, float pixels[PIXELS])
+{
+    float values[VALUES];
+    for (int i = 0; i < VALUES; i++) values[i] = (float)(i * 37 % 101 - 50) / 25;
+    const zenith_latent latent = {.size = sizeof latent,
+                                  .width = SIDE / 8,
+                                  .height = SIDE / 8,
+                                  .channels = 4,
+                                  .data = values};
+    const zenith_image image = {
+        .size = sizeof image, .width = SIDE, .height = SIDE, .number = ZENITH_F32, .data = pixels};
+    const zenith_run_params how = {.size = sizeof how, .dtype = ZENITH_DTYPE_F32};
+    api_ok(zenith_decode(context, model, &latent, &image, 1, &how));
+}
+
+static void info_says_where(void **state)
+{
+    (void)state;
+    zenith_model *model = open_tiny();
+    zenith_model_info info = {.size = sizeof info};
+    zenith_model_get_info(model, &info);
+    assert_true(info.can_int8);
+    assert_false(info.has_int8);
+    assert_non_null(strstr(info.weights_path, "tests/golden/tiny_diffusers/"));
+    zenith_model_free(model);
+}
+
+// Into a folder and into one file; f32 keeps every bit, whatever the names were.
+static void saved_is_the_same(void **state)
+{
+    (void)state;
+    static float before[PIXELS], after[PIXELS];
+    zenith_model *model = open_tiny();
+    decode(model, before);
+    const char *places[] = {folder, in_folder("one.safetensors")};
+    for (int i = 0; i < 2; i++) {
+        api_ok(zenith_model_save(context, model, places[i], ZENITH_NUMBER_DEFAULT));
+        assert_int_equal(files_in_folder(), i == 0 ? 2 : 1);
+        zenith_model *again = open_model("taesd", places[i]);
+        zenith_model_info info = {.size = sizeof info};
+        zenith_model_get_info(again, &info);
+        assert_int_equal(info.parts, ZENITH_ENCODER | ZENITH_DECODER);
+        decode(again, after);
+        assert_memory_equal(before, after, sizeof before);
+        zenith_model_free(again);
+        empty_folder();
+    }
+    zenith_model_free(model);
+}
+
+// Changes the first number of the data.
+static void put_first(const char *path, float value)
+{
+    uint64_t header;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(&header, sizeof header, 1, file), 1);
+    assert_int_equal(fseek(file, (long)(sizeof header + header), SEEK_SET), 0);
+    assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+// Narrow types round once: saving what was saved changes nothing.
+static void narrow_types(void **state)
+{
+    (void)state;
+    const zenith_number numbers[] = {ZENITH_F16, ZENITH_BF16};
+    const char *path = in_folder("one.safetensors");
+    static float exact[PIXELS], near[PIXELS], again[PIXELS];
+    zenith_model *tiny = open_tiny(); // its numbers are all ones of bf16
+    api_ok(zenith_model_save(context, tiny, path, ZENITH_F32));
+    put_first(path, 0.1f);
+    zenith_model *model = open_model("taesd", path);
+    decode(model, exact);
+    for (int i = 0; i < 2; i++) {
+        api_ok(zenith_model_save(context, model, path, numbers[i]));
+        zenith_model *narrow = open_model("taesd", path);
+        decode(narrow, near);
+        assert_memory_not_equal(exact, near, sizeof exact);
+        api_ok(zenith_model_save(context, narrow, path, ZENITH_F32));
+        zenith_model_free(narrow);
+        narrow = open_model("taesd", path);
+        decode(narrow, again);
+        assert_memory_equal(near, again, sizeof near);
+        zenith_model_free(narrow);
+    }
+    empty_folder();
+    zenith_model_free(model);
+    zenith_model_free(tiny);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const char *path = in_folder("one.safetensors");
+    zenith_model *model = open_tiny();
+    api_fails(zenith_model_save(context, NULL, path, ZENITH_F32), ZENITH_INVALID_ARGUMENT, "NULL");
+    api_fails(zenith_model_save(context, model, NULL, ZENITH_F32), ZENITH_INVALID_ARGUMENT, "NULL");
+    api_fails(zenith_model_save(context, model, path, ZENITH_U8), ZENITH_INVALID_ARGUMENT, "f32");
+    api_fails(zenith_model_save(context, model, in_folder("no/where.safetensors"), ZENITH_F32),
+              ZENITH_NOT_FOUND, "where.safetensors");
+    api_ok(zenith_model_save(context, model, path, ZENITH_F32));
+    put_first(path, 1e6f);
+    zenith_model *large = open_model("taesd", path);
+    api_fails(zenith_model_save(context, large, in_folder("two.safetensors"), ZENITH_F16),
+              ZENITH_UNSUPPORTED, "bf16");
+    assert_int_equal(files_in_folder(), 1);
+    zenith_model_free(large);
+    zenith_model_free(model);
+    empty_folder();
+}
+
+static void folders_are_listed(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    api_fails(zenith_inspect(context, folder, NULL, false, &text), ZENITH_NOT_FOUND, "no weights");
+    zenith_model *model = open_tiny(), *other;
+    api_ok(zenith_model_save(context, model, folder, ZENITH_F32));
+    other = open_model("taesdxl", zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"));
+    api_ok(zenith_model_save(context, other, folder, ZENITH_F32));
+    write_file(in_folder("taef1_decoder.safetensors"), "broken", 6);
+    api_ok(zenith_inspect(context, folder, NULL, false, &text));
+    assert_non_null(strstr(text, "\"folder\""));
+    assert_non_null(strstr(text, "\"taesd\""));
+    assert_non_null(strstr(text, "\"taesdxl\""));
+    assert_non_null(strstr(text, "\"problem\""));
+    assert_null(strstr(text, "taesd3"));
+    zenith_text_free(text);
+    zenith_model_free(other);
+    zenith_model_free(model);
+    empty_folder();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(info_says_where),    cmocka_unit_test(saved_is_the_same),
+        cmocka_unit_test(narrow_types),       cmocka_unit_test(refused),
+        cmocka_unit_test(folders_are_listed),
+    };
+    return cmocka_run_group_tests(tests, api_setup, api_teardown);
+}

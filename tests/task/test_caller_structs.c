@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays of a caller whose structs are longer than ours, because his header is newer: runs and
+// calibration find each element by his `size`, and give the bits they give for ours. Structs that
+// are too short are refused.
+#include "tests/task/session.h"
+
+enum { COUNT = 8, WIDTH = 32, HEIGHT = 24 };
+
+typedef struct newer_image {
+    zenith_image image;
+    uint64_t fields[3]; // that our header does not have
+} newer_image;
+
+typedef struct newer_latent {
+    zenith_latent latent;
+    uint64_t fields[5];
+} newer_latent;
+
+static zenith_context *context;
+static zenith_model *model;
+static zenith_image images[COUNT];
+static zenith_latent latents[COUNT];
+static newer_image newer_images[COUNT];
+static newer_latent newer_latents[COUNT];
+
+// Pictures of two sizes, in both kinds of array; latents with memory of their own in each.
+static int setup(void **state)
+{
+    (void)state;
+    context = session_context(1, 1);
+    model = session_tiny(context);
+    memset(newer_images, 0xff, sizeof newer_images);
+    memset(newer_latents, 0xff, sizeof newer_latents);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint32_t width = WIDTH + i / 4 * 8;
+        images[i] = newer_images[i].image = session_image(width, HEIGHT, i);
+        newer_images[i].image.size = sizeof *newer_images;
+        latents[i] = session_latent(width, HEIGHT, 1);
+        newer_latents[i].latent = session_latent(width, HEIGHT, 2);
+        newer_latents[i].latent.size = sizeof *newer_latents;
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        free(images[i].data);
+        free(latents[i].data);
+        free(newer_latents[i].latent.data);
+    }
+    zenith_model_free(model);
+    zenith_context_free(context);
+    return 0;
+}
+
+static void runs_take_longer_structs(void **state)
+{
+    (void)state;
+    session_ok(context, zenith_encode(context, model, images, latents, COUNT, NULL));
+    session_ok(context, zenith_encode(context, model, &newer_images->image, &newer_latents->latent,
+                                      COUNT, NULL));
+    for (int i = 0; i < COUNT; i++) {
+        assert_memory_equal(newer_latents[i].latent.data, latents[i].data,
+                            session_latent_bytes(&latents[i]));
+    }
+}
+
+// The text of a calibration on these pictures; the file is gone again.
+static void calibrate(const zenith_image *pictures, char *text, size_t capacity)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/test-caller-structs.calib.json", zn_test_build());
+    session_ok(context, zenith_calibrate(context, model, pictures, COUNT, path, NULL));
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t length = fread(text, 1, capacity - 1, file);
+    assert_in_range(length, 1, capacity - 2);
+    text[length] = 0;
+    fclose(file);
+    remove(path);
+}
+
+static void calibration_takes_longer_structs(void **state)
+{
+    (void)state;
+    static char expected[1 << 16], text[1 << 16];
+    calibrate(images, expected, sizeof expected);
+    calibrate(&newer_images->image, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+static void shorter_structs_are_refused(void **state)
+{
+    (void)state;
+    const size_t size = images[0].size;
+    for (size_t wrong = 0; wrong < size; wrong += size / 2) {
+        images[0].size = wrong;
+        assert_int_equal(zenith_encode(context, model, images, latents, COUNT, NULL),
+                         ZENITH_INVALID_ARGUMENT);
+        assert_non_null(strstr(zenith_context_error(context), "`size`"));
+        assert_int_equal(zenith_calibrate(context, model, images, COUNT, "none.json", NULL),
+                         ZENITH_INVALID_ARGUMENT);
+        assert_non_null(strstr(zenith_context_error(context), "`size`"));
+    }
+    images[0].size = size;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_take_longer_structs),
+        cmocka_unit_test(calibration_takes_longer_structs),
+        cmocka_unit_test(shorter_structs_are_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
