@@ -5,7 +5,6 @@ target_compile_features(zenith_flags INTERFACE c_std_17)
 target_compile_options(zenith_flags INTERFACE
     -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
     -ffp-contract=off -fno-math-errno)
-target_compile_definitions(zenith_flags INTERFACE ZENITH_SHARE="${CMAKE_INSTALL_FULL_DATADIR}/zenith")
 target_include_directories(zenith_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(zenith_flags INTERFACE _GNU_SOURCE)
 if(ZENITH_SANITIZE)

@@ -1,11 +1,38 @@
-# What `cmake --install` puts where: the library with its headers, the program, and the calibrations where both look for
-# them. An installed program finds the library beside it, and oneDNN where it was when the library was linked.
-if(ZENITH_DNN)
-    # Said by name: INSTALL_RPATH_USE_LINK_PATH leaves out folders inside the checkout, such as .deps.
+# What `cmake --install` puts where: the library with its headers, its CMake package and its pkg-config file, the program,
+# the calibrations where both look for them, and the licences. Everything finds everything relative to itself, so an
+# installed tree can be moved. docs/PACKAGING.md shows the tree.
+include(CMakePackageConfigHelpers)
+
+# The program finds the library beside it. The library finds oneDNN in its own lib/zenith where that is installed too,
+# else where it was when the library was linked (said by name: INSTALL_RPATH_USE_LINK_PATH leaves out folders inside the
+# checkout, such as .deps).
+set(private_libraries ${CMAKE_INSTALL_LIBDIR}/zenith)
+if(ZENITH_PROGRAM)
+    set_target_properties(zenith_program PROPERTIES
+        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${private_libraries}")
+    install(TARGETS zenith_program)
+endif()
+if(ZENITH_BUNDLE)
+    set_target_properties(zenith PROPERTIES INSTALL_RPATH "$ORIGIN/zenith")
+elseif(ZENITH_DNN)
     set_target_properties(zenith PROPERTIES INSTALL_RPATH "$<TARGET_FILE_DIR:DNNL::dnnl>")
 endif()
-set_target_properties(zenith_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-install(TARGETS zenith zenith_program)
+
+install(TARGETS zenith EXPORT zenith-targets)
 install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 file(GLOB calibrations CONFIGURE_DEPENDS models/*.calib.json)
 install(FILES ${calibrations} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
+install(FILES LICENSE NOTICE TYPE DOC)
+
+# find_package(zenith), then target_link_libraries(program zenith::zenith). Before 1.0 a minor version may break callers.
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/zenith)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/zenith-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT zenith-targets NAMESPACE zenith:: DESTINATION ${package_folder})
+install(FILES cmake/zenith-config.cmake ${CMAKE_BINARY_DIR}/zenith-config-version.cmake DESTINATION ${package_folder})
+
+# pkg-config --cflags --libs zenith. Its paths start at the file's own folder.
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_folder}
+    OUTPUT_VARIABLE prefix_from_pc)
+configure_file(cmake/zenith.pc.in ${CMAKE_BINARY_DIR}/zenith.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/zenith.pc DESTINATION ${pkgconfig_folder})

@@ -67,6 +67,8 @@ __attribute__((constructor)) static void choose_tests(void)
 {
     const char *pattern = getenv("ZENITH_TEST_ONLY");
     if (pattern && *pattern) cmocka_set_test_filter(pattern);
+    const char *skipped = getenv("ZENITH_TEST_SKIP");
+    if (skipped && *skipped) cmocka_set_skip_filter(skipped);
 }
 
 void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line)

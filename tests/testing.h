@@ -34,7 +34,8 @@ void zn_test_need(const char *path);
 // instruction set.
 bool zn_test_quick(void);
 
-// ZENITH_TEST_ONLY=PATTERN leaves out the tests of a program whose names do not match (* and ?).
+// ZENITH_TEST_ONLY=PATTERN leaves out the tests of a program whose names do not match (* and ?),
+// ZENITH_TEST_SKIP=PATTERN those whose names do.
 
 // Fails the test with the status and its sentence unless status is ZENITH_OK.
 void zn_test_ok_at(zenith_status status, const zn_error *err, const char *file, int line);

@@ -12,9 +12,15 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define ZENITH_MUST_CHECK __attribute__((warn_unused_result))
-#define ZENITH_API        __attribute__((visibility("default")))
 #else
 #define ZENITH_MUST_CHECK
+#endif
+
+#if defined(_WIN32) && defined(ZENITH_BUILDING)
+#define ZENITH_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
+#define ZENITH_API __attribute__((visibility("default")))
+#else
 #define ZENITH_API
 #endif
 

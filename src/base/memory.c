@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zn_alloc is our only caller of the system's allocator (aligned_alloc), so a test that wraps that
-// one symbol can fail every allocation of ours in turn.
+// zn_alloc is our only caller of the system's allocator (aligned_alloc; Windows has its own), so a
+// test that wraps that one symbol can fail every allocation of ours in turn.
 //
 // An arena is a list of blocks, newest first; only the newest is handed out from:
 //
@@ -26,7 +26,11 @@ void *zn_alloc(size_t bytes)
 {
     if (bytes == 0) bytes = 1;
     if (bytes > PTRDIFF_MAX - ZN_ALIGN) return NULL;
+#ifdef _WIN32
+    return _aligned_malloc(bytes, ZN_ALIGN);
+#else
     return aligned_alloc(ZN_ALIGN, zn_round_up(bytes, ZN_ALIGN));
+#endif
 }
 
 void *zn_alloc_zero(size_t bytes)
@@ -38,7 +42,11 @@ void *zn_alloc_zero(size_t bytes)
 
 void zn_free(void *block)
 {
+#ifdef _WIN32
+    _aligned_free(block);
+#else
     free(block);
+#endif
 }
 
 bool zn_mul_size(size_t a, size_t b, size_t *out)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything we ask of the operating system, in one header; the answers are in os_posix_*.c. No
-// other file of the library makes system calls.
+// Everything we ask of the operating system, in one header; the answers are in os_posix_*.c,
+// or in os_windows_*.c. No other file of the library makes system calls. Paths are UTF-8.
 #ifndef ZN_BASE_OS_H
 #define ZN_BASE_OS_H
 
@@ -36,13 +36,15 @@ zenith_status zn_writer_commit(zn_writer *writer, zn_error *err);
 // Removes what was written and frees; NULL is fine.
 void zn_writer_discard(zn_writer *writer);
 
+// The next bytes of standard input; *got is 0 at its end.
+zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err);
+
 bool zn_path_is_file(const char *path);
 bool zn_path_is_directory(const char *path);
-// Calls each(name) for every entry of a directory but "." and "..", in byte order of the names;
-// stops at the first status that is not OK.
-zenith_status zn_directory_each(const char *path,
-                                zenith_status (*each)(void *cookie, const char *name), void *cookie,
-                                zn_error *err);
+// Calls each(name) for every entry of a directory but "." and ".."; stops at the first status that
+// is not OK. zn_directory_each (base/directory.h) gives them in order.
+typedef zenith_status zn_name_fn(void *cookie, const char *name, zn_error *err);
+zenith_status zn_directory_read(const char *path, zn_name_fn *each, void *cookie, zn_error *err);
 
 // --- threads -------------------------------------------------------------------------------------
 
@@ -70,8 +72,10 @@ uint64_t zn_process_id(void); // differs in a forked child
 // --- machine -------------------------------------------------------------------------------------
 
 const char *zn_environment(const char *name); // NULL when unset
-double zn_clock_seconds(void);                // monotonic
-double zn_process_cpu_seconds(void);          // user + system time of the whole process
+// The folder of the file that this code was loaded from: libzenith, or a program that contains it.
+bool zn_os_own_folder(char *path, size_t size); // false: not known, or too long
+double zn_clock_seconds(void);                  // monotonic
+double zn_process_cpu_seconds(void);            // user + system time of the whole process
 
 // What decides the default number of threads: the smallest of the three.
 typedef struct zn_cpu_share {

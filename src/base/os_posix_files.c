@@ -243,6 +243,17 @@ void zn_writer_discard(zn_writer *writer)
     zn_free(writer);
 }
 
+zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err)
+{
+    while (true) {
+        ssize_t result = read(STDIN_FILENO, buffer, size);
+        if (result < 0 && errno == EINTR) continue;
+        if (result < 0) return zn_os_fail(err, errno, "read", "standard input");
+        *got = (size_t)result;
+        return ZENITH_OK;
+    }
+}
+
 bool zn_path_is_file(const char *path)
 {
     struct stat info;
@@ -255,56 +266,19 @@ bool zn_path_is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// The names of a folder; the texts are in the arena.
-struct names {
-    zn_arena arena;
-    char **name;
-    size_t count, capacity;
-};
-
-static zenith_status add_name(struct names *names, const char *name, zn_error *err)
-{
-    ZN_TRY(zn_array_reserve((void **)&names->name, &names->capacity, names->count + 1,
-                            sizeof *names->name, err));
-    char *copy = zn_arena_text(&names->arena, name);
-    if (!copy) return zn_fail_memory(err, strlen(name) + 1);
-    names->name[names->count++] = copy;
-    return ZENITH_OK;
-}
-
-static zenith_status read_names(DIR *folder, const char *path, struct names *names, zn_error *err)
-{
-    while (true) {
-        errno = 0;
-        struct dirent *entry = readdir(folder);
-        if (!entry && errno != 0) return zn_os_fail(err, errno, "list", path);
-        if (!entry) return ZENITH_OK;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        ZN_TRY(add_name(names, entry->d_name, err));
-    }
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-zenith_status zn_directory_each(const char *path,
-                                zenith_status (*each)(void *cookie, const char *name), void *cookie,
-                                zn_error *err)
+zenith_status zn_directory_read(const char *path, zn_name_fn *each, void *cookie, zn_error *err)
 {
     DIR *folder = opendir(path);
     if (!folder) return zn_os_fail(err, errno, "list", path);
-    struct names names = {0};
-    zenith_status status = read_names(folder, path, &names, err);
+    zenith_status status = ZENITH_OK;
+    while (status == ZENITH_OK) {
+        errno = 0;
+        struct dirent *entry = readdir(folder);
+        if (!entry && errno != 0) status = zn_os_fail(err, errno, "list", path);
+        if (!entry) break;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        status = each(cookie, entry->d_name, err);
+    }
     closedir(folder);
-    if (status == ZENITH_OK && names.count > 0) {
-        qsort(names.name, names.count, sizeof *names.name, by_bytes);
-    }
-    for (size_t i = 0; status == ZENITH_OK && i < names.count; i++) {
-        status = each(cookie, names.name[i]);
-    }
-    zn_free(names.name);
-    zn_arena_free(&names.arena);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "src/base/os_posix.h"
 #include "src/base/text.h"
 
+#include <dlfcn.h> // dladdr
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -25,6 +26,17 @@ enum { MAX_CPUS = 4096, SMALL_FILE = 4096 };
 const char *zn_environment(const char *name)
 {
     return getenv(name);
+}
+
+bool zn_os_own_folder(char *path, size_t size)
+{
+    static const char here = 0;
+    Dl_info info;
+    if (!dladdr(&here, &info) || !info.dli_fname) return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    if (!slash || (size_t)(slash - info.dli_fname) >= size) return false;
+    zn_text_format(path, size, "%.*s", (int)(slash - info.dli_fname), info.dli_fname);
+    return true;
 }
 
 static double seconds(clockid_t clock)

@@ -5,6 +5,7 @@
 // by name, so that finding one is a binary search whatever the number of shards.
 #include "src/format/weights.h"
 
+#include "src/base/directory.h"
 #include "src/base/memory.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"

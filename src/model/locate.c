@@ -22,11 +22,13 @@ enum { SEARCH_PATH = 4 };
 static bool search_folder(int index, char path[ZN_PATH_SIZE])
 {
     const char *models = zn_environment("ZENITH_MODELS"), *home = zn_environment("HOME");
+    char own[ZN_PATH_SIZE];
     path[0] = 0;
     if (index == 0 && models) zn_text_format(path, ZN_PATH_SIZE, "%s", models);
     if (index == 1) zn_text_format(path, ZN_PATH_SIZE, "models");
     if (index == 2 && home) zn_text_format(path, ZN_PATH_SIZE, "%s/.local/share/zenith", home);
-    if (index == 3) zn_text_format(path, ZN_PATH_SIZE, "%s", ZENITH_SHARE "/models");
+    if (index == 3 && zn_os_own_folder(own, sizeof own))
+        zn_text_format(path, ZN_PATH_SIZE, "%s/" ZENITH_SHARE_FROM_LIBRARY "/models", own);
     return index < SEARCH_PATH;
 }
 

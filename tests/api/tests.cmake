@@ -6,7 +6,11 @@ if(NOT ZENITH_SANITIZE)
     set_tests_properties(layers.symbols PROPERTIES LABELS layers)
 endif()
 
-add_test(NAME layers.header_c COMMAND ${CMAKE_C_COMPILER} -fsyntax-only -std=c11 -Wall -Wextra -Wpedantic -Werror
+set(system_root "")
+if(CMAKE_SYSROOT)
+    set(system_root --sysroot=${CMAKE_SYSROOT})
+endif()
+add_test(NAME layers.header_c COMMAND ${CMAKE_C_COMPILER} ${system_root} -fsyntax-only -std=c11 -Wall -Wextra -Wpedantic -Werror
     -I ${PROJECT_SOURCE_DIR}/include -x c ${CMAKE_CURRENT_SOURCE_DIR}/api/header.inc)
 set_tests_properties(layers.header_c PROPERTIES LABELS layers)
 

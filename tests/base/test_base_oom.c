@@ -5,6 +5,7 @@
 // (the address sanitizer looks), and work again as soon as there is memory.
 #include "tests/testing.h"
 
+#include "src/base/directory.h"
 #include "src/base/executor.h"
 #include "src/base/memory.h"
 #include "src/base/os.h"

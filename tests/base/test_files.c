@@ -4,6 +4,7 @@
 // Mapped files, the writer's promise (the old file or the new one, never a part), folders.
 #include "tests/testing.h"
 
+#include "src/base/directory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
 

@@ -1,4 +1,7 @@
 # Each case of tests/cli/cases is one test of the program: cli.NAME.
+if(NOT ZENITH_PROGRAM)
+    return()
+endif()
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/cases/*.case)
 foreach(case ${cases})

@@ -5,8 +5,10 @@
 
     control PROGRAM -- EMULATOR..   PROGRAM has an instruction too new: it must end by SIGILL
     decode ZENITH -- EMULATOR..     `zenith decode` of a latent of 8 x 8 with real weights must give what
-                                    the real CPU gives with ZENITH_CPU=baseline, within 1e-5
-Exit code 77: skipped, because the weights are not there.
+                                    the real CPU gives with ZENITH_CPU=baseline, within 1e-5;
+                                    $ZENITH_TEST_NATIVE names a program that the real CPU can run, if
+                                    ZENITH is made for another machine
+Exit code 77: skipped, because the weights or that program are not there.
 """
 import array
 import math
@@ -48,14 +50,18 @@ def decode(zenith, emulator):
     if not (weights / "taesd_decoder.safetensors").exists():
         print(f"skipped: no weights of taesd in {weights}")
         return SKIPPED
+    native = os.environ.get("ZENITH_TEST_NATIVE", zenith)
+    if not pathlib.Path(native).exists():
+        print(f"skipped: there is no {native} to compare with")
+        return SKIPPED
     results = []
     with tempfile.TemporaryDirectory() as work:
         latent = pathlib.Path(work, "latent.npy")
         write_latent(latent)
-        for name, before in (("old", emulator), ("here", [])):
+        for name, before in (("old", [*emulator, zenith]), ("here", [native])):
             out = pathlib.Path(work, name + ".npy")
-            subprocess.run([*before, zenith, "decode", latent, "-o", out, "-m", "taesd", "-w", weights, "-q"],
-                           check=True, env=os.environ | ({} if before else {"ZENITH_CPU": "baseline"}))
+            subprocess.run([*before, "decode", latent, "-o", out, "-m", "taesd", "-w", weights, "-q"],
+                           check=True, env=os.environ | ({"ZENITH_CPU": "baseline"} if name == "here" else {}))
             results.append(read_values(out))
     worst = max(math.inf if math.isnan(a - b) else abs(a - b) for a, b in zip(*results, strict=True))
     spread = max(results[1]) - min(results[1])

@@ -3,7 +3,7 @@
 # program with a run on the real CPU; qemu.control shows that the emulator does refuse what it should.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 find_program(ZENITH_QEMU qemu-x86_64)
-if(NOT ZENITH_QEMU OR ZENITH_SANITIZE OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(NOT ZENITH_QEMU OR ZENITH_SANITIZE OR CMAKE_CROSSCOMPILING OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     return()
 endif()
 set(old_cpu ${ZENITH_QEMU} -cpu Nehalem)

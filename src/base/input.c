@@ -5,11 +5,8 @@
 #include "src/base/input.h"
 
 #include "src/base/memory.h"
-#include "src/base/os_posix.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FIRST_READ = 64 * 1024, FORGET_AFTER = 8 * 1024 * 1024 };
 static const uint64_t default_limit = (uint64_t)2 << 30;
@@ -32,11 +29,11 @@ static zenith_status read_standard_input(zn_input *input, uint64_t limit, zn_err
 {
     while (true) {
         if (input->size == input->held) ZN_TRY(grow(input, limit, err));
-        ssize_t got = read(STDIN_FILENO, input->buffer + input->size, input->held - input->size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return zn_os_fail(err, errno, "read", "standard input");
+        size_t got = 0;
+        ZN_TRY(zn_standard_input_read(input->buffer + input->size, input->held - input->size, &got,
+                                      err));
         if (got == 0) break;
-        input->size += (size_t)got;
+        input->size += got;
         if (input->size > limit)
             return zn_fail(err, ZENITH_LIMIT,
                            "Standard input brought more than the %llu bytes that may be held.",

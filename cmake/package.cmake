@@ -1,0 +1,38 @@
+# Packages (tools/package, docs/PACKAGING.md): a .deb for Debian 12, which depends on the system's libraries, and a tarball
+# that runs where it is unpacked, which brings them along. Both hold oneDNN, in lib/zenith, where nobody else's programs
+# find it. The parts, as components of the install:
+#   Unspecified        everything of install.cmake, and oneDNN with its licence
+#   system_libraries   the libraries that the .deb depends on: in the tarball only
+if(ZENITH_BUNDLE AND ZENITH_PROGRAM)
+    # Libraries in lib/zenith need others that are there too. RPATH is looked at for those; RUNPATH is not.
+    target_link_options(zenith PRIVATE -Wl,--disable-new-dtags)
+    target_link_options(zenith_program PRIVATE -Wl,--disable-new-dtags)
+    if(ZENITH_DNN)
+        find_path(ONEDNN_LICENCES THIRD-PARTY-PROGRAMS HINTS ${dnnl_DIR}/../../../share/doc/onednn REQUIRED)
+        install(PROGRAMS $<TARGET_FILE:DNNL::dnnl> DESTINATION ${private_libraries}
+            RENAME $<TARGET_SONAME_FILE_NAME:DNNL::dnnl>)
+        install(FILES ${ONEDNN_LICENCES}/LICENSE ${ONEDNN_LICENCES}/THIRD-PARTY-PROGRAMS
+            DESTINATION ${CMAKE_INSTALL_DOCDIR}/onednn)
+    endif()
+    install(FILES cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    install(CODE "set(library_folder \"${CMAKE_INSTALL_LIBDIR}\")\nset(doc_folder \"${CMAKE_INSTALL_DOCDIR}\")"
+        COMPONENT system_libraries)
+    install(SCRIPT cmake/bundle.cmake COMPONENT system_libraries)
+endif()
+
+set(CPACK_PACKAGE_VENDOR "The Zenith authors")
+set(CPACK_PACKAGE_CONTACT "The Zenith authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "images to the latents of diffusion models and back, on CPUs")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1, TAEF2) as a program, zenith,\n and a C library, libzenith, with its headers. Contains oneDNN. No weights.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
+set(CPACK_PACKAGE_FILE_NAME zenith-${PROJECT_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package_contents.cmake)
+include(CPack)

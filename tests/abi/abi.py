@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""What programs that are already compiled rely on: the built library against tests/abi/libzenith.abi.
+
+    abi.py libzenith.so            fails on any difference of exported functions and public types
+    abi.py --update libzenith.so   writes the file anew; look at the difference before you commit it
+
+Also checked: every public struct begins with its size, and the soname is the major version. Needs libabigail's
+abidw and abidiff, and a library whose src/api was compiled with -g by gcc. Exit code 77: they are not there.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = ROOT / "include/zenith"
+DUMP = ROOT / "tests/abi/libzenith.abi"
+
+
+def dump(library):
+    """The public part as text, with no trace of the machine or of the libraries that were linked."""
+    text = subprocess.run(["abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed",
+                           "--drop-private-types", "--headers-dir", HEADERS, library],
+                          check=True, capture_output=True, text=True).stdout
+    return text.replace(f"path='{ROOT}/", "path='")
+
+
+def compare(library):
+    """Both sides are dumps, so that both have lost what is private in the same way."""
+    with tempfile.NamedTemporaryFile("w", suffix=".abi") as now:
+        now.write(dump(library))
+        now.flush()
+        done = subprocess.run(["abidiff", DUMP, now.name], capture_output=True, text=True)
+    if done.returncode == 0:
+        return []
+    return [done.stdout + done.stderr, "The ABI differs from tests/abi/libzenith.abi: see docs/PACKAGING.md, 'The ABI'."]
+
+
+def check_structs():
+    header = (HEADERS / "zenith.h").read_text()
+    structs = re.findall(r"^typedef struct (\w+) \{\n(.*)$", header, re.M)
+    assert structs, "no structs were found in zenith.h: nothing was checked"
+    return [f"struct {name} does not begin with size_t size" for name, first in structs
+            if not re.fullmatch(r" *size_t size;.*", first)]
+
+
+def check_soname(library):
+    major = re.search(r"VERSION_MAJOR +(\d+)", (HEADERS / "version.h").read_text())[1]
+    dynamic = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
+    soname = re.search(r"soname: \[(.*)\]", dynamic)[1]
+    return [] if soname == f"libzenith.so.{major}" else [f"the soname is {soname}, but the major version {major}"]
+
+
+def main():
+    if not shutil.which("abidiff"):
+        print("skipped: there is no abidiff (Debian's abigail-tools)")
+        return 77
+    if sys.argv[1] == "--update":
+        DUMP.write_text(dump(sys.argv[2]))
+        return 0
+    bad = compare(sys.argv[1]) + check_structs() + check_soname(sys.argv[1])
+    print("\n".join(bad) or "as written down")
+    return bool(bad)
+
+
+sys.exit(main())

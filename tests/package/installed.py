@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""The installed tree as a stranger finds it: installed, moved elsewhere, and used by programs built outside.
+
+    installed.py BUILD_FOLDER COMPILER
+
+examples/decode_latent is built by CMake's find_package, examples/roundtrip by make and pkg-config. Both run with
+real weights, and so does the installed program. Exit code 77: skipped, because the weights are not there.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SKIPPED = 77
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "ZENITH_MODELS", "DESTDIR")}
+
+
+def run(*command, code=0, **environment):
+    """What the command printed on both streams; its exit code must be `code`."""
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=ENVIRONMENT | environment)
+    if done.returncode != code:
+        sys.exit(f"{' '.join(map(str, command))}\nended with {done.returncode}, not {code}:\n{done.stdout}")
+    return done.stdout
+
+
+def install(build, work):
+    """Installs, then moves the tree: nothing in it may remember where it was."""
+    first, prefix = work / "first", work / "moved"
+    run("cmake", "--install", build, "--prefix", first)
+    first.rename(prefix)
+    return prefix
+
+
+def build_examples(prefix, compiler, work):
+    run("cmake", "-S", ROOT / "examples/decode_latent", "-B", work / "decode_latent",
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}")
+    run("cmake", "--build", work / "decode_latent")
+    (pkgconfig,) = prefix.glob("**/pkgconfig")
+    run("make", "-C", ROOT / "examples/roundtrip", f"BUILD={work}", f"CC={compiler}", PKG_CONFIG_PATH=str(pkgconfig))
+    return work / "decode_latent/decode_latent", work / "roundtrip"
+
+
+def check_decode(zenith, example, weights, work):
+    """The example and the program decode to the same bytes; a failure is told and leaves nothing behind."""
+    picture, latent, ours, theirs = ROOT / "tests/cli/data/small.png", *(
+        work / name for name in ("a.safetensors", "ours.png", "theirs.png"))
+    run(zenith, "encode", picture, "-o", latent, "-m", "taesd", "-w", weights, "-q")
+    run(zenith, "decode", latent, "-o", ours, "-w", weights, "-q")
+    run(example, weights, latent, theirs)
+    assert ours.read_bytes() == theirs.read_bytes(), "the example and the program decode differently"
+    assert ours.read_bytes()[16:24] == (64).to_bytes(4, "big") + (48).to_bytes(4, "big"), "not 64 x 48"
+    broken = work / "broken.safetensors"
+    broken.write_bytes(latent.read_bytes()[:100])
+    told = run(example, weights, broken, work / "none.png", code=1)
+    assert str(broken) in told, told
+    assert not list(work.glob("*none.png*")), "a failed decode left a file"
+    # The calibrations are found from where the library is now.
+    run(zenith, "decode", latent, "-o", work / "int8.png", "-w", weights, "--dtype", "int8", "-q")
+
+
+def check_roundtrip(example, weights):
+    told = run(example, weights)
+    difference = float(re.search(r"mean difference ([0-9.]+)", told)[1])
+    assert difference < 10, told
+    assert "cancelled during encode" in told and "decode 100 %" in told, told
+
+
+def main(build, compiler):
+    weights = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS") or ROOT.parent / "shared/weights").resolve()
+    if not (weights / "taesd_decoder.safetensors").exists():
+        print(f"skipped: no weights of taesd in {weights}")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder).resolve()
+        prefix = install(build, work)
+        decode_latent, roundtrip = build_examples(prefix, compiler, work)
+        check_decode(prefix / "bin/zenith", decode_latent, weights, work)
+        check_roundtrip(roundtrip, weights)
+    print("installed, moved, built against and run")
+
+
+main(*sys.argv[1:])
