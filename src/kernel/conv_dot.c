@@ -45,16 +45,24 @@ void zn_conv_dot_pack(zn_type type, const void *dense, int64_t channels_out, int
     }
 }
 
-// Sums of a block of 2 x 2 tiles; and for each pair of rows the pixels that at most three tiles
-// read (one at the left end, two at the right) beside the zeros around a row.
+static int64_t staged_pixels(const zn_conv_dot_args *args, int pixels, int tiles, int rows)
+{
+    const int64_t span = (int64_t)(pixels - 1) * args->stride + args->kernel_w;
+    return tiles * span * (args->kernel_h + (rows - 1) * args->stride);
+}
+
+// For the version that needs most. Sums of a block of 2 x 2 tiles, or a number per channel; and what
+// tiles read at the ends of rows, beside the zeros there: of tiles of 16 pixels at most three (one
+// at the left, two at the right) for every pair of rows, of tiles of 6 at most eight.
 size_t zn_conv_dot_scratch(const zn_conv_dot_args *args, int64_t rows)
 {
-    enum { PIXELS = 16, SUMS = 4 * PIXELS * BLOCK, ENDS = 3 };
+    enum { SUMS = 4 * 16 * BLOCK };
     const int64_t pairs = ((rows < ZN_CONV_DOT_ROWS ? rows : ZN_CONV_DOT_ROWS) + 1) / 2;
-    const int64_t span = (int64_t)(PIXELS - 1) * args->stride + args->kernel_w;
+    const int64_t large = pairs * staged_pixels(args, 16, 3, 2);
+    const int64_t small = staged_pixels(args, 6, 8, 1);
     const int64_t pixel = args->channels_in * (int64_t)zn_type_size(args->src_type);
-    const int64_t staged = pairs * ENDS * (args->kernel_h + args->stride) * span * pixel;
-    return SUMS * sizeof(float) + (size_t)staged;
+    const size_t channels = zn_round_up((size_t)args->channels_out, BLOCK);
+    return (SUMS + channels) * sizeof(float) + (size_t)((large > small ? large : small) * pixel);
 }
 
 // --- the specification --------------------------------------------------------------------------
@@ -109,6 +117,8 @@ zn_conv_dot_fn *zn_conv_dot_pick(const zn_cpu *cpu, zn_type src)
     if (src != ZN_BF16 && src != ZN_U8 && src != ZN_S8) return NULL;
 #ifdef __x86_64__
     if (cpu->isa >= ZN_ISA_AMX) return zn_conv_dot_amx;
+    if (cpu->isa >= ZN_ISA_AVX512 && cpu->avx512_vnni && src != ZN_BF16)
+        return zn_conv_dot_avx512_vnni;
 #endif
     (void)cpu;
     return NULL;

@@ -74,5 +74,6 @@ zn_conv_dot_fn zn_conv_dot_scalar;
 
 // The versions of one instruction set; conv_dot.c lists them.
 zn_conv_dot_fn zn_conv_dot_amx;
+zn_conv_dot_fn zn_conv_dot_avx512_vnni;
 
 #endif

@@ -22,15 +22,12 @@
 //
 // Nothing is copied as a struct between blocks: a wide load after narrow stores waits until they
 // have left the pipeline, and with them every tile product before (that cost 8 % of a decode).
-#include "src/kernel/conv_dot.h"
-
 #if !defined(__AMX_TILE__) || !defined(__AMX_BF16__) || !defined(__AMX_INT8__) ||                  \
     !defined(__AVX512BF16__)
 #error "this file needs -mamx-tile -mamx-bf16 -mamx-int8 -mavx512bf16 and AVX-512"
 #endif
 
-#include <immintrin.h>
-#include <string.h>
+#include "src/kernel/x86/conv_dot_tiles.h"
 
 enum {
     BLOCK = ZN_CONV_DOT_BLOCK,
@@ -40,15 +37,6 @@ enum {
     PORTION = 8,           // pixels finished between two steps
     PORTIONS = 2 * PIXELS / PORTION
 };
-
-// Sixteen pixels of one row, or fewer: count.
-typedef struct tile {
-    const uint8_t *src; // its first tap
-    int64_t src_row;    // bytes from one kernel row to the next
-    int64_t wrap;       // kernel rows from this one on lie src_ring bytes earlier
-    int64_t out;        // index of its first pixel in dst
-    int64_t count;
-} tile;
 
 // What the sums become; ZN_TYPE_COUNT: there is no residual.
 typedef struct finish_types {
@@ -62,7 +50,7 @@ typedef void finish_fn(const struct job *job, int portion);
 // What a call does. One block is summed while the one before waits to be finished.
 typedef struct job {
     const zn_conv_dot_args *a;
-    int64_t pixel_bytes, span; // span: pixels that a tile reads of a row
+    placing placing;
     finish_fn *finish;
     float floor, residual_scale; // floor: 0 with relu, and for what has no sign
     uint8_t *stage, *next_stage;
@@ -76,56 +64,6 @@ typedef struct job {
 } job;
 
 // --- after the sum ------------------------------------------------------------------------------
-
-static inline size_t type_size(zn_type type)
-{
-    return type == ZN_TYPE_COUNT ? 0 : type == ZN_F32 ? 4 : type == ZN_BF16 ? 2 : 1;
-}
-
-static inline __m512 load_residual(zn_type type, const void *src)
-{
-    switch (type) {
-    case ZN_BF16: {
-        __m256i low = _mm256_loadu_si256(src);
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(low), 16));
-    }
-    case ZN_U8:
-        return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(src)));
-    case ZN_S8:
-        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(src)));
-    default:
-        return _mm512_loadu_ps(src);
-    }
-}
-
-// Integers saturate where 32 bits become 8. A number too large for 32 bits becomes the lowest of
-// them: that is above 255 without a sign, and the floor keeps what is below 0 away from it.
-static inline __m128i to_u8(__m512 t)
-{
-    return _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(t));
-}
-
-static inline __m128i to_s8(__m512 t)
-{
-    return _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(t, _mm512_set1_ps(127))));
-}
-
-static inline void store(zn_type type, __m512 t, void *dst)
-{
-    switch (type) {
-    case ZN_BF16:
-        _mm256_storeu_si256(dst, (__m256i)_mm512_cvtneps_pbh(t));
-        return;
-    case ZN_U8:
-        _mm_storeu_si128(dst, to_u8(t));
-        return;
-    case ZN_S8:
-        _mm_storeu_si128(dst, to_s8(t));
-        return;
-    default:
-        _mm512_storeu_ps(dst, t);
-    }
-}
 
 static inline void store_pair(zn_type type, __m512 v0, __m512 v1, uint8_t *dst)
 {
@@ -293,9 +231,9 @@ static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_
     const zn_conv_dot_args *a = j->a;
     const tile *t = j->tiles[j->current];
     float *sums = j->sums;
-    const int64_t steps = a->kernel_w * j->pixel_bytes / STEP;
+    const int64_t steps = a->kernel_w * j->placing.pixel_bytes / STEP;
     const int64_t next = a->kernel_h * steps * SUMS * 4; // bytes to the next channels' weights
-    const size_t pixel = (size_t)(a->stride * j->pixel_bytes);
+    const size_t pixel = (size_t)(a->stride * j->placing.pixel_bytes);
     __asm__ volatile("" ::: "memory"); // compilers do not know that loading a tile reads memory
     _tile_zero(0);
     _tile_zero(2);
@@ -351,65 +289,20 @@ static sum_fn *pick_sum(zn_type type, int count)
 
 // --- pixels -------------------------------------------------------------------------------------
 
-// Copies `rows` rows of what the tile at (row, x) reads, with zeros where that is outside the row.
-static void stage_rows(const job *j, int64_t row, int64_t left, int64_t rows)
-{
-    const zn_conv_dot_args *a = j->a;
-    const size_t pixel = (size_t)j->pixel_bytes;
-    const int64_t first = left < 0 ? -left : 0;
-    const int64_t inside = a->width_in - left, last = inside < j->span ? inside : j->span;
-    for (int64_t i = 0; i < rows; i++) {
-        uint8_t *dst = j->next_stage + (size_t)(i * j->span) * pixel;
-        const int64_t from = row * a->stride + i;
-        const uint8_t *src = (const uint8_t *)a->src - (from >= a->src_wrap ? a->src_ring : 0) +
-                             (size_t)(from * a->width_in + left + first) * pixel;
-        memset(dst, 0, (size_t)first * pixel);
-        memcpy(dst + (size_t)first * pixel, src, (size_t)(last - first) * pixel);
-        memset(dst + (size_t)last * pixel, 0, (size_t)(j->span - last) * pixel);
-    }
-}
-
-// The tiles of pixels x .. x + 15 of `count` rows from `row` on. At the end of a row they begin
-// earlier, so that they are whole: the pixels they share with the ones before are computed twice,
-// with the same bits.
-static void place_tiles(job *j, tile *t, int64_t row, int64_t x, int count)
-{
-    const zn_conv_dot_args *a = j->a;
-    if (x + PIXELS > a->width_out) x = a->width_out > PIXELS ? a->width_out - PIXELS : 0;
-    const int64_t left = x * a->stride - a->pad_left;
-    const bool staged = left < 0 || left + j->span > a->width_in;
-    const int64_t rows = (count - 1) * a->stride + a->kernel_h;
-    const int64_t src_row = (staged ? j->span : a->width_in) * j->pixel_bytes;
-    const uint8_t *src = (const uint8_t *)a->src + row * a->stride * src_row +
-                         left * j->pixel_bytes;
-    if (staged) {
-        if (!j->staged) stage_rows(j, row, left, rows);
-        src = j->next_stage;
-        j->next_stage += rows * src_row;
-    }
-    for (int i = 0; i < count; i++) {
-        t[i].src = src + i * a->stride * src_row;
-        t[i].src_row = src_row;
-        t[i].wrap = staged ? INT64_MAX : a->src_wrap - (row + i) * a->stride;
-        t[i].out = (row + i) * a->dst_row + x * a->dst_step;
-        t[i].count = a->width_out < PIXELS ? a->width_out : PIXELS;
-    }
-}
-
 // Two rows, or the last single one, whose tiles are then paired among themselves.
 static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
 {
     const zn_conv_dot_args *a = j->a;
-    const int64_t length = (int64_t)a->kernel_h * a->kernel_w * j->pixel_bytes;
+    const int64_t length = (int64_t)a->kernel_h * a->kernel_w * j->placing.pixel_bytes;
     const uint8_t *weights = (const uint8_t *)a->packed + channel * length;
     sum_fn *sum = pick_sum(a->src_type, tiles);
     for (int64_t x = 0; x < a->width_out; x += count == 2 ? PIXELS : 2 * PIXELS) {
         tile *t = j->tiles[j->current];
-        place_tiles(j, t, row, x, count);
+        place_tiles(&j->placing, t, row, x, count);
         if (count == 1) {
             const bool pair = x + PIXELS < a->width_out;
             if (pair)
-                place_tiles(j, t + 1, row, x + PIXELS, 1);
+                place_tiles(&j->placing, t + 1, row, x + PIXELS, 1);
             else
                 t[1] = (tile){.src = t->src, .src_row = t->src_row, .wrap = t->wrap};
         }
@@ -436,27 +329,26 @@ static const struct {
 static void run_group(job *j, int64_t begin, int64_t end)
 {
     const int64_t channels = j->a->channels_out;
-    j->staged = false;
-    for (int64_t channel = 0; channel < channels; channel += 2 * BLOCK, j->staged = true) {
-        j->next_stage = j->stage;
+    j->placing.staged = false;
+    for (int64_t channel = 0; channel < channels; channel += 2 * BLOCK) {
+        j->placing.next_stage = j->placing.stage;
         for (int64_t row = begin; row < end; row += 2) {
             const int count = end - row > 1 ? 2 : 1;
             run_rows(j, row, count, (int)channel, channels - channel > BLOCK ? 2 : 1);
         }
+        j->placing.staged = true;
     }
 }
 
 void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, void *scratch)
 {
     job j = {.a = args,
-             .pixel_bytes = args->channels_in * (int64_t)zn_type_size(args->src_type),
-             .span = (int64_t)(PIXELS - 1) * args->stride + args->kernel_w,
              .finish = pick_finish(args),
              .floor = args->relu || args->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
              .residual_scale = args->residual_scale,
              .portion = PORTIONS};
     j.sums = scratch;
-    j.stage = (uint8_t *)(j.sums + 4 * SUMS);
+    j.placing = placing_make(args, PIXELS, (uint8_t *)(j.sums + 4 * SUMS));
     _tile_loadconfig(&tile_config);
     for (int64_t row = begin; row < end; row += ZN_CONV_DOT_ROWS) {
         run_group(&j, row, row + ZN_CONV_DOT_ROWS < end ? row + ZN_CONV_DOT_ROWS : end);

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the versions of conv_dot find the pixels of a tile, and what they do after the sum.
+#ifndef ZN_KERNEL_X86_CONV_DOT_TILES_H
+#define ZN_KERNEL_X86_CONV_DOT_TILES_H
+
+#include "src/kernel/conv_dot.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+// Some pixels of one row.
+typedef struct tile {
+    const uint8_t *src; // its first tap
+    int64_t src_row;    // bytes from one kernel row to the next
+    int64_t wrap;       // kernel rows from this one on lie src_ring bytes earlier
+    int64_t out;        // index of its first pixel in dst
+    int64_t count;
+} tile;
+
+// Tiles that would read beyond the ends of a row read a copy, with zeros beside it. The copies are
+// made when all tiles of some rows are placed for the first time, and found again in the same order.
+typedef struct placing {
+    const zn_conv_dot_args *a;
+    int64_t pixel_bytes, pixels, span; // pixels of a tile; those that it reads of a row
+    uint8_t *stage, *next_stage;
+    bool staged; // the copies are there already
+} placing;
+
+static inline placing placing_make(const zn_conv_dot_args *a, int pixels, uint8_t *stage)
+{
+    return (placing){.a = a,
+                     .pixel_bytes = a->channels_in * (int64_t)zn_type_size(a->src_type),
+                     .pixels = pixels,
+                     .span = (int64_t)(pixels - 1) * a->stride + a->kernel_w,
+                     .stage = stage};
+}
+
+// Copies `rows` rows of what the tile at (row, x) reads, with zeros where that is outside the row.
+static inline void stage_rows(const placing *p, int64_t row, int64_t left, int64_t rows)
+{
+    const zn_conv_dot_args *a = p->a;
+    const size_t pixel = (size_t)p->pixel_bytes;
+    const int64_t first = left < 0 ? -left : 0;
+    const int64_t inside = a->width_in - left, last = inside < p->span ? inside : p->span;
+    for (int64_t i = 0; i < rows; i++) {
+        uint8_t *dst = p->next_stage + (size_t)(i * p->span) * pixel;
+        const int64_t from = row * a->stride + i;
+        const uint8_t *src = (const uint8_t *)a->src - (from >= a->src_wrap ? a->src_ring : 0) +
+                             (size_t)(from * a->width_in + left + first) * pixel;
+        memset(dst, 0, (size_t)first * pixel);
+        memcpy(dst + (size_t)first * pixel, src, (size_t)(last - first) * pixel);
+        memset(dst + (size_t)last * pixel, 0, (size_t)(p->span - last) * pixel);
+    }
+}
+
+// The tiles at x of `count` rows from `row` on. At the end of a row they begin earlier, so that they
+// are whole: the pixels they share with the ones before are computed twice, with the same bits.
+static inline void place_tiles(placing *p, tile *t, int64_t row, int64_t x, int count)
+{
+    const zn_conv_dot_args *a = p->a;
+    if (x + p->pixels > a->width_out) x = a->width_out > p->pixels ? a->width_out - p->pixels : 0;
+    const int64_t left = x * a->stride - a->pad_left;
+    const bool staged = left < 0 || left + p->span > a->width_in;
+    const int64_t rows = (count - 1) * a->stride + a->kernel_h;
+    const int64_t src_row = (staged ? p->span : a->width_in) * p->pixel_bytes;
+    const uint8_t *src = (const uint8_t *)a->src + row * a->stride * src_row +
+                         left * p->pixel_bytes;
+    if (staged) {
+        if (!p->staged) stage_rows(p, row, left, rows);
+        src = p->next_stage;
+        p->next_stage += rows * src_row;
+    }
+    for (int i = 0; i < count; i++) {
+        t[i].src = src + i * a->stride * src_row;
+        t[i].src_row = src_row;
+        t[i].wrap = staged ? INT64_MAX : a->src_wrap - (row + i) * a->stride;
+        t[i].out = (row + i) * a->dst_row + x * a->dst_step;
+        t[i].count = a->width_out < p->pixels ? a->width_out : p->pixels;
+    }
+}
+
+static inline __m256i to_bf16(__m512 t)
+{
+#ifdef __AVX512BF16__
+    return (__m256i)_mm512_cvtneps_pbh(t);
+#else
+    __m512i bits = _mm512_castps_si512(t);
+    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+    __mmask16 nan = _mm512_cmp_ps_mask(t, t, _CMP_UNORD_Q);
+    __m512i quiet = _mm512_set1_epi32(0x7fc00000);
+    __m512i rounded = _mm512_mask_mov_epi32(_mm512_add_epi32(bits, bias), nan, quiet);
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
+#endif
+}
+
+static inline size_t type_size(zn_type type)
+{
+    return type == ZN_TYPE_COUNT ? 0 : type == ZN_F32 ? 4 : type == ZN_BF16 ? 2 : 1;
+}
+
+static inline __m512 load_residual(zn_type type, const void *src)
+{
+    switch (type) {
+    case ZN_BF16: {
+        __m256i low = _mm256_loadu_si256(src);
+        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(low), 16));
+    }
+    case ZN_U8:
+        return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(src)));
+    case ZN_S8:
+        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(src)));
+    default:
+        return _mm512_loadu_ps(src);
+    }
+}
+
+// Integers saturate where 32 bits become 8. A number too large for 32 bits becomes the lowest of
+// them: that is above 255 without a sign, and the floor keeps what is below 0 away from it.
+static inline __m128i to_u8(__m512 t)
+{
+    return _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(t));
+}
+
+static inline __m128i to_s8(__m512 t)
+{
+    return _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(t, _mm512_set1_ps(127))));
+}
+
+static inline void store(zn_type type, __m512 t, void *dst)
+{
+    switch (type) {
+    case ZN_BF16:
+        _mm256_storeu_si256(dst, to_bf16(t));
+        return;
+    case ZN_U8:
+        _mm_storeu_si128(dst, to_u8(t));
+        return;
+    case ZN_S8:
+        _mm_storeu_si128(dst, to_s8(t));
+        return;
+    default:
+        _mm512_storeu_ps(dst, t);
+    }
+}
+
+#endif
