@@ -89,7 +89,7 @@ static void finish_area(const doubled *d, int64_t channel, int vectors)
          i++, m += DOUBLED_POINTS * PRODUCT_ROW) {
         const int64_t row = d->area->row + i / d->area->columns;
         const int64_t x = d->area->column + i % d->area->columns;
-#pragma GCC unroll 4
+        UNROLL
         for (int r = 0; r < 4; r++) {
             float *dst = doubled_result(a, row, x, r / 2, r % 2);
             if (!dst) continue;

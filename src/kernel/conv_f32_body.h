@@ -17,6 +17,7 @@
 // latency of the multiply-add. Weights come from L2, once per block of pixels; a few rows pass
 // before the next channels, so that they come from further away less often.
 #include "src/kernel/conv_f32.h"
+#include "src/kernel/unroll.h"
 
 enum { CONV_STRIP = 4 }; // rows
 
@@ -36,7 +37,7 @@ ALWAYS_INLINE void accumulate(const float *src, int64_t step, int64_t k_count, c
     for (int64_t k = 0; k < k_count; k++, weights += ZN_CONV_F32_BLOCK) {
         const vec w0 = vec_load_f32(weights);
         const vec w1 = vectors > 1 ? vec_load_f32(weights + second) : w0;
-#pragma GCC unroll 12
+        UNROLL
         for (int p = 0; p < pixels; p++) {
             const vec value = vec_set1(src[p * step + k]);
             acc[p][0] = vec_fmadd(value, w0, acc[p][0]);
@@ -51,9 +52,9 @@ ALWAYS_INLINE void finish(const conv_block *at, const int pixels, const int vect
     const zn_conv_f32_args *a = at->args;
     const int64_t first = (at->row * a->width_out + at->x) * a->channels_out + at->channel;
     const int64_t room = a->channels_out - at->channel;
-#pragma GCC unroll 12
+    UNROLL
     for (int p = 0; p < pixels; p++) {
-#pragma GCC unroll 2
+        UNROLL
         for (int v = 0; v < vectors; v++) {
             const int64_t offset = first + p * a->channels_out + v * LANES;
             vec value = acc[p][v];
@@ -80,7 +81,7 @@ ALWAYS_INLINE void run_block(const conv_block *at, const int pixels, const int v
     const vec b1 = a->bias && vectors > 1
                        ? vec_load_part(a->bias + at->channel + LANES, room - LANES)
                        : vec_zero();
-#pragma GCC unroll 12
+    UNROLL
     for (int p = 0; p < pixels; p++) {
         acc[p][0] = b0;
         acc[p][1] = b1;

@@ -11,6 +11,8 @@
 #ifndef ZN_KERNEL_PRODUCT_BODY_H
 #define ZN_KERNEL_PRODUCT_BODY_H
 
+#include "src/kernel/unroll.h"
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { PRODUCT_BLOCK = 16, PRODUCT_ROW = 2 * LANES }; // lanes of a row of `right`, and of `dst`
@@ -30,17 +32,17 @@ typedef struct product {
 ALWAYS_INLINE void product_block(const product *p, const int tiles, const int vectors)
 {
     vec acc[CONV_PIXELS][2];
-#pragma GCC unroll 12
+    UNROLL
     for (int t = 0; t < tiles; t++) acc[t][0] = acc[t][1] = vec_zero();
     const int64_t step = p->left_step, second = p->second;
     const float *left0 = p->left, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
     const float *right = p->right;
     for (int64_t k = 0; k < p->k_count; k += 4, left0 += 4, left4 += 4, left8 += 4) {
-#pragma GCC unroll 4
+        UNROLL
         for (int i = 0; i < 4; i++, right += PRODUCT_BLOCK) {
             const vec w0 = vec_load_f32(right);
             const vec w1 = vectors > 1 ? vec_load_f32(right + second) : w0;
-#pragma GCC unroll 12
+            UNROLL
             for (int t = 0; t < tiles; t++) {
                 const float *left = t < 4 ? left0 : t < 8 ? left4 : left8;
                 const vec value = vec_set1(left[t % 4 * step + i]);
@@ -49,7 +51,7 @@ ALWAYS_INLINE void product_block(const product *p, const int tiles, const int ve
             }
         }
     }
-#pragma GCC unroll 12
+    UNROLL
     for (int t = 0; t < tiles; t++) {
         vec_store_f32(p->dst + t * p->dst_step, acc[t][0]);
         if (vectors > 1) vec_store_f32(p->dst + t * p->dst_step + LANES, acc[t][1]);

@@ -54,7 +54,7 @@ ALWAYS_INLINE void transform_tile(const wino *w, const float *src, float *v, con
     const int64_t channels = w->args->channels_in;
     for (int64_t c = 0; c < channels; c += LANES) {
         vec d[PIXELS];
-#pragma GCC unroll 6
+        UNROLL
         for (int i = 0; i < PIXELS; i++) {
             d[i] = i >= first && i < last ? vec_load_f32(src + i * channels + c) : vec_zero();
         }
@@ -133,7 +133,7 @@ ALWAYS_INLINE void finish_tile(const zn_winograd_args *a, const float *m, int64_
 {
     vec y[TILE];
     untransform(m, y);
-#pragma GCC unroll 4
+    UNROLL
     for (int i = 0; i < TILE; i++) {
         if (i >= pixels) break;
         const int64_t at = offset + i * a->channels_out;
