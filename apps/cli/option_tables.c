@@ -83,7 +83,7 @@ const cli_option_group cli_group_threads = {"Computation", threads};
 static const cli_option run[] = {
     {.name = "dtype",
      .argument = "f32|bf16|int8",
-     .help = "type to compute in; default: bf16 where the CPU computes in it, f32 elsewhere. int8 "
+     .help = "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere. int8 "
              "needs a calibration",
      .kind = CLI_CHOICE,
      .offset = AT(dtype),

@@ -209,7 +209,7 @@ typedef struct zenith_latent {
 // --- runs ---------------------------------------------------------------------------------------
 
 typedef enum zenith_dtype {
-    ZENITH_DTYPE_DEFAULT = 0, // bf16 where the CPU computes in it, f32 elsewhere
+    ZENITH_DTYPE_DEFAULT = 0, // bf16 where the CPU has AMX, f32 elsewhere
     ZENITH_DTYPE_F32 = 1,
     ZENITH_DTYPE_BF16 = 2, // maps in bf16, sums in f32; values that need more are kept in f32
     // u8 * s8 after calibration; layers that would lose too much stay in the default floating type

@@ -8,7 +8,7 @@
 
 zenith_dtype zn_default_dtype(const zn_cpu *cpu)
 {
-    return cpu->avx512_bf16 ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
+    return cpu->isa >= ZN_ISA_AMX ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
 }
 
 bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b)
@@ -94,7 +94,7 @@ static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *ma
                              .cookie = (void *)(uintptr_t)key,
                              .convert = convert};
     bool int8 = key->dtype == ZENITH_DTYPE_INT8;
-    if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.avx512_bf16))
+    if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.isa >= ZN_ISA_AMX))
         policy.type = ZN_BF16;
     if (int8) {
         policy.quantise = quantise;
