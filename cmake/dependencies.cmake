@@ -6,7 +6,7 @@ pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
 pkg_check_modules(LCMS REQUIRED IMPORTED_TARGET lcms2)
-if(ZENITH_PULL)
+if(ZENITH_PULL AND ZENITH_PROGRAM)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85) # of the program, not of the library
 endif()
 # clang's own OpenMP would be a second pool beside libgomp's, so clang needs only the library (see base/parallel.c).

@@ -115,7 +115,7 @@ void zn_conv_dot_scalar(const zn_conv_dot_args *a, int64_t begin, int64_t end, v
 zn_conv_dot_fn *zn_conv_dot_pick(const zn_cpu *cpu, zn_type src)
 {
     if (src != ZN_BF16 && src != ZN_U8 && src != ZN_S8) return NULL;
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(_WIN32) // os_windows_machine.c does not ask for tiles
     if (cpu->isa >= ZN_ISA_AMX) return zn_conv_dot_amx;
     if (cpu->isa >= ZN_ISA_AVX512 && cpu->avx512_vnni && src != ZN_BF16)
         return zn_conv_dot_avx512_vnni;

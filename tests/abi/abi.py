@@ -24,7 +24,7 @@ DUMP = ROOT / "tests/abi/libzenith.abi"
 def dump(library):
     """The public part as text, with no trace of the machine or of the libraries that were linked."""
     text = subprocess.run(["abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed",
-                           "--drop-private-types", "--headers-dir", HEADERS, library],
+                           "--type-id-style", "hash", "--drop-private-types", "--headers-dir", HEADERS, library],
                           check=True, capture_output=True, text=True).stdout
     return text.replace(f"path='{ROOT}/", "path='")
 
