@@ -16,6 +16,7 @@ import argparse
 import json
 import pathlib
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PLACES = {  # document -> the lines between which its table stands
@@ -109,11 +110,13 @@ def peers_of(results):
 
 
 def caption(results, machine):
+    lowered = ", with `--cpu CLASS` where a class is named" if any(r["cpu"] for r in results) else ""
     peers = peers_of(results)
-    return (f"Machine: {machine}. Command of a row: `bench/compare.py --op OP --size N --dtype TYPE --threads N "
-            f"--json`" + (", with `--cpu CLASS` where a class is named" if any(r["cpu"] for r in results) else "")
-            + f".{' Peers: ' + peers + '.' if peers else ''}\nA ratio above 1 means that Zenith is faster; in brackets "
-            "the 95 % interval. Peak MB: of Zenith's process.")
+    text = (f"Machine: {machine}. Command of a row: `bench/compare.py --op OP --size N --dtype TYPE "
+            f"--threads N --json`{lowered}. {f'Peers: {peers}. ' if peers else ''}Milliseconds are CPU "
+            "time for one thread, wall time for more. A ratio above 1 means that Zenith is faster; in "
+            "brackets the 95 % interval. Peak MB: of Zenith's process.")
+    return textwrap.fill(text, 110, break_on_hyphens=False)
 
 
 def make_tables(results, machine):
