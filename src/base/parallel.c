@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both backends run the same function on every thread of the team: it takes numbers of tiles from
-// an atomic counter until there are no more. So a slow thread takes fewer, and whoever comes late
-// or never (a host may limit OpenMP's threads) is not missed. The backends differ only in how the
-// threads are woken and waited for.
+// Both backends run the same function on every thread of the team: it takes tiles, each by setting a
+// bit, until there are no more. So a slow thread takes fewer, and whoever comes late or never (a host
+// may limit OpenMP's threads) is not missed. A thread begins with the tile of its own number: what it
+// wrote in the loop before is then still in its cache. (More than 64 tiles are numbers from a counter.)
+// The backends differ only in how the threads are woken and waited for.
 #include "src/base/parallel.h"
 
 #include "src/base/memory.h"
@@ -18,7 +19,9 @@ struct loop {
     void *arg;
     size_t count, tile, tiles;
     atomic_size_t next;
+    atomic_uint_least64_t taken; // a bit for each of up to BITS tiles
 };
+enum { BITS = 64 };
 
 static void run_tile(const struct loop *loop, size_t number)
 {
@@ -27,9 +30,22 @@ static void run_tile(const struct loop *loop, size_t number)
     loop->fn(loop->arg, begin, begin + (left < loop->tile ? left : loop->tile));
 }
 
-static void run_tiles(void *arg)
+static void run_numbered(struct loop *loop, size_t thread)
 {
-    struct loop *loop = arg;
+    for (size_t i = 0; i < loop->tiles; i++) {
+        const size_t number = (thread + i) % loop->tiles;
+        const uint64_t bit = (uint64_t)1 << number;
+        if (atomic_fetch_or_explicit(&loop->taken, bit, memory_order_relaxed) & bit) continue;
+        run_tile(loop, number);
+    }
+}
+
+static void run_tiles(struct loop *loop, size_t thread)
+{
+    if (loop->tiles <= BITS) {
+        run_numbered(loop, thread);
+        return;
+    }
     while (true) {
         size_t number = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed);
         if (number >= loop->tiles) return;
@@ -55,10 +71,16 @@ struct zn_team {
 // that oneDNN uses (libgomp). These two are libgomp's interface; GCC makes the same call.
 void GOMP_parallel(void (*run)(void *), void *arg, unsigned threads, unsigned flags);
 void omp_set_num_threads(int threads);
+int omp_get_thread_num(void);
+
+static void run_on_thread(void *loop)
+{
+    run_tiles(loop, (size_t)omp_get_thread_num());
+}
 
 static void on_all_threads(const zn_team *team, struct loop *loop)
 {
-    GOMP_parallel(run_tiles, loop, (unsigned)team->threads, 0);
+    GOMP_parallel(run_on_thread, loop, (unsigned)team->threads, 0);
 }
 #else
 #include <omp.h>
@@ -66,7 +88,7 @@ static void on_all_threads(const zn_team *team, struct loop *loop)
 static void on_all_threads(const zn_team *team, struct loop *loop)
 {
 #pragma omp parallel num_threads(team->threads)
-    run_tiles(loop);
+    run_tiles(loop, (size_t)omp_get_thread_num());
 }
 #endif
 
@@ -101,6 +123,7 @@ struct zn_team {
     struct loop *loop;
     uint64_t round;
     int working;
+    int numbered; // workers that have a number: 1 and up; the caller's is 0
     bool ending;
     zn_thread *worker[]; // threads - 1; NULL: not started
 };
@@ -110,12 +133,13 @@ static void worker_main(void *arg)
     zn_team *team = arg;
     uint64_t seen = 0;
     zn_mutex_lock(team->lock);
+    const size_t number = (size_t)++team->numbered;
     while (true) {
         while (team->round == seen && !team->ending) zn_condition_wait(team->changed, team->lock);
         if (team->ending) break;
         seen = team->round;
         zn_mutex_unlock(team->lock);
-        run_tiles(team->loop);
+        run_tiles(team->loop, number);
         zn_mutex_lock(team->lock);
         if (--team->working == 0) zn_condition_wake_all(team->done);
     }
@@ -130,7 +154,7 @@ static void on_all_threads(zn_team *team, struct loop *loop)
     team->round++;
     zn_condition_wake_all(team->changed);
     zn_mutex_unlock(team->lock);
-    run_tiles(loop);
+    run_tiles(loop, 0);
     zn_mutex_lock(team->lock);
     while (team->working > 0) zn_condition_wait(team->done, team->lock);
     zn_mutex_unlock(team->lock);

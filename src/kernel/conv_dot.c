@@ -97,7 +97,7 @@ void zn_conv_dot_scalar(const zn_conv_dot_args *a, int64_t begin, int64_t end, v
 {
     (void)scratch;
     for (int64_t row = begin; row < end; row++) {
-        for (int64_t i = 0; i < a->width_out * a->channels_out; i++) {
+        for (int64_t i = a->x_begin * a->channels_out; i < a->x_end * a->channels_out; i++) {
             const int64_t out = i % a->channels_out;
             const int64_t x = i / a->channels_out, pixel = row * a->dst_row + x * a->dst_step;
             const size_t at = (size_t)(pixel * a->channels_out + out);

@@ -38,6 +38,7 @@ typedef struct zn_conv_dot_args {
     int dst_step;     // pixels from one output to the next: 1 where dst is dense
     zn_type dst_type; // f32, bf16, u8, s8
     int64_t width_out, channels_out;
+    int64_t x_begin, x_end; // the columns of dst to compute
     int kernel_h, kernel_w, stride;
     int pad_left; // zeros before each row; what width_out needs beyond its end is zero too
     bool relu;

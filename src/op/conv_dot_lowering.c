@@ -25,23 +25,48 @@ typedef struct dot_lowering {
 typedef struct dot_call {
     const dot_lowering *l;
     zn_conv_dot_args args;
-    int64_t rows_per_thread;
+    zn_conv_dot_parts parts;
+    int64_t rows;
     uint8_t *scratch;
 } dot_call;
 
-// Pairs of rows go together in the kernel, so each thread gets an even number of them.
-static int64_t rows_per_thread(const dot_lowering *l, int64_t rows)
+zn_conv_dot_parts zn_conv_dot_share(int64_t width, int64_t rows, int threads)
 {
-    const int64_t each = (rows + l->threads - 1) / l->threads;
-    return l->threads > 1 ? each + each % 2 : each;
+    enum { TILE = 16 }; // pixels that the widest kernel takes together
+    const int64_t tiles = (width + TILE - 1) / TILE;
+    zn_conv_dot_parts parts = {.columns = width, .rows = rows};
+    if (tiles >= threads) {
+        parts.columns = (tiles + threads - 1) / threads * TILE;
+    } else {
+        const int64_t each = (rows + threads - 1) / threads;
+        parts.rows = each + (threads > 1 ? each % 2 : 0);
+    }
+    parts.across = (width + parts.columns - 1) / parts.columns;
+    parts.count = (size_t)(parts.across * ((rows + parts.rows - 1) / parts.rows));
+    return parts;
 }
 
-static void run_rows(void *arg, size_t begin, size_t end)
+static int64_t at_most(int64_t number, int64_t limit)
+{
+    return number < limit ? number : limit;
+}
+
+void zn_conv_dot_run_part(const zn_conv_dot *dot, zn_conv_dot_args *args,
+                          const zn_conv_dot_parts *parts, size_t part, int64_t rows, void *scratch)
+{
+    const int64_t row = (int64_t)part / parts->across * parts->rows;
+    args->x_begin = (int64_t)part % parts->across * parts->columns;
+    args->x_end = at_most(args->x_begin + parts->columns, args->width_out);
+    dot->run(args, row, at_most(row + parts->rows, rows), scratch);
+}
+
+static void run_part(void *arg, size_t begin, size_t end)
 {
     const dot_call *c = arg;
-    const size_t slice = begin / (size_t)c->rows_per_thread;
-    c->l->dot.run(&c->args, (int64_t)begin, (int64_t)end,
-                  c->scratch + slice * c->l->scratch_per_thread);
+    (void)end; // one part at a time
+    zn_conv_dot_args args = c->args;
+    zn_conv_dot_run_part(&c->l->dot, &args, &c->parts, begin, c->rows,
+                         c->scratch + begin * c->l->scratch_per_thread);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
@@ -50,14 +75,15 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     const dot_lowering *l = (const dot_lowering *)base;
     dot_call c = {.l = l,
                   .args = l->dot.args,
-                  .rows_per_thread = rows_per_thread(l, call->rows),
+                  .parts = zn_conv_dot_share(l->dot.args.width_out, call->rows, l->threads),
+                  .rows = call->rows,
                   .scratch = call->scratch};
     c.args.src = call->inputs[0];
     c.args.src_wrap = call->wrap;
     c.args.src_ring = call->ring_bytes;
     c.args.residual = l->residual_input >= 0 ? call->inputs[l->residual_input] : NULL;
     c.args.dst = call->output;
-    zn_parallel(call->team, (size_t)call->rows, (size_t)c.rows_per_thread, run_rows, &c);
+    zn_parallel(call->team, c.parts.count, 1, run_part, &c);
     return ZENITH_OK;
 }
 
@@ -179,8 +205,8 @@ zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_con
     l->residual_input = parts->residual ? parts->residual_input : -1;
     zn_text_format(l->id, sizeof l->id, "dot:%s", zn_isa_name(request->cpu.isa));
     ZN_GO(zn_conv_dot_prepare(request, parts, &parts->node->inputs[1]->constant, "", &l->dot, err));
-    const int64_t most_rows = rows_per_thread(l, request->rows);
-    l->scratch_per_thread = zn_round_up(zn_conv_dot_scratch(&l->dot.args, most_rows), ZN_ALIGN);
+    const size_t scratch = zn_conv_dot_scratch(&l->dot.args, request->rows);
+    l->scratch_per_thread = zn_round_up(scratch, ZN_ALIGN);
     l->base.scratch_bytes = l->scratch_per_thread * (size_t)l->threads;
     *out = &l->base;
     return ZENITH_OK;

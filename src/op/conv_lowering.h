@@ -49,4 +49,17 @@ zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_c
                                   zn_error *err);
 void zn_conv_dot_free(zn_conv_dot *dot); // a zeroed one is fine
 
+// How a call is shared by threads: each has its columns, so that what it writes in one layer it finds
+// in its own cache in the next. Pictures too narrow for that are shared by pairs of rows.
+typedef struct zn_conv_dot_parts {
+    int64_t columns, rows; // of a part
+    int64_t across;        // parts beside each other
+    size_t count;
+} zn_conv_dot_parts;
+
+zn_conv_dot_parts zn_conv_dot_share(int64_t width, int64_t rows, int threads);
+// args: those of `dot` with src, residual and dst; its columns are set here.
+void zn_conv_dot_run_part(const zn_conv_dot *dot, zn_conv_dot_args *args,
+                          const zn_conv_dot_parts *parts, size_t part, int64_t rows, void *scratch);
+
 #endif

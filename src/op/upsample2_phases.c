@@ -31,19 +31,21 @@ static int64_t half(int64_t row)
     return (row - (row & 1)) / 2;
 }
 
-// A call in flight: rows y of the small map, each of which is two rows of the result.
+// A call in flight: rows of the small map, each of which is two rows of the result.
 typedef struct phases_call {
     const phases_lowering *l;
     const zn_call *call;
-    int64_t first, per_thread; // first: the small row of the call's first row
+    int64_t first, end; // small rows of the call's first and last row
+    zn_conv_dot_parts parts;
 } phases_call;
 
-// The rows of one phase among the small rows [begin, end) that the call asks for.
-static void run_phase(const phases_call *c, int phase, int64_t begin, int64_t end, void *scratch)
+// One phase of a part: the rows it has among those that the call asks for.
+static void run_phase(const phases_call *c, int phase, size_t part, void *scratch)
 {
     const phases_lowering *l = c->l;
     const zn_call *call = c->call;
     const int odd = phase / 2;
+    int64_t begin = c->first, end = c->end;
     if (2 * begin + odd < call->row) begin++;
     if (2 * (end - 1) + odd >= call->row + call->rows) end--;
     if (begin >= end) return;
@@ -58,32 +60,28 @@ static void run_phase(const phases_call *c, int phase, int64_t begin, int64_t en
     const int64_t row = 2 * begin + odd - call->row;
     args.dst = (uint8_t *)call->output + (size_t)row * l->dst_row +
                (size_t)(phase % 2) * l->dst_row / (size_t)(2 * args.width_out);
-    l->phases[phase].run(&args, 0, end - begin, scratch);
+    if ((int64_t)part / c->parts.across * c->parts.rows >= end - begin) return;
+    zn_conv_dot_run_part(&l->phases[phase], &args, &c->parts, part, end - begin, scratch);
 }
 
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_part(void *arg, size_t begin, size_t end)
 {
     const phases_call *c = arg;
-    uint8_t *scratch = (uint8_t *)c->call->scratch +
-                       begin / (size_t)c->per_thread * c->l->scratch_per_thread;
-    for (int phase = 0; phase < PHASES; phase++) {
-        run_phase(c, phase, c->first + (int64_t)begin, c->first + (int64_t)end, scratch);
-    }
-}
-
-static int64_t rows_per_thread(const phases_lowering *l, int64_t rows)
-{
-    const int64_t each = (rows + l->threads - 1) / l->threads;
-    return l->threads > 1 ? each + each % 2 : each;
+    (void)end; // one part at a time
+    uint8_t *scratch = (uint8_t *)c->call->scratch + begin * c->l->scratch_per_thread;
+    for (int phase = 0; phase < PHASES; phase++) run_phase(c, phase, begin, scratch);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const phases_lowering *l = (const phases_lowering *)base;
-    const int64_t first = half(call->row), last = half(call->row + call->rows - 1);
-    phases_call c = {l, call, first, rows_per_thread(l, last - first + 1)};
-    zn_parallel(call->team, (size_t)(last - first + 1), (size_t)c.per_thread, run_rows, &c);
+    phases_call c = {.l = l,
+                     .call = call,
+                     .first = half(call->row),
+                     .end = half(call->row + call->rows - 1) + 1};
+    c.parts = zn_conv_dot_share(l->phases[0].args.width_out, c.end - c.first, l->threads);
+    zn_parallel(call->team, c.parts.count, 1, run_part, &c);
     return ZENITH_OK;
 }
 
@@ -158,8 +156,7 @@ zenith_status zn_upsample2_phases_lower(const zn_lowering_request *request, zn_l
     for (int phase = 0; phase < PHASES; phase++) {
         ZN_GO(prepare_phase(l, request, phase, err));
     }
-    const int64_t most_rows = rows_per_thread(l, request->rows / 2 + 1);
-    const size_t bytes = zn_conv_dot_scratch(&l->phases[0].args, most_rows);
+    const size_t bytes = zn_conv_dot_scratch(&l->phases[0].args, request->rows / 2 + 1);
     l->scratch_per_thread = zn_round_up(bytes, ZN_ALIGN);
     l->base.scratch_bytes = l->scratch_per_thread * (size_t)l->threads;
     *out = &l->base;

@@ -98,6 +98,7 @@ static problem make(const shape *s, zn_type src, int result, int residual, uint6
         .dst_step = 1,
         .dst_type = dst,
         .width_out = width_out,
+        .x_end = width_out,
         .channels_out = s->channels_out,
         .kernel_h = s->kernel_h,
         .kernel_w = s->kernel_w,
@@ -235,6 +236,32 @@ static void bits_do_not_depend_on_rows(void **state)
     }
 }
 
+// Columns in parts have the bits of one call.
+static void bits_do_not_depend_on_columns(void **state)
+{
+    (void)state;
+    const zn_cpu cpu = zn_cpu_detect();
+    for (size_t s = 0; s < COUNT(shapes); s++) {
+        for (size_t t = 0; t < COUNT(sources); t++) {
+            zn_conv_dot_fn *picked = zn_conv_dot_pick(&cpu, sources[t]);
+            zn_conv_dot_fn *version = picked ? picked : zn_conv_dot_scalar;
+            problem whole = make(&shapes[s], sources[t], 1, 1, s);
+            problem parts = make(&shapes[s], sources[t], 1, 1, s);
+            run(version, &whole.args, 0, ROWS);
+            const int64_t width = whole.args.width_out, cut = width * 2 / 3;
+            const int64_t cuts[] = {0, cut, cut + (width > cut + 1), width};
+            for (int i = 2; i >= 0; i--) {
+                parts.args.x_begin = cuts[i];
+                parts.args.x_end = cuts[i + 1];
+                run(version, &parts.args, 0, ROWS);
+            }
+            assert_memory_equal(parts.dst.data, whole.dst.data, whole.dst.bytes);
+            free_problem(&whole);
+            free_problem(&parts);
+        }
+    }
+}
+
 // The rows of a source that begin in the middle of a ring and go on at its start.
 static void a_source_may_wrap(void **state)
 {
@@ -315,6 +342,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_are_near_double),
         cmocka_unit_test(bits_do_not_depend_on_rows),
+        cmocka_unit_test(bits_do_not_depend_on_columns),
         cmocka_unit_test(a_source_may_wrap),
         cmocka_unit_test(packed_sizes),
     };

@@ -22,8 +22,7 @@
 //
 // Nothing is copied as a struct between blocks: a wide load after narrow stores waits until they
 // have left the pipeline, and with them every tile product before (that cost 8 % of a decode).
-#if !defined(__AMX_TILE__) || !defined(__AMX_BF16__) || !defined(__AMX_INT8__) ||                  \
-    !defined(__AVX512BF16__)
+#if !defined(__AVX512BF16__) || !(defined(__AMX_TILE__) || defined(__AMXTILE__))
 #error "this file needs -mamx-tile -mamx-bf16 -mamx-int8 -mavx512bf16 and AVX-512"
 #endif
 
@@ -296,11 +295,11 @@ static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
     const int64_t length = (int64_t)a->kernel_h * a->kernel_w * j->placing.pixel_bytes;
     const uint8_t *weights = (const uint8_t *)a->packed + channel * length;
     sum_fn *sum = pick_sum(a->src_type, tiles);
-    for (int64_t x = 0; x < a->width_out; x += count == 2 ? PIXELS : 2 * PIXELS) {
+    for (int64_t x = a->x_begin; x < a->x_end; x += count == 2 ? PIXELS : 2 * PIXELS) {
         tile *t = j->tiles[j->current];
         place_tiles(&j->placing, t, row, x, count);
         if (count == 1) {
-            const bool pair = x + PIXELS < a->width_out;
+            const bool pair = x + PIXELS < a->x_end;
             if (pair)
                 place_tiles(&j->placing, t + 1, row, x + PIXELS, 1);
             else

@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void sum_tile(const job *j, const t
 static void run_row(job *j, int64_t row, int64_t channel, bool wide)
 {
     const bool moved = j->a->src_type == ZN_S8;
-    for (int64_t x = 0; x < j->a->width_out; x += PIXELS) {
+    for (int64_t x = j->a->x_begin; x < j->a->x_end; x += PIXELS) {
         tile t;
         place_tiles(&j->placing, &t, row, x, 1);
         if (wide && moved)

@@ -60,7 +60,8 @@ static inline void stage_rows(const placing *p, int64_t row, int64_t left, int64
 static inline void place_tiles(placing *p, tile *t, int64_t row, int64_t x, int count)
 {
     const zn_conv_dot_args *a = p->a;
-    if (x + p->pixels > a->width_out) x = a->width_out > p->pixels ? a->width_out - p->pixels : 0;
+    if (x + p->pixels > a->x_end)
+        x = a->x_end - p->pixels > a->x_begin ? a->x_end - p->pixels : a->x_begin;
     const int64_t left = x * a->stride - a->pad_left;
     const bool staged = left < 0 || left + p->span > a->width_in;
     const int64_t rows = (count - 1) * a->stride + a->kernel_h;
@@ -77,7 +78,7 @@ static inline void place_tiles(placing *p, tile *t, int64_t row, int64_t x, int 
         t[i].src_row = src_row;
         t[i].wrap = staged ? INT64_MAX : a->src_wrap - (row + i) * a->stride;
         t[i].out = (row + i) * a->dst_row + x * a->dst_step;
-        t[i].count = a->width_out < p->pixels ? a->width_out : p->pixels;
+        t[i].count = a->x_end - x < p->pixels ? a->x_end - x : p->pixels;
     }
 }
 
