@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""Markdown tables from what compare.py measured.
+
+    bench/compare.py --dtype bf16 --json > runs/decode-bf16.txt      one file for each run
+    bench/tables.py runs                                             prints both tables
+    bench/tables.py runs --write                                     puts them into the documents
+
+Of each file (folders: of every file in it) the last line that is a JSON object of compare.py counts.
+Of several runs of one thing, the last one named counts; files of a folder come in the order of their
+names. README.md gets the runs on the CPU as it is, docs/SPEED.md all of them, between the markers
+that are below. Exit code: 0 done, 2 nothing to read or no place to write to.
+"""
+import argparse
+import json
+import pathlib
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PLACES = {  # document -> the lines between which its table stands
+    "README.md": ("<!-- speed table: bench/tables.py -->", "<!-- end of speed table -->"),
+    "docs/SPEED.md": ("<!-- results: bench/tables.py -->", "<!-- end of results -->"),
+}
+OPS, TYPES, CLASSES = ("decode", "encode"), ("bf16", "int8", "f32"), (None, "amx", "avx512", "avx2")
+COLUMNS = ("what", "type", "threads", "Zenith, ms", "best peer", "its time / Zenith's",
+           "bare oneDNN / Zenith", "bare in bands / Zenith", "peak MB")
+MORE_COLUMNS = ("CPU class", "rounds", "probe, GFLOP/s")
+
+
+class Failure(Exception):
+    """Something could not be read or written; the message says what."""
+
+
+# --- reading
+
+
+def last_result(path):
+    """The last line of compare.py's JSON, or None."""
+    for line in reversed(path.read_text(errors="replace").splitlines()):
+        try:
+            result = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(result, dict) and "contenders" in result:
+            return result
+    return None
+
+
+def files_of(paths):
+    for path in paths:
+        yield from sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+
+
+def identity(result):
+    """What was measured, in the order of the tables."""
+    return (CLASSES.index(result["cpu"]), result["model"], result["size"], OPS.index(result["op"]),
+            TYPES.index(result["dtype"]), result["threads"])
+
+
+def read_results(paths):
+    results = {}
+    for path in files_of(paths):
+        result = last_result(path)
+        if result is None:
+            print(f"tables: {path} has no result of compare.py --json", file=sys.stderr)
+        else:
+            results[identity(result)] = result
+    if not results:
+        raise Failure("no results: make some with bench/compare.py ... --json > FILE")
+    return [results[key] for key in sorted(results)]
+
+
+# --- tables
+
+
+def ratio_text(ratio, interval):
+    return "-" if ratio is None else f"{ratio:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
+
+
+def cells(result, more):
+    intervals, size = result["intervals"], result["size"]
+    row = [f"{result['model']} {result['op']} {size}x{size}", result["dtype"], str(result["threads"]),
+           f"{result['ms']:.0f}" if result["ms"] >= 100 else f"{result['ms']:.1f}",
+           result["best_peer"] or "-",
+           ratio_text(result["ratio_to_best_peer"], intervals["best_peer"]),
+           ratio_text(result["ratio_to_bare"], intervals["bare"]),
+           ratio_text(result["ratio_to_bare_bands"], intervals["bare_bands"]),
+           f"{result['rss_mb']:.0f}"]
+    if more:
+        kept = f"{result['rounds_kept']} kept, {result['rounds_dropped']} dropped"
+        probe = result["probe"]
+        row += [result["cpu"] or "as is", kept if result["rounds_kept"] else "none steady",
+                f"{probe['unit']} {probe['median_gflops']:.0f}"]
+    return row
+
+
+def markdown(results, more):
+    head = COLUMNS + (MORE_COLUMNS if more else ())
+    rows = [head, ["---"] * len(head), *(cells(result, more) for result in results)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def peers_of(results):
+    """"OpenVINO 1.2, PyTorch 3.4": what the peers said they are, before the first comma."""
+    notes = {row["note"].split(",")[0]: None for result in results for row in result["contenders"]
+             if row["kind"] == "peer"}
+    return ", ".join(notes)
+
+
+def caption(results, machine):
+    lowered = ", with `--cpu CLASS` where a class is named" if any(r["cpu"] for r in results) else ""
+    peers = peers_of(results)
+    text = (f"Machine: {machine}. Command of a row: `bench/compare.py --op OP --size N --dtype TYPE "
+            f"--threads N --json`{lowered}. {f'Peers: {peers}. ' if peers else ''}Milliseconds are CPU "
+            "time for one thread, wall time for more. A ratio above 1 means that Zenith is faster; in "
+            "brackets the 95 % interval. Peak MB: of Zenith's process.")
+    return textwrap.fill(text, 110, break_on_hyphens=False)
+
+
+def make_tables(results, machine):
+    """{document: its text between the markers}"""
+    as_is = [result for result in results if result["cpu"] in (None, "amx")]
+    return {"README.md": f"{markdown(as_is, False)}\n\n{caption(as_is, machine)}",
+            "docs/SPEED.md": f"{markdown(results, True)}\n\n{caption(results, machine)}"}
+
+
+# --- documents
+
+
+def replace_between(text, begin, end, table, name):
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise Failure(f"{name} must have the lines {begin} and {end} once, in this order")
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
+
+
+def write_documents(tables, root):
+    changed = {root / name: replace_between((root / name).read_text(), *PLACES[name], table, name)
+               for name, table in tables.items()}
+    for path, text in changed.items():  # only when all could be made
+        path.write_text(text)
+
+
+def cpu_name():
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="+", type=pathlib.Path, metavar="FILE|FOLDER")
+    parser.add_argument("--machine", default=cpu_name(), help="how to name it; default: this CPU's name")
+    parser.add_argument("--write", action="store_true", help="into README.md and docs/SPEED.md")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the tree with these documents")
+    options = parser.parse_args()
+    try:
+        tables = make_tables(read_results(options.paths), options.machine)
+        if options.write:
+            write_documents(tables, options.root)
+    except (Failure, OSError) as failure:
+        print(f"tables: {failure}", file=sys.stderr)
+        sys.exit(2)
+    if not options.write:
+        print("\n\n".join(f"{name}:\n\n{table}" for name, table in tables.items()))
+
+
+if __name__ == "__main__":
+    main()
