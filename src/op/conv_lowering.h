@@ -3,10 +3,10 @@
 //
 // What conv2d and conv2d_fused share: shape rule, row rule, cost, and code.
 //
-// A convolution computes in the type of its input: by our own kernel where that is the faster
-// (conv_dot_lowering.c), else on oneDNN where it has that type on this CPU. Where it has not (bf16 before AVX512_BF16, say) the input rows are widened to f32 first, and the
-// f32 convolution is oneDNN's or, without it, our kernel's. A result type that the convolution
-// cannot make is made from its f32 result.
+// A convolution computes in the type of its input: by our own kernels where they are the faster
+// (conv_dot_lowering.c, conv_winograd.h), else on oneDNN where it has that type on this CPU. Where it
+// has not (bf16 without AMX, say) the input rows are widened to f32 first. A result type that the
+// convolution cannot make is made from its f32 result.
 #ifndef ZN_OP_CONV_LOWERING_H
 #define ZN_OP_CONV_LOWERING_H
 
