@@ -330,7 +330,7 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
 // share what they load among them.
 static void align_calls(zn_plan *plan, int first)
 {
-    enum { CACHED = 128 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread
+    enum { CACHED = 64 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
         int64_t chunk = plan->works[i].chunk, rows = chunk;
         for (size_t j = (size_t)first; j < plan->works_count; j++) {

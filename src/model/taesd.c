@@ -197,9 +197,14 @@ static zn_node *build_decoder(builder *b, zn_node *x, int64_t latent)
     int64_t width = x ? x->desc.shape.dim[3] : 1;
     x = zn_relu(graph, zn_scope_name(b->scope, next_name(b), "", full), x);
     x = blocks(b, x, decoder_blocks[0], b->pool != 0);
+    const zn_scope *scope = b->scope;
+    zn_scope exact = *scope; // sums of the first upsampling's weights would cost 5 dB in bf16
+    exact.direct = true;
     for (int stage = 1; stage < 4; stage++) {
-        x = zn_upsample2(graph, zn_scope_name(b->scope, next_name(b), "", full), x);
+        x = zn_upsample2(graph, zn_scope_name(scope, next_name(b), "", full), x);
+        b->scope = stage == 1 ? &exact : scope;
         x = conv(b, x, width, 1, false);
+        b->scope = scope;
         x = blocks(b, x, decoder_blocks[stage], false);
     }
     return conv(b, x, 3, 1, true);

@@ -16,8 +16,8 @@ extern const zn_op *const zn_ops[];
 extern const int zn_ops_count;
 const zn_op *zn_op_find(const char *name); // NULL: there is none
 
-// direct: in f32, each product is made and summed as it stands, as other programs do, rather than by
-// a way with fewer products and other roundings.
+// direct: each product is made and summed as it stands, rather than by a way with fewer products and
+// other roundings (Winograd in f32, sums of weights under an upsampling).
 typedef struct zn_conv2d_attributes {
     int stride, pad;
     bool direct;

@@ -75,9 +75,9 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
     const zn_node *conv = match->nodes[0];
     const zn_conv2d_attributes *a = conv->attributes;
     const int64_t *w = conv->inputs[WEIGHT]->desc.shape.dim;
-    if (a->stride != 1 || a->pad != 1 || w[2] != 3 || w[3] != 3) return false;
+    if (a->direct || a->stride != 1 || a->pad != 1 || w[2] != 3 || w[3] != 3) return false;
     if (zn_upsample2_phases_fit(cpu, conv)) return true;
-    return !a->direct && is_plain_f32(conv->inputs[X]) && zn_upsample2_doubled_fits(conv);
+    return is_plain_f32(conv->inputs[X]) && zn_upsample2_doubled_fits(conv);
 }
 
 static zn_node *build(zn_graph *graph, const zn_match *match)

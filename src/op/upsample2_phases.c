@@ -8,8 +8,7 @@
 //     rows    even output row 2y:    w0 on row y - 1, w1 + w2 on row y
 //             odd output row 2y + 1: w0 + w1 on row y, w2 on row y + 1      columns alike
 //
-// That is 4/9 of the work. The sums of weights are rounded to the type of the convolution; not for
-// bf16x2, whose point is that its weights are exact.
+// That is 4/9 of the work. The sums of weights are rounded to the type of the convolution.
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/op/op_values.h"
@@ -138,7 +137,7 @@ static zenith_status prepare_phase(phases_lowering *l, const zn_lowering_request
 bool zn_upsample2_phases_fit(const zn_cpu *cpu, const zn_node *node)
 {
     const zn_conv_parts parts = zn_upsample2_parts(node);
-    return node->inputs[X]->desc.type != ZN_BF16X2 && zn_conv_dot_fits(cpu, &parts);
+    return zn_conv_dot_fits(cpu, &parts);
 }
 
 zenith_status zn_upsample2_phases_lower(const zn_lowering_request *request, zn_lowering **out,

@@ -52,18 +52,30 @@ static zenith_status callback_failed(zenith_status status, zn_error *err)
                    zenith_status_text(status));
 }
 
-// Copies rows between HWC (dense, `packed`) and the caller's CHW planes.
-static void move_planes(uint8_t *planes, uint8_t *packed, const zenith_image *image, int64_t row,
-                        int64_t count, bool to_planes)
-{
-    size_t size = pixel_bytes(image), width = image->width, plane = width * image->height;
-    for (size_t i = 0; i < (size_t)count * width; i++) {
-        for (size_t c = 0; c < CHANNELS; c++) {
-            uint8_t *there = planes + (c * plane + (size_t)row * width + i) * size;
-            uint8_t *here = packed + (i * CHANNELS + c) * size;
-            memcpy(to_planes ? there : here, to_planes ? here : there, size);
-        }
+// Copies `count` pixels between HWC (dense, `packed`) and CHW planes of `plane` elements.
+#define MOVE_PLANES(name, type)                                                                    \
+    static void name(type *restrict planes, type *restrict packed, size_t plane, size_t count,     \
+                     bool to_planes)                                                               \
+    {                                                                                              \
+        for (size_t c = 0; c < CHANNELS; c++, planes += plane, packed++) {                         \
+            if (to_planes)                                                                         \
+                for (size_t i = 0; i < count; i++) planes[i] = packed[i * CHANNELS];               \
+            else                                                                                   \
+                for (size_t i = 0; i < count; i++) packed[i * CHANNELS] = planes[i];               \
+        }                                                                                          \
     }
+MOVE_PLANES(move_u8, uint8_t)
+MOVE_PLANES(move_f32, float)
+
+static void move_planes(void *planes, void *packed, const zenith_image *image, int64_t row,
+                        int64_t rows, bool to_planes)
+{
+    const size_t width = image->width, plane = width * image->height;
+    const size_t at = (size_t)row * width, count = (size_t)rows * width;
+    if (zn_image_number(image) == ZENITH_U8)
+        move_u8((uint8_t *)planes + at, packed, plane, count, to_planes);
+    else
+        move_f32((float *)planes + at, packed, plane, count, to_planes);
 }
 
 zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t count, void *dst,
