@@ -244,15 +244,13 @@ static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_
         const uint8_t *src0 = t[0].src + ky * t[0].src_row - (ky >= t[0].wrap ? a->src_ring : 0);
         const uint8_t *src1 = t[1].src + ky * t[1].src_row - (ky >= t[1].wrap ? a->src_ring : 0);
         for (int64_t s = 0; s < steps; s++, src0 += STEP, src1 += STEP, weights += SUMS * 4) {
-            _tile_loadd(4, src0, pixel);
             _tile_loadd(6, weights, STEP);
-            MULTIPLY(kind, 0, 4, 6);
-            if (count == 2) {
-                _tile_loadd(7, weights + next, STEP);
-                MULTIPLY(kind, 1, 4, 7);
-            }
+            _tile_loadd(4, src0, pixel);
+            if (count == 2) _tile_loadd(7, weights + next, STEP);
             _tile_loadd(5, src1, pixel);
+            MULTIPLY(kind, 0, 4, 6);
             MULTIPLY(kind, 2, 5, 6);
+            if (count == 2) MULTIPLY(kind, 1, 4, 7);
             if (count == 2) MULTIPLY(kind, 3, 5, 7);
             if (j->portion < PORTIONS) j->finish(j, j->portion++);
         }
