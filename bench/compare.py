@@ -12,8 +12,8 @@ anchor: it shows what Zenith adds to its engine); and as peers OpenVINO, ONNX Ru
 each in the type asked for, where it has it. Every one is a process that stays warm and runs when told
 (the protocol is in contender.h). In a round each of them runs for at least 60 ms, in an order that
 turns around from round to round. Before a round and after each turn a probe measures the multipliers
-themselves. A round in which it moved by more than 10 %, or was more than 15 % below what this machine
-reaches, is dropped and made up for, up to eight times --rounds.
+themselves, and a round in which it moved by more than 10 % is dropped and made up for, up to eight
+times --rounds.
 
 Times are compared inside a round only. A ratio is the other's time over Zenith's (above 1: Zenith is
 faster), the median over rounds, with a 95 % interval by bootstrap. The clock is the process's CPU time
@@ -51,7 +51,6 @@ CAPS = {"avx512": {"ZENITH_CPU": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF
         "avx2": {"ZENITH_CPU": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}}
 LEAST_MS = 60         # of a contender's turn
 STEADY = 0.10         # what the probe may move in a round
-SLOW = 0.15           # and how far below the machine's best it may be
 MOST_ROUNDS = 8       # times --rounds
 PAUSE = 0.02          # seconds after a turn: threads that spin go to sleep
 BOOTSTRAP = 2000
@@ -284,24 +283,19 @@ def run_round(contenders, probe, backwards):
     return times, rates
 
 
-def is_steady(rates, probe):
-    """Did the probe stand still, at the speed that the machine has when it is left alone?"""
-    best = sorted(probe.rates)[int(0.95 * (len(probe.rates) - 1))]
-    return max(rates) - min(rates) <= STEADY * max(rates) and min(rates) >= (1 - SLOW) * best
-
-
 def run_rounds(settings, contenders, probe):
     """(rounds kept, rounds dropped). If no round was steady, all are used, and 0 kept."""
-    rounds, kept = [], []
+    kept, dropped = [], []
     for index in range(MOST_ROUNDS * settings.rounds):
-        rounds.append(run_round(contenders, probe, backwards=index % 2 == 1))
-        kept = [times for times, rates in rounds if is_steady(rates, probe)]
-        if len(kept) >= settings.rounds:
+        times, rates = run_round(contenders, probe, backwards=index % 2 == 1)
+        steady = max(rates) - min(rates) <= STEADY * max(rates)
+        (kept if steady else dropped).append(times)
+        if len(kept) == settings.rounds:
             break
-    for times in kept or [times for times, _ in rounds]:
+    for times in kept or dropped:
         for contender in contenders:
             contender.rounds.append(times[contender.name])
-    return len(kept), len(rounds) - len(kept)
+    return len(kept), len(dropped)
 
 
 # --- figures
@@ -397,7 +391,7 @@ def print_table(settings, result):
               f"{row['rss_mb']:7.0f} {most:>10} {rms:>8}   {row['note']}")
     probe = result["probe"]
     print(f"rounds: {result['rounds_kept']} kept, {result['rounds_dropped']} dropped because the probe "
-          f"moved or was slow; {probe['unit']} {probe['median_gflops']:.0f} GFLOP/s "
+          f"moved; {probe['unit']} {probe['median_gflops']:.0f} GFLOP/s "
           f"({probe['least']:.0f} to {probe['most']:.0f})")
     if not result["rounds_kept"]:
         print("no round was steady: the figures are of unsteady ones")
