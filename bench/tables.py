@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""Markdown tables from what compare.py measured.
+"""Markdown tables from what compare.py and accuracy.py measured.
 
     bench/compare.py --dtype bf16 --json > runs/decode-bf16.txt      one file for each run
-    bench/tables.py runs                                             prints both tables
+    bench/accuracy.py --json > runs/accuracy.txt
+    bench/tables.py runs                                             prints the tables
     bench/tables.py runs --write                                     puts them into the documents
 
-Of each file (folders: of every file in it) the last line that is a JSON object of compare.py counts.
+Of each file (folders: of every file in it) the last line that is a JSON object of one of them counts.
 Of several runs of one thing, the last one named counts; files of a folder come in the order of their
-names. README.md gets the runs on the CPU as it is, docs/SPEED.md all of them, between the markers
-that are below. Exit code: 0 done, 2 nothing to read or no place to write to.
+names. README.md gets the speed on the CPU as it is, docs/SPEED.md all of it; README.md and
+docs/PRECISION.md the accuracy: between the markers that are below. Exit code: 0 done, 2 nothing to
+read or no place to write to.
 """
 import argparse
 import json
@@ -19,13 +21,15 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PLACES = {  # document -> the lines between which its table stands
-    "README.md": ("<!-- speed table: bench/tables.py -->", "<!-- end of speed table -->"),
-    "docs/SPEED.md": ("<!-- results: bench/tables.py -->", "<!-- end of results -->"),
-}
+SPEED = ("<!-- speed table: bench/tables.py -->", "<!-- end of speed table -->")
+RESULTS = ("<!-- results: bench/tables.py -->", "<!-- end of results -->")
+ACCURACY = ("<!-- accuracy table: bench/accuracy.py -->", "<!-- end of accuracy table -->")
 OPS, TYPES, CLASSES = ("decode", "encode"), ("bf16", "int8", "f32"), (None, "amx", "avx512", "avx2")
 COLUMNS = ("what", "type", "threads", "Zenith, ms", "best peer", "its time / Zenith's",
            "bare oneDNN / Zenith", "bare in bands / Zenith", "peak MB")
+ACCURACY_COLUMNS = ("model", "type", "encode: max difference", "encode: worst relative L2",
+                    "decode: max difference", "decode: PSNR against f32, lowest / mean",
+                    "photo PSNR f32 / type")
 MORE_COLUMNS = ("CPU class", "rounds", "probe, GFLOP/s")
 
 
@@ -37,13 +41,13 @@ class Failure(Exception):
 
 
 def last_result(path):
-    """The last line of compare.py's JSON, or None."""
+    """The last line of JSON by compare.py or accuracy.py, or None."""
     for line in reversed(path.read_text(errors="replace").splitlines()):
         try:
             result = json.loads(line)
         except ValueError:
             continue
-        if isinstance(result, dict) and "contenders" in result:
+        if isinstance(result, dict) and ("contenders" in result or "rows" in result):
             return result
     return None
 
@@ -60,16 +64,19 @@ def identity(result):
 
 
 def read_results(paths):
-    results = {}
+    """(results of compare.py in order, rows of accuracy.py)"""
+    speed, accuracy = {}, []
     for path in files_of(paths):
         result = last_result(path)
         if result is None:
-            print(f"tables: {path} has no result of compare.py --json", file=sys.stderr)
+            print(f"tables: {path} has no result of compare.py or accuracy.py --json", file=sys.stderr)
+        elif "rows" in result:
+            accuracy = result["rows"]
         else:
-            results[identity(result)] = result
-    if not results:
+            speed[identity(result)] = result
+    if not speed and not accuracy:
         raise Failure("no results: make some with bench/compare.py ... --json > FILE")
-    return [results[key] for key in sorted(results)]
+    return [speed[key] for key in sorted(speed)], accuracy
 
 
 # --- tables
@@ -96,10 +103,21 @@ def cells(result, more):
     return row
 
 
-def markdown(results, more):
+def accuracy_cells(row):
+    exact = row["dtype"] == "f32"
+    return [row["model"], row["dtype"], f"{row['encode_max_abs']:.1e}",
+            f"{100 * row['encode_rel_l2_max']:.2g} %", f"{row['decode_max_abs']:.1e}",
+            "-" if exact else f"{row['psnr_vs_f32_min']:.1f} / {row['psnr_vs_f32_mean']:.1f} dB",
+            f"{row['photo_psnr_f32']:.3f} / {row['photo_psnr']:.3f} dB"]
+
+
+def markdown(head, rows):
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def speed_table(results, more, machine):
     head = COLUMNS + (MORE_COLUMNS if more else ())
-    rows = [head, ["---"] * len(head), *(cells(result, more) for result in results)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return f"{markdown(head, [cells(result, more) for result in results])}\n\n{caption(results, machine)}"
 
 
 def peers_of(results):
@@ -119,11 +137,17 @@ def caption(results, machine):
     return textwrap.fill(text, 110, break_on_hyphens=False)
 
 
-def make_tables(results, machine):
-    """{document: its text between the markers}"""
-    as_is = [result for result in results if result["cpu"] in (None, "amx")]
-    return {"README.md": f"{markdown(as_is, False)}\n\n{caption(as_is, machine)}",
-            "docs/SPEED.md": f"{markdown(results, True)}\n\n{caption(results, machine)}"}
+def make_tables(speed, accuracy, machine):
+    """[(document, its markers, the text between them)]"""
+    tables = []
+    if speed:
+        as_is = [result for result in speed if result["cpu"] in (None, "amx")]
+        tables += [("README.md", SPEED, speed_table(as_is, False, machine)),
+                   ("docs/SPEED.md", RESULTS, speed_table(speed, True, machine))]
+    if accuracy:
+        table = markdown(ACCURACY_COLUMNS, [accuracy_cells(row) for row in accuracy])
+        tables += [(name, ACCURACY, table) for name in ("README.md", "docs/PRECISION.md")]
+    return tables
 
 
 # --- documents
@@ -137,8 +161,10 @@ def replace_between(text, begin, end, table, name):
 
 
 def write_documents(tables, root):
-    changed = {root / name: replace_between((root / name).read_text(), *PLACES[name], table, name)
-               for name, table in tables.items()}
+    changed = {}
+    for name, markers, table in tables:
+        text = changed.get(root / name) or (root / name).read_text()
+        changed[root / name] = replace_between(text, *markers, table, name)
     for path, text in changed.items():  # only when all could be made
         path.write_text(text)
 
@@ -156,18 +182,18 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="+", type=pathlib.Path, metavar="FILE|FOLDER")
     parser.add_argument("--machine", default=cpu_name(), help="how to name it; default: this CPU's name")
-    parser.add_argument("--write", action="store_true", help="into README.md and docs/SPEED.md")
+    parser.add_argument("--write", action="store_true", help="into the documents")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the tree with these documents")
     options = parser.parse_args()
     try:
-        tables = make_tables(read_results(options.paths), options.machine)
+        tables = make_tables(*read_results(options.paths), options.machine)
         if options.write:
             write_documents(tables, options.root)
     except (Failure, OSError) as failure:
         print(f"tables: {failure}", file=sys.stderr)
         sys.exit(2)
     if not options.write:
-        print("\n\n".join(f"{name}:\n\n{table}" for name, table in tables.items()))
+        print("\n\n".join(f"{name}:\n\n{table}" for name, _, table in tables))
 
 
 if __name__ == "__main__":
