@@ -12,7 +12,8 @@
 //     pixels b        tile 2           tile 3
 //
 // Order. Weights of 32 output channels (36 KB for 3x3x64 bf16) stay in the first-level cache while
-// all rows of the call pass by. Pixels a and b lie above each other, so that three of the four rows
+// the rows of the call pass by, 512 columns of them: those are read again for the next 32 channels,
+// and should still be in the second-level cache then. Pixels a and b lie above each other, so that three of the four rows
 // they read are common to both. The sums of a block go through memory; what follows the sum (bias,
 // residual, relu, rounding) is done in portions between the steps of the next block, where the
 // vector units idle.
@@ -33,6 +34,7 @@ enum {
     STEP = ZN_CONV_DOT_BYTES,
     PIXELS = 16,           // of a tile
     SUMS = PIXELS * BLOCK, // of a tile
+    COLUMNS = 512,         // of a call that pass by together
     PORTION = 8,           // pixels finished between two steps
     PORTIONS = 2 * PIXELS / PORTION
 };
@@ -339,16 +341,21 @@ static void run_group(job *j, int64_t begin, int64_t end)
 
 void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, void *scratch)
 {
-    job j = {.a = args,
+    zn_conv_dot_args part = *args;
+    job j = {.a = &part,
              .finish = pick_finish(args),
              .floor = args->relu || args->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
              .residual_scale = args->residual_scale,
              .portion = PORTIONS};
     j.sums = scratch;
-    j.placing = placing_make(args, PIXELS, (uint8_t *)(j.sums + 4 * SUMS));
+    j.placing = placing_make(&part, PIXELS, (uint8_t *)(j.sums + 4 * SUMS));
     _tile_loadconfig(&tile_config);
-    for (int64_t row = begin; row < end; row += ZN_CONV_DOT_ROWS) {
-        run_group(&j, row, row + ZN_CONV_DOT_ROWS < end ? row + ZN_CONV_DOT_ROWS : end);
+    for (int64_t x = args->x_begin; x < args->x_end; x += COLUMNS) {
+        part.x_begin = x;
+        part.x_end = x + COLUMNS < args->x_end ? x + COLUMNS : args->x_end;
+        for (int64_t row = begin; row < end; row += ZN_CONV_DOT_ROWS) {
+            run_group(&j, row, row + ZN_CONV_DOT_ROWS < end ? row + ZN_CONV_DOT_ROWS : end);
+        }
     }
     finish_rest(&j);
     _tile_release();
