@@ -81,10 +81,9 @@ def main():
     missed = []
     print("| picture | call | seconds | ns per pixel | peak resident MB | arena MB | band |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
+        for side in (SMALL, options.side):
+            write_latent(f"{folder}/{side}.npy", side // 8)
         for call in ("decode", "encode"):
-            for side in (SMALL, options.side):
-                if call == "decode":
-                    write_latent(f"{folder}/{side}.npy", side // 8)
             before = [measure(options, common, folder, call, SMALL, limit, missed) for _ in range(REPEATS)]
             large = measure(options, common, folder, call, options.side, limit, missed)
             after = [measure(options, common, folder, call, SMALL, limit, missed) for _ in range(REPEATS)]

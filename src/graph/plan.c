@@ -77,12 +77,7 @@ static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
     if (cancel && atomic_load_explicit(cancel, memory_order_relaxed) != 0) {
         return zn_fail(err, ZENITH_CANCELLED, "cancelled");
     }
-    zn_lowering_request request = {.node = work->node,
-                                   .rows = work->call_rows,
-                                   .cpu = plan->options.cpu,
-                                   .threads = plan->options.threads,
-                                   .dnn = plan->options.dnn,
-                                   .packs = plan->options.packs};
+    const zn_lowering_request request = zn_plan_request(plan, work);
     zenith_status status = op->lower ? op->lower(&request, &work->lowering, err)
                                      : lower_by_reference(&request, &work->lowering, err);
     if (status != ZENITH_OK) return status;

@@ -69,6 +69,17 @@ struct zn_plan {
     double flops;
 };
 
+// What the plan asks of a work's operator.
+static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_work *work)
+{
+    return (zn_lowering_request){.node = work->node,
+                                 .rows = work->call_rows,
+                                 .cpu = plan->options.cpu,
+                                 .threads = plan->options.threads,
+                                 .dnn = plan->options.dnn,
+                                 .packs = plan->options.packs};
+}
+
 // Fills passes, works and buffers (without offsets) for options.mode and band, lowest and store.
 zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);
 

@@ -362,12 +362,7 @@ static bool rings(const zn_plan *plan, const zn_work *work)
 {
     const zn_op *op = work->node->op;
     if (!op || !op->rings) return false;
-    const zn_lowering_request request = {.node = work->node,
-                                         .rows = work->call_rows,
-                                         .cpu = plan->options.cpu,
-                                         .threads = plan->options.threads,
-                                         .dnn = plan->options.dnn,
-                                         .packs = plan->options.packs};
+    const zn_lowering_request request = zn_plan_request(plan, work);
     return op->rings(&request);
 }
 

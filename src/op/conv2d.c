@@ -82,7 +82,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 static bool rings(const zn_lowering_request *request)
 {
     const zn_conv_parts parts = take_apart(request->node);
-    return zn_conv_rings(request, &parts);
+    return zn_conv_dot_fits(&request->cpu, &parts);
 }
 
 static const zn_conv2d_attributes same = {1, 1, false}, exact = {1, 1, true}, half = {2, 1, false},

@@ -56,7 +56,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 static bool rings(const zn_lowering_request *request)
 {
     const zn_conv_parts parts = take_apart(request->node);
-    return zn_conv_rings(request, &parts);
+    return zn_conv_dot_fits(&request->cpu, &parts);
 }
 
 static double flops(const zn_node *node)

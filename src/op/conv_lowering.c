@@ -360,11 +360,6 @@ static zenith_status count_elements(conv_lowering *l, const zn_lowering_request 
     return ZENITH_OK;
 }
 
-bool zn_conv_rings(const zn_lowering_request *request, const zn_conv_parts *parts)
-{
-    return zn_conv_dot_fits(&request->cpu, parts);
-}
-
 zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                             zn_lowering **out, zn_error *err)
 {

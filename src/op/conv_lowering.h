@@ -29,7 +29,6 @@ zn_rows zn_conv_rows(const zn_node *node, int stride, int pad, zn_rows out);
 double zn_conv_flops(const zn_node *node);
 zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                             zn_lowering **out, zn_error *err);
-bool zn_conv_rings(const zn_lowering_request *request, const zn_conv_parts *parts);
 
 // The same by the kernel conv_dot, where it has a version for this CPU, these types and channels.
 bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts);

@@ -68,12 +68,6 @@ fail:
     return status;
 }
 
-static bool rings(const zn_lowering_request *request)
-{
-    (void)request;
-    return true;
-}
-
 static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN_F32, 1},
                                    to_bf16 = {ZN_BF16, 1}, integers = {ZN_BF16, 1.0f / 255},
                                    to_s8 = {ZN_S8, 0.03f};
@@ -97,7 +91,7 @@ const zn_op zn_op_convert = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
-    .rings = rings,
+    .rings = zn_always_rings,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

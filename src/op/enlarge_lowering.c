@@ -53,12 +53,6 @@ static void lowering_free(zn_lowering *base)
     zn_free(base);
 }
 
-bool zn_enlarge_rings(const zn_lowering_request *request)
-{
-    (void)request;
-    return true;
-}
-
 zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
                                zn_enlarge_fn *kernel, zn_lowering **out, zn_error *err)
 {

@@ -23,6 +23,4 @@ zn_rows zn_enlarge_rows(int factor, zn_rows out);
 zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
                                zn_enlarge_fn *kernel, zn_lowering **out, zn_error *err);
 
-bool zn_enlarge_rings(const zn_lowering_request *request);
-
 #endif

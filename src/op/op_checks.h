@@ -29,4 +29,7 @@ zenith_status zn_check_vector(const zn_node *node, int input, int64_t length, zn
 void zn_infer_like_input(zn_node *node);
 zenith_status zn_infer_one_map(zn_node *node, zn_error *err); // one map in, one like it out
 
+// `rings` of operators that take each row by itself: whatever the request.
+bool zn_always_rings(const zn_lowering_request *request);
+
 #endif

@@ -101,7 +101,7 @@ const zn_op zn_op_pixel_shuffle = {
     .rows = rows,
     .reference = reference,
     .lower = lower,
-    .rings = zn_enlarge_rings,
+    .rings = zn_always_rings,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -3,6 +3,7 @@
 //
 // Nearest neighbours, twice the height and width, and then a 3x3 convolution, without the larger
 // map and with a part of the work. How depends on the type, so it is fused when types are known.
+#include "src/op/enlarge_lowering.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/upsample2_lowerings.h"
@@ -23,16 +24,11 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static int64_t half(int64_t row)
-{
-    return (row - (row & 1)) / 2;
-}
-
 static zn_rows rows(const zn_node *node, int input, zn_rows out)
 {
     (void)node;
     if (input != X) return out;
-    return (zn_rows){half(out.begin - 1), half(out.end) + 1};
+    return zn_enlarge_rows(2, (zn_rows){out.begin - 1, out.end + 1}); // the kernel's neighbours
 }
 
 static double flops(const zn_node *node)

@@ -69,7 +69,7 @@ const zn_op zn_op_upsample2 = {
     .rows = rows,
     .reference = reference,
     .lower = lower,
-    .rings = zn_enlarge_rings,
+    .rings = zn_always_rings,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -11,6 +11,7 @@
 // That is 4/9 of the work. The sums of weights are rounded to the type of the convolution.
 #include "src/base/memory.h"
 #include "src/base/text.h"
+#include "src/kernel/conv_doubled.h"
 #include "src/op/op_values.h"
 #include "src/op/upsample2_lowerings.h"
 
@@ -24,11 +25,6 @@ typedef struct phases_lowering {
     size_t scratch_per_thread;
     char id[32];
 } phases_lowering;
-
-static int64_t half(int64_t row)
-{
-    return (row - (row & 1)) / 2;
-}
 
 // A call in flight: rows of the small map, each of which is two rows of the result.
 typedef struct phases_call {
@@ -50,7 +46,7 @@ static void run_phase(const phases_call *c, int phase, size_t part, void *scratc
     if (begin >= end) return;
     zn_conv_dot_args args = l->phases[phase].args;
     // The window begins with the row that the call's first row asks for first.
-    const int64_t skipped = begin - 1 + odd - half(call->row - 1);
+    const int64_t skipped = begin - 1 + odd - zn_doubled_half(call->row - 1);
     const bool wrapped = skipped >= call->wrap;
     args.src = (const uint8_t *)call->inputs[X] + (size_t)skipped * l->src_row -
                (wrapped ? call->ring_bytes : 0);
@@ -77,8 +73,8 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     const phases_lowering *l = (const phases_lowering *)base;
     phases_call c = {.l = l,
                      .call = call,
-                     .first = half(call->row),
-                     .end = half(call->row + call->rows - 1) + 1};
+                     .first = zn_doubled_half(call->row),
+                     .end = zn_doubled_half(call->row + call->rows - 1) + 1};
     c.parts = zn_conv_dot_share(l->phases[0].args.width_out, c.end - c.first, l->threads);
     zn_parallel(call->team, c.parts.count, 1, run_part, &c);
     return ZENITH_OK;

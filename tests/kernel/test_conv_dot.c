@@ -112,10 +112,7 @@ static problem make(const shape *s, zn_type src, int result, int residual, uint6
 static void free_problem(problem *p)
 {
     fenced *all[] = {&p->src, &p->packed, &p->scale, &p->bias, &p->residual, &p->dst};
-    for (size_t i = 0; i < COUNT(all); i++) {
-        assert_true(fenced_intact(all[i]));
-        fenced_free(all[i]);
-    }
+    fenced_close(all, COUNT(all));
     zn_free(p->dense);
 }
 

@@ -69,10 +69,7 @@ static problem make(const shape *s, int64_t row, int64_t rows, size_t shift, uin
 static void free_problem(problem *p)
 {
     fenced *all[] = {&p->src, &p->weights, &p->packed, &p->bias, &p->dst, &p->scratch};
-    for (size_t i = 0; i < COUNT(all); i++) {
-        assert_true(fenced_intact(all[i]));
-        fenced_free(all[i]);
-    }
+    fenced_close(all, COUNT(all));
 }
 
 // All rows by areas of at most `rows` x `columns`.

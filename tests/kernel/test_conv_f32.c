@@ -82,10 +82,7 @@ static problem make(const shape *s, int64_t rows, size_t shift, uint64_t seed)
 static void free_problem(problem *p)
 {
     fenced *all[] = {&p->src, &p->weights, &p->packed, &p->bias, &p->residual, &p->dst};
-    for (size_t i = 0; i < COUNT(all); i++) {
-        assert_true(fenced_intact(all[i]));
-        fenced_free(all[i]);
-    }
+    fenced_close(all, COUNT(all));
 }
 
 // One output from the unpacked weights, in double, and how far a sum of f32 may be from it.

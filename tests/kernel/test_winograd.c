@@ -75,10 +75,7 @@ static void free_problem(problem *p)
 {
     fenced *all[] = {&p->src,      &p->weights, &p->packed, &p->bias,
                      &p->residual, &p->dst,     &p->scratch};
-    for (size_t i = 0; i < COUNT(all); i++) {
-        assert_true(fenced_intact(all[i]));
-        fenced_free(all[i]);
-    }
+    fenced_close(all, COUNT(all));
 }
 
 static int64_t tiles_of(const problem *p)

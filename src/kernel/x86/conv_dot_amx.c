@@ -13,10 +13,10 @@
 //
 // Order. Weights of 32 output channels (36 KB for 3x3x64 bf16) stay in the first-level cache while
 // the rows of the call pass by, 512 columns of them: those are read again for the next 32 channels,
-// and should still be in the second-level cache then. Pixels a and b lie above each other, so that three of the four rows
-// they read are common to both. The sums of a block go through memory; what follows the sum (bias,
-// residual, relu, rounding) is done in portions between the steps of the next block, where the
-// vector units idle.
+// and should still be in the second-level cache then. Pixels a and b lie above each other, so that
+// three of the four rows they read are common to both. The sums of a block go through memory; what
+// follows the sum (bias, residual, relu, rounding) is done in portions between the steps of the next
+// block, where the vector units idle.
 //
 // At the ends of a row, where a tile would read beyond it, the pixels are copied beside zeros first:
 // once, before the first channels.
@@ -54,9 +54,7 @@ typedef struct job {
     placing placing;
     finish_fn *finish;
     float floor, residual_scale; // floor: 0 with relu, and for what has no sign
-    uint8_t *stage, *next_stage;
-    bool staged;      // the ends of rows are in `stage` already
-    tile tiles[2][2]; // of the block summed, [current], and of the one waiting
+    tile tiles[2][2];            // of the block summed, [current], and of the one waiting
     int current;
     float *sums; // [2 tiles of pixels][2 of channels][SUMS] of the one waiting
     int waiting_channel, waiting_tiles; // first output channel, tiles of channels
@@ -106,7 +104,7 @@ static inline void finish_some(const job *j, const float *sums, int64_t channel,
     memcpy(dst, to, room * type_size(types->dst));
 }
 
-// A portion of four pixels and 32 channels, which is nearly all of them.
+// A whole portion of pixels with 32 channels, which is nearly all of them.
 static inline __attribute__((always_inline)) void finish_whole(const job *j, const float *sums,
                                                                const uint8_t *residual,
                                                                uint8_t *dst,
@@ -344,7 +342,7 @@ void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, v
     zn_conv_dot_args part = *args;
     job j = {.a = &part,
              .finish = pick_finish(args),
-             .floor = args->relu || args->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
+             .floor = lowest_result(args),
              .residual_scale = args->residual_scale,
              .portion = PORTIONS};
     j.sums = scratch;

@@ -13,6 +13,7 @@
 #error "this file needs AVX-512 and -mavx512vnni"
 #endif
 
+#include "src/kernel/unroll.h"
 #include "src/kernel/x86/conv_dot_tiles.h"
 
 enum {
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) void sum_tile(const job *j, const t
         for (int64_t g = 0; g < groups; g++, src += GROUP, weights++) {
             __m512i w[WIDE];
             for (int n = 0; n < blocks; n++) w[n] = _mm512_loadu_si512(weights + n * length);
-#pragma GCC unroll 6
+            UNROLL
             for (int i = 0; i < PIXELS; i++) {
                 int32_t four;
                 memcpy(&four, src + i * pixel, sizeof four);
@@ -123,9 +124,7 @@ static void fill_starts(const zn_conv_dot_args *a, int32_t *starts)
 
 void zn_conv_dot_avx512_vnni(const zn_conv_dot_args *a, int64_t begin, int64_t end, void *scratch)
 {
-    job j = {.a = a,
-             .floor = a->relu || a->dst_type == ZN_U8 ? 0.0f : -__builtin_inff(),
-             .starts = scratch};
+    job j = {.a = a, .floor = lowest_result(a), .starts = scratch};
     const size_t padded = (size_t)(a->channels_out + BLOCK - 1) / BLOCK * BLOCK;
     fill_starts(a, scratch);
     j.placing = placing_make(a, PIXELS, (uint8_t *)scratch + padded * sizeof(int32_t));

@@ -6,8 +6,8 @@
 #define ZN_KERNEL_X86_CONV_DOT_TILES_H
 
 #include "src/kernel/conv_dot.h"
+#include "src/kernel/x86/vector_avx512.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 // Some pixels of one row.
@@ -82,19 +82,10 @@ static inline void place_tiles(placing *p, tile *t, int64_t row, int64_t x, int 
     }
 }
 
-static inline __m256i to_bf16(__m512 t)
+// 0 with relu, and for what has no sign.
+static inline float lowest_result(const zn_conv_dot_args *a)
 {
-#ifdef __AVX512BF16__
-    return (__m256i)_mm512_cvtneps_pbh(t);
-#else
-    __m512i bits = _mm512_castps_si512(t);
-    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    __m512i bias = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
-    __mmask16 nan = _mm512_cmp_ps_mask(t, t, _CMP_UNORD_Q);
-    __m512i quiet = _mm512_set1_epi32(0x7fc00000);
-    __m512i rounded = _mm512_mask_mov_epi32(_mm512_add_epi32(bits, bias), nan, quiet);
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
-#endif
+    return a->relu || a->dst_type == ZN_U8 ? 0.0f : -__builtin_inff();
 }
 
 static inline size_t type_size(zn_type type)
@@ -105,16 +96,14 @@ static inline size_t type_size(zn_type type)
 static inline __m512 load_residual(zn_type type, const void *src)
 {
     switch (type) {
-    case ZN_BF16: {
-        __m256i low = _mm256_loadu_si256(src);
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(low), 16));
-    }
+    case ZN_BF16:
+        return vec_load_bf16(src);
     case ZN_U8:
-        return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(src)));
+        return vec_load_u8(src);
     case ZN_S8:
-        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(src)));
+        return vec_load_s8(src);
     default:
-        return _mm512_loadu_ps(src);
+        return vec_load_f32(src);
     }
 }
 
@@ -134,7 +123,11 @@ static inline void store(zn_type type, __m512 t, void *dst)
 {
     switch (type) {
     case ZN_BF16:
-        _mm256_storeu_si256(dst, to_bf16(t));
+#ifdef __AVX512BF16__
+        _mm256_storeu_si256(dst, (__m256i)_mm512_cvtneps_pbh(t));
+#else
+        vec_store_bf16(dst, t);
+#endif
         return;
     case ZN_U8:
         _mm_storeu_si128(dst, to_u8(t));
