@@ -85,6 +85,10 @@ typedef struct zn_cpu_share {
 } zn_cpu_share;
 zn_cpu_share zn_os_cpu_share(void);
 
+// Asks for large pages under a block of memory that is about to be used: rows of a wide map are
+// megabytes apart, and with small pages each step would look up new addresses. A wish, no more.
+void zn_os_prefer_large_pages(void *block, size_t bytes);
+
 // Asks the kernel for permission to use AMX tiles in this process. True when they can be used.
 bool zn_os_enable_amx(void);
 

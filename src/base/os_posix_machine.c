@@ -8,6 +8,7 @@
 // and a quota of CPU time in any control group from ours up to the root.
 #include "src/base/os.h"
 
+#include "src/base/memory.h"
 #include "src/base/os_posix.h"
 #include "src/base/text.h"
 
@@ -17,6 +18,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -224,6 +226,19 @@ zn_cpu_share zn_os_cpu_share(void)
     if (share.physical_cores < 1) share.physical_cores = share.affinity;
     share.quota = zn_os_cgroup_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     return share;
+}
+
+void zn_os_prefer_large_pages(void *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    // Whole small pages only: those at the borders belong to neighbours too.
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)block;
+    const size_t first = zn_round_up(begin, page), end = (begin + bytes) / page * page;
+    if (first < end) madvise((void *)first, end - first, MADV_HUGEPAGE);
+#else
+    (void)block;
+    (void)bytes;
+#endif
 }
 
 bool zn_os_enable_amx(void)

@@ -79,6 +79,13 @@ zn_cpu_share zn_os_cpu_share(void)
     return share;
 }
 
+// Windows gives large pages only to those who may lock memory.
+void zn_os_prefer_large_pages(void *block, size_t bytes)
+{
+    (void)block;
+    (void)bytes;
+}
+
 // Windows gives tiles to processes that ask for them in its own way, from version 11 on.
 bool zn_os_enable_amx(void)
 {

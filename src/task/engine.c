@@ -5,6 +5,7 @@
 // largest so far.
 #include "src/task/engine.h"
 
+#include "src/base/os.h"
 #include "src/dnn/dnn.h"
 
 enum { PLANS = 8 }; // per stream; the least recently used one makes room
@@ -167,6 +168,7 @@ zenith_status zn_engine_run(zn_engine *engine, int stream_number, zn_team *team,
         s->arena = zn_alloc(bytes);
         if (!s->arena) return zn_fail_memory(err, bytes);
         s->arena_bytes = bytes;
+        zn_os_prefer_large_pages(s->arena, bytes);
     }
     return zn_plan_run(compiled->plan, s->arena, team, run, err);
 }
