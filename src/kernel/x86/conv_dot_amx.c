@@ -89,19 +89,18 @@ static inline __attribute__((always_inline)) __m512 finish_vector(const job *j, 
     return _mm512_max_ps(_mm512_set1_ps(j->floor), v);
 }
 
-// The same where there are fewer channels, through memory of our own.
+// The same where there are fewer channels.
 static inline void finish_some(const job *j, const float *sums, int64_t channel,
                                const uint8_t *residual, uint8_t *dst, const finish_types *types)
 {
     const zn_conv_dot_args *a = j->a;
     const int64_t left = a->channels_out - channel;
     const size_t room = (size_t)(left < BLOCK ? left : BLOCK);
-    uint8_t from[BLOCK * sizeof(float)] = {0}, to[BLOCK * sizeof(float)];
+    uint8_t from[BLOCK * sizeof(float)] = {0};
     if (types->residual != ZN_TYPE_COUNT) memcpy(from, residual, room * type_size(types->residual));
     const __m512 v = finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel),
                                    _mm512_loadu_ps(a->bias + channel), from, types);
-    store(types->dst, v, to);
-    memcpy(dst, to, room * type_size(types->dst));
+    store_some(types->dst, v, dst, room);
 }
 
 // A whole portion of pixels with 32 channels, which is nearly all of them.
