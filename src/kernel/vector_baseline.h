@@ -34,6 +34,11 @@ static inline vec vec_fmadd(vec a, vec b, vec c)
     return a * b + c;
 }
 
+static inline vec vec_where_positive(vec y, vec a)
+{
+    return (vec)((four_mask)a & (y > (vec){0}));
+}
+
 static inline vec vec_load_f32(const void *src)
 {
     return four_load(src);
@@ -50,6 +55,23 @@ static inline vec vec_load_bf16(const void *src)
 static inline void vec_store_f32(void *dst, vec value)
 {
     four_store(dst, value);
+}
+
+static inline void vec_store_bf16(void *dst, vec value)
+{
+    const uint16_t bits[LANES] = {zn_f32_to_bf16(value[0]), zn_f32_to_bf16(value[1]),
+                                  zn_f32_to_bf16(value[2]), zn_f32_to_bf16(value[3])};
+    memcpy(dst, bits, sizeof bits);
+}
+
+static inline void vec_where_positive_bf16(const void *y, const void *a, void *dst)
+{
+    typedef int16_t eight __attribute__((vector_size(16)));
+    eight bits, from;
+    memcpy(&bits, y, sizeof bits);
+    memcpy(&from, a, sizeof from);
+    from &= (bits > 0) & (bits < 0x7f81);
+    memcpy(dst, &from, sizeof from);
 }
 
 #endif
