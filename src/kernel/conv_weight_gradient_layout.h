@@ -40,27 +40,30 @@ static inline vector_layout vector_layout_make(const zn_conv_weight_gradient_arg
 
 enum {
     TILE_CHANNELS = 16,
-    TILE_PIXELS = 32,  // that a product of tiles adds up
-    TILE_BYTES = 1024, // of sums, src and dy alike
-    STRIP_CHUNKS = 2,  // of TILE_PIXELS: columns that all taps go through together
-    STRIP_AREA = 8,    // chunks of some rows likewise: their tiles stay in the first-level cache
-    BAND_BYTES = 768 * 1024 // prepared together: they stay in the second-level cache
+    TILE_PIXELS = 32,        // that a product of tiles adds up
+    TILE_BYTES = 1024,       // of sums, src and dy alike
+    TILE_ROW = 64,           // bytes
+    STRIP_CHUNKS = 2,        // of TILE_PIXELS: columns that all taps go through together
+    STRIP_AREA = 8,          // chunks of some rows likewise: they stay in the first-level cache
+    BAND_BYTES = 1024 * 1024 // prepared together: they stay in the second-level cache
 };
 
 // Of the AMX version; see there. Columns of the kernel are folded into the input channels, or into
 // the output channels, where that fills tiles better.
 typedef struct tile_layout {
     bool fold_in, fold_out;
-    int columns;           // of the kernel, that are not folded
-    int phases;            // columns of src are kept apart modulo this
-    int64_t width, chunks; // pixels to add up in a row; that in chunks of TILE_PIXELS
-    int64_t src_chunks;    // of a phase, that are not all zero
-    int64_t ins, outs;     // channels, with the columns folded into them
+    int columns;       // of the kernel, that are not folded
+    int phases;        // columns of src are kept apart modulo this
+    int parities;      // of shifts of dy: 2, or 1 if nothing is shifted
+    int64_t chunks;    // of TILE_PIXELS, in a row
+    int64_t ins, outs; // channels, with the columns folded into them
     int64_t in_tiles, out_tiles;
-    int64_t margin, pitch;   // zeros before the pixels of a channel; pixels from channel to channel
-    int64_t src_row, dy_row; // bytes
-    int64_t band;            // rows of dy that are prepared together
-    size_t sums_at, bias_at, src_at, dy_at, stage_at, bytes;
+    int64_t before, pairs;              // pairs of pixels of dy: before the first one, and all
+    int64_t in_tile, out_tile;          // bytes from one to the next
+    int64_t src_row, dy_row;            // bytes
+    int64_t stage_before, stage_pixels; // of a row of dy beside zeros
+    int64_t band;                       // rows of dy that are prepared together
+    size_t bias_at, src_at, dy_at, stage_at, bytes; // in scratch; sums are at 0
 } tile_layout;
 
 static inline int64_t least(int64_t a, int64_t b)
@@ -74,32 +77,49 @@ static inline bool folding_pays(int64_t channels, int columns)
            columns * round_up(channels, TILE_CHANNELS);
 }
 
-static inline void place_columns(tile_layout *l, const zn_conv_weight_gradient_args *a)
+static inline int64_t floor_div(int64_t a, int64_t b)
 {
-    enum { LINE = 32 }; // pixels
-    const int64_t before = l->fold_in || l->fold_out ? 0 : a->pad_left;
-    const int64_t after = l->columns - 1 - before > 0 ? (l->columns - 1 - before) / l->phases : 0;
-    const int64_t read = l->chunks * TILE_PIXELS + after;
-    const int64_t there = (a->width_in + l->phases - 1) / l->phases;
-    l->src_chunks = (least(read, l->fold_in ? l->width : there) + TILE_PIXELS - 1) / TILE_PIXELS;
-    l->margin = round_up((before + l->phases - 1) / l->phases, LINE);
-    // An odd number of lines, so that channels do not meet in the same sets of a cache.
-    l->pitch = (round_up(l->margin + read, LINE) / LINE | 1) * LINE;
+    return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+// By how much dy is shifted for a column of the kernel; its phase is what is left.
+static inline int64_t shift_of(const tile_layout *l, const zn_conv_weight_gradient_args *a,
+                               int64_t column)
+{
+    return l->fold_in || l->fold_out ? 0 : floor_div(column - a->pad_left, l->phases);
+}
+
+// Sizes in memory are odd numbers of tiles or pairs, where that keeps rows and channels out of each
+// other's sets of the cache.
+static inline void place_pixels(tile_layout *l, const zn_conv_weight_gradient_args *a)
+{
+    const int64_t least_shift = least(shift_of(l, a, 0), 0);
+    const int64_t most_shift = -least(-shift_of(l, a, l->columns - 1), 0);
+    const int64_t after = -floor_div(least_shift, 2);
+    l->parities = least_shift < most_shift ? 2 : 1;
+    l->before = most_shift / 2;
+    l->pairs = (l->before + l->chunks * TILE_PIXELS / 2 + after) | 1;
+    l->stage_before = 2 * l->before + 2;
+    l->stage_pixels = l->stage_before + 2 * l->pairs;
+    l->in_tile = (l->chunks | 1) * TILE_BYTES;
+    l->out_tile = l->pairs * TILE_ROW;
+    l->src_row = l->phases * l->in_tiles * l->in_tile | TILE_BYTES;
+    l->dy_row = l->parities * l->out_tiles * l->out_tile;
 }
 
 static inline void place_parts(tile_layout *l, const zn_conv_weight_gradient_args *a)
 {
     const int64_t strip = STRIP_AREA / least(l->chunks, STRIP_CHUNKS);
-    const int64_t stage = l->in_tiles > l->out_tiles ? l->in_tiles : l->out_tiles;
-    const int64_t weights = a->kernel_h * l->columns * l->in_tiles * l->out_tiles;
     const int64_t band = BAND_BYTES / (l->src_row * a->stride + l->dy_row);
     l->band = least(band < strip ? strip : band / strip * strip, a->rows);
     const int64_t src_rows = (l->band - 1) * a->stride + a->kernel_h;
-    l->bias_at = l->sums_at + (size_t)(weights * TILE_BYTES);
-    l->src_at = l->bias_at + (size_t)round_up(a->channels_out, TILE_CHANNELS) * TILE_CHANNELS * 4;
+    const int64_t weights = a->kernel_h * l->columns * l->in_tiles * l->out_tiles;
+    const int64_t src_stage = l->in_tiles * TILE_PIXELS, dy_stage = l->out_tiles * l->stage_pixels;
+    l->bias_at = (size_t)(weights * TILE_BYTES);
+    l->src_at = l->bias_at + (size_t)(round_up(l->outs, TILE_CHANNELS) * TILE_ROW);
     l->dy_at = l->src_at + (size_t)(src_rows * l->src_row);
     l->stage_at = l->dy_at + (size_t)(l->band * l->dy_row);
-    l->bytes = l->stage_at + (size_t)(stage * TILE_CHANNELS * TILE_PIXELS * 2);
+    l->bytes = l->stage_at + (size_t)((src_stage + dy_stage) * TILE_CHANNELS * 2);
 }
 
 static inline tile_layout tile_layout_make(const zn_conv_weight_gradient_args *a)
@@ -108,15 +128,14 @@ static inline tile_layout tile_layout_make(const zn_conv_weight_gradient_args *a
     l.fold_out = !l.fold_in && a->stride == 1 && folding_pays(a->channels_out, a->kernel_w);
     l.columns = l.fold_in || l.fold_out ? 1 : a->kernel_w;
     l.phases = l.fold_in ? 1 : a->stride;
-    l.width = l.fold_out ? a->width_in : a->width_out;
-    l.chunks = (l.width + TILE_PIXELS - 1) / TILE_PIXELS;
     l.ins = a->channels_in * (l.fold_in ? a->kernel_w : 1);
     l.outs = a->channels_out * (l.fold_out ? a->kernel_w : 1);
     l.in_tiles = (l.ins + TILE_CHANNELS - 1) / TILE_CHANNELS;
     l.out_tiles = (l.outs + TILE_CHANNELS - 1) / TILE_CHANNELS;
-    place_columns(&l, a);
-    l.src_row = l.phases * l.in_tiles * TILE_CHANNELS * l.pitch * 2;
-    l.dy_row = l.chunks * l.out_tiles * TILE_BYTES;
+    const int64_t columns = l.fold_in ? a->width_out : (a->width_in + l.phases - 1) / l.phases;
+    const int64_t width = l.fold_out || columns > a->width_out ? columns : a->width_out;
+    l.chunks = (width + TILE_PIXELS - 1) / TILE_PIXELS;
+    place_pixels(&l, a);
     place_parts(&l, a);
     return l;
 }

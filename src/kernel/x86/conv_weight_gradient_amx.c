@@ -5,12 +5,14 @@
 //
 // The gradient for one tap (ky, kx) is a product of matrices, added up over pixels:
 //
-//     sums[i][o] += src[i][pixel shifted by the tap] * dy[pixel][o]
+//     sums[i][o] += src[i][pixel] * dy[pixel shifted by the tap][o]
 //
 // A tile instruction adds up 32 pixels for 16 x 16 channels. It wants 16 rows of 32 pixels of src,
-// so src is transposed, [channel][pixel], where a shift by kx is just another address; and 16 rows
-// of dy, each two pixels of 16 channels side by side. Two tiles of each are worked on together, so
-// that a tile loaded is used twice:
+// so src is transposed; and 16 rows of dy, each two pixels of 16 channels side by side, so pixels of
+// dy are paired. It is dy that is shifted by kx: by an even number of pixels that is just another
+// address, and for odd numbers there is a second copy with the other pixels paired. (Shifting the
+// transposed src needs no copy, but tiles that do not begin on cache lines took 1.6 times as long.)
+// Two tiles of each are worked on together, so that a tile loaded is used twice:
 //
 //                outputs 0..15   outputs 16..31           dy:  tiles 6, 7
 //     inputs a       tile 0          tile 1               src: tiles 4, 5
@@ -40,59 +42,61 @@
 #include <immintrin.h>
 #include <string.h>
 
-enum { SUMS = TILE_CHANNELS * TILE_CHANNELS, ROW = 64 };
+enum { SUMS = TILE_CHANNELS * TILE_CHANNELS };
 
 typedef struct job {
     const zn_conv_weight_gradient_args *a;
     tile_layout l;
-    float *sums;     // [tap][in_tiles][out_tiles][SUMS]
-    float *bias;     // [out_tiles * 16] in the order of tiles, or 16 pixels of dy
-    uint8_t *src;    // [row][phase][channel][pitch]
-    uint8_t *dy;     // [row][chunk][out_tiles][TILE_BYTES]
-    uint16_t *stage; // [TILE_PIXELS][channels of whole tiles]
+    float *sums;         // [tap][in_tiles][out_tiles][SUMS]
+    float *bias;         // [out_tiles * 16] in the order of tiles, or 16 pixels of dy
+    uint8_t *src;        // [row][phase][in_tiles][chunk][TILE_BYTES]
+    uint8_t *dy;         // [row][parity][out_tiles][pairs][TILE_ROW]
+    uint16_t *src_stage; // [TILE_PIXELS][channels of whole tiles]
+    uint16_t *dy_stage;  // [stage_pixels][channels of whole tiles]
 } job;
 
 // --- preparing ----------------------------------------------------------------------------------
 
-// What a chunk of 32 "pixels" of a row is made of: `run` elements from first + pixel * step on.
-typedef struct chunk {
+// Some "pixels" of a row: `run` elements from first + pixel * step on.
+typedef struct piece {
     const uint16_t *row;
     int64_t length; // of the row, in elements; what is outside is zero
     int64_t first, step, run;
     int64_t count; // pixels that are not zero
-} chunk;
+} piece;
 
 static __mmask32 low_bits(int64_t count)
 {
     return (__mmask32)(count <= 0 ? 0 : count >= 32 ? ~0ull : (1ull << count) - 1);
 }
 
-// The chunk beside zeros. Elements that a mask leaves out are not touched, wherever they are.
-static void stage_chunk(const chunk *c, int64_t channels, uint16_t *dst)
+// The first pixels, beside zeros. Elements that a mask leaves out are not touched, wherever they are.
+static void stage(const piece *from, int64_t pixels, int64_t channels, uint16_t *dst)
 {
-    for (int64_t p = 0; p < TILE_PIXELS; p++, dst += channels) {
-        const int64_t begin = c->first + p * c->step;
-        const int64_t run = p < c->count ? least(c->run, c->length - begin) : 0;
+    for (int64_t p = 0; p < pixels; p++, dst += channels) {
+        const int64_t begin = from->first + p * from->step;
+        const int64_t run = p < from->count ? least(from->run, from->length - begin) : 0;
         for (int64_t i = 0; i < channels; i += TILE_CHANNELS) {
             const __mmask32 inside = low_bits(run - i) & ~low_bits(-begin - i);
-            const __m256i v = _mm256_maskz_loadu_epi16((__mmask16)inside, c->row + begin + i);
+            const __m256i v = _mm256_maskz_loadu_epi16((__mmask16)inside, from->row + begin + i);
             _mm256_storeu_si256((__m256i *)(dst + i), v);
         }
     }
 }
 
-// The chunk's pixels as `channels` elements each that may all be read; *pixel: elements from one to
-// the next.
-static const uint16_t *whole_pixels(const job *j, const chunk *c, int64_t channels, int64_t *pixel)
+// 32 pixels as `channels` elements each that may all be read; *pixel: elements from one to the next.
+static const uint16_t *whole_pixels(const job *j, const piece *from, int64_t channels,
+                                    int64_t *pixel)
 {
-    const int64_t last = c->first + (TILE_PIXELS - 1) * c->step + c->run;
-    if (c->run == channels && c->count >= TILE_PIXELS && c->first >= 0 && last <= c->length) {
-        *pixel = c->step;
-        return c->row + c->first;
+    const int64_t end = from->first + (TILE_PIXELS - 1) * from->step + from->run;
+    if (from->run == channels && from->count >= TILE_PIXELS && from->first >= 0 &&
+        end <= from->length) {
+        *pixel = from->step;
+        return from->row + from->first;
     }
-    stage_chunk(c, channels, j->stage);
+    stage(from, TILE_PIXELS, channels, j->src_stage);
     *pixel = channels;
-    return j->stage;
+    return j->src_stage;
 }
 
 static inline __m512i load_lanes(const uint16_t *src, int64_t step)
@@ -105,7 +109,7 @@ static inline __m512i load_lanes(const uint16_t *src, int64_t step)
 
 // 32 pixels of 8 channels. Lane n of a vector has pixel 8 n + i, so that transposing the lanes by
 // themselves leaves pixels in order.
-static inline void transpose_eight(const uint16_t *src, int64_t pixel, uint16_t *dst, int64_t pitch)
+static inline void transpose_eight(const uint16_t *src, int64_t pixel, uint8_t *dst)
 {
     __m512i v[8], t[8];
     UNROLL
@@ -124,8 +128,8 @@ static inline void transpose_eight(const uint16_t *src, int64_t pixel, uint16_t 
     }
     UNROLL
     for (int i = 0; i < 4; i++) {
-        _mm512_storeu_si512(dst + 2 * i * pitch, _mm512_unpacklo_epi64(v[i], v[i + 4]));
-        _mm512_storeu_si512(dst + (2 * i + 1) * pitch, _mm512_unpackhi_epi64(v[i], v[i + 4]));
+        _mm512_storeu_si512(dst + 2 * i * TILE_ROW, _mm512_unpacklo_epi64(v[i], v[i + 4]));
+        _mm512_storeu_si512(dst + (2 * i + 1) * TILE_ROW, _mm512_unpackhi_epi64(v[i], v[i + 4]));
     }
 }
 
@@ -134,63 +138,55 @@ static void prepare_src(const job *j, int64_t row, int64_t slot)
     const zn_conv_weight_gradient_args *a = j->a;
     const tile_layout *l = &j->l;
     const int64_t channels = l->in_tiles * TILE_CHANNELS, length = a->width_in * a->channels_in;
-    const int64_t step = a->channels_in * (l->fold_out ? 1 : a->stride);
-    chunk c = {.row = (const uint16_t *)a->src + row * length,
-               .length = length,
-               .step = step,
-               .run = l->ins};
-    for (int64_t phase = 0; phase < l->phases; phase++) {
-        uint16_t *dst = (uint16_t *)(j->src + slot * l->src_row) + phase * channels * l->pitch +
-                        l->margin;
-        for (int64_t x = 0; x < l->src_chunks * TILE_PIXELS; x += TILE_PIXELS) {
-            int64_t pixel;
-            c.first = x * step + (l->fold_in ? -a->pad_left : phase) * a->channels_in;
-            c.count = l->fold_in ? l->width - x : TILE_PIXELS;
-            const uint16_t *from = whole_pixels(j, &c, channels, &pixel);
-            for (int64_t i = 0; i < channels; i += 8)
-                transpose_eight(from + i, pixel, dst + i * l->pitch + x, l->pitch);
+    piece from = {.row = (const uint16_t *)a->src + row * length,
+                  .length = length,
+                  .step = a->channels_in * a->stride,
+                  .run = l->ins};
+    for (int64_t i = 0; i < l->phases * l->chunks; i++) {
+        const int64_t phase = i / l->chunks, chunk = i % l->chunks, x = chunk * TILE_PIXELS;
+        uint8_t *dst = j->src + slot * l->src_row + phase * l->in_tiles * l->in_tile +
+                       chunk * TILE_BYTES;
+        int64_t pixel;
+        from.first = x * from.step + (l->fold_in ? -a->pad_left : phase) * a->channels_in;
+        from.count = l->fold_in ? a->width_out - x : TILE_PIXELS;
+        const uint16_t *pixels = whole_pixels(j, &from, channels, &pixel);
+        for (int64_t tile = 0; tile < l->in_tiles; tile++, dst += l->in_tile) {
+            transpose_eight(pixels + tile * TILE_CHANNELS, pixel, dst);
+            transpose_eight(pixels + tile * TILE_CHANNELS + 8, pixel, dst + 8 * TILE_ROW);
         }
     }
 }
 
-// The zeros before and after the pixels of each channel, which no row overwrites.
-static void clear_margins(const job *j)
-{
-    const tile_layout *l = &j->l;
-    const int64_t rows = (l->band - 1) * j->a->stride + j->a->kernel_h;
-    const int64_t end = l->margin + l->src_chunks * TILE_PIXELS;
-    uint16_t *channel = (uint16_t *)j->src;
-    for (int64_t i = 0; i < rows * l->src_row / (l->pitch * 2); i++, channel += l->pitch) {
-        memset(channel, 0, (size_t)l->margin * 2);
-        memset(channel + end, 0, (size_t)(l->pitch - end) * 2);
-    }
-}
-
-// Pairs of pixels of 32 channels, or of the last 16, side by side; and their sums.
-static inline __attribute__((always_inline)) void pair_channels(const uint16_t *src, int64_t pixel,
+// Pairs of pixels of 32 channels, or of the last 16, side by side; their sums are added to bias
+// unless that is NULL.
+static inline __attribute__((always_inline)) void pair_channels(const job *j, const uint16_t *src,
                                                                 uint8_t *dst, float *bias, bool two)
 {
+    const int64_t pixel = j->l.out_tiles * TILE_CHANNELS, next = j->l.out_tile;
     const __m512bh one = (__m512bh)_mm512_set1_epi16(0x3f80);
-    __m512 sum0 = _mm512_loadu_ps(bias), sum1 = two ? _mm512_loadu_ps(bias + TILE_CHANNELS) : sum0;
-    for (int p = 0; p < TILE_PIXELS; p += 2, src += 2 * pixel, dst += ROW) {
+    __m512 sum0 = _mm512_setzero_ps(), sum1 = sum0;
+    for (int64_t p = 0; p < j->l.pairs; p++, src += 2 * pixel, dst += TILE_ROW) {
+        __m512i low, high;
         if (two) {
             const __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + pixel);
-            const __m512i low = _mm512_unpacklo_epi16(a, b), high = _mm512_unpackhi_epi16(a, b);
-            _mm512_storeu_si512(dst, low);
-            _mm512_storeu_si512(dst + TILE_BYTES, high);
-            sum0 = _mm512_dpbf16_ps(sum0, (__m512bh)low, one);
-            sum1 = _mm512_dpbf16_ps(sum1, (__m512bh)high, one);
+            low = _mm512_unpacklo_epi16(a, b);
+            high = _mm512_unpackhi_epi16(a, b);
+            _mm512_storeu_si512(dst + next, high);
         } else {
             const __m256i a = _mm256_loadu_si256((const __m256i *)src);
             const __m256i b = _mm256_loadu_si256((const __m256i *)(src + pixel));
-            const __m512i low = _mm512_castsi256_si512(_mm256_unpacklo_epi16(a, b));
-            const __m512i both = _mm512_inserti64x4(low, _mm256_unpackhi_epi16(a, b), 1);
-            _mm512_storeu_si512(dst, both);
-            sum0 = _mm512_dpbf16_ps(sum0, (__m512bh)both, one);
+            high = _mm512_castsi256_si512(_mm256_unpackhi_epi16(a, b));
+            low = _mm512_castsi256_si512(_mm256_unpacklo_epi16(a, b));
+            low = _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1);
         }
+        _mm512_storeu_si512(dst, low);
+        if (bias) sum0 = _mm512_dpbf16_ps(sum0, (__m512bh)low, one);
+        if (bias && two) sum1 = _mm512_dpbf16_ps(sum1, (__m512bh)high, one);
     }
-    _mm512_storeu_ps(bias, sum0);
-    if (two) _mm512_storeu_ps(bias + TILE_CHANNELS, sum1);
+    if (bias) _mm512_storeu_ps(bias, _mm512_add_ps(_mm512_loadu_ps(bias), sum0));
+    if (bias && two)
+        _mm512_storeu_ps(bias + TILE_CHANNELS,
+                         _mm512_add_ps(_mm512_loadu_ps(bias + TILE_CHANNELS), sum1));
 }
 
 // The channel at place n of the tiles of dy.
@@ -202,32 +198,46 @@ static int64_t channel_at(const tile_layout *l, int64_t n)
     return tile / 2 * 2 * TILE_CHANNELS + place / 4 * 8 + tile % 2 * 4 + place % 4;
 }
 
-static void prepare_dy(const job *j, int64_t row, int64_t slot)
+// A row of dy into its stage, where zeros are on both sides. With folded outputs a pixel begins
+// before them.
+static void stage_dy(const job *j, int64_t row)
 {
     const zn_conv_weight_gradient_args *a = j->a;
     const tile_layout *l = &j->l;
-    const int64_t length = a->width_out * a->channels_out;
-    const int64_t before = l->fold_out ? a->kernel_w - 1 - a->pad_left : 0;
+    const int64_t channels = l->out_tiles * TILE_CHANNELS, length = a->width_out * a->channels_out;
+    const int64_t room = l->stage_pixels - l->stage_before;
+    uint16_t *dst = j->dy_stage + l->stage_before * channels;
+    piece from = {.row = (const uint16_t *)a->dy + row * length,
+                  .length = length,
+                  .step = a->channels_out,
+                  .run = l->outs,
+                  .count = l->fold_out ? a->width_in : a->width_out};
+    if (l->fold_out) from.first = (a->pad_left - a->kernel_w + 1) * a->channels_out;
+    const int64_t pixels = least(from.count, room);
+    if (l->outs == channels && !l->fold_out)
+        memcpy(dst, from.row, (size_t)(pixels * channels) * sizeof *dst);
+    else
+        stage(&from, pixels, channels, dst);
+}
+
+static void prepare_dy(const job *j, int64_t row, int64_t slot)
+{
+    const tile_layout *l = &j->l;
+    const int64_t channels = l->out_tiles * TILE_CHANNELS;
     uint8_t *dst = j->dy + slot * l->dy_row;
-    float unused[2 * TILE_CHANNELS] = {0};
-    chunk c = {.row = (const uint16_t *)a->dy + row * length,
-               .length = length,
-               .step = a->channels_out,
-               .run = l->outs};
-    for (int64_t x = 0; x < l->chunks * TILE_PIXELS; x += TILE_PIXELS) {
-        int64_t pixel;
-        c.first = (x - before) * a->channels_out;
-        c.count = l->width - x;
-        const uint16_t *from = whole_pixels(j, &c, l->out_tiles * TILE_CHANNELS, &pixel);
-        for (int64_t tile = 0; tile < l->out_tiles; tile += 2, dst += 2 * TILE_BYTES) {
-            float *bias = l->fold_out ? unused : j->bias + tile * TILE_CHANNELS;
-            const uint16_t *channels = from + tile * TILE_CHANNELS;
-            if (tile + 1 < l->out_tiles)
-                pair_channels(channels, pixel, dst, bias, true);
-            else
-                pair_channels(channels, pixel, dst, bias, false);
+    stage_dy(j, row);
+    for (int64_t i = 0; i < l->parities * l->out_tiles; i += 2) {
+        const int64_t parity = i / l->out_tiles, tile = i % l->out_tiles;
+        const uint16_t *src = j->dy_stage + (2 - parity) * channels + tile * TILE_CHANNELS;
+        float *bias = !j->a->db || l->fold_out || parity ? NULL : j->bias + tile * TILE_CHANNELS;
+        if (tile + 1 == l->out_tiles) {
+            pair_channels(j, src, dst + i * l->out_tile, bias, false);
+            i--;
+        } else if (bias) {
+            pair_channels(j, src, dst + i * l->out_tile, bias, true);
+        } else {
+            pair_channels(j, src, dst + i * l->out_tile, NULL, true);
         }
-        if (l->out_tiles % 2) dst -= TILE_BYTES;
     }
 }
 
@@ -253,7 +263,7 @@ static void add_bias(const job *j, int64_t row)
 // Part of a band, for one tap.
 typedef struct strip {
     const uint8_t *src, *dy;
-    int64_t src_row, dy_row, rows, chunks;
+    int64_t rows, chunks;
     bool first; // there are no sums yet
 } strip;
 
@@ -261,8 +271,7 @@ typedef struct strip {
 static inline __attribute__((always_inline)) void add_strip(const job *j, const strip *s,
                                                             float *sums, int ins, int outs)
 {
-    const size_t pitch = (size_t)j->l.pitch * 2;
-    const int64_t dy_chunk = j->l.out_tiles * TILE_BYTES, below = j->l.out_tiles * SUMS;
+    const int64_t in_tile = j->l.in_tile, out_tile = j->l.out_tile, below = j->l.out_tiles * SUMS;
     __asm__ volatile("" ::: "memory"); // compilers do not know that loading a tile reads memory
     if (s->first) {
         _tile_zero(0);
@@ -270,28 +279,29 @@ static inline __attribute__((always_inline)) void add_strip(const job *j, const 
         if (ins == 2) _tile_zero(2);
         if (ins == 2 && outs == 2) _tile_zero(3);
     } else {
-        _tile_loadd(0, sums, ROW);
-        if (outs == 2) _tile_loadd(1, sums + SUMS, ROW);
-        if (ins == 2) _tile_loadd(2, sums + below, ROW);
-        if (ins == 2 && outs == 2) _tile_loadd(3, sums + below + SUMS, ROW);
+        _tile_loadd(0, sums, TILE_ROW);
+        if (outs == 2) _tile_loadd(1, sums + SUMS, TILE_ROW);
+        if (ins == 2) _tile_loadd(2, sums + below, TILE_ROW);
+        if (ins == 2 && outs == 2) _tile_loadd(3, sums + below + SUMS, TILE_ROW);
     }
     for (int64_t row = 0; row < s->rows; row++) {
-        const uint8_t *src = s->src + row * s->src_row, *dy = s->dy + row * s->dy_row;
-        for (int64_t i = 0; i < s->chunks; i++, src += TILE_PIXELS * 2, dy += dy_chunk) {
-            _tile_loadd(6, dy, ROW);
-            _tile_loadd(4, src, pitch);
-            if (outs == 2) _tile_loadd(7, dy + TILE_BYTES, ROW);
-            if (ins == 2) _tile_loadd(5, src + TILE_CHANNELS * pitch, pitch);
+        const uint8_t *src = s->src + row * j->a->stride * j->l.src_row;
+        const uint8_t *dy = s->dy + row * j->l.dy_row;
+        for (int64_t i = 0; i < s->chunks; i++, src += TILE_BYTES, dy += TILE_BYTES) {
+            _tile_loadd(6, dy, TILE_ROW);
+            _tile_loadd(4, src, TILE_ROW);
+            if (outs == 2) _tile_loadd(7, dy + out_tile, TILE_ROW);
+            if (ins == 2) _tile_loadd(5, src + in_tile, TILE_ROW);
             _tile_dpbf16ps(0, 4, 6);
             if (ins == 2) _tile_dpbf16ps(2, 5, 6);
             if (outs == 2) _tile_dpbf16ps(1, 4, 7);
             if (ins == 2 && outs == 2) _tile_dpbf16ps(3, 5, 7);
         }
     }
-    _tile_stored(0, sums, ROW);
-    if (outs == 2) _tile_stored(1, sums + SUMS, ROW);
-    if (ins == 2) _tile_stored(2, sums + below, ROW);
-    if (ins == 2 && outs == 2) _tile_stored(3, sums + below + SUMS, ROW);
+    _tile_stored(0, sums, TILE_ROW);
+    if (outs == 2) _tile_stored(1, sums + SUMS, TILE_ROW);
+    if (ins == 2) _tile_stored(2, sums + below, TILE_ROW);
+    if (ins == 2 && outs == 2) _tile_stored(3, sums + below + SUMS, TILE_ROW);
     __asm__ volatile("" ::: "memory");
 }
 
@@ -306,24 +316,26 @@ ADD(add_1_2, 1, 2)
 ADD(add_2_1, 2, 1)
 ADD(add_2_2, 2, 2)
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
-
-// One strip through all taps, for the tiles from (in, out) on.
-static void add_taps(const job *j, strip s, const uint8_t *src, int64_t in, int64_t out)
+// One strip, which begins at `row` and `chunk` of the band, through all taps, for the tiles from
+// (in, out) on. Columns are outside: their copy of dy changes, and all rows of src stay.
+static void add_taps(const job *j, strip s, int64_t row, int64_t chunk, int64_t in, int64_t out)
 {
     static add_fn *const table[2][2] = {{add_1_1, add_1_2}, {add_2_1, add_2_2}};
     const tile_layout *l = &j->l;
-    const int64_t taps = j->a->kernel_h * l->columns;
+    const bool folded = l->fold_in || l->fold_out;
     add_fn *add = table[in + 1 < l->in_tiles][out + 1 < l->out_tiles];
-    for (int64_t tap = 0; tap < taps; tap++) {
-        const int64_t column = l->fold_in || l->fold_out ? 0 : tap % l->columns - j->a->pad_left;
-        const int64_t shift = floor_div(column, l->phases), phase = column - shift * l->phases;
-        const int64_t channel = (phase * l->in_tiles + in) * TILE_CHANNELS;
-        s.src = src + tap / l->columns * l->src_row + (channel * l->pitch + l->margin + shift) * 2;
-        add(j, &s, j->sums + ((tap * l->in_tiles + in) * l->out_tiles + out) * SUMS);
+    for (int64_t kx = 0; kx < l->columns; kx++) {
+        const int64_t shift = shift_of(l, j->a, kx), half = floor_div(shift, 2);
+        const int64_t phase = folded ? 0 : kx - j->a->pad_left - shift * l->phases;
+        const int64_t first = l->before - half + chunk * TILE_PIXELS / 2;
+        s.dy = j->dy + row * l->dy_row + first * TILE_ROW +
+               ((shift - 2 * half) * l->out_tiles + out) * l->out_tile;
+        for (int64_t ky = 0; ky < j->a->kernel_h; ky++) {
+            const int64_t tap = ky * l->columns + kx;
+            s.src = j->src + (row * j->a->stride + ky) * l->src_row + chunk * TILE_BYTES +
+                    (phase * l->in_tiles + in) * l->in_tile;
+            add(j, &s, j->sums + ((tap * l->in_tiles + in) * l->out_tiles + out) * SUMS);
+        }
     }
 }
 
@@ -331,17 +343,15 @@ static void add_band(const job *j, int64_t rows, bool first)
 {
     const tile_layout *l = &j->l;
     const int64_t columns = least(l->chunks, STRIP_CHUNKS), height = STRIP_AREA / columns;
-    strip s = {.src_row = l->src_row * j->a->stride, .dy_row = l->dy_row};
     for (int64_t tile = 0; tile < l->in_tiles * l->out_tiles; tile++) {
         const int64_t in = tile / l->out_tiles, out = tile % l->out_tiles;
         if (in % 2 || out % 2) continue;
         for (int64_t row = 0; row < rows; row += height) {
-            for (int64_t x = 0; x < l->chunks; x += columns) {
-                s.rows = least(height, rows - row);
-                s.chunks = least(columns, l->chunks - x);
-                s.first = first && row == 0 && x == 0;
-                s.dy = j->dy + row * l->dy_row + (x * l->out_tiles + out) * TILE_BYTES;
-                add_taps(j, s, j->src + row * s.src_row + x * TILE_PIXELS * 2, in, out);
+            for (int64_t chunk = 0; chunk < l->chunks; chunk += columns) {
+                const strip s = {.rows = least(height, rows - row),
+                                 .chunks = least(columns, l->chunks - chunk),
+                                 .first = first && row == 0 && chunk == 0};
+                add_taps(j, s, row, chunk, in, out);
             }
         }
     }
@@ -473,21 +483,22 @@ static const struct {
     uint8_t palette, start, reserved[14];
     uint16_t row_bytes[16];
     uint8_t rows[16];
-} tile_config = {.palette = 1,
-                 .row_bytes = {ROW, ROW, ROW, ROW, ROW, ROW, ROW, ROW},
-                 .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+} tile_config = {
+    .palette = 1,
+    .row_bytes = {TILE_ROW, TILE_ROW, TILE_ROW, TILE_ROW, TILE_ROW, TILE_ROW, TILE_ROW, TILE_ROW},
+    .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
 
 void zn_conv_weight_gradient_amx(const zn_conv_weight_gradient_args *a, void *scratch)
 {
-    job j = {.a = a, .l = tile_layout_make(a)};
+    job j = {.a = a, .l = tile_layout_make(a), .sums = scratch};
     uint8_t *base = scratch;
-    j.sums = (float *)(base + j.l.sums_at);
     j.bias = (float *)(base + j.l.bias_at);
     j.src = base + j.l.src_at;
     j.dy = base + j.l.dy_at;
-    j.stage = (uint16_t *)(base + j.l.stage_at);
+    j.dy_stage = (uint16_t *)(base + j.l.stage_at);
+    j.src_stage = j.dy_stage + j.l.stage_pixels * j.l.out_tiles * TILE_CHANNELS;
     memset(j.bias, 0, j.l.src_at - j.l.bias_at);
-    clear_margins(&j);
+    memset(j.dy_stage, 0, (size_t)(j.src_stage - j.dy_stage) * sizeof *j.dy_stage);
     _tile_loadconfig(&tile_config);
     for (int64_t row = 0; row < a->rows; row += j.l.band) {
         const int64_t rows = least(j.l.band, a->rows - row);
