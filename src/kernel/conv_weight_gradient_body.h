@@ -120,18 +120,23 @@ static void add_bias(const weight_gradient_job *j)
     }
 }
 
-// The sums into the order of dw.
+// The sums into the order of dw: one weight of all outputs after the other, so that the lines
+// written to are still in the cache for the next.
 static void write_weights(const weight_gradient_job *j)
 {
     const zn_conv_weight_gradient_args *a = j->a;
-    const int64_t taps = (int64_t)a->kernel_h * a->kernel_w;
-    for (int64_t out = 0; out < a->channels_out; out++) {
-        float *dw = a->dw + out * taps * a->channels_in;
-        for (int64_t i = 0; i < taps * a->channels_in; i++) {
-            const int64_t kx = i % a->kernel_w, ky = i / a->kernel_w % a->kernel_h;
-            const int64_t k = ky * j->layout.runs + kx * a->channels_in + i / taps;
-            const float sum = j->sums[k * j->layout.outs + out];
-            dw[i] = a->add ? dw[i] + sum : sum;
+    const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
+    float *dw = a->dw;
+    for (int64_t in = 0; in < a->channels_in; in++) {
+        for (int64_t ky = 0; ky < a->kernel_h; ky++) {
+            for (int64_t kx = 0; kx < a->kernel_w; kx++, dw++) {
+                const int64_t k = ky * j->layout.runs + kx * a->channels_in + in;
+                const float *sums = j->sums + k * j->layout.outs;
+                for (int64_t out = 0; out < a->channels_out; out++) {
+                    float *to = dw + out * weights;
+                    *to = a->add ? *to + sums[out] : sums[out];
+                }
+            }
         }
     }
 }

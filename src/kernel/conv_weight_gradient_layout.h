@@ -40,12 +40,12 @@ static inline vector_layout vector_layout_make(const zn_conv_weight_gradient_arg
 
 enum {
     TILE_CHANNELS = 16,
-    TILE_PIXELS = 32,        // that a product of tiles adds up
-    TILE_BYTES = 1024,       // of sums, src and dy alike
-    TILE_ROW = 64,           // bytes
-    STRIP_CHUNKS = 2,        // of TILE_PIXELS: columns that all taps go through together
-    STRIP_AREA = 8,          // chunks of some rows likewise: they stay in the first-level cache
-    BAND_BYTES = 1024 * 1024 // prepared together: they stay in the second-level cache
+    TILE_PIXELS = 32,       // that a product of tiles adds up
+    TILE_BYTES = 1024,      // of sums, src and dy alike
+    TILE_ROW = 64,          // bytes
+    STRIP_CHUNKS = 2,       // of TILE_PIXELS: columns that all taps go through together
+    STRIP_AREA = 12,        // chunks of some rows likewise: they stay in the first-level cache
+    BAND_BYTES = 512 * 1024 // prepared together: they stay in the second-level cache
 };
 
 // Of the AMX version; see there. Columns of the kernel are folded into the input channels, or into

@@ -19,8 +19,8 @@
 //     inputs b       tile 2          tile 3
 //
 // Order. A band of rows is prepared (transposed, paired) in scratch, in the second-level cache. For
-// 32 inputs x 32 outputs, strips of 256 pixels of it, which fit into the first-level cache, go
-// through all taps. Between taps the sums go through memory: 8 KB for 32 products of tiles.
+// 32 inputs x 32 outputs, strips of 384 pixels of it, which fit into the first-level cache, go
+// through all taps. Between taps the sums go through memory: 8 KB for 48 products of tiles.
 //
 // Few channels would leave most of a tile empty. Where it pays, the columns of the kernel are folded
 // into them:
@@ -44,6 +44,12 @@
 
 enum { SUMS = TILE_CHANNELS * TILE_CHANNELS };
 
+// Memory that the next band will read.
+typedef struct ahead {
+    const uint8_t *at;
+    int64_t lines;
+} ahead;
+
 typedef struct job {
     const zn_conv_weight_gradient_args *a;
     tile_layout l;
@@ -53,6 +59,7 @@ typedef struct job {
     uint8_t *dy;         // [row][parity][out_tiles][pairs][TILE_ROW]
     uint16_t *src_stage; // [TILE_PIXELS][channels of whole tiles]
     uint16_t *dy_stage;  // [stage_pixels][channels of whole tiles]
+    ahead ahead[2];      // in src and dy
 } job;
 
 // --- preparing ----------------------------------------------------------------------------------
@@ -267,9 +274,35 @@ typedef struct strip {
     bool first; // there are no sums yet
 } strip;
 
+// Some lines for each step of products: those wait for nothing, and the next band finds its rows in
+// the second-level cache.
+static inline void fetch_ahead(job *j)
+{
+    enum { LINES = 4 };
+    ahead *from = &j->ahead[j->ahead[0].lines <= 0];
+    if (from->lines <= 0) return;
+    UNROLL
+    for (int i = 0; i < LINES; i++) _mm_prefetch(from->at + i * TILE_ROW, _MM_HINT_T1);
+    from->at += LINES * TILE_ROW;
+    from->lines -= LINES;
+}
+
+// The rows of the band that begins at `row`.
+static void look_ahead(job *j, int64_t row)
+{
+    const zn_conv_weight_gradient_args *a = j->a;
+    const int64_t rows = least(j->l.band, a->rows - row);
+    const int64_t src_row = a->width_in * a->channels_in * 2;
+    const int64_t dy_row = a->width_out * a->channels_out * 2;
+    const int64_t first = (row - 1) * a->stride + a->kernel_h; // of src that is new
+    j->ahead[0] = (ahead){(const uint8_t *)a->src + first * src_row,
+                          rows * a->stride * src_row / TILE_ROW};
+    j->ahead[1] = (ahead){(const uint8_t *)a->dy + row * dy_row, rows * dy_row / TILE_ROW};
+}
+
 // Adds a strip to the sums of ins x outs tiles; those are constants where this is inlined.
-static inline __attribute__((always_inline)) void add_strip(const job *j, const strip *s,
-                                                            float *sums, int ins, int outs)
+static inline __attribute__((always_inline)) void add_strip(job *j, const strip *s, float *sums,
+                                                            int ins, int outs)
 {
     const int64_t in_tile = j->l.in_tile, out_tile = j->l.out_tile, below = j->l.out_tiles * SUMS;
     __asm__ volatile("" ::: "memory"); // compilers do not know that loading a tile reads memory
@@ -296,6 +329,7 @@ static inline __attribute__((always_inline)) void add_strip(const job *j, const 
             if (ins == 2) _tile_dpbf16ps(2, 5, 6);
             if (outs == 2) _tile_dpbf16ps(1, 4, 7);
             if (ins == 2 && outs == 2) _tile_dpbf16ps(3, 5, 7);
+            fetch_ahead(j);
         }
     }
     _tile_stored(0, sums, TILE_ROW);
@@ -305,9 +339,9 @@ static inline __attribute__((always_inline)) void add_strip(const job *j, const 
     __asm__ volatile("" ::: "memory");
 }
 
-typedef void add_fn(const job *j, const strip *s, float *sums);
+typedef void add_fn(job *j, const strip *s, float *sums);
 #define ADD(name, ins, outs)                                                                       \
-    static void name(const job *j, const strip *s, float *sums)                                    \
+    static void name(job *j, const strip *s, float *sums)                                          \
     {                                                                                              \
         add_strip(j, s, sums, ins, outs);                                                          \
     }
@@ -318,7 +352,7 @@ ADD(add_2_2, 2, 2)
 
 // One strip, which begins at `row` and `chunk` of the band, through all taps, for the tiles from
 // (in, out) on. Columns are outside: their copy of dy changes, and all rows of src stay.
-static void add_taps(const job *j, strip s, int64_t row, int64_t chunk, int64_t in, int64_t out)
+static void add_taps(job *j, strip s, int64_t row, int64_t chunk, int64_t in, int64_t out)
 {
     static add_fn *const table[2][2] = {{add_1_1, add_1_2}, {add_2_1, add_2_2}};
     const tile_layout *l = &j->l;
@@ -339,7 +373,7 @@ static void add_taps(const job *j, strip s, int64_t row, int64_t chunk, int64_t 
     }
 }
 
-static void add_band(const job *j, int64_t rows, bool first)
+static void add_band(job *j, int64_t rows, bool first)
 {
     const tile_layout *l = &j->l;
     const int64_t columns = least(l->chunks, STRIP_CHUNKS), height = STRIP_AREA / columns;
@@ -508,6 +542,7 @@ void zn_conv_weight_gradient_amx(const zn_conv_weight_gradient_args *a, void *sc
             prepare_dy(&j, row + i, i);
             if (a->db && j.l.fold_out) add_bias(&j, row + i);
         }
+        look_ahead(&j, row + rows);
         add_band(&j, rows, row == 0);
     }
     _tile_release();
