@@ -91,9 +91,9 @@ finish_vector(const job *j, const float *sums, __m512 scale, __m512 bias, const 
 }
 
 // The same where there are fewer channels, through memory of our own.
-static inline void finish_some(const job *j, const float *sums, int64_t channel,
-                               const uint8_t *residual, const uint8_t *mask, uint8_t *dst,
-                               const finish_types *types)
+static inline __attribute__((always_inline)) void
+finish_some(const job *j, const float *sums, int64_t channel, const uint8_t *residual,
+            const uint8_t *mask, uint8_t *dst, const finish_types *types)
 {
     const zn_conv_dot_args *a = j->a;
     const int64_t left = a->channels_out - channel;
