@@ -90,7 +90,7 @@ finish_vector(const job *j, const float *sums, __m512 scale, __m512 bias, const 
     return types->masked ? vec_where_positive(load_residual(types->dst, mask), v) : v;
 }
 
-// The same where there are fewer channels, through memory of our own.
+// The same where there are fewer channels.
 static inline __attribute__((always_inline)) void
 finish_some(const job *j, const float *sums, int64_t channel, const uint8_t *residual,
             const uint8_t *mask, uint8_t *dst, const finish_types *types)
@@ -98,14 +98,12 @@ finish_some(const job *j, const float *sums, int64_t channel, const uint8_t *res
     const zn_conv_dot_args *a = j->a;
     const int64_t left = a->channels_out - channel;
     const size_t room = (size_t)(left < BLOCK ? left : BLOCK);
-    uint8_t from[BLOCK * sizeof(float)] = {0}, to[BLOCK * sizeof(float)];
-    uint8_t keep[BLOCK * sizeof(float)] = {0};
+    uint8_t from[BLOCK * sizeof(float)] = {0}, keep[BLOCK * sizeof(float)] = {0};
     if (types->residual != ZN_TYPE_COUNT) memcpy(from, residual, room * type_size(types->residual));
     if (types->masked) memcpy(keep, mask, room * type_size(types->dst));
     const __m512 v = finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel),
                                    _mm512_loadu_ps(a->bias + channel), from, keep, types);
-    store(types->dst, v, to);
-    memcpy(dst, to, room * type_size(types->dst));
+    store_some(types->dst, v, dst, room);
 }
 
 // A whole portion of pixels with 32 channels, which is nearly all of them.
