@@ -14,11 +14,13 @@ The files have
     latent          F32 [1,C,4,4]
     target          F32 [1,C,4,4]    the encoder's
     PART.loss       F64 [1]
+    PART.bf16_error F64 [1]          the worst of PyTorch's own bf16, as part of a gradient's length
 and for each parameter PART.NAME, and for PART.input (a map, in the order h, w, c), of its gradient g:
     PART.NAME.gradient  F64 [5]      its length, and sum(g[i] * cos((i + 1) * k)) for k = 1, 2, 3, 4
 which any wrong element changes: a file of some kilobytes stands for millions of values.
 """
 import argparse
+import copy
 import os
 import pathlib
 
@@ -39,7 +41,22 @@ def summary(gradient):
     return torch.stack(numbers)
 
 
+def bf16_error(part, network, x, target, out):
+    """The worst error of PyTorch's own bf16 (autocast), measured as the test measures ours."""
+    network.requires_grad_(True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = network(x)
+    torch.nn.functional.mse_loss(y.float(), target).backward()
+    worst = 0.0
+    for name, parameter in network.named_parameters():
+        exact = out[f"{part}.{name}.gradient"]
+        worst = max(worst, ((summary(parameter.grad) - exact).abs().max() / exact[0]).item())
+    return torch.tensor([worst], dtype=torch.float64)
+
+
 def gradients(part, network, x, target, out):
+    network32 = copy.deepcopy(network)
+    x32 = x
     network = network.double().requires_grad_(True)
     x = x.double().clone().requires_grad_(True)
     loss = torch.nn.functional.mse_loss(network(x), target.double())
@@ -48,6 +65,7 @@ def gradients(part, network, x, target, out):
     out[f"{part}.input.gradient"] = summary(x.grad[0].permute(1, 2, 0))
     for name, parameter in network.named_parameters():
         out[f"{part}.{name}.gradient"] = summary(parameter.grad)
+    out[f"{part}.bf16_error"] = bf16_error(part, network32, x32, target, out)
 
 
 def make(name, weights):

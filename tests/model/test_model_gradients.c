@@ -3,8 +3,9 @@
 //
 // Every gradient tensor of TAESD's and TAEF2's encoder and decoder against PyTorch in float64
 // (tools/make_gradient_goldens.py): the length of each and its projections on four vectors. In f32 by
-// our own kernels and by oneDNN within 1e-4; in bf16 within what bf16 is. Then what training does: the
-// weights in one block, a step down the gradient, plans and packs refreshed.
+// our own kernels and by oneDNN within 1e-4; in bf16 within 1.5 times the error of PyTorch's own bf16.
+// Then what training does: the weights in one block, a step down the gradient, plans and packs
+// refreshed.
 #include "tests/testing.h"
 
 #include "src/dnn/dnn.h"
@@ -257,16 +258,25 @@ static double compare_tensor(const training *t, size_t number)
     return worst;
 }
 
+static double golden_number(const training *t, const char *what)
+{
+    char name[64];
+    double number;
+    snprintf(name, sizeof name, "%s.%s", prefix(t), what);
+    const zn_file_tensor *tensor = zn_safetensors_find(t->golden, name);
+    assert_non_null(tensor);
+    memcpy(&number, tensor->data, sizeof number);
+    return number;
+}
+
 // Returns the bytes of the plan.
 static size_t check_type(training *t, zn_type type, zn_dnn *dnn, double bound)
 {
     compile(t, type, dnn);
     const size_t bytes = zn_plan_bytes(t->plan);
     run(t);
-    double loss, worst = 0;
-    char name[64];
-    snprintf(name, sizeof name, "%s.loss", prefix(t));
-    memcpy(&loss, zn_safetensors_find(t->golden, name)->data, sizeof loss);
+    const double loss = golden_number(t, "loss");
+    double worst = 0;
     if (!(fabs((double)t->loss - loss) <= bound * loss))
         fail_msg("%s %s: loss %.9g, not %.9g", t->model, prefix(t), (double)t->loss, loss);
     for (size_t i = 0; i <= t->count; i++) {
@@ -303,11 +313,12 @@ static void check_model(const char *name)
         const size_t all = check_type(&t, ZN_F32, NULL, 1e-4);
         t.recomputes = true;
         const size_t less = check_type(&t, ZN_F32, NULL, 1e-4);
-        if (less > all * 3 / 4) fail_msg("%zu bytes, and %zu with recomputation", all, less);
+        // The encoder's largest maps are those of its first block, which its last gradients need.
+        if (less > all * (part == ZN_ENCODER ? 100 : 80) / 100)
+            fail_msg("%zu bytes, and %zu with recomputation", all, less);
         t.recomputes = false;
         if (dnn) check_type(&t, ZN_F32, dnn, 1e-4);
-        // The encoder's loss is the square of a tenth of its result, so errors of bf16 count tenfold.
-        check_type(&t, ZN_BF16, dnn, part == ZN_ENCODER ? 0.5 : 0.3);
+        check_type(&t, ZN_BF16, dnn, 1.5 * golden_number(&t, "bf16_error"));
         finish(&t);
     }
     zn_dnn_free(dnn);
