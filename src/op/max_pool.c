@@ -186,7 +186,7 @@ static double flops(const zn_node *node)
 
 static const zn_max_pool_attributes three = {3, 2}, two = {2, 2};
 static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &three},
+    {.name = "corner", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 4}}}, .attributes = &three},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 7, 9, 3}}}, .attributes = &three},
     {.name = "beyond", .inputs_count = 1, .inputs = {{4, {1, 8, 10, 16}}}, .attributes = &three},
     {.name = "tiles", .inputs_count = 1, .inputs = {{4, {1, 6, 18, 64}}}, .attributes = &two},
