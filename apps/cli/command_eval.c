@@ -4,8 +4,6 @@
 // zenith eval --model NAME [--against NAME] --images DIR: the judge of picture quality. Each picture
 // is held in memory with what each model makes of it; figures are printed at the end, since their
 // mean is what counts. docs/EVALUATION.md has the protocol.
-#define _GNU_SOURCE // asprintf
-
 #include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
 #include "apps/cli/quality_report.h"
