@@ -134,6 +134,13 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return ZENITH_OK;
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    int64_t first = 0;
+    for (int i = 0; i < input; i++) first += node->inputs[i]->desc.shape.dim[3];
+    return zn_channel_slice(graph, node->name, dy, first, node->inputs[input]->desc.shape.dim[3]);
+}
+
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 2, .inputs = {{4, {1, 1, 1, 3}}, {4, {1, 1, 1, 1}}}},
     {.name = "odd",
@@ -149,6 +156,7 @@ const zn_op zn_op_concat = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int64_t pooled(int64_t length, const zn_max_pool_attributes *a)
+int64_t zn_max_pool_length(int64_t length, const zn_max_pool_attributes *a)
 {
     if (length <= a->kernel) return 1;
     return (length - a->kernel + a->stride - 1) / a->stride + 1;
@@ -28,7 +28,8 @@ static zenith_status infer(zn_node *node, zn_error *err)
     }
     const int64_t *dim = node->inputs[0]->desc.shape.dim;
     node->desc = node->inputs[0]->desc;
-    node->desc.shape = ZN_SHAPE(dim[0], pooled(dim[1], a), pooled(dim[2], a), dim[3]);
+    node->desc.shape = ZN_SHAPE(dim[0], zn_max_pool_length(dim[1], a),
+                                zn_max_pool_length(dim[2], a), dim[3]);
     return ZENITH_OK;
 }
 
@@ -177,6 +178,12 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return ZENITH_OK;
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_max_pool_attributes *a = node->attributes;
+    return zn_max_pool_gradient(graph, node->name, dy, node->inputs[input], a->kernel, a->stride);
+}
+
 static double flops(const zn_node *node)
 {
     const zn_max_pool_attributes *a = node->attributes;
@@ -203,6 +210,7 @@ const zn_op zn_op_max_pool = {
     .reference = reference,
     .lower = lower,
     .flops = flops,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -135,6 +135,11 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return ZENITH_OK;
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    return zn_unit_norm_gradient(graph, node->name, dy, node->inputs[input], epsilon_of(node));
+}
+
 static double flops(const zn_node *node)
 {
     const int64_t *dim = node->desc.shape.dim;
@@ -157,6 +162,7 @@ const zn_op zn_op_unit_norm = {
     .reference = reference,
     .lower = lower,
     .flops = flops,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };
