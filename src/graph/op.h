@@ -89,7 +89,8 @@ typedef enum zn_op_trait {
     ZN_OP_MATMUL = 1,
     ZN_OP_FOLLOWS = 2, // the result's type and scale are those of input 0 (a copy in another place)
     ZN_OP_FIXED = 4,   // the result's type is what `infer` says, whatever the graph's type
-    ZN_OP_BARRIER = 8  // needs every row of its inputs
+    ZN_OP_BARRIER = 8, // needs every row of its inputs
+    ZN_OP_PRODUCT = 16 // multiplies inputs 0 and 1, both maps: each in the type of products
 } zn_op_trait;
 
 struct zn_op {
@@ -128,6 +129,12 @@ struct zn_op {
     bool (*accepts)(const zn_match *match, const zn_cpu *cpu);
     zn_node *(*build)(zn_graph *graph, const zn_match *match);
     zn_node *(*expand)(zn_graph *graph, const zn_node *node, zn_node *const *inputs);
+
+    // What input `input` gets of the gradient `dy` of the node's result, as a node with the input's
+    // elements (see gradient.h); NULL without a failure: nothing is defined for this input. One of
+    // `gradient` and `no_gradient`, which says why there is none, is set.
+    zn_node *(*gradient)(zn_graph *graph, const zn_node *node, int input, zn_node *dy);
+    const char *no_gradient;
 
     const zn_op_sample *samples;
     int samples_count;

@@ -15,6 +15,7 @@ typedef struct pack {
     void *key;
     size_t key_size, bytes;
     void *data;
+    bool stale; // the source has changed since
 } pack;
 
 struct zn_packs {
@@ -98,11 +99,25 @@ zenith_status zn_packs_get(zn_packs *packs, const void *source, const void *key,
         p->next = packs->first;
         packs->first = p;
         packs->bytes += bytes;
+    } else if (p->stale) {
+        ZN_GO(make(arg, p->data, err));
+        p->stale = false;
     }
     *out = p->data;
 fail:
     zn_mutex_unlock(packs->lock);
     return status;
+}
+
+void zn_packs_refresh(zn_packs *packs, const void *begin, size_t bytes)
+{
+    const uintptr_t first = (uintptr_t)begin;
+    zn_mutex_lock(packs->lock);
+    for (pack *p = packs->first; p; p = p->next) {
+        const uintptr_t source = (uintptr_t)p->source;
+        if (source >= first && source - first < bytes) p->stale = true;
+    }
+    zn_mutex_unlock(packs->lock);
 }
 
 size_t zn_packs_bytes(const zn_packs *packs)

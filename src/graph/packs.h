@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Packed weights: each parameter in the layout a lowering wants, made once and shared by all plans
-// of a model, whichever thread compiles them.
+// of a model, whichever thread compiles them. Parameters that change between runs (training) are
+// packed again into the same memory.
 #ifndef ZN_GRAPH_PACKS_H
 #define ZN_GRAPH_PACKS_H
 
@@ -17,10 +18,13 @@ void zn_packs_free(zn_packs *packs);
 typedef zenith_status zn_pack_fn(void *arg, void *dst, zn_error *err);
 
 // The packed form of `source` (its bytes' address is part of the key) named by `key`; made by
-// `make` if it is not there yet. The result lives as long as the packs.
+// `make` if it is not there yet, or stale. The result lives as long as the packs.
 zenith_status zn_packs_get(zn_packs *packs, const void *source, const void *key, size_t key_size,
                            size_t bytes, zn_pack_fn *make, void *arg, const void **out,
                            zn_error *err);
+// The parameters in these bytes have changed: what is packed from them is made again, in place, when
+// it is next asked for (zn_plan_refresh asks). Nothing that reads the packs may run meanwhile.
+void zn_packs_refresh(zn_packs *packs, const void *begin, size_t bytes);
 size_t zn_packs_bytes(const zn_packs *packs);
 
 #endif

@@ -69,20 +69,46 @@ void zn_plan_free(zn_plan *plan)
     zn_free(plan);
 }
 
-static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
+static zenith_status make_lowering(const zn_plan *plan, const zn_work *work, zn_lowering **out,
+                                   zn_error *err)
 {
     const zn_op *op = work->node->op;
+    const zn_lowering_request request = zn_plan_request(plan, work);
+    return op->lower ? op->lower(&request, out, err) : lower_by_reference(&request, out, err);
+}
+
+static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
+{
     const atomic_int *cancel = plan->options.cancel;
-    if (!op) return ZENITH_OK;
+    if (!work->node->op) return ZENITH_OK;
     if (cancel && atomic_load_explicit(cancel, memory_order_relaxed) != 0) {
         return zn_fail(err, ZENITH_CANCELLED, "cancelled");
     }
-    const zn_lowering_request request = zn_plan_request(plan, work);
-    zenith_status status = op->lower ? op->lower(&request, &work->lowering, err)
-                                     : lower_by_reference(&request, &work->lowering, err);
-    if (status != ZENITH_OK) return status;
+    ZN_TRY(make_lowering(plan, work, &work->lowering, err));
     size_t scratch = work->lowering->scratch_bytes;
     if (scratch > plan->scratch_bytes) plan->scratch_bytes = scratch;
+    return ZENITH_OK;
+}
+
+static bool reads_parameter(const zn_node *node)
+{
+    for (int i = 0; i < node->inputs_count; i++) {
+        if (node->inputs[i]->kind == ZN_NODE_PARAMETER) return true;
+    }
+    return false;
+}
+
+// The new lowering is made before the old one goes: what they share (code made by oneDNN) stays.
+zenith_status zn_plan_refresh(zn_plan *plan, zn_error *err)
+{
+    for (size_t i = 0; i < plan->works_count; i++) {
+        zn_work *work = &plan->works[i];
+        if (!work->lowering || !reads_parameter(work->node)) continue;
+        zn_lowering *made = NULL;
+        ZN_TRY(make_lowering(plan, work, &made, err));
+        work->lowering->free(work->lowering);
+        work->lowering = made;
+    }
     return ZENITH_OK;
 }
 

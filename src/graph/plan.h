@@ -55,6 +55,11 @@ zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *optio
                              zn_error *err);
 void zn_plan_free(zn_plan *plan);
 
+// After parameters have changed and zn_packs_refresh was told: every lowering that reads one is made
+// again, so none can keep an old copy. On the thread that the plan runs on, and not during a run.
+// After a failure the plan is still whole, but old in parts.
+zenith_status zn_plan_refresh(zn_plan *plan, zn_error *err);
+
 size_t zn_plan_bytes(const zn_plan *plan); // arena
 zn_plan_mode zn_plan_chosen_mode(const zn_plan *plan);
 int64_t zn_plan_band(const zn_plan *plan); // 0 for planes

@@ -134,7 +134,9 @@ static zn_node *copy_typed(typing *t, const zn_node *node)
     for (int i = 0; i < node->inputs_count; i++) {
         const zn_node *input = node->inputs[i];
         zn_node *stored = t->stored[input->id];
-        if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED) || i > 0) {
+        if ((node->op->traits & ZN_OP_PRODUCT) && i < 2) {
+            inputs[i] = floating(t, input, precision_of(t, input));
+        } else if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED) || i > 0) {
             inputs[i] = stored; // a residual is added as it is stored, whatever the result's type
         } else if (node->op->traits & ZN_OP_FOLLOWS) {
             // A copy in another place: copied in the type in which it will be multiplied.

@@ -31,6 +31,16 @@ void zn_relu_f32(const float *src, float *dst, size_t n)
     for (; i < n; i++) dst[i] = relu1(src[i]);
 }
 
+void zn_relu_gradient_f32(const float *dy, const float *y, float *dst, size_t n)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const four_mask positive = four_load(y + i) > (four){0};
+        four_store(dst + i, (four)((four_mask)four_load(dy + i) & positive));
+    }
+    for (; i < n; i++) dst[i] = y[i] > 0 ? dy[i] : 0.0f;
+}
+
 void zn_group_norm_rows(const float *src, int64_t pixels, int64_t channels, const float *scale,
                         const float *shift, bool relu, float *dst)
 {

@@ -15,6 +15,9 @@ void zn_add_f32(const float *a, const float *b, bool relu, float *dst, size_t n)
 
 void zn_relu_f32(const float *src, float *dst, size_t n);
 
+// dst = dy where y > 0, else 0.
+void zn_relu_gradient_f32(const float *dy, const float *y, float *dst, size_t n);
+
 // dst = src * scale[c] + shift[c] for each pixel of [pixels, channels], product and sum rounded;
 // with ReLU on top if asked. A group norm is this with scale = gamma * rstd and
 // shift = beta - mean * scale.

@@ -67,6 +67,7 @@ static zn_conv_parts take_apart(const zn_node *node)
 {
     const zn_conv2d_attributes *a = node->attributes;
     return (zn_conv_parts){.node = node,
+                           .weight = zn_conv_weight_of(&node->inputs[1]->constant),
                            .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
                            .stride = a->stride,
                            .pad = a->pad,
@@ -83,6 +84,29 @@ static bool rings(const zn_lowering_request *request)
 {
     const zn_conv_parts parts = take_apart(request->node);
     return zn_conv_dot_fits(&request->cpu, &parts);
+}
+
+zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv)
+{
+    const zn_conv2d_attributes *a = conv->attributes;
+    const int64_t *x = conv->inputs[0]->desc.shape.dim, *w = conv->inputs[1]->desc.shape.dim;
+    return (zn_conv2d_backward_attributes){
+        .stride = a->stride,
+        .pad = a->pad,
+        .direct = a->direct,
+        .height = x[1],
+        .width = x[2],
+        .kernel_h = w[2],
+        .kernel_w = w[3],
+    };
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    zn_node *x = node->inputs[0], *weight = node->inputs[1];
+    if (input == 0) return zn_conv2d_backward_data(graph, node->name, dy, weight, node);
+    if (input == 1) return zn_conv2d_backward_weights(graph, node->name, x, dy, node);
+    return zn_channel_sum(graph, node->name, dy);
 }
 
 static const zn_conv2d_attributes same = {1, 1, false}, exact = {1, 1, true}, half = {2, 1, false},
@@ -112,6 +136,7 @@ const zn_op zn_op_conv2d = {
     .lower = lower,
     .rings = rings,
     .flops = zn_conv_flops,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

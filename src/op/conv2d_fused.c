@@ -38,6 +38,7 @@ static zn_conv_parts take_apart(const zn_node *node)
 {
     const zn_conv2d_fused_attributes *a = node->attributes;
     return (zn_conv_parts){.node = node,
+                           .weight = zn_conv_weight_of(&node->inputs[1]->constant),
                            .bias = a->bias ? node->inputs[2] : NULL,
                            .residual = a->residual ? node->inputs[residual_input(a)] : NULL,
                            .residual_input = residual_input(a),
@@ -167,6 +168,7 @@ const zn_op zn_op_conv2d_fused = {
     .patterns_count = sizeof patterns / sizeof *patterns,
     .build = build,
     .expand = expand,
+    .no_gradient = "it is only made after differentiation",
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

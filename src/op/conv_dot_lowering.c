@@ -116,7 +116,7 @@ bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
 {
     const zn_type type = kernel_type(parts);
     const int64_t channels = parts->node->inputs[0]->desc.shape.dim[3] * repeats(parts);
-    const int64_t kernel_w = parts->node->inputs[1]->desc.shape.dim[3];
+    const int64_t kernel_w = parts->weight.tensor.desc.shape.dim[3];
     if (!zn_conv_dot_pick(cpu, type)) return false;
     if (channels * (int64_t)zn_type_size(type) % ZN_CONV_DOT_BYTES != 0) return false;
     if (kernel_w > ZN_CONV_DOT_REACH || parts->pad > ZN_CONV_DOT_REACH) return false;
@@ -125,9 +125,10 @@ bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
 }
 
 // scale: what the sum of products stands for; in 8 bits each output channel's weights have their own.
-static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts,
-                                  const zn_tensor *weight, int levels, zn_error *err)
+static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts, int levels,
+                                  zn_error *err)
 {
+    const zn_tensor *weight = &parts->weight.tensor;
     const size_t channels = (size_t)weight->desc.shape.dim[0];
     const size_t padded = zn_round_up(channels, ZN_CONV_DOT_BLOCK);
     const size_t bytes = 2 * padded * sizeof(float);
@@ -146,8 +147,9 @@ static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts,
     return ZENITH_OK;
 }
 
-static zn_conv_dot_args make_args(const zn_conv_parts *parts, const zn_tensor *weight)
+static zn_conv_dot_args make_args(const zn_conv_parts *parts)
 {
+    const zn_tensor *weight = &parts->weight.tensor;
     const zn_desc *x = &parts->node->inputs[0]->desc, *y = &parts->node->desc;
     const zn_desc *residual = parts->residual ? &parts->residual->desc : NULL;
     return (zn_conv_dot_args){
@@ -175,18 +177,15 @@ void zn_conv_dot_free(zn_conv_dot *dot)
 }
 
 zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_conv_parts *parts,
-                                  const zn_tensor *weight, const char *variant, zn_conv_dot *out,
-                                  zn_error *err)
+                                  zn_conv_dot *out, zn_error *err)
 {
     const zn_type type = kernel_type(parts);
     const int levels = zn_is_quantised(type) ? zn_conv_levels(&request->cpu) : 0;
-    const void *source = parts->node->inputs[1]->constant.data;
-    zn_conv_dot dot = {.run = zn_conv_dot_pick(&request->cpu, type),
-                       .args = make_args(parts, weight)};
+    zn_conv_dot dot = {.run = zn_conv_dot_pick(&request->cpu, type), .args = make_args(parts)};
     zenith_status status;
-    ZN_GO(fill_vectors(&dot, parts, weight, levels, err));
-    ZN_GO(zn_conv_weights_for_dot(request->packs, weight, source, variant, levels ? ZN_S8 : ZN_BF16,
-                                  levels, repeats(parts), &dot.args.packed, err));
+    ZN_GO(fill_vectors(&dot, parts, levels, err));
+    ZN_GO(zn_conv_weights_for_dot(request->packs, &parts->weight, levels ? ZN_S8 : ZN_BF16, levels,
+                                  repeats(parts), &dot.args.packed, err));
     *out = dot;
     return ZENITH_OK;
 fail:
@@ -204,7 +203,7 @@ zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_con
     l->threads = request->threads;
     l->residual_input = parts->residual ? parts->residual_input : -1;
     zn_text_format(l->id, sizeof l->id, "dot:%s", zn_isa_name(request->cpu.isa));
-    ZN_GO(zn_conv_dot_prepare(request, parts, &parts->node->inputs[1]->constant, "", &l->dot, err));
+    ZN_GO(zn_conv_dot_prepare(request, parts, &l->dot, err));
     const size_t scratch = zn_conv_dot_scratch(&l->dot.args, request->rows);
     l->scratch_per_thread = zn_round_up(scratch, ZN_ALIGN);
     l->base.scratch_bytes = l->scratch_per_thread * (size_t)l->threads;

@@ -160,7 +160,7 @@ static bool residual_fits_raw(const zn_conv_parts *parts, zn_type dst)
 
 static int64_t rows_in(const zn_lowering_request *request, const zn_conv_parts *parts)
 {
-    return (request->rows - 1) * parts->stride + parts->node->inputs[1]->desc.shape.dim[2];
+    return (request->rows - 1) * parts->stride + parts->weight.tensor.desc.shape.dim[2];
 }
 
 static int repeats(const compute_types *types)
@@ -168,11 +168,20 @@ static int repeats(const compute_types *types)
     return types->src == ZN_BF16X2 ? 2 : 1;
 }
 
+// With a stride the last columns may have no window of their own: the padding is that of the left.
+static int pad_right(const zn_conv_parts *parts)
+{
+    if (parts->stride != 1) return parts->pad;
+    const int64_t from = parts->node->inputs[0]->desc.shape.dim[2];
+    const int64_t to = parts->node->desc.shape.dim[2];
+    return (int)(to - 1 + parts->weight.tensor.desc.shape.dim[3] - from - parts->pad);
+}
+
 static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_conv_parts *parts,
                                  const compute_types *types)
 {
     const zn_desc *x = &parts->node->inputs[0]->desc, *y = &parts->node->desc;
-    const int64_t *w = parts->node->inputs[1]->desc.shape.dim;
+    const int64_t *w = parts->weight.tensor.desc.shape.dim;
     zn_dnn_conv_desc desc = {
         .rows_in = rows_in(request, parts),
         .width_in = x->shape.dim[2],
@@ -184,7 +193,7 @@ static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_co
         .kernel_w = (int)w[3],
         .stride = parts->stride,
         .pad_left = parts->pad,
-        .pad_right = parts->pad,
+        .pad_right = pad_right(parts),
         .src = types->src == ZN_BF16X2 ? ZN_BF16 : types->src,
         .weights = types->weights,
         .dst = types->dst,
@@ -205,7 +214,6 @@ static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_co
 static zenith_status try_dnn(conv_lowering *l, const zn_lowering_request *request,
                              const zn_conv_parts *parts, const compute_types *types, zn_error *err)
 {
-    const zn_tensor *weight = &parts->node->inputs[1]->constant;
     zn_dnn_conv_desc desc = describe(request, parts, types);
     float *scales = NULL;
     zenith_status status = ZENITH_OK;
@@ -213,11 +221,11 @@ static zenith_status try_dnn(conv_lowering *l, const zn_lowering_request *reques
         size_t bytes = (size_t)desc.channels_out * sizeof *scales;
         scales = zn_alloc(bytes);
         if (!scales) return zn_fail_memory(err, bytes);
-        zn_conv_weight_scales(weight, types->levels, scales);
+        zn_conv_weight_scales(&parts->weight.tensor, types->levels, scales);
         desc.weight_scales = scales;
     }
     ZN_GO(zn_dnn_conv_create(request->dnn, &desc, &l->conv, err));
-    ZN_GO(zn_conv_weights_for_dnn(request->packs, weight, types->weights, types->levels,
+    ZN_GO(zn_conv_weights_for_dnn(request->packs, &parts->weight, types->weights, types->levels,
                                   repeats(types), l->conv, &l->weights, err));
 fail:
     zn_free(scales);
@@ -280,7 +288,7 @@ static zenith_status use_kernel(conv_lowering *l, const zn_lowering_request *req
                                 const zn_conv_parts *parts, compute_types *chosen, zn_error *err)
 {
     const zn_desc *x = &parts->node->inputs[0]->desc, *y = &parts->node->desc;
-    const zn_tensor *weight = &parts->node->inputs[1]->constant;
+    const int64_t *w = parts->weight.tensor.desc.shape.dim;
     const zn_isa isa = request->cpu.isa > ZN_ISA_AVX512 ? ZN_ISA_AVX512 : request->cpu.isa;
     const int levels = zn_is_quantised(x->type) ? zn_conv_levels(&request->cpu) : 0;
     *chosen = (compute_types){ZN_F32, ZN_F32, ZN_F32, levels};
@@ -288,7 +296,7 @@ static zenith_status use_kernel(conv_lowering *l, const zn_lowering_request *req
         zn_text_format(l->id, ID_SIZE, "winograd:%s", zn_isa_name(isa));
         return zn_conv_winograd_make(request, parts, levels, l->bias, &l->winograd, err);
     }
-    ZN_TRY(zn_conv_weights_for_kernel(request->packs, weight, levels, &l->weights, err));
+    ZN_TRY(zn_conv_weights_for_kernel(request->packs, &parts->weight, levels, &l->weights, err));
     l->kernel = zn_conv_f32_pick(isa);
     l->kernel_args = (zn_conv_f32_args){
         .width_in = x->shape.dim[2],
@@ -297,8 +305,8 @@ static zenith_status use_kernel(conv_lowering *l, const zn_lowering_request *req
         .bias = l->bias,
         .width_out = y->shape.dim[2],
         .channels_out = y->shape.dim[3],
-        .kernel_h = (int)weight->desc.shape.dim[2],
-        .kernel_w = (int)weight->desc.shape.dim[3],
+        .kernel_h = (int)w[2],
+        .kernel_w = (int)w[3],
         .stride = parts->stride,
         .pad_left = parts->pad,
         .relu = parts->relu,

@@ -12,13 +12,16 @@
 
 #include "src/graph/op.h"
 #include "src/kernel/conv_dot.h"
+#include "src/op/conv_weights.h"
 
-// A convolution node taken apart. Input 0 is x, 1 is weight.
+// A convolution node taken apart. Input 0 is x. The node's width is what the convolution makes, so
+// the padding on the right follows.
 typedef struct zn_conv_parts {
     const zn_node *node;
+    zn_conv_weight weight;          // input 1, or made from it
     const zn_node *bias, *residual; // NULL: none
     int residual_input;
-    int stride, pad;
+    int stride, pad; // pad: on the left; rows come with theirs
     bool relu;
     bool direct; // see zn_conv2d_attributes
 } zn_conv_parts;
@@ -42,10 +45,8 @@ typedef struct zn_conv_dot {
     float *vectors; // scale and bias
 } zn_conv_dot;
 
-// weight: the node's, or one made from it, which `variant` then names; it may go when this returns.
 zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_conv_parts *parts,
-                                  const zn_tensor *weight, const char *variant, zn_conv_dot *out,
-                                  zn_error *err);
+                                  zn_conv_dot *out, zn_error *err);
 void zn_conv_dot_free(zn_conv_dot *dot); // a zeroed one is fine
 
 // How a call is shared by threads: each has its columns, so that what it writes in one layer it finds

@@ -110,71 +110,70 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
     return status;
 }
 
-zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
+zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_conv_weight *weight, zn_type type,
                                       int levels, int repeats, const zn_dnn_conv *conv,
                                       const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {FOR_DNN, weight, type, levels, repeats, conv, NULL};
+    packing p = {FOR_DNN, &weight->tensor, type, levels, repeats, conv, NULL};
     char key[KEY_SIZE];
-    size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d ",
-                                 zn_type_name(type), levels, repeats);
+    size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d %s ",
+                                 zn_type_name(type), levels, repeats, weight->variant);
     if (layout->key_size > sizeof key - used)
         return zn_fail(err, ZENITH_INTERNAL, "the name of a weight layout is too long");
     memcpy(key + used, layout->key, layout->key_size);
-    return zn_packs_get(packs, weight->data, key, used + layout->key_size, layout->bytes, pack, &p,
-                        out, err);
+    return zn_packs_get(packs, weight->source, key, used + layout->key_size, layout->bytes, pack,
+                        &p, out, err);
 }
 
-zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
+zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_conv_weight *weight, int levels,
                                          const void **out, zn_error *err)
 {
-    const int64_t *dim = weight->desc.shape.dim;
-    packing p = {FOR_CONV_F32, weight, ZN_F32, levels, 1, NULL, NULL};
+    const int64_t *dim = weight->tensor.desc.shape.dim;
+    packing p = {FOR_CONV_F32, &weight->tensor, ZN_F32, levels, 1, NULL, NULL};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
-    size_t used = zn_text_format(key, sizeof key, "conv_f32 levels %d", levels);
-    return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+    size_t used = zn_text_format(key, sizeof key, "conv_f32 levels %d %s", levels, weight->variant);
+    return zn_packs_get(packs, weight->source, key, used, bytes, pack, &p, out, err);
 }
 
-zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, const void *source,
-                                      const char *variant, zn_type type, int levels, int repeats,
-                                      const void **out, zn_error *err)
+zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_conv_weight *weight, zn_type type,
+                                      int levels, int repeats, const void **out, zn_error *err)
 {
-    const int64_t *dim = weight->desc.shape.dim;
-    packing p = {FOR_CONV_DOT, weight, type, levels, repeats, NULL, NULL};
+    const int64_t *dim = weight->tensor.desc.shape.dim;
+    packing p = {FOR_CONV_DOT, &weight->tensor, type, levels, repeats, NULL, NULL};
     size_t bytes;
     if (!zn_conv_dot_packed_bytes(type, dim[0], dim[1] * repeats, (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv_dot %s levels %d repeats %d %s",
-                                 zn_type_name(type), levels, repeats, variant);
-    return zn_packs_get(packs, source, key, used, bytes, pack, &p, out, err);
+                                 zn_type_name(type), levels, repeats, weight->variant);
+    return zn_packs_get(packs, weight->source, key, used, bytes, pack, &p, out, err);
 }
 
-zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *weight, int levels,
-                                           const void **out, zn_error *err)
+zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_conv_weight *weight,
+                                           int levels, const void **out, zn_error *err)
 {
-    const int64_t *dim = weight->desc.shape.dim;
-    packing p = {FOR_TRANSFORM, weight, ZN_F32, levels, 1, NULL, zn_winograd_pack};
+    const int64_t *dim = weight->tensor.desc.shape.dim;
+    packing p = {FOR_TRANSFORM, &weight->tensor, ZN_F32, levels, 1, NULL, zn_winograd_pack};
     size_t bytes;
     if (!zn_winograd_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
-    size_t used = zn_text_format(key, sizeof key, "winograd levels %d", levels);
-    return zn_packs_get(packs, weight->data, key, used, bytes, pack, &p, out, err);
+    size_t used = zn_text_format(key, sizeof key, "winograd levels %d %s", levels, weight->variant);
+    return zn_packs_get(packs, weight->source, key, used, bytes, pack, &p, out, err);
 }
 
-zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_tensor *weight,
+zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_conv_weight *weight,
                                           const void **out, zn_error *err)
 {
     static const char key[] = "doubled";
-    const int64_t *dim = weight->desc.shape.dim;
-    packing p = {FOR_TRANSFORM, weight, ZN_F32, 0, 1, NULL, zn_doubled_pack};
+    const int64_t *dim = weight->tensor.desc.shape.dim;
+    packing p = {FOR_TRANSFORM, &weight->tensor, ZN_F32, 0, 1, NULL, zn_doubled_pack};
     size_t bytes;
     if (!zn_doubled_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
-    return zn_packs_get(packs, weight->data, key, sizeof key, bytes, pack, &p, out, err);
+    return zn_packs_get(packs, weight->source, key, sizeof key, bytes, pack, &p, out, err);
 }
 
 static zenith_status widen(void *arg, void *dst, zn_error *err)

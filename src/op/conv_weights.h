@@ -17,24 +17,34 @@ int zn_conv_levels(const zn_cpu *cpu);
 // scales: one per output channel (dimension 0 of the weight).
 void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales);
 
+// The weights of a convolution: the parameter's, or made from it.
+typedef struct zn_conv_weight {
+    zn_tensor tensor;    // [out, in, kh, kw]; need not outlive the call that packs it
+    const void *source;  // the parameter's bytes, which packed forms are found by
+    const char *variant; // what was made of it; "": nothing
+} zn_conv_weight;
+
+static inline zn_conv_weight zn_conv_weight_of(const zn_tensor *parameter)
+{
+    return (zn_conv_weight){*parameter, parameter->data, ""};
+}
+
 // Packed by oneDNN in `type`. levels 0: not rounded to a grid; else the integers (type s8) or the
 // values they stand for (f32).
-zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_tensor *weight, zn_type type,
+zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_conv_weight *weight, zn_type type,
                                       int levels, int repeats, const zn_dnn_conv *conv,
                                       const void **out, zn_error *err);
 // Packed for the kernel conv_f32.
-zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_tensor *weight, int levels,
+zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_conv_weight *weight, int levels,
                                          const void **out, zn_error *err);
 // Packed for the kernel conv_dot, in bf16 or s8 (with levels); each input channel `repeats` times.
-// source and variant name what it was made from: the parameter's bytes and "", or a change of it.
-zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_tensor *weight, const void *source,
-                                      const char *variant, zn_type type, int levels, int repeats,
-                                      const void **out, zn_error *err);
+zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_conv_weight *weight, zn_type type,
+                                      int levels, int repeats, const void **out, zn_error *err);
 // Packed for the kernel winograd.
-zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_tensor *weight, int levels,
-                                           const void **out, zn_error *err);
+zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_conv_weight *weight,
+                                           int levels, const void **out, zn_error *err);
 // Packed for the kernel conv_doubled.
-zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_tensor *weight,
+zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_conv_weight *weight,
                                           const void **out, zn_error *err);
 // A vector as aligned f32.
 zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,

@@ -10,7 +10,9 @@
 
 bool zn_conv_winograd_fits(const zn_lowering_request *request, const zn_conv_parts *parts)
 {
-    const int64_t *w = parts->node->inputs[1]->desc.shape.dim;
+    const int64_t *w = parts->weight.tensor.desc.shape.dim;
+    const int64_t from = parts->node->inputs[0]->desc.shape.dim[2];
+    if (from != parts->node->desc.shape.dim[2]) return false;
     if (parts->direct || (request->dnn && request->cpu.isa < ZN_ISA_AVX2)) return false;
     return w[2] == 3 && w[3] == 3 && parts->stride == 1 && parts->pad == 1 &&
            w[0] % ZN_WINOGRAD_BLOCK == 0 && w[1] % ZN_WINOGRAD_BLOCK == 0;
@@ -20,7 +22,6 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
                                     int levels, const float *bias, zn_conv_winograd *out,
                                     zn_error *err)
 {
-    const zn_tensor *weight = &parts->node->inputs[1]->constant;
     const int64_t *x = parts->node->inputs[0]->desc.shape.dim;
     const void *packed;
     size_t part_bytes, all;
@@ -28,12 +29,12 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
     part_bytes = zn_round_up(part_bytes, ZN_ALIGN);
     if (!zn_mul_size(part_bytes, (size_t)request->threads, &all))
         return zn_fail_memory(err, SIZE_MAX);
-    ZN_TRY(zn_conv_weights_for_winograd(request->packs, weight, levels, &packed, err));
+    ZN_TRY(zn_conv_weights_for_winograd(request->packs, &parts->weight, levels, &packed, err));
     *out = (zn_conv_winograd){
         .run = zn_winograd_pick(request->cpu.isa),
         .args = {.width = x[2],
                  .channels_in = x[3],
-                 .channels_out = weight->desc.shape.dim[0],
+                 .channels_out = parts->weight.tensor.desc.shape.dim[0],
                  .packed = packed,
                  .bias = bias,
                  .relu = parts->relu},

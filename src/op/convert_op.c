@@ -68,6 +68,15 @@ fail:
     return status;
 }
 
+// Rounding has no slope that helps: the gradient passes as if there were none, in the type of x (f32
+// for integers).
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_type type = node->inputs[input]->desc.type;
+    const zn_type wanted = zn_is_quantised(type) ? ZN_F32 : type;
+    return dy->desc.type == wanted ? dy : zn_convert(graph, node->name, dy, wanted, 1);
+}
+
 static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN_F32, 1},
                                    to_bf16 = {ZN_BF16, 1}, integers = {ZN_BF16, 1.0f / 255},
                                    to_s8 = {ZN_S8, 0.03f};
@@ -92,6 +101,7 @@ const zn_op zn_op_convert = {
     .reference = reference,
     .lower = lower,
     .rings = zn_always_rings,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

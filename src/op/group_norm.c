@@ -29,12 +29,10 @@ static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
     ZN_TRY(zn_check_map(node, X, err));
-    const zn_shape *x = &node->inputs[X]->desc.shape, *stats = &node->inputs[STATS]->desc.shape;
-    if (stats->rank != 3 || stats->dim[0] != x->dim[0] || stats->dim[1] < 1 || stats->dim[2] != 2 ||
-        x->dim[3] % stats->dim[1] != 0)
-        return zn_fail(err, ZENITH_INTERNAL, "group_norm: statistics of another map");
-    ZN_TRY(zn_check_vector(node, GAMMA, x->dim[3], err));
-    ZN_TRY(zn_check_vector(node, BETA, x->dim[3], err));
+    ZN_TRY(zn_check_stats(node, STATS, err));
+    const int64_t channels = node->inputs[X]->desc.shape.dim[3];
+    ZN_TRY(zn_check_vector(node, GAMMA, channels, err));
+    ZN_TRY(zn_check_vector(node, BETA, channels, err));
     zn_infer_like_input(node);
     return ZENITH_OK;
 }
@@ -153,6 +151,25 @@ static double flops(const zn_node *node)
     return zn_shape_elements(&node->desc.shape, &elements) ? 2.0 * (double)elements : 0;
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    zn_node *x = node->inputs[X], *stats = node->inputs[STATS], *gamma = node->inputs[GAMMA];
+    const char *name = node->name;
+    switch (input) {
+    case X:
+        return zn_graph_add(graph, &zn_op_group_norm_gradient, name,
+                            (zn_node *[]){dy, stats, gamma}, 3, NULL);
+    case STATS:
+        return zn_graph_add(graph, &zn_op_group_norm_stats_gradient, name,
+                            (zn_node *[]){dy, x, stats, gamma}, 4, NULL);
+    case GAMMA:
+        return zn_graph_add(graph, &zn_op_group_norm_scale_gradient, name,
+                            (zn_node *[]){dy, x, stats}, 3, NULL);
+    default:
+        return zn_channel_sum(graph, name, dy);
+    }
+}
+
 #define SAMPLE(label, h, w, c, groups)                                                             \
     {                                                                                              \
         .name = label, .inputs_count = INPUTS,                                                     \
@@ -172,6 +189,7 @@ const zn_op zn_op_group_norm = {
     .reference = reference,
     .lower = lower,
     .flops = flops,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -8,6 +8,7 @@
 #include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
+#include "src/op/row_lowering.h"
 
 #include <math.h>
 
@@ -26,12 +27,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
         return zn_fail(err, ZENITH_INTERNAL, "group_stats needs the moments of rows");
     node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(moments->shape.dim[0], moments->shape.dim[2], 2));
     return ZENITH_OK;
-}
-
-static zn_rows rows(const zn_node *node, int input, zn_rows out)
-{
-    (void)out;
-    return (zn_rows){0, node->inputs[input]->desc.shape.dim[1]};
 }
 
 // moments [n, h, groups, 2] -> stats [n, groups, 2]
@@ -82,10 +77,15 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return ZENITH_OK;
 }
 
-static double flops(const zn_node *node)
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    size_t elements = 0;
-    return zn_shape_elements(&node->inputs[0]->desc.shape, &elements) ? (double)elements : 0;
+    const zn_group_stats_attributes *a = node->attributes;
+    const zn_group_stats_gradient_attributes all = {node->inputs[input]->desc.shape.dim[1],
+                                                    a->elements_per_row};
+    // The statistics themselves are part of the rule, and the plan has them anyway.
+    zn_node *stats = graph->nodes[node->id];
+    return zn_graph_add(graph, &zn_op_group_stats_gradient, node->name, (zn_node *[]){dy, stats}, 2,
+                        &all);
 }
 
 static const zn_group_stats_attributes few = {1e-6f, 1}, usual = {1e-5f, 40};
@@ -102,10 +102,11 @@ const zn_op zn_op_group_stats = {
     .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
     .result_types = ZN_BIT(ZN_F32),
     .infer = infer,
-    .rows = rows,
+    .rows = zn_rows_whole,
     .reference = reference,
     .lower = lower,
-    .flops = flops,
+    .flops = zn_flops_of_input,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -60,6 +60,31 @@ zenith_status zn_infer_one_map(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
+zenith_status zn_infer_two_maps(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 2, 2, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    ZN_TRY(zn_check_same_shape(node, 0, 1, err));
+    zn_infer_like_input(node);
+    return ZENITH_OK;
+}
+
+zenith_status zn_check_stats(const zn_node *node, int input, zn_error *err)
+{
+    const zn_shape *x = &node->inputs[0]->desc.shape, *stats = &node->inputs[input]->desc.shape;
+    if (stats->rank == 3 && stats->dim[0] == x->dim[0] && stats->dim[1] >= 1 &&
+        stats->dim[2] == 2 && x->dim[3] % stats->dim[1] == 0)
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_INTERNAL, "%s: statistics of another map", node->op->name);
+}
+
+size_t zn_group_of(const zn_node *node, int input, int64_t image, int64_t channel)
+{
+    const int64_t channels = node->inputs[0]->desc.shape.dim[3];
+    const int64_t groups = node->inputs[input]->desc.shape.dim[1];
+    return (size_t)(image * groups + channel / (channels / groups));
+}
+
 bool zn_always_rings(const zn_lowering_request *request)
 {
     (void)request;

@@ -29,6 +29,16 @@ zenith_status zn_check_vector(const zn_node *node, int input, int64_t length, zn
 void zn_infer_like_input(zn_node *node);
 zenith_status zn_infer_one_map(zn_node *node, zn_error *err); // one map in, one like it out
 
+zenith_status zn_infer_two_maps(zn_node *node, zn_error *err); // two maps of one shape
+
+// Input `input` is [n, groups, 2]: the statistics (mean, rstd) of input 0's groups of channels.
+zenith_status zn_check_stats(const zn_node *node, int input, zn_error *err);
+// The number of the group, among all of that input, of one of input 0's channels.
+size_t zn_group_of(const zn_node *node, int input, int64_t image, int64_t channel);
+
+// Why the gradient of an operator that is a gradient itself is not there.
+#define ZN_SECOND_GRADIENT "second derivatives are not built"
+
 // `rings` of operators that take each row by itself: whatever the request.
 bool zn_always_rings(const zn_lowering_request *request);
 

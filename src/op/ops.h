@@ -52,6 +52,35 @@ typedef struct zn_group_stats_attributes {
     int64_t elements_per_row; // width * channels / groups of the map that the moments are of
 } zn_group_stats_attributes;
 
+// What a gradient of group_stats needs to know of the moments.
+typedef struct zn_group_stats_gradient_attributes {
+    int64_t rows, elements_per_row;
+} zn_group_stats_gradient_attributes;
+
+// Of both gradients of a convolution: its own numbers, and those that its result does not tell.
+typedef struct zn_conv2d_backward_attributes {
+    int stride, pad;
+    bool direct;
+    int64_t height, width; // of x
+    int64_t kernel_h, kernel_w;
+} zn_conv2d_backward_attributes;
+
+typedef enum zn_difference {
+    ZN_DIFFERENCE_L1 = 0,     // mean of |a - b|
+    ZN_DIFFERENCE_MSE,        // mean of (a - b)^2
+    ZN_DIFFERENCE_CHARBONNIER // mean of sqrt((a - b)^2 + epsilon^2)
+} zn_difference;
+
+typedef struct zn_difference_attributes {
+    zn_difference kind;
+    float epsilon; // of ZN_DIFFERENCE_CHARBONNIER
+} zn_difference_attributes;
+
+enum { ZN_SCALAR_SUM_INPUTS = 4 };
+typedef struct zn_scalar_sum_attributes {
+    float weights[ZN_SCALAR_SUM_INPUTS];
+} zn_scalar_sum_attributes;
+
 // x [n, h, w, in], weight [out, in, kh, kw], bias [out] or NULL -> [n, h', w', out], where
 // h' = (h + 2 pad - kh) / stride + 1.
 zn_node *zn_conv2d(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias,
@@ -66,5 +95,33 @@ zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type,
 // gamma and beta [c]. The moments and statistics on the way are nodes "name.moments", "name.stats".
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,
                        int groups, float epsilon);
+
+// --- losses -------------------------------------------------------------------------------------
+
+// One number [1], f32, whatever the types of a and b, which have one shape.
+zn_node *zn_difference_loss(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
+                            zn_difference_attributes how);
+// sum of weights[i] * numbers[i], each [1].
+zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,
+                       const float *weights, int count);
+
+// --- what gradients are made of -----------------------------------------------------------------
+
+// The attributes of the gradients of a conv2d node.
+zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv);
+
+// conv: the conv2d whose gradient it is. The gradient of a weight is f32 [out, in * kh * kw].
+zn_node *zn_conv2d_backward_data(zn_graph *graph, const char *name, zn_node *dy, zn_node *weight,
+                                 const zn_node *conv);
+zn_node *zn_conv2d_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
+                                    const zn_node *conv);
+zn_node *zn_channel_sum(zn_graph *graph, const char *name, zn_node *x); // f32 [c]
+zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
+zn_node *zn_soft_clip_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
+                               float limit);
+zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x);
+zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
+zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
+                                     zn_node *dloss, const zn_difference_attributes *how);
 
 #endif

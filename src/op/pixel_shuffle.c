@@ -84,6 +84,12 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_enlarge_lower(request, factor_of(request->node), shuffle_rows, out, err);
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    (void)input;
+    return zn_pixel_unshuffle(graph, node->name, dy, factor_of(node));
+}
+
 static const zn_pixel_shuffle_attributes two = {2}, four = {4};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
@@ -102,6 +108,7 @@ const zn_op zn_op_pixel_shuffle = {
     .reference = reference,
     .lower = lower,
     .rings = zn_always_rings,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

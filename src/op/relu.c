@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // max(x, 0). A NaN stays NaN. Nearly always fused into a convolution; see conv2d_fused.c.
+#include "src/kernel/elementwise.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
+#include "src/op/row_lowering.h"
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
@@ -14,6 +16,22 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
         float x = zn_value_get(&inputs[0], i);
         zn_value_set(output, i, x < 0 ? 0 : x);
     }
+}
+
+static void row(const zn_node *node, const float *const *inputs, float *dst)
+{
+    zn_relu_f32(inputs[0], dst, zn_row_elements(node));
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_row_lower(request, 1, row, out, err);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    (void)input;
+    return zn_relu_gradient(graph, node->name, dy, graph->nodes[node->id]);
 }
 
 static const zn_op_sample samples[] = {
@@ -28,6 +46,8 @@ const zn_op zn_op_relu = {
     .result_types = ZN_MAP_TYPES,
     .infer = zn_infer_one_map,
     .reference = reference,
+    .lower = lower,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -101,6 +101,12 @@ static double flops(const zn_node *node)
     return 3.0 * (double)elements;
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    return zn_graph_add(graph, &zn_op_row_moments_gradient, node->name,
+                        (zn_node *[]){node->inputs[input], dy}, 2, NULL);
+}
+
 static const zn_row_moments_attributes one = {1}, four = {4}, many = {32};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &one},
@@ -118,6 +124,7 @@ const zn_op zn_op_row_moments = {
     .reference = reference,
     .lower = lower,
     .flops = flops,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

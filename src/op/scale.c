@@ -27,6 +27,12 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
+// The number is the caller's: it gets no gradient.
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    return input == 0 ? zn_scale(graph, node->name, dy, node->inputs[1]) : NULL;
+}
+
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 2, .inputs = {{4, {1, 1, 1, 4}}, {0, {0}}}},
     {.name = "odd", .inputs_count = 2, .inputs = {{4, {1, 5, 7, 3}}, {0, {0}}}},
@@ -39,6 +45,7 @@ const zn_op zn_op_scale = {
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .reference = reference,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

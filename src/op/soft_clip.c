@@ -25,6 +25,12 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_soft_clip_attributes *a = node->attributes;
+    return zn_soft_clip_gradient(graph, node->name, dy, node->inputs[input], a->limit);
+}
+
 static const zn_soft_clip_attributes three = {3}, half = {0.5f};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &three},
@@ -39,6 +45,7 @@ const zn_op zn_op_soft_clip = {
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .reference = reference,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -122,6 +122,7 @@ const zn_op zn_op_upsample2_conv = {
     .accepts = accepts,
     .build = build,
     .expand = expand,
+    .no_gradient = "it is only made after differentiation",
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -107,9 +107,10 @@ zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_
     if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
     const void *packed, *bias = NULL;
+    const zn_conv_weight weight = zn_conv_weight_of(&node->inputs[1]->constant);
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel:doubled"};
     l->run = zn_doubled_pick(request->cpu.isa);
-    ZN_GO(zn_conv_weights_for_doubled(request->packs, &node->inputs[1]->constant, &packed, err));
+    ZN_GO(zn_conv_weights_for_doubled(request->packs, &weight, &packed, err));
     if (node->inputs_count == 3)
         ZN_GO(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));
     l->args = (zn_doubled_args){.width = x[2],

@@ -54,6 +54,12 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_enlarge_lower(request, 2, upsample_rows, out, err);
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    (void)input;
+    return zn_sum2(graph, node->name, dy);
+}
+
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 4}}}},
@@ -70,6 +76,7 @@ const zn_op zn_op_upsample2 = {
     .reference = reference,
     .lower = lower,
     .rings = zn_always_rings,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

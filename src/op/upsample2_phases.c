@@ -108,7 +108,7 @@ static void fold(const zn_tensor *weight, int phase, float *folded)
 static zenith_status prepare_phase(phases_lowering *l, const zn_lowering_request *request,
                                    int phase, zn_error *err)
 {
-    const zn_conv_parts parts = zn_upsample2_parts(request->node);
+    zn_conv_parts parts = zn_upsample2_parts(request->node);
     const zn_tensor *weight = &request->node->inputs[WEIGHT]->constant;
     const int64_t *w = weight->desc.shape.dim;
     zn_tensor folded = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(w[0], w[1], 2, 2))};
@@ -118,8 +118,9 @@ static zenith_status prepare_phase(phases_lowering *l, const zn_lowering_request
     if (!folded.data) return zn_fail_memory(err, bytes);
     fold(weight, phase, folded.data);
     zn_text_format(variant, sizeof variant, "phase %d", phase);
-    zenith_status status = zn_conv_dot_prepare(request, &parts, &folded, variant, &l->phases[phase],
-                                               err);
+    parts.weight.tensor = folded;
+    parts.weight.variant = variant;
+    zenith_status status = zn_conv_dot_prepare(request, &parts, &l->phases[phase], err);
     zn_free(folded.data);
     if (status != ZENITH_OK) return status;
     zn_conv_dot_args *args = &l->phases[phase].args;

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], the inverse of pixel_shuffle and its
+// gradient. A copy, so type and scale stay.
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/row_lowering.h"
+
+#include <string.h>
+
+static int factor_of(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->factor;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    const zn_desc *x = &node->inputs[0]->desc;
+    const int64_t *dim = x->shape.dim, r = factor_of(node);
+    if (r < 1 || r > 16 || dim[1] % r != 0 || dim[2] % r != 0 || dim[3] > INT32_MAX)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%lldx%lld pixels do not divide into squares of %lld", (long long)dim[2],
+                       (long long)dim[1], (long long)r);
+    node->desc = *x;
+    node->desc.shape = ZN_SHAPE(dim[0], dim[1] / r, dim[2] / r, dim[3] * r * r);
+    return ZENITH_OK;
+}
+
+static zn_rows rows(const zn_node *node, int input, zn_rows out)
+{
+    (void)input;
+    return zn_rows_taken(factor_of(node), out);
+}
+
+// Where element `to` of a row of the result comes from among its r rows of the input.
+static size_t source_of(const zn_node *node, size_t to)
+{
+    const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
+    const size_t width = (size_t)node->desc.shape.dim[2] * r, plain = channels / (r * r);
+    const size_t x = to / channels, c = to % channels / (r * r);
+    const size_t i = to % channels / r % r, j = to % r;
+    return (i * width + x * r + j) * plain + c;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const int64_t *dim = output->desc.shape.dim;
+    const size_t bytes = zn_type_size(output->desc.type);
+    const size_t row_elements = (size_t)(dim[2] * dim[3]), count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) {
+        size_t from = i / row_elements * row_elements + source_of(node, i % row_elements);
+        memcpy((uint8_t *)output->data + i * bytes, (const uint8_t *)inputs[0].data + from * bytes,
+               bytes);
+    }
+}
+
+static void unshuffle_row(const zn_node *node, const float *const *inputs, float *dst)
+{
+    const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
+    const size_t width = (size_t)node->desc.shape.dim[2], plain = channels / (r * r);
+    for (size_t i = 0; i < r; i++) {
+        const float *src = inputs[0] + i * width * r * plain;
+        for (size_t x = 0; x < width; x++) {
+            for (size_t j = 0; j < r; j++) {
+                float *to = dst + x * channels + i * r + j;
+                for (size_t c = 0; c < plain; c++) to[c * r * r] = *src++;
+            }
+        }
+    }
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_row_lower(request, factor_of(request->node), unshuffle_row, out, err);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    (void)input;
+    return zn_pixel_shuffle(graph, node->name, dy, factor_of(node));
+}
+
+static const zn_pixel_shuffle_attributes two = {2}, four = {4};
+static const zn_op_sample samples[] = {
+    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 1}}}, .attributes = &two},
+    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 10, 14, 3}}}, .attributes = &two},
+    {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 12, 36, 3}}}, .attributes = &four},
+};
+
+const zn_op zn_op_pixel_unshuffle = {
+    .name = "pixel_unshuffle",
+    .summary = "pixels to channels: the height and width divided by r",
+    .attributes_size = sizeof(zn_pixel_shuffle_attributes),
+    .traits = ZN_OP_FOLLOWS,
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .rows = rows,
+    .reference = reference,
+    .lower = lower,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor)
+{
+    const zn_pixel_shuffle_attributes attributes = {factor};
+    return zn_graph_add(graph, &zn_op_pixel_unshuffle, name, &x, 1, &attributes);
+}
