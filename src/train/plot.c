@@ -114,6 +114,13 @@ static void draw_level(drawing *d, double value, double shown)
     put(d, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", LEFT - 8, y + 4, shown);
 }
 
+// Of a logarithmic axis over a small range: round values.
+static void draw_values(drawing *d)
+{
+    double low = pow(10, d->low), high = pow(10, d->high), step = nice_step(high - low, GRID);
+    for (double v = ceil(low / step) * step; v <= high; v += step) draw_level(d, log10(v), v);
+}
+
 // Of a logarithmic axis: 1, 2 and 5 times the powers of ten, or the powers alone where there are
 // many.
 static void draw_decades(drawing *d)
@@ -133,7 +140,9 @@ static void draw_grid(drawing *d)
 {
     const panel *p = d->panel;
     double step = nice_step(d->high - d->low, GRID);
-    if (p->logarithmic)
+    if (p->logarithmic && d->high - d->low < 1)
+        draw_values(d);
+    else if (p->logarithmic)
         draw_decades(d);
     else
         for (double v = ceil(d->low / step) * step; v <= d->high; v += step) draw_level(d, v, v);
