@@ -130,22 +130,33 @@ typedef struct phase {
     char variant[VARIANT_SIZE];
 } phase;
 
-// weights [out, in, kh, kw] to those of the phase, [in, out, taps, taps], the last tap first.
-static void turn(const zn_node *node, const phase *p, float *turned)
+// One tap of the phase's weights [in, out, taps, taps]: [in, out] of them, from the kernel's tap `from`
+// on, every `taps` elements at `to`.
+static void turn_tap(const zn_tensor *weight, size_t from, size_t taps, float *to)
 {
-    const zn_conv2d_backward_attributes *a = node->attributes;
-    const zn_tensor *weight = &node->inputs[WEIGHT]->constant;
     const int64_t *w = weight->desc.shape.dim;
-    const int64_t high = p->down.taps, wide = p->across.taps;
-    for (int64_t k = 0; k < w[1] * w[0] * high * wide; k++) {
-        const int64_t i = k / (wide * high * w[0]), o = k / (wide * high) % w[0];
-        const int64_t row = k / wide % high - p->down.zeros, column = k % wide - p->across.zeros;
-        turned[k] = 0;
-        if (row < 0 || column < 0) continue;
-        const int64_t last_down = high - p->down.zeros - 1, last = wide - p->across.zeros - 1;
-        const int64_t top = p->down.first + a->stride * (last_down - row);
-        const int64_t left = p->across.first + a->stride * (last - column);
-        turned[k] = zn_value_get(weight, (size_t)(((o * w[1] + i) * w[2] + top) * w[3] + left));
+    const size_t out = (size_t)w[0], in = (size_t)w[1], all = (size_t)(w[2] * w[3]);
+    for (size_t i = 0; i < in; i++) {
+        for (size_t o = 0; o < out; o++, to += taps)
+            *to = zn_value_get(weight, (o * in + i) * all + from);
+    }
+}
+
+// weights [out, in, kh, kw] to those of the phase, [in, out, taps, taps], the last tap first.
+static void turn(const void *arg, float *turned)
+{
+    const phase *p = arg;
+    const zn_conv2d_backward_attributes *a = p->node.attributes;
+    const zn_tensor *weight = &p->node.inputs[WEIGHT]->constant;
+    const int64_t *w = weight->desc.shape.dim, high = p->down.taps, wide = p->across.taps;
+    memset(turned, 0, (size_t)(w[0] * w[1] * high * wide) * sizeof *turned);
+    for (int64_t row = p->down.zeros; row < high; row++) {
+        const int64_t top = p->down.first + a->stride * (high - 1 - row);
+        for (int64_t column = p->across.zeros; column < wide; column++) {
+            const int64_t left = p->across.first + a->stride * (wide - 1 - column);
+            turn_tap(weight, (size_t)(top * w[3] + left), (size_t)(high * wide),
+                     turned + row * wide + column);
+        }
     }
 }
 
@@ -162,7 +173,6 @@ static void make_phase(const zn_node *node, int64_t y, int64_t x, phase *p)
                                   (dim[2] - x + a->stride - 1) / a->stride, dim[3]);
 }
 
-// Without the weights' values, which `turn` makes.
 static zn_conv_parts take_apart(const zn_node *node, const phase *p)
 {
     const zn_conv2d_backward_attributes *a = node->attributes;
@@ -170,7 +180,7 @@ static zn_conv_parts take_apart(const zn_node *node, const phase *p)
     const int64_t *w = parameter->desc.shape.dim;
     const zn_desc turned = zn_desc_make(ZN_F32, ZN_SHAPE(w[1], w[0], p->down.taps, p->across.taps));
     return (zn_conv_parts){.node = &p->node,
-                           .weight = {{turned, NULL}, parameter->data, p->variant},
+                           .weight = {{turned, NULL}, parameter->data, p->variant, turn, p},
                            .stride = 1,
                            .pad = (int)p->across.padding,
                            .direct = a->direct};
@@ -179,19 +189,11 @@ static zn_conv_parts take_apart(const zn_node *node, const phase *p)
 static zenith_status lower_phase(const zn_lowering_request *request, const phase *p, int64_t rows,
                                  zn_lowering **out, zn_error *err)
 {
-    zn_conv_parts parts = take_apart(request->node, p);
+    const zn_conv_parts parts = take_apart(request->node, p);
     zn_lowering_request of_phase = *request;
     of_phase.node = &p->node;
     of_phase.rows = rows;
-    size_t bytes = 0;
-    if (!zn_desc_bytes(&parts.weight.tensor.desc, &bytes)) return zn_fail_memory(err, SIZE_MAX);
-    float *turned = zn_alloc(bytes);
-    if (!turned) return zn_fail_memory(err, bytes);
-    turn(request->node, p, turned);
-    parts.weight.tensor.data = turned;
-    zenith_status status = zn_conv_lower(&of_phase, &parts, out, err);
-    zn_free(turned);
-    return status;
+    return zn_conv_lower(&of_phase, &parts, out, err);
 }
 
 // --- with a stride: the phases, and their pixels put between each other ---------------------------

@@ -258,6 +258,7 @@ static bool computes_natively(const zn_cpu *cpu, zn_type type)
 static zenith_status find_in_dnn(conv_lowering *l, const zn_lowering_request *request,
                                  const zn_conv_parts *parts, compute_types *chosen, zn_error *err)
 {
+    if (pad_right(parts) < 0) return ZENITH_UNSUPPORTED; // columns that nothing reads
     const zn_type x = parts->node->inputs[0]->desc.type, y = parts->node->desc.type;
     const int levels = zn_is_quantised(x) ? zn_conv_levels(&request->cpu) : 0;
     const zn_type weights = zn_is_quantised(x) ? ZN_S8 : x == ZN_BF16X2 ? ZN_BF16 : x;

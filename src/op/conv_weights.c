@@ -26,7 +26,7 @@ typedef void transform_fn(const float *dense, int64_t channels_out, int64_t chan
 // What a packing function needs.
 typedef struct packing {
     packed_for layout;
-    const zn_tensor *weight; // [out, in, kh, kw]
+    const zn_conv_weight *weight;
     zn_type type;
     int levels;
     int repeats;             // how often each input channel stands in the packed weights
@@ -62,14 +62,15 @@ void zn_conv_weight_scales(const zn_tensor *weight, int levels, float *scales)
     }
 }
 
-static void fill_dense(const packing *p, void *dense)
+// Rounded to the grid of levels, and with each input channel as often as asked.
+static void fill_rounded(const packing *p, const zn_tensor *weight, void *dense)
 {
-    const int64_t *dim = p->weight->desc.shape.dim;
-    const size_t length = channel_length(p->weight), taps = (size_t)(dim[2] * dim[3]);
+    const int64_t *dim = weight->desc.shape.dim;
+    const size_t length = channel_length(weight), taps = (size_t)(dim[2] * dim[3]);
     for (size_t o = 0; o < (size_t)dim[0]; o++) {
-        float scale = p->levels ? channel_scale(p->weight, o, length, p->levels) : 1.0f;
+        float scale = p->levels ? channel_scale(weight, o, length, p->levels) : 1.0f;
         for (size_t i = o * length; i < (o + 1) * length; i++) {
-            float value = zn_value_get(p->weight, i);
+            float value = zn_value_get(weight, i);
             if (p->levels) {
                 value = rintf(value / scale);
                 if (p->type != ZN_S8) value *= scale;
@@ -82,19 +83,29 @@ static void fill_dense(const packing *p, void *dense)
     }
 }
 
-static zenith_status pack(void *arg, void *dst, zn_error *err)
+// The usual ones have a quick way: weights in training are packed after every step.
+static void fill_dense(const packing *p, const zn_tensor *weight, void *dense)
 {
-    const packing *p = arg;
-    const int64_t *dim = p->weight->desc.shape.dim;
-    size_t bytes = zn_value_count(p->weight) * (size_t)p->repeats * zn_type_size(p->type);
-    void *dense = zn_alloc(bytes);
-    if (!dense) return zn_fail_memory(err, bytes);
-    fill_dense(p, dense);
-    zenith_status status = ZENITH_OK;
+    const size_t count = zn_value_count(weight);
+    const bool plain = !p->levels && p->repeats == 1 && weight->desc.type == ZN_F32 &&
+                       weight->desc.scale == 1.0f && (uintptr_t)weight->data % sizeof(float) == 0;
+    if (plain && p->type == ZN_F32) {
+        memcpy(dense, weight->data, count * sizeof(float));
+    } else if (plain && p->type == ZN_BF16) {
+        const float *src = weight->data;
+        uint16_t *dst = dense;
+        for (size_t i = 0; i < count; i++) dst[i] = zn_f32_to_bf16(src[i]);
+    } else {
+        fill_rounded(p, weight, dense);
+    }
+}
+
+static zenith_status pack_dense(const packing *p, const void *dense, void *dst, zn_error *err)
+{
+    const int64_t *dim = p->weight->tensor.desc.shape.dim;
     switch (p->layout) {
     case FOR_DNN:
-        status = zn_dnn_conv_pack(p->conv, dense, dst, err);
-        break;
+        return zn_dnn_conv_pack(p->conv, dense, dst, err);
     case FOR_CONV_F32:
         zn_conv_f32_pack(dense, dim[0], dim[1], (int)dim[2], (int)dim[3], dst);
         break;
@@ -106,7 +117,25 @@ static zenith_status pack(void *arg, void *dst, zn_error *err)
                          dst);
         break;
     }
-    zn_free(dense);
+    return ZENITH_OK;
+}
+
+static zenith_status pack(void *arg, void *dst, zn_error *err)
+{
+    const packing *p = arg;
+    zn_tensor weight = p->weight->tensor;
+    const size_t made = p->weight->make ? zn_value_count(&weight) * sizeof(float) : 0;
+    const size_t bytes = zn_value_count(&weight) * (size_t)p->repeats * zn_type_size(p->type);
+    uint8_t *memory = zn_alloc(zn_round_up(made, ZN_ALIGN) + bytes);
+    if (!memory) return zn_fail_memory(err, made + bytes);
+    void *dense = memory + zn_round_up(made, ZN_ALIGN);
+    if (p->weight->make) {
+        weight.data = memory;
+        p->weight->make(p->weight->arg, weight.data);
+    }
+    fill_dense(p, &weight, dense);
+    zenith_status status = pack_dense(p, dense, dst, err);
+    zn_free(memory);
     return status;
 }
 
@@ -115,7 +144,7 @@ zenith_status zn_conv_weights_for_dnn(zn_packs *packs, const zn_conv_weight *wei
                                       const void **out, zn_error *err)
 {
     const zn_layout *layout = zn_dnn_conv_layout(conv);
-    packing p = {FOR_DNN, &weight->tensor, type, levels, repeats, conv, NULL};
+    packing p = {FOR_DNN, weight, type, levels, repeats, conv, NULL};
     char key[KEY_SIZE];
     size_t used = zn_text_format(key, sizeof key, "conv %s levels %d repeats %d %s ",
                                  zn_type_name(type), levels, repeats, weight->variant);
@@ -130,7 +159,7 @@ zenith_status zn_conv_weights_for_kernel(zn_packs *packs, const zn_conv_weight *
                                          const void **out, zn_error *err)
 {
     const int64_t *dim = weight->tensor.desc.shape.dim;
-    packing p = {FOR_CONV_F32, &weight->tensor, ZN_F32, levels, 1, NULL, NULL};
+    packing p = {FOR_CONV_F32, weight, ZN_F32, levels, 1, NULL, NULL};
     size_t bytes;
     if (!zn_conv_f32_packed_bytes(dim[0], dim[1], (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
@@ -143,7 +172,7 @@ zenith_status zn_conv_weights_for_dot(zn_packs *packs, const zn_conv_weight *wei
                                       int levels, int repeats, const void **out, zn_error *err)
 {
     const int64_t *dim = weight->tensor.desc.shape.dim;
-    packing p = {FOR_CONV_DOT, &weight->tensor, type, levels, repeats, NULL, NULL};
+    packing p = {FOR_CONV_DOT, weight, type, levels, repeats, NULL, NULL};
     size_t bytes;
     if (!zn_conv_dot_packed_bytes(type, dim[0], dim[1] * repeats, (int)dim[2], (int)dim[3], &bytes))
         return zn_fail_memory(err, SIZE_MAX);
@@ -157,7 +186,7 @@ zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_conv_weight
                                            int levels, const void **out, zn_error *err)
 {
     const int64_t *dim = weight->tensor.desc.shape.dim;
-    packing p = {FOR_TRANSFORM, &weight->tensor, ZN_F32, levels, 1, NULL, zn_winograd_pack};
+    packing p = {FOR_TRANSFORM, weight, ZN_F32, levels, 1, NULL, zn_winograd_pack};
     size_t bytes;
     if (!zn_winograd_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
     char key[KEY_SIZE];
@@ -170,7 +199,7 @@ zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_conv_weight 
 {
     static const char key[] = "doubled";
     const int64_t *dim = weight->tensor.desc.shape.dim;
-    packing p = {FOR_TRANSFORM, &weight->tensor, ZN_F32, 0, 1, NULL, zn_doubled_pack};
+    packing p = {FOR_TRANSFORM, weight, ZN_F32, 0, 1, NULL, zn_doubled_pack};
     size_t bytes;
     if (!zn_doubled_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
     return zn_packs_get(packs, weight->source, key, sizeof key, bytes, pack, &p, out, err);

@@ -22,11 +22,14 @@ typedef struct zn_conv_weight {
     zn_tensor tensor;    // [out, in, kh, kw]; need not outlive the call that packs it
     const void *source;  // the parameter's bytes, which packed forms are found by
     const char *variant; // what was made of it; "": nothing
+    // Not NULL: makes the values, f32, when they are packed; tensor.data is not there.
+    void (*make)(const void *arg, float *dst);
+    const void *arg;
 } zn_conv_weight;
 
 static inline zn_conv_weight zn_conv_weight_of(const zn_tensor *parameter)
 {
-    return (zn_conv_weight){*parameter, parameter->data, ""};
+    return (zn_conv_weight){*parameter, parameter->data, "", NULL, NULL};
 }
 
 // Packed by oneDNN in `type`. levels 0: not rounded to a grid; else the integers (type s8) or the

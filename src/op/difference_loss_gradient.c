@@ -60,7 +60,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 }
 
 static const zn_difference_attributes l1 = {ZN_DIFFERENCE_L1, 0}, mse = {ZN_DIFFERENCE_MSE, 0},
-                                      smooth = {ZN_DIFFERENCE_CHARBONNIER, 0.1f};
+                                      smooth = {ZN_DIFFERENCE_CHARBONNIER, 3};
 #define SAMPLE(label, attribute, h, w, c)                                                          \
     {                                                                                              \
         .name = label, .inputs_count = INPUTS,                                                     \

@@ -1,0 +1,410 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every gradient tensor of TAESD's and TAEF2's encoder and decoder against PyTorch in float64
+// (tools/make_gradient_goldens.py): the length of each and its projections on four vectors. In f32 by
+// our own kernels and by oneDNN within 1e-4; in bf16 within what bf16 is. Then what training does: the
+// weights in one block, a step down the gradient, plans and packs refreshed.
+#include "tests/testing.h"
+
+#include "src/dnn/dnn.h"
+#include "src/format/safetensors.h"
+#include "src/graph/gradient.h"
+#include "src/graph/passes.h"
+#include "src/graph/plan.h"
+#include "src/model/model.h"
+#include "src/op/ops.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZE = 32, FACTOR = 8, MAX_TENSORS = 160, PROJECTIONS = 4 };
+
+// A part of a model as a training graph: inputs are x and the target, outputs the loss and the gradient
+// of each parameter and of x. Weights are f32 in one block.
+typedef struct training {
+    const char *model;
+    unsigned part;
+    zn_safetensors *golden;
+    float *block;
+    size_t block_count;
+    zn_graph plain, graph; // as built, and typed and fused
+    size_t forward;        // nodes of `plain` up to the loss
+    bool recomputes;
+    zn_node *of[MAX_TENSORS], *gradients[MAX_TENSORS];
+    size_t count;        // parameters; of[count] is x
+    float *x, *target;   // NHWC
+    size_t x_row, y_row; // elements
+    zn_packs *packs;
+    zn_plan *plan;
+    void *arena;
+    float loss;
+    float *results[MAX_TENSORS];
+} training;
+
+static const char *prefix(const training *t)
+{
+    return t->part == ZN_ENCODER ? "encoder" : "decoder";
+}
+
+static void *need(void *block)
+{
+    assert_non_null(block);
+    return block;
+}
+
+static size_t count_of(const zn_node *node)
+{
+    size_t count = 0;
+    assert_true(zn_shape_elements(&node->desc.shape, &count));
+    return count;
+}
+
+// --- inputs -------------------------------------------------------------------------------------
+
+static float *picture(const training *t)
+{
+    const zn_file_tensor *tensor = need(
+        (void *)(uintptr_t)zn_safetensors_find(t->golden, "image_u8"));
+    float *values = need(malloc(tensor->bytes * sizeof *values));
+    for (size_t i = 0; i < tensor->bytes; i++)
+        values[i] = (float)((const uint8_t *)tensor->data)[i] / 255;
+    return values;
+}
+
+static float *map_of(const training *t, const char *name) // [1, C, h, w] to [h, w, C]
+{
+    zn_error err = {0};
+    const zn_file_tensor *tensor = need((void *)(uintptr_t)zn_safetensors_find(t->golden, name));
+    const int64_t *dim = tensor->shape.dim;
+    float *planes = need(malloc(tensor->bytes)), *values = need(malloc(tensor->bytes));
+    zn_test_ok(zn_safetensors_read_f32(tensor, planes, &err), &err);
+    const int64_t pixels = dim[2] * dim[3];
+    for (int64_t i = 0; i < dim[1] * pixels; i++)
+        values[i % pixels * dim[1] + i / pixels] = planes[i];
+    free(planes);
+    return values;
+}
+
+// --- the graph ----------------------------------------------------------------------------------
+
+// Every parameter as f32 in the block, in the order of the graph. A family may name one twice to look
+// at its shape: such a node has no reader.
+static void gather_weights(training *t)
+{
+    const int *uses = need(zn_graph_count_uses(&t->plain, &t->plain.arena));
+    for (size_t id = 0; id < t->plain.count; id++) {
+        zn_node *node = t->plain.nodes[id];
+        if (node->kind != ZN_NODE_PARAMETER || uses[id] == 0) continue;
+        assert_true(t->count < MAX_TENSORS - 1);
+        t->of[t->count++] = node;
+        t->block_count += count_of(node);
+    }
+    t->block = need(zn_alloc(t->block_count * sizeof(float)));
+    float *next = t->block;
+    for (size_t i = 0; i < t->count; i++) {
+        zn_node *node = t->of[i];
+        const size_t count = count_of(node);
+        for (size_t k = 0; k < count; k++)
+            next[k] = zn_type_load(node->desc.type, node->constant.data, k);
+        node->desc.type = node->constant.desc.type = ZN_F32;
+        node->constant.data = next;
+        next += count;
+    }
+}
+
+static void build(training *t, const zn_model *model)
+{
+    zn_error err = {0};
+    const int64_t low = SIZE / FACTOR, latent = model->variant->latent_channels;
+    const zn_desc image = zn_desc_make(ZN_F32, ZN_SHAPE(1, SIZE, SIZE, 3));
+    const zn_desc code = zn_desc_make(ZN_F32, ZN_SHAPE(1, low, low, latent));
+    const bool encoder = t->part == ZN_ENCODER;
+    t->x = encoder ? picture(t) : map_of(t, "latent");
+    t->target = encoder ? map_of(t, "target") : picture(t);
+    t->x_row = (size_t)(encoder ? SIZE * 3 : low * latent);
+    t->y_row = (size_t)(encoder ? low * latent : SIZE * 3);
+    zn_graph *graph = &t->plain;
+    zn_graph_begin(graph, &err);
+    zn_node *x = zn_graph_input(graph, "x", encoder ? image : code);
+    zn_node *y = zn_model_build(model, t->part, graph, x);
+    zn_test_ok(graph->status, &err);
+    gather_weights(t);
+    t->of[t->count] = x;
+    zn_node *target = zn_graph_input(graph, "target", encoder ? code : image);
+    zn_node *loss = zn_difference_loss(graph, "loss", y, target,
+                                       (zn_difference_attributes){ZN_DIFFERENCE_MSE, 0});
+    t->forward = graph->count;
+    zn_graph_gradients(graph, loss, t->of, t->count + 1, zn_add, t->gradients);
+    zn_graph_output(graph, loss);
+    for (size_t i = 0; i <= t->count; i++) zn_graph_output(graph, t->gradients[i]);
+    zn_test_ok(zn_graph_finish(graph), &err);
+}
+
+static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
+{
+    return zn_convert(graph, node->name, node, type, scale);
+}
+
+static void compile(training *t, zn_type type, zn_dnn *dnn)
+{
+    zn_error err = {0};
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_graph again = {0}, fused = {0}, typed = {0};
+    const zn_type_policy policy = {.type = type, .convert = convert};
+    if (t->recomputes) {
+        bool *keep = need(zn_alloc(t->forward * sizeof *keep));
+        zn_recompute_cuts(&t->plain, t->forward, keep);
+        zn_test_ok(zn_pass_recompute(&t->plain, t->forward, keep, &again, &err), &err);
+        zn_free(keep);
+    }
+    const zn_graph *plain = t->recomputes ? &again : &t->plain;
+    zn_test_ok(zn_pass_fuse(plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
+    zn_test_ok(zn_pass_types(&fused, &policy, &typed, &err), &err);
+    zn_test_ok(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &cpu, &t->graph, &err), &err);
+    zn_graph_free(&again);
+    zn_graph_free(&fused);
+    zn_graph_free(&typed);
+    zn_test_ok(zn_packs_create(&t->packs, &err), &err);
+    const zn_plan_options options = {
+        .mode = ZN_PLAN_PLANES, .cpu = cpu, .threads = 1, .dnn = dnn, .packs = t->packs};
+    zn_test_ok(zn_plan_create(&t->graph, &options, &t->plan, &err), &err);
+    t->arena = need(zn_alloc(zn_plan_bytes(t->plan)));
+    for (size_t i = 0; i <= t->count; i++)
+        t->results[i] = need(zn_alloc(count_of(t->of[i]) * sizeof(float)));
+}
+
+// --- running ------------------------------------------------------------------------------------
+
+static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
+                               zn_error *err)
+{
+    const training *t = cookie;
+    const size_t width = input == 0 ? t->x_row : t->y_row;
+    (void)err;
+    memcpy(dst, (input == 0 ? t->x : t->target) + (size_t)row * width,
+           (size_t)count * width * sizeof(float));
+    return ZENITH_OK;
+}
+
+static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
+                                const void *src, zn_error *err)
+{
+    training *t = cookie;
+    (void)err;
+    if (output == 0) {
+        memcpy(&t->loss, src, sizeof t->loss);
+        return ZENITH_OK;
+    }
+    const size_t number = (size_t)output - 1;
+    const bool map = number == t->count;
+    const size_t width = map ? t->x_row : count_of(t->of[number]);
+    memcpy(t->results[number] + (size_t)row * width, src, (size_t)count * width * sizeof(float));
+    return ZENITH_OK;
+}
+
+static void run(training *t)
+{
+    zn_error err = {0};
+    const zn_run run = {.read = read_rows, .write = write_rows, .cookie = t};
+    memset(t->arena, 0xff, zn_plan_bytes(t->plan)); // NaN: what was not written must not be read
+    zn_test_ok(zn_plan_run(t->plan, t->arena, NULL, &run, &err), &err);
+}
+
+static void release(training *t) // what compile made
+{
+    zn_plan_free(t->plan);
+    zn_packs_free(t->packs);
+    zn_free(t->arena);
+    zn_graph_free(&t->graph);
+    for (size_t i = 0; i <= t->count; i++) zn_free(t->results[i]);
+}
+
+static void finish(training *t) // what build made
+{
+    zn_safetensors_free(t->golden);
+    zn_graph_free(&t->plain);
+    zn_free(t->block);
+    free(t->x);
+    free(t->target);
+}
+
+// --- against PyTorch ----------------------------------------------------------------------------
+
+// The largest difference of the projections, as part of the gradient's length.
+static double compare_tensor(const training *t, size_t number)
+{
+    char name[128];
+    const bool input = number == t->count;
+    if (input)
+        snprintf(name, sizeof name, "%s.input.gradient", prefix(t));
+    else
+        snprintf(name, sizeof name, "%s.gradient", t->of[number]->name);
+    const zn_file_tensor *tensor = zn_safetensors_find(t->golden, name);
+    if (!tensor) fail_msg("%s: the golden has no %s", t->model, name);
+    double golden[1 + PROJECTIONS], sums[1 + PROJECTIONS] = {0}, worst = 0;
+    memcpy(golden, tensor->data, sizeof golden);
+    for (size_t i = 0; i < count_of(t->of[number]); i++) {
+        const double value = (double)t->results[number][i];
+        sums[0] += value * value;
+        for (int k = 1; k <= PROJECTIONS; k++) sums[k] += value * cos((double)(i + 1) * k);
+    }
+    sums[0] = sqrt(sums[0]);
+    for (int k = 0; k <= PROJECTIONS; k++)
+        worst = fmax(worst, fabs(sums[k] - golden[k]) / golden[0]);
+    return worst;
+}
+
+// Returns the bytes of the plan.
+static size_t check_type(training *t, zn_type type, zn_dnn *dnn, double bound)
+{
+    compile(t, type, dnn);
+    const size_t bytes = zn_plan_bytes(t->plan);
+    run(t);
+    double loss, worst = 0;
+    char name[64];
+    snprintf(name, sizeof name, "%s.loss", prefix(t));
+    memcpy(&loss, zn_safetensors_find(t->golden, name)->data, sizeof loss);
+    if (!(fabs((double)t->loss - loss) <= bound * loss))
+        fail_msg("%s %s: loss %.9g, not %.9g", t->model, prefix(t), (double)t->loss, loss);
+    for (size_t i = 0; i <= t->count; i++) {
+        const double error = compare_tensor(t, i);
+        if (!(error <= bound))
+            fail_msg("%s %s: the gradient of %s is %.3g off", t->model, prefix(t), t->of[i]->name,
+                     error);
+        worst = fmax(worst, error);
+    }
+    print_message("%s %s, %s%s%s: %zu gradients within %.2g, %zu KB\n", t->model, prefix(t),
+                  zn_type_name(type), dnn ? " with oneDNN" : "",
+                  t->recomputes ? ", recomputed" : "", t->count + 1, worst, bytes / 1024);
+    release(t);
+    return bytes;
+}
+
+static void check_model(const char *name)
+{
+    char file[64];
+    zn_error err = {0};
+    zn_model *model = NULL;
+    zn_dnn *dnn = NULL;
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_test_need(zn_test_weights());
+    const zn_model_request request = {name, zn_test_weights(), ZN_ENCODER | ZN_DECODER};
+    zn_test_ok(zn_model_open(&request, &model, &err), &err);
+    (void)!zn_dnn_create(&cpu, &dnn, NULL);
+    snprintf(file, sizeof file, "tests/golden/gradients_%s.safetensors", name);
+    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+        training t = {.model = name, .part = part};
+        zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &t.golden, &err),
+                   &err);
+        build(&t, model);
+        const size_t all = check_type(&t, ZN_F32, NULL, 1e-4);
+        t.recomputes = true;
+        const size_t less = check_type(&t, ZN_F32, NULL, 1e-4);
+        if (less > all * 3 / 4) fail_msg("%zu bytes, and %zu with recomputation", all, less);
+        t.recomputes = false;
+        if (dnn) check_type(&t, ZN_F32, dnn, 1e-4);
+        // The encoder's loss is the square of a tenth of its result, so errors of bf16 count tenfold.
+        check_type(&t, ZN_BF16, dnn, part == ZN_ENCODER ? 0.5 : 0.3);
+        finish(&t);
+    }
+    zn_dnn_free(dnn);
+    zn_model_unref(model);
+}
+
+static void taesd(void **state)
+{
+    (void)state;
+    check_model("taesd");
+}
+
+static void taef2(void **state)
+{
+    (void)state;
+    check_model("taef2");
+}
+
+// --- training -----------------------------------------------------------------------------------
+
+static void step_down(training *t, float rate)
+{
+    float *weights = t->block;
+    for (size_t i = 0; i < t->count; i++) {
+        const size_t count = count_of(t->of[i]);
+        for (size_t k = 0; k < count; k++) *weights++ -= rate * t->results[i][k];
+    }
+}
+
+// A step, and then the refreshed plan against one that is made anew: the same bits.
+static void check_step(training *t, zn_type type, zn_dnn *dnn)
+{
+    zn_error err = {0};
+    float *kept = need(zn_alloc(t->block_count * sizeof(float)));
+    memcpy(kept, t->block, t->block_count * sizeof(float));
+    compile(t, type, dnn);
+    run(t);
+    const float before = t->loss;
+    step_down(t, 1e-3f);
+    zn_packs_refresh(t->packs, t->block, t->block_count * sizeof(float));
+    zn_test_ok(zn_plan_refresh(t->plan, &err), &err);
+    run(t);
+    const float after = t->loss;
+    print_message("%s%s: loss %g, after a step %g\n", zn_type_name(type), dnn ? " with oneDNN" : "",
+                  (double)before, (double)after);
+    assert_true(after < before);
+    float *refreshed[MAX_TENSORS];
+    for (size_t i = 0; i <= t->count; i++) {
+        refreshed[i] = t->results[i];
+        t->results[i] = NULL;
+    }
+    release(t);
+    compile(t, type, dnn);
+    run(t);
+    assert_memory_equal(&t->loss, &after, sizeof after);
+    for (size_t i = 0; i <= t->count; i++) {
+        assert_memory_equal(t->results[i], refreshed[i], count_of(t->of[i]) * sizeof(float));
+        zn_free(refreshed[i]);
+    }
+    release(t);
+    memcpy(t->block, kept, t->block_count * sizeof(float));
+    zn_free(kept);
+}
+
+static void a_step_reduces_the_loss(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_model *model = NULL;
+    zn_dnn *dnn = NULL;
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_test_need(zn_test_weights());
+    const zn_model_request request = {"taesd", zn_test_weights(), ZN_ENCODER | ZN_DECODER};
+    zn_test_ok(zn_model_open(&request, &model, &err), &err);
+    (void)!zn_dnn_create(&cpu, &dnn, NULL);
+    const char *file = "tests/golden/gradients_taesd.safetensors";
+    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+        training t = {.model = "taesd", .part = part};
+        zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &t.golden, &err),
+                   &err);
+        build(&t, model);
+        for (int i = 0; i < 4; i++) {
+            if (i % 2 == 1 && !dnn) continue;
+            check_step(&t, i < 2 ? ZN_F32 : ZN_BF16, i % 2 == 1 ? dnn : NULL);
+        }
+        finish(&t);
+    }
+    zn_dnn_free(dnn);
+    zn_model_unref(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(taesd),
+        cmocka_unit_test(taef2),
+        cmocka_unit_test(a_step_reduces_the_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
