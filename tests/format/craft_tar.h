@@ -39,7 +39,8 @@ static inline void tar_add(crafted_tar *tar, char type, const char *name, const 
     assert_true(tar->size + TAR_BLOCK + padded <= TAR_ROOM);
     tar->header = tar->bytes + tar->size;
     memset(tar->header, 0, TAR_BLOCK + padded);
-    memcpy(tar->header, name, strnlen(name, 100));
+    size_t length = strlen(name);
+    memcpy(tar->header, name, length < 100 ? length : 100);
     tar_octal(tar->header + 100, 8, 0644);
     tar_octal(tar->header + 124, 12, size);
     tar->header[156] = (uint8_t)type;

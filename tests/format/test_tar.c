@@ -83,6 +83,11 @@ static void long_names_and_sizes_are_read(void **state)
     tar_add(&made, '0', "sized", "four", 4);
     memcpy(made.header + 124, "00000000000", 12); // the record's size is the one that holds
     tar_sign(&made);
+    tar_add(&made, 'x', "PaxHeaders/z", "9 size=4\n", 9); // not of the long name in between
+    tar_add(&made, 'L', "././@LongLink", name, sizeof name);
+    tar_add(&made, '0', "both", "both", 4);
+    tar_octal(made.header + 124, 12, 0);
+    tar_sign(&made);
     tar_add(&made, 'g', "pax_global_header", "9 x=12345", 9);
     tar_add(&made, '0', "base.256", "many", 4);
     memcpy(made.header + 124, "\x80\0\0\0\0\0\0\0\0\0\0\x04", 12);
@@ -95,6 +100,7 @@ static void long_names_and_sizes_are_read(void **state)
     expect_member(&tar, name, "gnu");
     expect_member(&tar, name, "pax");
     expect_member(&tar, "sized", "four");
+    expect_member(&tar, name, "both");
     expect_member(&tar, "base.256", "many");
     memset(full, 'p', 155);
     strcpy(full + 155, "/leaf");
