@@ -97,6 +97,7 @@ static int run(const cli_settings *settings)
         session.done = 1;
         say_end(&w, config);
     } else if (status == ZENITH_CANCELLED) {
+        session.told = true;
         cli_say("%s", zenith_context_error(session.context));
     } else {
         cli_fail(&session, &failure, status, NULL);

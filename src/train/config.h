@@ -81,6 +81,7 @@ typedef struct zn_train_config {
     size_t losses_count;
     int dtype; // ZN_F32 or ZN_BF16
     int64_t threads;
+    bool recompute; // maps that gradients need are computed again, for less memory; the same bits
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     const char *output;
 } zn_train_config;

@@ -22,6 +22,7 @@ typedef struct building {
     zn_node **parameters; // of the trained networks
     const zn_train_parameter **sources;
     size_t count;
+    size_t forward; // nodes before those that gradients have added
 } building;
 
 // --- the plain graph ----------------------------------------------------------------------------
@@ -65,6 +66,7 @@ static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients,
     zn_node *loss = zn_loss_sum(b->graph, config->losses, values, config->losses_count);
     zn_node *error = zn_difference_loss(b->graph, "error", in->reconstruction, in->original,
                                         (zn_difference_attributes){.kind = ZN_DIFFERENCE_MSE});
+    b->forward = b->graph->count;
     if (gradients) zn_graph_gradients(b->graph, loss, b->parameters, b->count, zn_add, results);
     if (b->graph->status != ZENITH_OK) return;
     zn_graph_output(b->graph, loss);
@@ -99,20 +101,31 @@ static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scal
     return zn_convert(graph, node->name, node, type, scale);
 }
 
-static zenith_status finish(const building *b, const zn_cpu *cpu, zn_train_graph *out,
-                            zn_error *err)
+// The graph with forward maps computed again where gradients read them.
+static zenith_status recompute(const building *b, zn_graph *out, zn_error *err)
+{
+    bool *keep = zn_arena_alloc(&b->graph->arena, b->forward * sizeof *keep);
+    if (!keep) return zn_fail_memory(err, b->forward);
+    zn_recompute_cuts(b->graph, b->forward, keep);
+    return zn_pass_recompute(b->graph, b->forward, keep, out, err);
+}
+
+static zenith_status finish(const building *b, bool recomputes, const zn_cpu *cpu,
+                            zn_train_graph *out, zn_error *err)
 {
     const zn_type_policy policy = {.type = (zn_type)b->config->dtype,
                                    .precision = precision,
                                    .cookie = (void *)(uintptr_t)b,
                                    .convert = convert};
-    zn_graph fused = {0}, typed = {0};
+    zn_graph again = {0}, fused = {0}, typed = {0};
     zenith_status status;
     ZN_GO(zn_graph_finish(&out->plain));
-    ZN_GO(zn_pass_fuse(&out->plain, zn_ops, zn_ops_count, NULL, &fused, err));
+    if (recomputes) ZN_GO(recompute(b, &again, err));
+    ZN_GO(zn_pass_fuse(recomputes ? &again : &out->plain, zn_ops, zn_ops_count, NULL, &fused, err));
     ZN_GO(zn_pass_types(&fused, &policy, &typed, err));
     ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, cpu, &out->graph, err));
 fail:
+    zn_graph_free(&again);
     zn_graph_free(&fused);
     zn_graph_free(&typed);
     return status;
@@ -137,7 +150,7 @@ zenith_status zn_train_graph_create(const zn_train_config *config,
     if (b.parameters && b.sources && results && out->gradients) {
         const zn_loss_inputs in = build_pictures(&b);
         build_outputs(&b, &in, gradients, results, out);
-        status = finish(&b, cpu, out, err);
+        status = finish(&b, gradients && config->recompute, cpu, out, err);
     } else {
         status = zn_fail_memory(err, most * sizeof(zn_node *));
     }

@@ -9,7 +9,7 @@
     resume      a run that is killed (kill -9) at random moments ends in the bits of one that is not, and its
                 log lists every step once; --kills N, --seed N
     halve       a short run of a small network halves its loss
-    threads     the number of threads changes no bit
+    threads     neither the number of threads nor recomputation changes a bit
     stop        SIGINT ends the step, leaves a checkpoint and says so
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
@@ -87,7 +87,7 @@ def test_losses(options, folder):
         print(f"step {step + 1}: {ours:.9f}, PyTorch {theirs:.9f}, relative difference {difference:.1e}")
         check(difference <= 1e-5, "the losses differ")
     norms = [line["norm"] for line in log_of(folder, "run")]
-    check(all(abs(a - b) <= 1e-4 * b for a, b in zip(norms, golden["norms"])), f"the norms differ: {norms}")
+    check(all(abs(a - b) <= 1e-3 * b for a, b in zip(norms, golden["norms"])), f"the norms differ: {norms}")
     return 0
 
 
@@ -135,7 +135,7 @@ def test_halve(options, folder):
 
 def test_threads(options, folder):
     for threads in (1, 2, 3):
-        train(options, small_config(folder, str(threads), steps=8, batch=5, threads=threads))
+        train(options, small_config(folder, str(threads), steps=8, batch=5, threads=threads, recompute=threads == 3))
     check(results_of(folder, "1") == results_of(folder, "2") == results_of(folder, "3"), "the weights differ")
     return 0
 
