@@ -114,9 +114,11 @@ static double work_again(recomputation *r, int id)
 
 static double worth_of_going(recomputation *r, int id)
 {
-    if (has_gone(r, id) || r->pins[id] > 0 || r->stays[id] || r->bytes[id] == 0) return 0;
+    // A leaf cannot be computed again: it is never taken to have gone, even after its last reader.
+    if (r->src->nodes[id]->kind != ZN_NODE_OP || r->stays[id]) return 0;
+    if (has_gone(r, id) || r->pins[id] > 0 || r->bytes[id] == 0) return 0;
     if (r->needed[id] == NEVER) return INFINITY;
-    if (r->src->nodes[id]->kind != ZN_NODE_OP || r->bytes[id] < r->small) return 0;
+    if (r->bytes[id] < r->small) return 0;
     const double distance = pow(r->needed[id] - r->now, r->power);
     return (double)r->bytes[id] * distance / work_again(r, id);
 }
