@@ -10,10 +10,12 @@
 Contenders: Zenith; the same convolutions on bare oneDNN, by whole maps and in its best bands (the
 anchor: it shows what Zenith adds to its engine); and as peers OpenVINO, ONNX Runtime and PyTorch,
 each in the type asked for, where it has it. Every one is a process that stays warm and runs when told
-(the protocol is in contender.h). In a round each of them runs for at least 60 ms, in an order that
-turns around from round to round. Before a round and after each turn a probe measures the multipliers
-themselves, and a round in which it moved by more than 10 % is dropped and made up for, up to eight
-times --rounds.
+(the protocol is in contender.h). A round is Zenith and one other, each for at least 60 ms, in an order
+that turns around from round to round; rounds against all the others take turns. Before, between and
+after the two a probe measures the multipliers themselves, and a round in which it was more than 10 %
+below its best is dropped and made up for, until --minutes have passed. A CPU that others share holds
+its wide multipliers back for moments or for seconds; rounds that were held back from start to end are
+given apart. With one thread everything runs on one core, because cores are held back one by one.
 
 Times are compared inside a round only. A ratio is the other's time over Zenith's (above 1: Zenith is
 faster), the median over rounds, with a 95 % interval by bootstrap. The clock is the process's CPU time
@@ -26,6 +28,7 @@ import argparse
 import array
 import contextlib
 import dataclasses
+import itertools
 import json
 import math
 import os
@@ -51,8 +54,7 @@ CAPS = {"avx512": {"ZENITH_CPU": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF
         "avx2": {"ZENITH_CPU": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}}
 LEAST_MS = 60         # of a contender's turn
 STEADY = 0.10         # what the probe may move in a round
-MOST_ROUNDS = 8       # times --rounds
-PAUSE = 0.02          # seconds after a turn: threads that spin go to sleep
+PAUSE = 0.02          # seconds after a turn with several threads: those that spin go to sleep
 BOOTSTRAP = 2000
 
 
@@ -98,13 +100,30 @@ class Server:
 
 
 @dataclasses.dataclass
+class Round:
+    ours: dict  # {"cpu": ms, "wall": ms}
+    its: dict
+    rates: list  # of the probe, before, between and after
+
+    def ratio(self, clock):
+        return self.its[clock] / self.ours[clock]
+
+    def free(self, best):
+        return min(self.rates) >= (1 - STEADY) * best
+
+    def held_back(self, best):
+        low, high = min(self.rates), max(self.rates)
+        return high < (1 - STEADY) * best and low >= (1 - STEADY) * high
+
+
+@dataclasses.dataclass
 class Contender:
     name: str
     kind: str  # "zenith", "anchor" or "peer"
     server: Server
     note: str = ""
     iterations: int = 1
-    rounds: list = dataclasses.field(default_factory=list)  # {"cpu": ms, "wall": ms}
+    rounds: list = dataclasses.field(default_factory=list)
     rss_mb: float = 0.0
     max_error: float | None = None
     rms_error: float | None = None
@@ -273,29 +292,27 @@ class Probe:
         return self.rates[-1]
 
 
-def run_round(contenders, probe, backwards):
-    """(each contender's times, the probe before and after each)"""
+def run_round(settings, zenith, other, probe, backwards):
     rates, times = [probe.rate()], {}
-    for contender in reversed(contenders) if backwards else contenders:
+    for contender in (other, zenith) if backwards else (zenith, other):
         times[contender.name] = contender.turn()
-        time.sleep(PAUSE)
+        if settings.threads > 1:
+            time.sleep(PAUSE)
         rates.append(probe.rate())
-    return times, rates
+    return Round(times[zenith.name], times[other.name], rates)
 
 
 def run_rounds(settings, contenders, probe):
-    """(rounds kept, rounds dropped). If no round was steady, all are used, and 0 kept."""
-    kept, dropped = [], []
-    for index in range(MOST_ROUNDS * settings.rounds):
-        times, rates = run_round(contenders, probe, backwards=index % 2 == 1)
-        steady = max(rates) - min(rates) <= STEADY * max(rates)
-        (kept if steady else dropped).append(times)
-        if len(kept) == settings.rounds:
+    zenith, others = contenders[0], contenders[1:]
+    end = time.monotonic() + 60 * settings.minutes
+    for index in itertools.count():
+        short = [other for other in others
+                 if sum(r.free(max(probe.rates)) for r in other.rounds) < settings.rounds]
+        if not short or (index > 0 and time.monotonic() > end):
             break
-    for times in kept or dropped:
-        for contender in contenders:
-            contender.rounds.append(times[contender.name])
-    return len(kept), len(dropped)
+        for other in short:
+            other.rounds.append(run_round(settings, zenith, other, probe, index % 2 == 1))
+    zenith.rounds = [Round(r.ours, r.ours, r.rates) for other in others for r in other.rounds]
 
 
 # --- figures
@@ -308,13 +325,14 @@ def bootstrap(values):
     return [medians[int(0.025 * BOOTSTRAP)], medians[int(0.975 * BOOTSTRAP)]]
 
 
-def ratio_of(contender, zenith, clock):
-    ratios = [other[clock] / ours[clock] for other, ours in zip(contender.rounds, zenith.rounds)]
-    return statistics.median(ratios), bootstrap(ratios)
-
-
-def median_ms(contender, clock):
-    return statistics.median(times[clock] for times in contender.rounds)
+def median_of(rounds, clock):
+    """{the contender's time, its ratio to Zenith, the ratio's interval, rounds}, or None without a round"""
+    if not rounds:
+        return None
+    ratios = [r.ratio(clock) for r in rounds]
+    return {"ms": round(statistics.median(r.its[clock] for r in rounds), 3),
+            "ratio": round(statistics.median(ratios), 4),
+            "interval": [round(end, 4) for end in bootstrap(ratios)], "rounds": len(rounds)}
 
 
 def read_floats(path):
@@ -337,21 +355,23 @@ def add_rss_and_errors(settings, contenders):
         contender.rms_error = math.sqrt(math.fsum(e * e for e in errors) / len(errors))
 
 
-def describe(contender, zenith):
+def describe(contender, best):
+    free = [r for r in contender.rounds if r.free(best)]
+    held_back = [r for r in contender.rounds if r.held_back(best)]
     facts = {"name": contender.name, "kind": contender.kind, "note": contender.note,
              "rss_mb": round(contender.rss_mb, 1), "max_error": contender.max_error,
-             "rms_error": contender.rms_error}
+             "rms_error": contender.rms_error, "rounds_kept": len(free),
+             "rounds_dropped": len(contender.rounds) - len(free)}
     for clock in ("cpu", "wall"):
-        ratio, interval = ratio_of(contender, zenith, clock)
-        facts[f"{clock}_ms"] = round(median_ms(contender, clock), 3)
-        facts[f"{clock}_ratio"] = round(ratio, 4)
-        facts[f"{clock}_interval"] = [round(end, 4) for end in interval]
+        median = median_of(free or contender.rounds, clock)
+        facts |= {f"{clock}_{key}": median[key] for key in ("ms", "ratio", "interval")}
+        facts[f"{clock}_held_back"] = median_of(held_back, clock)
     return facts
 
 
-def summarise(settings, contenders, probe, kept, dropped):
+def summarise(settings, contenders, probe):
     clock = settings.clock
-    rows = [describe(contender, contenders[0]) for contender in contenders]
+    rows = [describe(contender, max(probe.rates)) for contender in contenders]
     peers = [row for row in rows if row["kind"] == "peer"]
     anchors = [row for row in rows if row["kind"] == "anchor"]
     best = min(peers, key=lambda row: row[f"{clock}_ratio"], default={})
@@ -368,7 +388,9 @@ def summarise(settings, contenders, probe, kept, dropped):
         "intervals": {"best_peer": best.get(f"{clock}_interval"),
                       "bare": bare.get(f"{clock}_interval"),
                       "bare_bands": bands.get(f"{clock}_interval")},
-        "rounds_kept": kept, "rounds_dropped": dropped,
+        "held_back": {row["name"]: row[f"{clock}_held_back"] for row in rows},
+        "rounds_kept": min((row["rounds_kept"] for row in rows[1:]), default=0),
+        "rounds_dropped": rows[0]["rounds_dropped"],
         "probe": {"unit": probe.unit, "median_gflops": round(statistics.median(probe.rates), 1),
                   "least": min(probe.rates), "most": max(probe.rates)},
         "left_out": settings.left_out, "contenders": rows,
@@ -381,20 +403,24 @@ def print_table(settings, result):
           + (f" (oneDNN capped at {CAPS[result['cpu']]['ONEDNN_MAX_CPU_ISA']})"
              if result["cpu"] in CAPS else ""))
     print(f"{'':18} {'CPU ms':>9} {'wall ms':>9}   {result['clock'] + ' time / Zenith':<22} "
-          f"{'RSS MB':>7} {'error max':>10} {'rms':>8}   note")
+          f"{'RSS MB':>7} {'error max':>10} {'rms':>8} {'rounds':>9}   note")
     for row in result["contenders"]:
         low, high = row[f"{result['clock']}_interval"]
         most, rms = (f"{row[key]:.1e}" if row[key] is not None else ""
                      for key in ("max_error", "rms_error"))
         ratio = f"{row[result['clock'] + '_ratio']:.2f} [{low:.2f}, {high:.2f}]"
         print(f"{row['name']:18} {row['cpu_ms']:9.1f} {row['wall_ms']:9.1f}   {ratio:<22} "
-              f"{row['rss_mb']:7.0f} {most:>10} {rms:>8}   {row['note']}")
+              f"{row['rss_mb']:7.0f} {most:>10} {rms:>8} {row['rounds_kept']:4}/{row['rounds_kept'] + row['rounds_dropped']:<4}   "
+              f"{row['note']}")
     probe = result["probe"]
-    print(f"rounds: {result['rounds_kept']} kept, {result['rounds_dropped']} dropped because the probe "
-          f"moved; {probe['unit']} {probe['median_gflops']:.0f} GFLOP/s "
-          f"({probe['least']:.0f} to {probe['most']:.0f})")
+    print(f"rounds: kept of all; the probe of the others was more than {STEADY:.0%} below its best; "
+          f"{probe['unit']} {probe['median_gflops']:.0f} GFLOP/s ({probe['least']:.0f} to {probe['most']:.0f})")
     if not result["rounds_kept"]:
-        print("no round was steady: the figures are of unsteady ones")
+        print("against some, no round was steady: their figures are of unsteady ones")
+    for name, held in result["held_back"].items():
+        if held and name != "Zenith":
+            print(f"held back from start to end, {held['rounds']} rounds: {name} {held['ms']:.1f} ms, "
+                  f"{held['ratio']:.2f} [{held['interval'][0]:.2f}, {held['interval'][1]:.2f}]")
     if settings.dtype == "int8" and not settings.bare_only and not settings.photos:
         print("OpenVINO's int8 was calibrated on synthetic pictures (see --photos)")
     for line in settings.left_out:
@@ -411,7 +437,8 @@ def parse_arguments():
     parser.add_argument("--size", type=int, default=512, help="side of the picture, a multiple of 16")
     parser.add_argument("--dtype", choices=tuple(PEERS), default="f32")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=15, help="steady ones, against each other contender")
+    parser.add_argument("--minutes", type=float, default=5, help="after which it ends with what it has")
     parser.add_argument("--model", default="taesd")
     parser.add_argument("--cpu", choices=("avx2", "avx512", "amx"), help="lower everybody to this class")
     parser.add_argument("--clock", choices=("cpu", "wall"), help="default: cpu for one thread, else wall")
@@ -437,14 +464,16 @@ def parse_arguments():
 
 def compare(settings):
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        if settings.threads == 1:
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         settings.input = pathlib.Path(folder) / "input.raw"
         settings.reference = pathlib.Path(folder) / "reference.raw"
         write_input(settings)
         contenders = start_all(settings, stack)
         probe = Probe(settings, stack)
-        kept, dropped = run_rounds(settings, contenders, probe)
+        run_rounds(settings, contenders, probe)
         add_rss_and_errors(settings, contenders)
-        return summarise(settings, contenders, probe, kept, dropped)
+        return summarise(settings, contenders, probe)
 
 
 def main():

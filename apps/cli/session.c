@@ -38,6 +38,7 @@ static void say_summary(const cli_session *session)
 {
     const cli_progress *progress = &session->progress;
     size_t all = session->settings->input_count;
+    if (session->told) return;
     if (session->failed > 0 && all > 1 && !session->blocked)
         cli_say("%zu of %zu inputs failed, %zu done", session->failed, all, session->done);
     if (cli_interrupted() && all == 0) {

@@ -25,6 +25,7 @@ typedef struct cli_session {
     size_t model_count;
     cli_progress progress;
     bool blocked; // no input was tried
+    bool told;    // the command has said itself how it ended
     size_t done, failed, failed_by_model, failed_by_memory;
 } cli_session;
 

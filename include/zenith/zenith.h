@@ -347,6 +347,36 @@ zenith_evaluate(zenith_context *context, zenith_judge *judge, zenith_model *enco
                 zenith_model *decoder, const zenith_image *original, const zenith_image *picture,
                 const zenith_run_params *params, zenith_quality *out);
 
+// --- training -----------------------------------------------------------------------------------
+
+// How a training run goes, after each step.
+typedef struct zenith_train_report {
+    size_t size;
+    uint64_t step, steps;
+    double loss;
+    double psnr; // dB, mean over the step's pictures, of values that are not rounded
+    double images_per_second, seconds_left;
+} zenith_train_report;
+// Not zero: stop, as by zenith_train_params.cancel.
+typedef int zenith_train_fn(void *cookie, const zenith_train_report *report);
+
+typedef struct zenith_train_params {
+    size_t size;
+    const char *config; // path of the run's JSON file; docs/TRAINING.md
+    bool resume;        // go on from the newest checkpoint in the config's output folder, if any
+    uint64_t stop_at;   // a step to stop at, with a checkpoint; 0: the config's last
+    zenith_train_fn *report;
+    void *report_cookie;
+    // Finishes the step and writes a checkpoint; the call then returns ZENITH_CANCELLED.
+    zenith_cancel *cancel;
+} zenith_train_params;
+
+// Trains a model as the config says. The context's threads x streams is the number of pictures
+// computed at once where the config does not say. A run that was stopped or killed and resumed ends
+// in the same bits as one that was not.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_train(zenith_context *context,
+                                                        const zenith_train_params *params);
+
 // --- picture files ------------------------------------------------------------------------------
 
 // A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC

@@ -55,4 +55,41 @@ zenith_status zn_dnn_conv_pack(const zn_dnn_conv *conv, const void *weights, voi
 zenith_status zn_dnn_conv_run(const zn_dnn_conv *conv, const void *src, const void *packed,
                               const float *bias, void *dst, void *scratch, zn_error *err);
 
+// The gradients of such a convolution, over whole maps:
+//
+//     ZN_DNN_GRADIENT_DATA       dx = those of the input, from dy and the weights
+//     ZN_DNN_GRADIENT_WEIGHTS    dw, db = those of weights and bias, from the input and dy
+//
+// Rows of vertical padding are in the input, and have their gradients in dx.
+typedef enum zn_dnn_gradient_kind {
+    ZN_DNN_GRADIENT_DATA,
+    ZN_DNN_GRADIENT_WEIGHTS
+} zn_dnn_gradient_kind;
+
+typedef struct zn_dnn_gradient_desc {
+    zn_dnn_gradient_kind kind;
+    int64_t rows_in, width_in, channels_in;
+    int64_t rows_out, width_out, channels_out;
+    int kernel_h, kernel_w, stride, pad_left, pad_right;
+    zn_type type; // of the maps, and of the weights that are read: f32 or bf16
+    zn_type dx;   // f32 or as type
+    bool bias;    // db is wanted
+} zn_dnn_gradient_desc;
+
+typedef struct zn_dnn_gradient zn_dnn_gradient;
+
+// ZENITH_UNSUPPORTED where oneDNN has no such primitive on this ISA.
+zenith_status zn_dnn_gradient_create(zn_dnn *dnn, const zn_dnn_gradient_desc *desc,
+                                     zn_dnn_gradient **out, zn_error *err);
+void zn_dnn_gradient_free(zn_dnn_gradient *gradient);
+const char *zn_dnn_gradient_id(const zn_dnn_gradient *gradient);
+size_t zn_dnn_gradient_scratch(const zn_dnn_gradient *gradient);
+// weights: dense [out, in, kh, kw] of the description's type.
+zenith_status zn_dnn_gradient_run_data(const zn_dnn_gradient *gradient, const void *dy,
+                                       const void *weights, void *dx, void *scratch, zn_error *err);
+// dw: dense [out, in, kh, kw]; db: per output channel, or NULL as described. Both are overwritten.
+zenith_status zn_dnn_gradient_run_weights(const zn_dnn_gradient *gradient, const void *src,
+                                          const void *dy, float *dw, float *db, void *scratch,
+                                          zn_error *err);
+
 #endif

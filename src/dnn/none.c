@@ -69,3 +69,42 @@ zenith_status zn_dnn_conv_run(const zn_dnn_conv *conv, const void *src, const vo
     (void)conv, (void)src, (void)packed, (void)bias, (void)dst, (void)scratch;
     return unsupported(err);
 }
+
+zenith_status zn_dnn_gradient_create(zn_dnn *dnn, const zn_dnn_gradient_desc *desc,
+                                     zn_dnn_gradient **out, zn_error *err)
+{
+    (void)dnn, (void)desc, (void)out;
+    return unsupported(err);
+}
+
+void zn_dnn_gradient_free(zn_dnn_gradient *gradient)
+{
+    (void)gradient;
+}
+
+const char *zn_dnn_gradient_id(const zn_dnn_gradient *gradient)
+{
+    (void)gradient;
+    return "";
+}
+
+size_t zn_dnn_gradient_scratch(const zn_dnn_gradient *gradient)
+{
+    (void)gradient;
+    return 0;
+}
+
+zenith_status zn_dnn_gradient_run_data(const zn_dnn_gradient *gradient, const void *dy,
+                                       const void *weights, void *dx, void *scratch, zn_error *err)
+{
+    (void)gradient, (void)dy, (void)weights, (void)dx, (void)scratch;
+    return unsupported(err);
+}
+
+zenith_status zn_dnn_gradient_run_weights(const zn_dnn_gradient *gradient, const void *src,
+                                          const void *dy, float *dw, float *db, void *scratch,
+                                          zn_error *err)
+{
+    (void)gradient, (void)src, (void)dy, (void)dw, (void)db, (void)scratch;
+    return unsupported(err);
+}

@@ -8,6 +8,8 @@
 #include "src/base/memory.h"
 #include "src/base/text.h"
 
+#include <string.h>
+
 zenith_status zn_dnn_check(dnnl_status_t status, const char *what, zn_error *err)
 {
     switch (status) {
@@ -43,6 +45,48 @@ bool zn_dnn_type(zn_type type, dnnl_data_type_t *out)
     default:
         return false;
     }
+}
+
+zenith_status zn_dnn_describe_map(dnnl_memory_desc_t *out, int64_t rows, int64_t width,
+                                  int64_t channels, zn_type type, zn_error *err)
+{
+    const dnnl_dims_t dims = {1, channels, rows, width};
+    dnnl_data_type_t data_type;
+    if (!zn_dnn_type(type, &data_type))
+        return zn_fail(err, ZENITH_UNSUPPORTED, "oneDNN takes no %s maps", zn_type_name(type));
+    return zn_dnn_check(
+        dnnl_memory_desc_create_with_tag(out, ZN_DNN_MAP_RANK, dims, data_type, dnnl_nhwc), "map",
+        err);
+}
+
+zenith_status zn_dnn_describe_weights(dnnl_memory_desc_t *out, const dnnl_dims_t dims, zn_type type,
+                                      dnnl_format_tag_t tag, zn_error *err)
+{
+    dnnl_data_type_t data_type;
+    if (!zn_dnn_type(type, &data_type))
+        return zn_fail(err, ZENITH_UNSUPPORTED, "oneDNN takes no %s weights", zn_type_name(type));
+    return zn_dnn_check(
+        dnnl_memory_desc_create_with_tag(out, ZN_DNN_MAP_RANK, dims, data_type, tag), "weights",
+        err);
+}
+
+zenith_status zn_dnn_describe_vector(dnnl_memory_desc_t *out, int64_t length, zn_error *err)
+{
+    const dnnl_dims_t dims = {length};
+    return zn_dnn_check(dnnl_memory_desc_create_with_tag(out, 1, dims, dnnl_f32, dnnl_a), "vector",
+                        err);
+}
+
+const char *zn_dnn_implementation(const_dnnl_primitive_desc_t primitive)
+{
+    const char *name = "";
+    dnnl_primitive_desc_query(primitive, dnnl_query_impl_info_str, 0, (void *)&name);
+    return name;
+}
+
+bool zn_dnn_is_welcome(const char *implementation)
+{
+    return !strstr(implementation, "ref") && !strstr(implementation, "gemm");
 }
 
 static dnnl_cpu_isa_t isa_cap(const zn_cpu *cpu)

@@ -13,8 +13,7 @@
 // Invariants
 //   1. Memory objects are made once without data; run only sets their pointers. So an object
 //      belongs to one thread, and run allocates nothing.
-//   2. Implementations named "ref" (plain loops, slower than our kernels) and "gemm" (which splits
-//      its sums among threads: other bits) are refused.
+//   2. Implementations that zn_dnn_is_welcome turns away are not used.
 //   3. The implementation, and so every bit of a row, depends on types, channels, kernel and ISA,
 //      never on the size of a call. Left alone, oneDNN 3.2 breaks this in two places. For calls of
 //      at most 4 pixels it turns from AMX to AVX-512: such calls are computed with more rows, see
@@ -27,7 +26,7 @@
 
 #include <string.h>
 
-enum { MAP_RANK = 4, KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8, LEAST_PIXELS = 5 };
+enum { KEY_SIZE = 512, ID_SIZE = 96, MAX_ARGS = 8, LEAST_PIXELS = 5 };
 
 struct zn_dnn_conv {
     zn_dnn *dnn;
@@ -99,43 +98,22 @@ static zenith_status check_desc(const zn_dnn_conv_desc *desc, zn_error *err)
     return ZENITH_OK;
 }
 
-static zenith_status make_map(dnnl_memory_desc_t *out, int64_t rows, int64_t width,
-                              int64_t channels, zn_type type, zn_error *err)
-{
-    const dnnl_dims_t dims = {1, channels, rows, width};
-    dnnl_data_type_t data_type;
-    if (!zn_dnn_type(type, &data_type))
-        return zn_fail(err, ZENITH_UNSUPPORTED, "oneDNN takes no %s maps", zn_type_name(type));
-    return zn_dnn_check(dnnl_memory_desc_create_with_tag(out, MAP_RANK, dims, data_type, dnnl_nhwc),
-                        "map", err);
-}
-
 static zenith_status make_weights(dnnl_memory_desc_t *out, const zn_dnn_conv_desc *desc,
                                   dnnl_format_tag_t tag, zn_error *err)
 {
     const dnnl_dims_t dims = {desc->channels_out, desc->channels_in, desc->kernel_h,
                               desc->kernel_w};
-    dnnl_data_type_t data_type;
-    if (!zn_dnn_type(desc->weights, &data_type))
-        return zn_fail(err, ZENITH_UNSUPPORTED, "oneDNN takes no %s weights",
-                       zn_type_name(desc->weights));
-    return zn_dnn_check(dnnl_memory_desc_create_with_tag(out, MAP_RANK, dims, data_type, tag),
-                        "weights", err);
-}
-
-static zenith_status make_vector(dnnl_memory_desc_t *out, int64_t length, zn_error *err)
-{
-    const dnnl_dims_t dims = {length};
-    return zn_dnn_check(dnnl_memory_desc_create_with_tag(out, 1, dims, dnnl_f32, dnnl_a), "vector",
-                        err);
+    return zn_dnn_describe_weights(out, dims, desc->weights, tag, err);
 }
 
 static zenith_status make_descs(parts *p, const zn_dnn_conv_desc *desc, zn_error *err)
 {
-    ZN_TRY(make_map(&p->src, desc->rows_in, desc->width_in, desc->channels_in, desc->src, err));
-    ZN_TRY(make_map(&p->dst, desc->rows_out, desc->width_out, desc->channels_out, desc->dst, err));
+    ZN_TRY(zn_dnn_describe_map(&p->src, desc->rows_in, desc->width_in, desc->channels_in, desc->src,
+                               err));
+    ZN_TRY(zn_dnn_describe_map(&p->dst, desc->rows_out, desc->width_out, desc->channels_out,
+                               desc->dst, err));
     ZN_TRY(make_weights(&p->weights, desc, dnnl_format_tag_any, err));
-    if (desc->bias) ZN_TRY(make_vector(&p->bias, desc->channels_out, err));
+    if (desc->bias) ZN_TRY(zn_dnn_describe_vector(&p->bias, desc->channels_out, err));
     return ZENITH_OK;
 }
 
@@ -187,15 +165,7 @@ static zenith_status make_attributes(parts *p, const zn_dnn_conv_desc *desc, zn_
 static bool is_welcome(const zn_dnn_conv_desc *desc, const char *name)
 {
     bool by_width = is_integer(desc->src) && desc->channels_in <= 16 && desc->kernel_w > 1;
-    if (strstr(name, "ref") || strstr(name, "gemm")) return false;
-    return !(by_width && strstr(name, "brgconv"));
-}
-
-static const char *implementation_name(dnnl_primitive_desc_t primitive)
-{
-    const char *name = "";
-    dnnl_primitive_desc_query(primitive, dnnl_query_impl_info_str, 0, (void *)&name);
-    return name;
+    return zn_dnn_is_welcome(name) && !(by_width && strstr(name, "brgconv"));
 }
 
 static zenith_status choose_implementation(parts *p, const zn_dnn *dnn,
@@ -210,7 +180,7 @@ static zenith_status choose_implementation(parts *p, const zn_dnn *dnn,
                             dnnl_convolution_direct, p->src, p->weights, p->bias, p->dst, strides,
                             dilates, before, after, p->attr),
                         "convolution of these types", err));
-    while (!is_welcome(desc, implementation_name(p->primitive)))
+    while (!is_welcome(desc, zn_dnn_implementation(p->primitive)))
         ZN_TRY(zn_dnn_check(dnnl_primitive_desc_next_impl(p->primitive),
                             "fast convolution of these types", err));
     return ZENITH_OK;
@@ -242,9 +212,11 @@ static void make_layout(zn_dnn_conv *conv)
     size_t used = zn_text_format(conv->key, KEY_SIZE, "%s %s %s %zu bytes", conv->id,
                                  zn_type_name(conv->desc.src), zn_type_name(conv->desc.weights),
                                  conv->layout.bytes);
-    if (padded) used += append_dims(conv->key + used, KEY_SIZE - used, "padded", MAP_RANK, *padded);
+    if (padded)
+        used += append_dims(conv->key + used, KEY_SIZE - used, "padded", ZN_DNN_MAP_RANK, *padded);
     if (strides)
-        used += append_dims(conv->key + used, KEY_SIZE - used, "strides", MAP_RANK, *strides);
+        used += append_dims(conv->key + used, KEY_SIZE - used, "strides", ZN_DNN_MAP_RANK,
+                            *strides);
     if (blocks)
         used += append_dims(conv->key + used, KEY_SIZE - used, "blocks", blocks_count, *blocks);
     if (order)
@@ -285,7 +257,7 @@ static zenith_status add_scale(zn_dnn_conv *conv, int argument, float *scales, i
                                dnnl_memory_t *memory, zn_error *err)
 {
     dnnl_memory_desc_t md = NULL;
-    ZN_TRY(make_vector(&md, count, err));
+    ZN_TRY(zn_dnn_describe_vector(&md, count, err));
     zenith_status status = add_argument(conv, DNNL_ARG_ATTR_SCALES | argument, md, scales, memory,
                                         err);
     dnnl_memory_desc_destroy(md);
@@ -350,7 +322,7 @@ static zenith_status build(zn_dnn_conv *conv, parts *p, zn_error *err)
     grow(conv);
     ZN_TRY(make_descs(p, &conv->desc, err));
     ZN_TRY(find_primitive(conv, p, err));
-    zn_text_format(conv->id, ID_SIZE, "onednn:%s", implementation_name(conv->shared->desc));
+    zn_text_format(conv->id, ID_SIZE, "onednn:%s", zn_dnn_implementation(conv->shared->desc));
     ZN_TRY(copy_scales(conv, err));
     ZN_TRY(zn_dnn_check(dnnl_memory_desc_clone(&conv->packed_desc,
                                                dnnl_primitive_desc_query_md(

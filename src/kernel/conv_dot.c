@@ -105,6 +105,7 @@ void zn_conv_dot_scalar(const zn_conv_dot_args *a, int64_t begin, int64_t end, v
             if (a->residual)
                 t += a->residual_scale * zn_type_load(a->residual_type, a->residual, at);
             if (a->relu && t < 0) t = 0;
+            if (a->mask && !(zn_type_load(a->dst_type, a->mask, at) > 0)) t = 0;
             zn_type_store(a->dst_type, a->dst, at, t);
         }
     }

@@ -7,6 +7,7 @@
 //     t   = scale[o] * sum(src * weight) + bias[o]
 //     t  += residual_scale * residual
 //     t   = max(t, 0)                        with relu; NaN stays NaN
+//     t   = 0 unless mask > 0                with a mask: the gradient of a relu
 //     dst = t                                rounded to even and saturated for integer types
 //
 // The caller has divided scale, bias and residual_scale by the scale of a quantised result.
@@ -33,6 +34,7 @@ typedef struct zn_conv_dot_args {
     const void *residual;      // laid out as dst, or NULL
     zn_type residual_type;     // f32, bf16, u8, s8
     float residual_scale;
+    const void *mask; // bf16 source, floating result: laid out as dst and of its type, or NULL
     void *dst;        // [rows, width_out, channels_out]
     int64_t dst_row;  // pixels from one row to the next: width_out where dst is dense
     int dst_step;     // pixels from one output to the next: 1 where dst is dense

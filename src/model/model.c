@@ -45,6 +45,16 @@ const zn_variant *zn_variant_find(const char *name)
     return NULL;
 }
 
+const zn_family *zn_family_of(const zn_variant *variant)
+{
+    for (int f = 0; f < FAMILIES; f++) {
+        const zn_family *family = families[f];
+        for (int i = 0; i < family->variants_count; i++)
+            if (&family->variants[i] == variant) return family;
+    }
+    return NULL;
+}
+
 bool zn_model_space(const char *name, float *scale, float *shift)
 {
     const zn_variant *variant = zn_variant_find(name);

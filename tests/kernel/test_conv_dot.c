@@ -30,7 +30,7 @@ enum { ROWS = 5, NO_RESIDUAL = COUNT(results) };
 
 typedef struct problem {
     zn_conv_dot_args args;
-    fenced src, packed, scale, bias, residual, dst;
+    fenced src, packed, scale, bias, residual, mask, dst;
     void *dense;
     zn_type weights;
 } problem;
@@ -69,12 +69,14 @@ static problem make(const shape *s, zn_type src, int result, int residual, uint6
     p.scale = fenced_make(padded * sizeof(float), 0);
     p.bias = fenced_make(padded * sizeof(float), 0);
     p.residual = fenced_make(bytes_of(added, outputs), 0);
+    p.mask = fenced_make(bytes_of(dst, outputs), 0);
     p.dst = fenced_make(bytes_of(dst, outputs), 0);
     p.dense = zn_alloc(bytes_of(p.weights, weights));
     assert_non_null(p.dense);
     fill(src, p.src.data, (size_t)(rows_in * s->width_in * s->channels_in), 1, &random);
     fill(p.weights, p.dense, (size_t)weights, 0.1f, &random);
     fill(added, p.residual.data, (size_t)outputs, 1, &random);
+    fill(dst, p.mask.data, (size_t)outputs, 1, &random);
     for (size_t i = 0; i < padded; i++) {
         ((float *)p.scale.data)[i] = p.weights == ZN_S8 ? 1e-3f + 1e-5f * (float)i : 20;
         ((float *)p.bias.data)[i] = zn_random_normal(&random);
@@ -111,7 +113,7 @@ static problem make(const shape *s, zn_type src, int result, int residual, uint6
 
 static void free_problem(problem *p)
 {
-    fenced *all[] = {&p->src, &p->packed, &p->scale, &p->bias, &p->residual, &p->dst};
+    fenced *all[] = {&p->src, &p->packed, &p->scale, &p->bias, &p->residual, &p->mask, &p->dst};
     fenced_close(all, COUNT(all));
     zn_free(p->dense);
 }
@@ -155,6 +157,7 @@ static double reference(const problem *p, int64_t row, int64_t x, int64_t out, d
         size += fabs(r);
     }
     *bound = (p->weights == ZN_S8 ? 4 : terms + 4) * (double)FLT_EPSILON * size;
+    if (a->mask && !(zn_type_load(a->dst_type, a->mask, at) > 0)) return *bound = 0;
     return a->relu && t < 0 ? 0 : t;
 }
 
@@ -209,6 +212,28 @@ static void outputs_are_near_double(void **state)
                 if (version) check(&p, "this CPU", seed);
                 free_problem(&p);
             }
+        }
+    }
+}
+
+// A mask goes with bf16 sources and floating results, with any residual of those.
+static void masks(void **state)
+{
+    (void)state;
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_conv_dot_fn *version = zn_conv_dot_pick(&cpu, ZN_BF16);
+    static const int residuals[] = {0, 1, NO_RESIDUAL};
+    uint64_t seed = 500;
+    for (size_t s = 0; s < COUNT(shapes); s++) {
+        for (size_t r = 0; r < COUNT(residuals); r++, seed++) {
+            problem p = make(&shapes[s], ZN_BF16, (int)(seed % 2), residuals[r], seed);
+            p.args.mask = p.mask.data;
+            p.args.relu = false;
+            if (r == 0) run(zn_conv_dot_scalar, &p.args, 0, ROWS);
+            if (r == 0) check(&p, "scalar, masked", seed);
+            if (version) run(version, &p.args, 0, ROWS);
+            if (version) check(&p, "this CPU, masked", seed);
+            free_problem(&p);
         }
     }
 }
@@ -338,6 +363,7 @@ int main(int argc, char **argv)
     if (wants_bench(argc, argv)) return bench();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_are_near_double),
+        cmocka_unit_test(masks),
         cmocka_unit_test(bits_do_not_depend_on_rows),
         cmocka_unit_test(bits_do_not_depend_on_columns),
         cmocka_unit_test(a_source_may_wrap),

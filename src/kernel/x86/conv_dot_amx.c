@@ -43,6 +43,7 @@ enum {
 typedef struct finish_types {
     zn_type dst, residual;
     bool integer; // sums are s32, not f32
+    bool masked;
 } finish_types;
 
 struct job;
@@ -75,10 +76,9 @@ static inline void store_pair(zn_type type, __m512 v0, __m512 v1, uint8_t *dst)
 }
 
 // Sixteen channels of one pixel, before they are stored.
-static inline __attribute__((always_inline)) __m512 finish_vector(const job *j, const float *sums,
-                                                                  __m512 scale, __m512 bias,
-                                                                  const void *residual,
-                                                                  const finish_types *types)
+static inline __attribute__((always_inline)) __m512
+finish_vector(const job *j, const float *sums, __m512 scale, __m512 bias, const void *residual,
+              const void *mask, const finish_types *types)
 {
     __m512 v = _mm512_load_ps(sums);
     if (types->integer) v = _mm512_cvtepi32_ps(_mm512_castps_si512(v));
@@ -86,28 +86,30 @@ static inline __attribute__((always_inline)) __m512 finish_vector(const job *j, 
     if (types->residual != ZN_TYPE_COUNT)
         v = _mm512_fmadd_ps(load_residual(types->residual, residual),
                             _mm512_set1_ps(j->residual_scale), v);
-    return _mm512_max_ps(_mm512_set1_ps(j->floor), v);
+    v = _mm512_max_ps(_mm512_set1_ps(j->floor), v);
+    return types->masked ? vec_where_positive(load_residual(types->dst, mask), v) : v;
 }
 
-// The same where there are fewer channels, through memory of our own.
-static inline void finish_some(const job *j, const float *sums, int64_t channel,
-                               const uint8_t *residual, uint8_t *dst, const finish_types *types)
+// The same where there are fewer channels.
+static inline __attribute__((always_inline)) void
+finish_some(const job *j, const float *sums, int64_t channel, const uint8_t *residual,
+            const uint8_t *mask, uint8_t *dst, const finish_types *types)
 {
     const zn_conv_dot_args *a = j->a;
     const int64_t left = a->channels_out - channel;
     const size_t room = (size_t)(left < BLOCK ? left : BLOCK);
-    uint8_t from[BLOCK * sizeof(float)] = {0}, to[BLOCK * sizeof(float)];
+    uint8_t from[BLOCK * sizeof(float)] = {0}, keep[BLOCK * sizeof(float)] = {0};
     if (types->residual != ZN_TYPE_COUNT) memcpy(from, residual, room * type_size(types->residual));
+    if (types->masked) memcpy(keep, mask, room * type_size(types->dst));
     const __m512 v = finish_vector(j, sums, _mm512_loadu_ps(a->scale + channel),
-                                   _mm512_loadu_ps(a->bias + channel), from, types);
-    store(types->dst, v, to);
-    memcpy(dst, to, room * type_size(types->dst));
+                                   _mm512_loadu_ps(a->bias + channel), from, keep, types);
+    store_some(types->dst, v, dst, room);
 }
 
 // A whole portion of pixels with 32 channels, which is nearly all of them.
 static inline __attribute__((always_inline)) void finish_whole(const job *j, const float *sums,
                                                                const uint8_t *residual,
-                                                               uint8_t *dst,
+                                                               const uint8_t *mask, uint8_t *dst,
                                                                const finish_types *types)
 {
     const float *scale = j->a->scale + j->waiting_channel, *bias = j->a->bias + j->waiting_channel;
@@ -117,11 +119,13 @@ static inline __attribute__((always_inline)) void finish_whole(const job *j, con
     const __m512 scale0 = _mm512_loadu_ps(scale), scale1 = _mm512_loadu_ps(scale + BLOCK);
     const __m512 bias0 = _mm512_loadu_ps(bias), bias1 = _mm512_loadu_ps(bias + BLOCK);
     for (int i = 0; i < PORTION; i++, sums += BLOCK) {
-        const __m512 v0 = finish_vector(j, sums, scale0, bias0, residual, types);
+        const __m512 v0 = finish_vector(j, sums, scale0, bias0, residual, mask, types);
         const __m512 v1 = finish_vector(j, sums + SUMS, scale1, bias1,
-                                        residual + BLOCK * residual_size, types);
+                                        residual + BLOCK * residual_size, mask + BLOCK * dst_size,
+                                        types);
         store_pair(types->dst, v0, v1, dst);
         dst += dst_pixel;
+        if (types->masked) mask += dst_pixel;
         residual += residual_pixel;
     }
 }
@@ -141,17 +145,20 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
                       (size_t)first * pixel;
     uint8_t *dst = (uint8_t *)a->dst + at * dst_size;
     const uint8_t *residual = (const uint8_t *)a->residual + at * residual_size;
+    const uint8_t *mask = types.masked ? (const uint8_t *)a->mask + at * dst_size : dst;
     if (j->whole && t->count == PIXELS) {
-        finish_whole(j, sums, residual, dst, &types);
+        finish_whole(j, sums, residual, mask, dst, &types);
         return;
     }
     for (int64_t i = first; i < first + PORTION && i < t->count; i++, sums += BLOCK) {
         for (int n = 0; n < j->waiting_tiles; n++) {
             const int64_t channel = j->waiting_channel + n * BLOCK;
             finish_some(j, sums + n * SUMS, channel, residual + (size_t)(n * BLOCK) * residual_size,
-                        dst + (size_t)(n * BLOCK) * dst_size, &types);
+                        mask + (size_t)(n * BLOCK) * dst_size, dst + (size_t)(n * BLOCK) * dst_size,
+                        &types);
         }
         dst += pixel * dst_size;
+        mask += pixel * dst_size;
         residual += pixel * residual_size;
     }
 }
@@ -159,7 +166,7 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
 #define FINISH(name, dst, residual, integer)                                                       \
     static void name(const job *j, int portion)                                                    \
     {                                                                                              \
-        finish(j, portion, (finish_types){dst, residual, integer});                                \
+        finish(j, portion, (finish_types){dst, residual, integer, false});                         \
     }
 #define FINISH_ALL(kind, integer)                                                                  \
     FINISH(kind##_f32, ZN_F32, ZN_TYPE_COUNT, integer)                                             \
@@ -182,6 +189,11 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
     FINISH(kind##_s8_bf16, ZN_S8, ZN_BF16, integer)                                                \
     FINISH(kind##_s8_u8, ZN_S8, ZN_U8, integer)                                                    \
     FINISH(kind##_s8_s8, ZN_S8, ZN_S8, integer)
+#define FINISH_MASKED(name, dst, residual)                                                         \
+    static void name(const job *j, int portion)                                                    \
+    {                                                                                              \
+        finish(j, portion, (finish_types){dst, residual, false, true});                            \
+    }
 FINISH_ALL(from_f32, false)
 FINISH_ALL(from_s32, true)
 
@@ -197,6 +209,15 @@ FINISH_ALL(from_s32, true)
     }
 static finish_fn *const finishers[2][4][5] = {TABLE(from_f32), TABLE(from_s32)};
 
+FINISH_MASKED(masked_f32, ZN_F32, ZN_TYPE_COUNT)
+FINISH_MASKED(masked_f32_f32, ZN_F32, ZN_F32)
+FINISH_MASKED(masked_f32_bf16, ZN_F32, ZN_BF16)
+FINISH_MASKED(masked_bf16, ZN_BF16, ZN_TYPE_COUNT)
+FINISH_MASKED(masked_bf16_f32, ZN_BF16, ZN_F32)
+FINISH_MASKED(masked_bf16_bf16, ZN_BF16, ZN_BF16)
+static finish_fn *const masked_finishers[2][3] = {{masked_f32, masked_f32_f32, masked_f32_bf16},
+                                                  {masked_bf16, masked_bf16_f32, masked_bf16_bf16}};
+
 static int column_of(zn_type type)
 {
     return type == ZN_F32 ? 0 : type == ZN_BF16 ? 1 : type == ZN_U8 ? 2 : 3;
@@ -205,6 +226,7 @@ static int column_of(zn_type type)
 static finish_fn *pick_finish(const zn_conv_dot_args *a)
 {
     const int residual = a->residual ? 1 + column_of(a->residual_type) : 0;
+    if (a->mask) return masked_finishers[column_of(a->dst_type)][residual];
     return finishers[a->src_type != ZN_BF16][column_of(a->dst_type)][residual];
 }
 

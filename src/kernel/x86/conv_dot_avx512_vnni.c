@@ -41,16 +41,15 @@ static inline void finish(const job *j, __m512i sum, int64_t pixel, int64_t chan
     uint8_t *dst = (uint8_t *)a->dst + at * size;
     __m512 v = _mm512_cvtepi32_ps(sum);
     v = _mm512_fmadd_ps(v, _mm512_loadu_ps(a->scale + channel), _mm512_loadu_ps(a->bias + channel));
-    uint8_t some[BLOCK * sizeof(float)] = {0};
     if (a->residual) {
+        uint8_t some[BLOCK * sizeof(float)] = {0};
         const uint8_t *residual = (const uint8_t *)a->residual + at * residual_size;
         if (room < BLOCK) residual = memcpy(some, residual, room * residual_size);
         v = _mm512_fmadd_ps(load_residual(a->residual_type, residual),
                             _mm512_set1_ps(a->residual_scale), v);
     }
     v = _mm512_max_ps(_mm512_set1_ps(j->floor), v);
-    store(a->dst_type, v, room < BLOCK ? some : dst);
-    if (room < BLOCK) memcpy(dst, some, room * size);
+    store_some(a->dst_type, v, dst, room);
 }
 
 // All products of one tile with `blocks` blocks of channels from `channel` on; blocks and `moved` (up

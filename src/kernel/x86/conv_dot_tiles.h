@@ -37,6 +37,19 @@ static inline placing placing_make(const zn_conv_dot_args *a, int pixels, uint8_
                      .stage = stage};
 }
 
+// `bytes` must be a multiple of a cache line: few of them, so that calling memcpy would cost more.
+static inline void copy_lines(uint8_t *dst, const uint8_t *src, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += ZN_CONV_DOT_BYTES)
+        _mm512_storeu_si512(dst + i, _mm512_loadu_si512(src + i));
+}
+
+static inline void zero_lines(uint8_t *dst, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += ZN_CONV_DOT_BYTES)
+        _mm512_storeu_si512(dst + i, _mm512_setzero_si512());
+}
+
 // Copies `rows` rows of what the tile at (row, x) reads, with zeros where that is outside the row.
 static inline void stage_rows(const placing *p, int64_t row, int64_t left, int64_t rows)
 {
@@ -49,9 +62,9 @@ static inline void stage_rows(const placing *p, int64_t row, int64_t left, int64
         const int64_t from = row * a->stride + i;
         const uint8_t *src = (const uint8_t *)a->src - (from >= a->src_wrap ? a->src_ring : 0) +
                              (size_t)(from * a->width_in + left + first) * pixel;
-        memset(dst, 0, (size_t)first * pixel);
-        memcpy(dst + (size_t)first * pixel, src, (size_t)(last - first) * pixel);
-        memset(dst + (size_t)last * pixel, 0, (size_t)(p->span - last) * pixel);
+        zero_lines(dst, (size_t)first * pixel);
+        copy_lines(dst + (size_t)first * pixel, src, (size_t)(last - first) * pixel);
+        zero_lines(dst + (size_t)last * pixel, (size_t)(p->span - last) * pixel);
     }
 }
 
@@ -119,15 +132,20 @@ static inline __m128i to_s8(__m512 t)
     return _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(t, _mm512_set1_ps(127))));
 }
 
+static inline __m256i to_bf16(__m512 t)
+{
+#ifdef __AVX512BF16__
+    return (__m256i)_mm512_cvtneps_pbh(t);
+#else
+    return _mm512_cvtepi32_epi16(vec_to_bf16(t));
+#endif
+}
+
 static inline void store(zn_type type, __m512 t, void *dst)
 {
     switch (type) {
     case ZN_BF16:
-#ifdef __AVX512BF16__
-        _mm256_storeu_si256(dst, (__m256i)_mm512_cvtneps_pbh(t));
-#else
-        vec_store_bf16(dst, t);
-#endif
+        _mm256_storeu_si256(dst, to_bf16(t));
         return;
     case ZN_U8:
         _mm_storeu_si128(dst, to_u8(t));
@@ -137,6 +155,25 @@ static inline void store(zn_type type, __m512 t, void *dst)
         return;
     default:
         _mm512_storeu_ps(dst, t);
+    }
+}
+
+// The first `room` lanes of it.
+static inline void store_some(zn_type type, __m512 t, void *dst, size_t room)
+{
+    const __mmask16 lanes = (__mmask16)((1u << room) - 1);
+    switch (type) {
+    case ZN_BF16:
+        _mm256_mask_storeu_epi16(dst, lanes, to_bf16(t));
+        return;
+    case ZN_U8:
+        _mm_mask_storeu_epi8(dst, lanes, to_u8(t));
+        return;
+    case ZN_S8:
+        _mm_mask_storeu_epi8(dst, lanes, to_s8(t));
+        return;
+    default:
+        _mm512_mask_storeu_ps(dst, lanes, t);
     }
 }
 

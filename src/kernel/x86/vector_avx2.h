@@ -65,6 +65,11 @@ static inline vec vec_relu(vec a) // the second operand wins on NaN and on -0: b
     return _mm256_max_ps(_mm256_setzero_ps(), a);
 }
 
+static inline vec vec_where_positive(vec y, vec a) // a where y > 0, else 0
+{
+    return _mm256_and_ps(a, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_GT_OQ));
+}
+
 static inline vec vec_load_f32(const void *src)
 {
     return _mm256_loadu_ps(src);
@@ -178,6 +183,15 @@ static inline void vec_store_part(float *dst, int64_t count, vec value)
     float lanes[LANES];
     _mm256_storeu_ps(lanes, value);
     if (count > 0) memcpy(dst, lanes, (size_t)count * sizeof *dst);
+}
+
+// 2 * LANES bf16 of a where y > 0, else 0. As integers those are 1 to infinity's.
+static inline void vec_where_positive_bf16(const void *y, const void *a, void *dst)
+{
+    const __m256i bits = _mm256_loadu_si256(y), above = _mm256_set1_epi16(0x7f81);
+    const __m256i positive = _mm256_and_si256(_mm256_cmpgt_epi16(bits, _mm256_setzero_si256()),
+                                              _mm256_cmpgt_epi16(above, bits));
+    _mm256_storeu_si256(dst, _mm256_and_si256(positive, _mm256_loadu_si256(a)));
 }
 
 static inline vec_f64 vec_f64_zero(void)

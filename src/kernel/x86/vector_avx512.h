@@ -61,6 +61,11 @@ static inline vec vec_relu(vec a)
     return _mm512_max_ps(_mm512_setzero_ps(), a);
 }
 
+static inline vec vec_where_positive(vec y, vec a)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), a);
+}
+
 static inline vec vec_load_f32(const void *src)
 {
     return _mm512_loadu_ps(src);
@@ -157,6 +162,13 @@ static inline vec vec_load_part(const float *src, int64_t count)
 static inline void vec_store_part(float *dst, int64_t count, vec value)
 {
     _mm512_mask_storeu_ps(dst, vec_mask(count), value);
+}
+
+static inline void vec_where_positive_bf16(const void *y, const void *a, void *dst)
+{
+    const __m512i from_1 = _mm512_sub_epi16(_mm512_loadu_si512(y), _mm512_set1_epi16(1));
+    const __mmask32 positive = _mm512_cmplt_epu16_mask(from_1, _mm512_set1_epi16(0x7f80));
+    _mm512_storeu_si512(dst, _mm512_maskz_mov_epi16(positive, _mm512_loadu_si512(a)));
 }
 
 static inline vec_f64 vec_f64_zero(void)
