@@ -62,8 +62,13 @@ typedef struct cli_settings {
     // bench
     int operation; // ZENITH_ENCODER | ZENITH_DECODER
     int repeats;
+    // train
+    bool resume;
+    int steps;
     // pull
     const char *endpoint;
+    // eval
+    const char *against, *against_weights, *squeezenet;
     // help
     bool man;
     const char *shell;
@@ -75,6 +80,7 @@ typedef enum cli_show { CLI_SHOW_NOT = 0, CLI_SHOW_AUTO, CLI_SHOW_KITTY, CLI_SHO
 typedef enum cli_option_kind {
     CLI_FLAG,       // bool
     CLI_TEXT,       // const char *
+    CLI_INPUT,      // one more input
     CLI_WORD,       // const char *, one of the choices
     CLI_CHOICE,     // int, the value of one of the choices
     CLI_NUMBER,     // int, min .. max
@@ -132,7 +138,8 @@ const cli_command *cli_command_find(const char *name);
 
 extern const cli_command cli_command_encode, cli_command_decode, cli_command_reconstruct,
     cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
-    cli_command_convert, cli_command_bench, cli_command_doctor, cli_command_help;
+    cli_command_convert, cli_command_train, cli_command_eval, cli_command_bench, cli_command_doctor,
+    cli_command_help;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_output;  // -o

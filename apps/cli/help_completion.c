@@ -12,7 +12,7 @@
 
 static bool takes_path(const cli_option *option)
 {
-    return option->kind == CLI_TEXT &&
+    return (option->kind == CLI_TEXT || option->kind == CLI_INPUT) &&
            (strcmp(option->argument, "PATH") == 0 || strcmp(option->argument, "FILE") == 0 ||
             strcmp(option->argument, "DIR") == 0);
 }

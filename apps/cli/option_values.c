@@ -105,6 +105,8 @@ bool cli_option_value(const cli_option *option, const char *text, void *out)
     case CLI_TEXT:
         *(const char **)out = text;
         return *text != 0;
+    case CLI_INPUT: // kept by whoever keeps the inputs
+        return false;
     case CLI_WORD:
     case CLI_CHOICE:
         return parse_choice(option, text, out);

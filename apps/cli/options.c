@@ -13,6 +13,10 @@
 
 static int store_value(const cli_option *option, const char *text, cli_settings *settings)
 {
+    if (option->kind == CLI_INPUT && *text != 0) {
+        settings->inputs[settings->input_count++] = text;
+        return CLI_DONE;
+    }
     if (cli_option_value(option, text, (char *)settings + option->offset)) return CLI_DONE;
     if (option->kind == CLI_NUMBER)
         cli_say("--%s %s: expected a number from %d to %d", option->name, text, option->min,

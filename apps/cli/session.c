@@ -38,6 +38,7 @@ static void say_summary(const cli_session *session)
 {
     const cli_progress *progress = &session->progress;
     size_t all = session->settings->input_count;
+    if (session->told) return;
     if (session->failed > 0 && all > 1 && !session->blocked)
         cli_say("%zu of %zu inputs failed, %zu done", session->failed, all, session->done);
     if (cli_interrupted() && all == 0) {
@@ -95,25 +96,39 @@ static bool has_parts(const cli_open_model *open, unsigned parts)
     return (open->info.parts & parts) == parts;
 }
 
+static bool is_the_one(const cli_open_model *open, const char *key, const char *weights)
+{
+    bool same = weights == NULL ? open->weights == NULL
+                                : open->weights != NULL && strcmp(open->weights, weights) == 0;
+    return same && strcmp(open->name, key) == 0;
+}
+
 bool cli_session_model(cli_session *session, const char *name, unsigned parts,
                        const cli_open_model **out, cli_failure *failure)
+{
+    return cli_session_model_at(session, name, session->settings->weights, parts, out, failure);
+}
+
+bool cli_session_model_at(cli_session *session, const char *name, const char *weights,
+                          unsigned parts, const cli_open_model **out, cli_failure *failure)
 {
     const size_t most = sizeof session->models / sizeof session->models[0];
     const char *key = name != NULL ? name : "";
     for (size_t i = 0; i < session->model_count; i++) {
         *out = &session->models[i];
-        if (strcmp((*out)->name, key) == 0 && has_parts(*out, parts)) return true;
+        if (is_the_one(*out, key, weights) && has_parts(*out, parts)) return true;
     }
     failure->model = true;
     if (session->model_count == most)
         return cli_fail_text(failure, ZENITH_LIMIT, "more than %zu models at once", most);
     cli_open_model *open = &session->models[session->model_count];
     zenith_model_params params = {
-        .size = sizeof params, .name = name, .weights = session->settings->weights, .parts = parts};
+        .size = sizeof params, .name = name, .weights = weights, .parts = parts};
     zenith_status status = zenith_model_open(session->context, &params, &open->model);
     if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
     session->model_count++;
     snprintf(open->name, sizeof open->name, "%s", key);
+    open->weights = weights;
     open->info = (zenith_model_info){.size = sizeof open->info};
     zenith_model_get_info(open->model, &open->info);
     if (session->settings->dtype == ZENITH_DTYPE_INT8 && !open->info.has_int8)

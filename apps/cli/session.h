@@ -11,7 +11,8 @@
 #include "zenith/zenith.h"
 
 typedef struct cli_open_model {
-    char name[64]; // as asked for; "" = told from the file
+    char name[64];       // as asked for; "" = told from the file
+    const char *weights; // as asked for
     zenith_model *model;
     zenith_model_info info;
 } cli_open_model;
@@ -24,6 +25,7 @@ typedef struct cli_session {
     size_t model_count;
     cli_progress progress;
     bool blocked; // no input was tried
+    bool told;    // the command has said itself how it ended
     size_t done, failed, failed_by_model, failed_by_memory;
 } cli_session;
 
@@ -42,6 +44,10 @@ int cli_session_close(cli_session *session);
 // The model by name (NULL: the weights tell), opened at first use. False with *failure filled.
 bool cli_session_model(cli_session *session, const char *name, unsigned parts,
                        const cli_open_model **out, cli_failure *failure);
+
+// The same with weights of its own.
+bool cli_session_model_at(cli_session *session, const char *name, const char *weights,
+                          unsigned parts, const cli_open_model **out, cli_failure *failure);
 
 // Parameters of a run as the options ask for; *facts is filled by it. held: bytes that the caller
 // holds already, which count against --max-memory.

@@ -293,6 +293,90 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_calibrate(zenith_context *cont
                                                             size_t count, const char *path,
                                                             const zenith_run_params *params);
 
+// --- quality ------------------------------------------------------------------------------------
+
+// The judge of picture quality: what a picture has lost against its original, by measures of which no
+// single one is to be trusted. docs/EVALUATION.md defines them and says what fools each.
+typedef struct zenith_judge zenith_judge;
+
+typedef struct zenith_judge_params {
+    size_t size;
+    // SqueezeNet 1.0 as a safetensors file. NULL: squeezenet1_0_dc.safetensors beside `weights` or
+    // on the search path of models; where it is not there, that measure is left out.
+    const char *squeezenet;
+    const char *weights; // where a model's weights are, as in zenith_model_params; may be NULL
+} zenith_judge_params;
+
+// params may be NULL.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_judge_open(zenith_context *context,
+                                                             const zenith_judge_params *params,
+                                                             zenith_judge **out);
+ZENITH_API void zenith_judge_free(zenith_judge *judge);
+// The path of the SqueezeNet in use; NULL: there is none.
+ZENITH_API const char *zenith_judge_get_squeezenet(const zenith_judge *judge);
+
+// NaN: not measured, because the picture is too small or what it takes is not there.
+typedef struct zenith_quality {
+    size_t size;
+    double psnr;           // dB over all 8-bit samples; infinity for equal pictures
+    double ssim, ms_ssim;  // of luma; 1 for equal pictures
+    double squeezenet;     // distance of SqueezeNet's features; 0 for equal pictures
+    double gmsd;           // of gradients; 0 for equal pictures
+    double hf;             // finest detail: its rms over the original's
+    double hf_correlation; // and how much of it is in the right place
+    double mesh4;          // power at periods of 4 pixels over what is around them
+    double original_mesh4; // the same of the original
+    // Of an evaluation only: what the encoder gives for the picture and for the original, as
+    // |difference| / |original's|, and the seconds that encoding and decoding took.
+    double latent_distance, encode_seconds, decode_seconds;
+} zenith_quality;
+
+// Compares two pictures of one size, in memory (8-bit, HWC).
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_compare(zenith_context *context,
+                                                          zenith_judge *judge,
+                                                          const zenith_image *original,
+                                                          const zenith_image *picture,
+                                                          zenith_quality *out);
+
+// Encodes `original` with one model, decodes the latent with another (or the same), and compares what
+// comes out, which `picture` receives: both in memory (8-bit, HWC), of one size. The models must have
+// the same number of latent channels. params may be NULL; its max_memory bounds encoder and decoder,
+// its facts are not filled.
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_evaluate(zenith_context *context, zenith_judge *judge, zenith_model *encoder,
+                zenith_model *decoder, const zenith_image *original, const zenith_image *picture,
+                const zenith_run_params *params, zenith_quality *out);
+
+// --- training -----------------------------------------------------------------------------------
+
+// How a training run goes, after each step.
+typedef struct zenith_train_report {
+    size_t size;
+    uint64_t step, steps;
+    double loss;
+    double psnr; // dB, mean over the step's pictures, of values that are not rounded
+    double images_per_second, seconds_left;
+} zenith_train_report;
+// Not zero: stop, as by zenith_train_params.cancel.
+typedef int zenith_train_fn(void *cookie, const zenith_train_report *report);
+
+typedef struct zenith_train_params {
+    size_t size;
+    const char *config; // path of the run's JSON file; docs/TRAINING.md
+    bool resume;        // go on from the newest checkpoint in the config's output folder, if any
+    uint64_t stop_at;   // a step to stop at, with a checkpoint; 0: the config's last
+    zenith_train_fn *report;
+    void *report_cookie;
+    // Finishes the step and writes a checkpoint; the call then returns ZENITH_CANCELLED.
+    zenith_cancel *cancel;
+} zenith_train_params;
+
+// Trains a model as the config says. The context's threads x streams is the number of pictures
+// computed at once where the config does not say. A run that was stopped or killed and resumed ends
+// in the same bits as one that was not.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_train(zenith_context *context,
+                                                        const zenith_train_params *params);
+
 // --- picture files ------------------------------------------------------------------------------
 
 // A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC

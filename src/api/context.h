@@ -32,6 +32,9 @@ zenith_status zn_context_leave(zenith_context *context, zenith_status status);
 // Copies a caller's versioned struct: the fields it knows, the rest zero. ZENITH_INVALID_ARGUMENT
 // for a size that no version had. params NULL: all zero.
 zenith_status zn_params_copy(const void *params, void *dst, size_t dst_size, zn_error *err);
+// The same for parameters of a run, checked, with the default type filled in.
+zenith_status zn_run_params_fill(zenith_context *context, const zenith_run_params *params,
+                                 zenith_run_params *out);
 // The other way, for infos that the library fills: writes what the caller's struct has room for.
 void zn_info_copy(const void *info, size_t info_size, void *out);
 

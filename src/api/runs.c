@@ -37,7 +37,7 @@ void zenith_cancel_reset(zenith_cancel *cancel)
 
 // --- runs ---------------------------------------------------------------------------------------
 
-static zenith_status fill_params(zenith_context *context, const zenith_run_params *params,
+zenith_status zn_run_params_fill(zenith_context *context, const zenith_run_params *params,
                                  zenith_run_params *out)
 {
     ZN_TRY(zn_params_copy(params, out, sizeof *out, &context->error));
@@ -58,7 +58,7 @@ static zenith_status run(zenith_context *context, zenith_model *model, unsigned 
                        "the model, the pictures or the latents are NULL");
     }
     batch.model = model->inner;
-    ZN_TRY(fill_params(context, params, &batch.params));
+    ZN_TRY(zn_run_params_fill(context, params, &batch.params));
     zenith_run_facts facts = {0}, *wanted = batch.params.facts;
     batch.params.facts = &facts;
     ZN_TRY(zn_autoencode(context->engine, &batch, &context->error));
@@ -94,7 +94,7 @@ static zenith_status estimate(zenith_context *context, zenith_model *model, unsi
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                        "the model or the result is NULL, or the part is not one");
     }
-    ZN_TRY(fill_params(context, params, &filled));
+    ZN_TRY(zn_run_params_fill(context, params, &filled));
     ZN_TRY(zn_estimate(context->engine, model->inner, part, width, height, streamed, &filled, &info,
                        &context->error));
     zn_info_copy(&info, sizeof info, out);
@@ -119,7 +119,7 @@ static zenith_status calibrate(zenith_context *context, zenith_model *model,
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                        "the model, the pictures or the path are NULL");
     }
-    ZN_TRY(fill_params(context, params, &filled));
+    ZN_TRY(zn_run_params_fill(context, params, &filled));
     return zn_calibrate(context->engine, model->inner, images, count, path, &filled,
                         &context->error);
 }

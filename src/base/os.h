@@ -36,6 +36,17 @@ zenith_status zn_writer_commit(zn_writer *writer, zn_error *err);
 // Removes what was written and frees; NULL is fine.
 void zn_writer_discard(zn_writer *writer);
 
+// A file that grows line by line and keeps every line when the process is killed: each write goes to
+// the system at once. Opening cuts it to its first `kept` bytes; a file that is not there is made.
+typedef struct zn_journal zn_journal;
+zenith_status zn_journal_open(const char *path, uint64_t kept, zn_journal **out, zn_error *err);
+zenith_status zn_journal_write(zn_journal *journal, const void *data, size_t size, zn_error *err);
+void zn_journal_close(zn_journal *journal); // NULL is fine
+
+zenith_status zn_file_remove(const char *path, zn_error *err); // OK where it is not there
+// Makes a folder where there is none; the one above it must be there.
+zenith_status zn_directory_make(const char *path, zn_error *err);
+
 // The next bytes of standard input; *got is 0 at its end.
 zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err);
 

@@ -175,19 +175,24 @@ zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err)
     return ZENITH_OK;
 }
 
-static zenith_status write_all(zn_writer *writer, const uint8_t *data, size_t size, zn_error *err)
+static zenith_status write_bytes(int fd, const uint8_t *data, size_t size, const char *path,
+                                 zn_error *err)
 {
     while (size > 0) {
-        ssize_t written = write(writer->fd, data, size < LARGEST_WRITE ? size : LARGEST_WRITE);
+        ssize_t written = write(fd, data, size < LARGEST_WRITE ? size : LARGEST_WRITE);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) {
-            writer->failed = true;
-            return zn_os_fail(err, errno, "write", writer->target);
-        }
+        if (written < 0) return zn_os_fail(err, errno, "write", path);
         data += written;
         size -= (size_t)written;
     }
     return ZENITH_OK;
+}
+
+static zenith_status write_all(zn_writer *writer, const uint8_t *data, size_t size, zn_error *err)
+{
+    zenith_status status = write_bytes(writer->fd, data, size, writer->target, err);
+    if (status != ZENITH_OK) writer->failed = true;
+    return status;
 }
 
 static zenith_status flush(zn_writer *writer, zn_error *err)
@@ -241,6 +246,61 @@ void zn_writer_discard(zn_writer *writer)
     if (writer->owns_fd) close(writer->fd);
     if (writer->temporary[0]) unlink(writer->temporary);
     zn_free(writer);
+}
+
+struct zn_journal {
+    int fd;
+    char path[PATH_MAX];
+};
+
+static zenith_status open_journal(zn_journal *journal, uint64_t kept, zn_error *err)
+{
+    const char *path = journal->path;
+    journal->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (journal->fd < 0) return zn_os_fail(err, errno, "write", path);
+    if (ftruncate(journal->fd, (off_t)kept) != 0) return zn_os_fail(err, errno, "shorten", path);
+    return ZENITH_OK;
+}
+
+zenith_status zn_journal_open(const char *path, uint64_t kept, zn_journal **out, zn_error *err)
+{
+    if (strlen(path) >= PATH_MAX) return zn_os_fail(err, ENAMETOOLONG, "write", path);
+    zn_journal *journal = zn_alloc(sizeof *journal);
+    if (!journal) return zn_fail_memory(err, sizeof *journal);
+    memcpy(journal->path, path, strlen(path) + 1);
+    zenith_status status = open_journal(journal, kept, err);
+    if (status != ZENITH_OK) {
+        zn_journal_close(journal);
+        return status;
+    }
+    *out = journal;
+    return ZENITH_OK;
+}
+
+zenith_status zn_journal_write(zn_journal *journal, const void *data, size_t size, zn_error *err)
+{
+    return write_bytes(journal->fd, data, size, journal->path, err);
+}
+
+void zn_journal_close(zn_journal *journal)
+{
+    if (!journal) return;
+    if (journal->fd >= 0) close(journal->fd);
+    zn_free(journal);
+}
+
+zenith_status zn_file_remove(const char *path, zn_error *err)
+{
+    if (unlink(path) == 0 || errno == ENOENT) return ZENITH_OK;
+    return zn_os_fail(err, errno, "remove", path);
+}
+
+zenith_status zn_directory_make(const char *path, zn_error *err)
+{
+    if (mkdir(path, 0777) == 0) return ZENITH_OK;
+    int code = errno;
+    if (code == EEXIST && zn_path_is_directory(path)) return ZENITH_OK;
+    return zn_os_fail(err, code, "make the folder", path);
 }
 
 zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err)

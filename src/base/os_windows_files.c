@@ -277,6 +277,75 @@ void zn_writer_discard(zn_writer *writer)
     zn_free(writer);
 }
 
+struct zn_journal {
+    HANDLE file;
+    char shown[SHOWN_PATH];
+};
+
+static zenith_status open_journal(zn_journal *journal, const char *path, uint64_t kept,
+                                  zn_error *err)
+{
+    wchar_t wide[ZN_WIDE_PATH];
+    LARGE_INTEGER end = {.QuadPart = (LONGLONG)kept};
+    ZN_TRY(zn_os_wide(path, wide, err));
+    journal->file = CreateFileW(wide, GENERIC_WRITE, share_all, NULL, OPEN_ALWAYS,
+                                FILE_ATTRIBUTE_NORMAL, NULL);
+    if (journal->file == INVALID_HANDLE_VALUE)
+        return zn_os_fail(err, GetLastError(), "write", path);
+    if (!SetFilePointerEx(journal->file, end, NULL, FILE_BEGIN) || !SetEndOfFile(journal->file))
+        return zn_os_fail(err, GetLastError(), "shorten", path);
+    return ZENITH_OK;
+}
+
+zenith_status zn_journal_open(const char *path, uint64_t kept, zn_journal **out, zn_error *err)
+{
+    zn_journal *journal = zn_alloc(sizeof *journal);
+    if (!journal) return zn_fail_memory(err, sizeof *journal);
+    journal->file = INVALID_HANDLE_VALUE;
+    zn_text_format(journal->shown, sizeof journal->shown, "%s", path);
+    zenith_status status = open_journal(journal, path, kept, err);
+    if (status != ZENITH_OK) {
+        zn_journal_close(journal);
+        return status;
+    }
+    *out = journal;
+    return ZENITH_OK;
+}
+
+zenith_status zn_journal_write(zn_journal *journal, const void *data, size_t size, zn_error *err)
+{
+    DWORD written = 0;
+    if (size > LARGEST_WRITE || !WriteFile(journal->file, data, (DWORD)size, &written, NULL) ||
+        written != size)
+        return zn_os_fail(err, GetLastError(), "write", journal->shown);
+    return ZENITH_OK;
+}
+
+void zn_journal_close(zn_journal *journal)
+{
+    if (!journal) return;
+    if (journal->file != INVALID_HANDLE_VALUE) CloseHandle(journal->file);
+    zn_free(journal);
+}
+
+zenith_status zn_file_remove(const char *path, zn_error *err)
+{
+    wchar_t wide[ZN_WIDE_PATH];
+    ZN_TRY(zn_os_wide(path, wide, err));
+    if (DeleteFileW(wide) || GetLastError() == ERROR_FILE_NOT_FOUND) return ZENITH_OK;
+    return zn_os_fail(err, GetLastError(), "remove", path);
+}
+
+zenith_status zn_directory_make(const char *path, zn_error *err)
+{
+    wchar_t wide[ZN_WIDE_PATH];
+    ZN_TRY(zn_os_wide(path, wide, err));
+    if (CreateDirectoryW(wide, NULL)) return ZENITH_OK;
+    DWORD code = GetLastError();
+    if (code == ERROR_ALREADY_EXISTS && zn_path_is_directory(path)) return ZENITH_OK;
+    return zn_os_fail(err, code, "make the folder", path);
+}
+
 zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err)
 {
     DWORD read = 0, wanted = (DWORD)(size < LARGEST_WRITE ? size : LARGEST_WRITE);

@@ -138,29 +138,42 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
 }
 
 // Beside the weights: in their folder, or in that of their file.
-static void beside(const char *weights, const char *name, char path[ZN_PATH_SIZE])
+static void beside(const char *weights, const char *file, char path[ZN_PATH_SIZE])
 {
     const char *slash = strrchr(weights, '/');
     int folder = slash ? (int)(slash - weights) : 0;
     if (zn_path_is_directory(weights)) {
-        zn_text_format(path, ZN_PATH_SIZE, "%s/%s.calib.json", weights, name);
+        zn_text_format(path, ZN_PATH_SIZE, "%s/%s", weights, file);
     } else if (folder > 0) {
-        zn_text_format(path, ZN_PATH_SIZE, "%.*s/%s.calib.json", folder, weights, name);
+        zn_text_format(path, ZN_PATH_SIZE, "%.*s/%s", folder, weights, file);
     } else {
-        zn_text_format(path, ZN_PATH_SIZE, "%s%s.calib.json", slash ? "/" : "", name);
+        zn_text_format(path, ZN_PATH_SIZE, "%s%s", slash ? "/" : "", file);
     }
+}
+
+// The places where a file that goes with models may be.
+static bool locate_file(const char *file, const char *weights, int index, char path[ZN_PATH_SIZE])
+{
+    char folder[ZN_PATH_SIZE];
+    path[0] = 0;
+    if (index == 0) {
+        if (weights) beside(weights, file, path);
+        return true;
+    }
+    if (!search_folder(index - 1, folder)) return false;
+    if (folder[0]) zn_text_format(path, ZN_PATH_SIZE, "%s/%s", folder, file);
+    return true;
 }
 
 bool zn_locate_calibration(const char *name, const char *weights, int index,
                            char path[ZN_PATH_SIZE])
 {
-    char folder[ZN_PATH_SIZE];
-    path[0] = 0;
-    if (index == 0) {
-        if (weights) beside(weights, name, path);
-        return true;
-    }
-    if (!search_folder(index - 1, folder)) return false;
-    if (folder[0]) zn_text_format(path, ZN_PATH_SIZE, "%s/%s.calib.json", folder, name);
-    return true;
+    char file[ZN_PATH_SIZE];
+    zn_text_format(file, sizeof file, "%s.calib.json", name);
+    return locate_file(file, weights, index, path);
+}
+
+bool zn_locate_squeezenet(const char *weights, int index, char path[ZN_PATH_SIZE])
+{
+    return locate_file("squeezenet1_0_dc.safetensors", weights, index, path);
 }

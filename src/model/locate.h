@@ -18,4 +18,7 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
 bool zn_locate_calibration(const char *name, const char *weights, int index,
                            char path[ZN_PATH_SIZE]);
 
+// Likewise for SqueezeNet's weights, squeezenet1_0_dc.safetensors. weights: of a model, or NULL.
+bool zn_locate_squeezenet(const char *weights, int index, char path[ZN_PATH_SIZE]);
+
 #endif

@@ -9,6 +9,7 @@
 #include "src/base/os.h"
 #include "src/base/text.h"
 #include "src/model/locate.h"
+#include "src/model/stored_parameter.h"
 
 #include <string.h>
 
@@ -40,6 +41,16 @@ const zn_variant *zn_variant_find(const char *name)
     const zn_variant *variant;
     for (size_t i = 0; (variant = zn_variant_at(i)); i++) {
         if (strcmp(variant->name, name) == 0) return variant;
+    }
+    return NULL;
+}
+
+const zn_family *zn_family_of(const zn_variant *variant)
+{
+    for (int f = 0; f < FAMILIES; f++) {
+        const zn_family *family = families[f];
+        for (int i = 0; i < family->variants_count; i++)
+            if (&family->variants[i] == variant) return family;
     }
     return NULL;
 }
@@ -106,53 +117,12 @@ static zenith_status choose_variant(zn_model *model, const char *name, zn_error 
 
 // --- parameters ---------------------------------------------------------------------------------
 
-static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
-{
-    if (found->rank != wanted->rank) return false;
-    for (int i = 0; i < found->rank; i++) {
-        if (wanted->dim[i] >= 0 && wanted->dim[i] != found->dim[i]) return false;
-    }
-    return true;
-}
-
-static zn_node *fail_parameter(zn_graph *graph, zenith_status status)
-{
-    if (graph->status == ZENITH_OK) graph->status = status;
-    return NULL;
-}
-
-// Parameters stay where the file has them; lowerings read them from there when they pack.
 static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
 {
     const zn_model *model = cookie;
-    char renamed[ZN_NAME_SIZE], wanted[96], found[96];
-    const char *stored = name;
-    if (model->family->rename && model->family->rename(model->weights, name, renamed)) {
-        stored = renamed;
-    }
-    const zn_file_tensor *tensor = zn_weights_find(model->weights, stored);
-    if (!tensor) {
-        return fail_parameter(graph, zn_fail(graph->err, ZENITH_BAD_FILE,
-                                             "the weights lack the tensor '%s'", stored));
-    }
-    bool known = tensor->type == ZN_F32 || tensor->type == ZN_BF16 || tensor->type == ZN_F16;
-    if (!tensor->supported || !known) {
-        return fail_parameter(graph,
-                              zn_fail(graph->err, ZENITH_UNSUPPORTED,
-                                      "%s: '%s' is stored in a type that is not computed with",
-                                      zn_weights_file(model->weights, tensor), stored));
-    }
-    if (!shape_fits(&tensor->shape, shape)) {
-        zn_shape_text(shape, wanted, sizeof wanted);
-        zn_shape_text(&tensor->shape, found, sizeof found);
-        return fail_parameter(graph, zn_fail(graph->err, ZENITH_BAD_FILE,
-                                             "%s: '%s' has shape %s where %s is expected",
-                                             zn_weights_file(model->weights, tensor), stored, found,
-                                             wanted));
-    }
-    zn_tensor constant = {zn_desc_make(tensor->type, tensor->shape),
-                          (void *)(uintptr_t)tensor->data};
-    return zn_graph_parameter(graph, name, constant);
+    char renamed[ZN_NAME_SIZE];
+    bool other = model->family->rename && model->family->rename(model->weights, name, renamed);
+    return zn_stored_parameter(model->weights, other ? renamed : name, graph, name, shape);
 }
 
 zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x)

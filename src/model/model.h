@@ -52,6 +52,7 @@ zenith_status zn_model_write(const zn_model *model, const char *path, zn_type ty
 // All variants of all families, in the order of models.list: 0, 1, ... until NULL.
 const zn_variant *zn_variant_at(size_t index);
 const zn_variant *zn_variant_find(const char *name);
+const zn_family *zn_family_of(const zn_variant *variant); // one of the above
 // Scale and shift of a variant; false where it has none, or is not known.
 bool zn_model_space(const char *name, float *scale, float *shift);
 

@@ -43,6 +43,20 @@ typedef struct zn_pixel_shuffle_attributes {
     int factor;
 } zn_pixel_shuffle_attributes;
 
+// Windows of kernel x kernel pixels at every stride-th; kernel >= stride.
+typedef struct zn_max_pool_attributes {
+    int kernel, stride;
+} zn_max_pool_attributes;
+int64_t zn_max_pool_length(int64_t length, const zn_max_pool_attributes *a); // of a pooled side
+
+typedef struct zn_channel_slice_attributes {
+    int64_t first, count;
+} zn_channel_slice_attributes;
+
+typedef struct zn_unit_norm_attributes {
+    float epsilon;
+} zn_unit_norm_attributes;
+
 typedef struct zn_row_moments_attributes {
     int groups;
 } zn_row_moments_attributes;
@@ -98,6 +112,15 @@ zn_node *zn_soft_clip(zn_graph *graph, const char *name, zn_node *x, float limit
 zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor); // a scalar node
 zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
+zn_node *zn_max_pool(zn_graph *graph, const char *name, zn_node *x, int kernel, int stride);
+zn_node *zn_concat(zn_graph *graph, const char *name, zn_node *const *inputs, int count); // 1 .. 4
+zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsilon);
+zn_node *zn_max_pool_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
+                              int kernel, int stride);
+zn_node *zn_channel_slice(zn_graph *graph, const char *name, zn_node *x, int64_t first,
+                          int64_t count);
+zn_node *zn_unit_norm_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
+                               float epsilon);
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
 // gamma and beta [c]. The moments and statistics on the way are nodes "name.moments", "name.stats".
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,

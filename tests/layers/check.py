@@ -17,7 +17,7 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
     "diffusion": "base tensor",
     "text": "base format",
     "task": "base tensor graph op nn format model diffusion text dnn kernel",
-    "train": "base tensor graph op nn format model",
+    "train": "base tensor graph op nn format model dnn",
     "api": "base tensor graph op nn format model task train",
 }
 OWNERS = {  # third-party header -> the only folders that may include it

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A whole session (context, model, three picture files, encode, latent file, decode, two picture
-// files) in which allocations of ours and of the codecs fail in turn: the first 2000 (200 under
+// files, a judge) in which allocations of ours and of the codecs fail in turn: the first 2000 (200 under
 // sanitizers), then every 7th; with --all each of them. The session must say ZENITH_OUT_OF_MEMORY,
 // leave no block and no file behind, and not crash. Where it says ZENITH_OK all the same (an
 // allocation its owner can do without), it must have made the same bytes.
@@ -34,6 +34,7 @@ typedef struct session {
     zenith_source *sources[PICTURES];
     zenith_latent_file *file;
     zenith_target *targets[2];
+    zenith_judge *judge;
     float latents[PICTURES][CHANNELS * AREA];
     uint8_t pixels[HEIGHT * WIDTH * 3];
 } session;
@@ -115,15 +116,30 @@ static zenith_status decode(session *s)
     return zenith_target_finish(s->targets[1]);
 }
 
+static zenith_status evaluate(session *s)
+{
+    static uint8_t decoded[HEIGHT * WIDTH * 3];
+    const zenith_image original = {
+        .size = sizeof original, .width = WIDTH, .height = HEIGHT, .data = s->pixels};
+    zenith_image picture = original;
+    zenith_quality quality = {.size = sizeof quality};
+    picture.data = decoded;
+    ZN_TRY(zenith_judge_open(s->context, NULL, &s->judge));
+    return zenith_evaluate(s->context, s->judge, s->model, s->model, &original, &picture, NULL,
+                           &quality);
+}
+
 static zenith_status run_session(session *s)
 {
     memset(s, 0, sizeof *s);
     zenith_status status = open_all(s);
     if (status == ZENITH_OK) status = encode(s);
     if (status == ZENITH_OK) status = decode(s);
+    if (status == ZENITH_OK) status = evaluate(s);
     for (int i = 0; i < 2; i++) zenith_target_free(s->targets[i]);
     for (int i = 0; i < PICTURES; i++) zenith_source_free(s->sources[i]);
     zenith_latent_file_free(s->file);
+    zenith_judge_free(s->judge);
     zenith_model_free(s->model);
     zenith_context_free(s->context);
     return status;

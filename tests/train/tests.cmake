@@ -3,3 +3,13 @@ if(ZENITH_SANITIZE)
     target_compile_definitions(train_test_data_oom PRIVATE ZN_TEST_WRAPPED)
     target_link_options(train_test_data_oom PRIVATE -Wl,--wrap=aligned_alloc)
 endif()
+
+# Whole runs of the program.
+if(ZENITH_PROGRAM)
+    find_package(Python3 COMPONENTS Interpreter REQUIRED)
+    foreach(name losses resume halve threads stop kinds)
+        add_test(NAME train.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/train/runs.py
+            --zenith $<TARGET_FILE:zenith_program> --kills 3 ${name})
+        set_tests_properties(train.${name} PROPERTIES LABELS train SKIP_RETURN_CODE 77 TIMEOUT 300)
+    endforeach()
+endif()

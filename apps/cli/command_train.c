@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith train CONFIG.json: trains a model. On a terminal one line shows how it goes; elsewhere a
+// plain line is printed now and then, and one at the end.
+#include "apps/cli/interrupt.h"
+#include "apps/cli/report.h"
+#include "apps/cli/session.h"
+#include "apps/cli/terminal.h"
+#include "zenith/zenith.h"
+
+#include <stdio.h>
+
+static const double line_seconds = 0.1, plain_seconds = 60;
+
+typedef struct watching {
+    const cli_settings *settings;
+    bool terminal;
+    double shown; // cli_clock
+    zenith_train_report last;
+} watching;
+
+static void format_left(char *text, size_t size, double seconds)
+{
+    unsigned long all = seconds > 1e7 ? 10000000ul : (unsigned long)(seconds + 0.5);
+    if (all >= 3600)
+        snprintf(text, size, "%lu:%02lu:%02lu", all / 3600, all / 60 % 60, all % 60);
+    else
+        snprintf(text, size, "%lu:%02lu", all / 60, all % 60);
+}
+
+static void format_line(char *text, size_t size, const zenith_train_report *r)
+{
+    char left[32];
+    format_left(left, sizeof left, r->seconds_left);
+    snprintf(text, size, "step %llu/%llu  loss %.5f  PSNR %.2f dB  %.1f images/s  %s left",
+             (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
+             r->images_per_second, left);
+}
+
+static int on_report(void *cookie, const zenith_train_report *report)
+{
+    watching *w = cookie;
+    char line[256];
+    double now = cli_clock();
+    bool first = w->last.step == 0;
+    w->last = *report;
+    if (w->settings->quiet || w->settings->json) return 0;
+    if (now - w->shown < (w->terminal ? line_seconds : plain_seconds) && !first) return 0;
+    w->shown = now;
+    format_line(line, sizeof line, report);
+    if (w->terminal)
+        cli_status_show(line);
+    else
+        cli_say("%s", line);
+    return 0;
+}
+
+static void say_end(const watching *w, const char *config)
+{
+    const zenith_train_report *r = &w->last;
+    if (w->settings->json) {
+        cli_json_print(json_pack("{s:o, s:I, s:I, s:f, s:f, s:f}", "config", cli_json_text(config),
+                                 "step", (json_int_t)r->step, "steps", (json_int_t)r->steps, "loss",
+                                 r->loss, "psnr", r->psnr, "images_per_second",
+                                 r->images_per_second));
+        return;
+    }
+    if (w->settings->quiet) return;
+    if (r->step == 0) {
+        cli_say("nothing was left to do: the run has all its steps");
+        return;
+    }
+    cli_say("step %llu of %llu, loss %.5f, PSNR %.2f dB, %.1f images/s",
+            (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
+            r->images_per_second);
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_session session;
+    cli_failure failure = {0};
+    const char *config = settings->inputs[0];
+    watching w = {.settings = settings, .terminal = cli_terminal_columns(stderr) > 0};
+    int code = cli_session_open(&session, settings, "train");
+    if (code != CLI_DONE) return code;
+    const zenith_train_params params = {.size = sizeof params,
+                                        .config = config,
+                                        .resume = settings->resume,
+                                        .stop_at = (uint64_t)settings->steps,
+                                        .report = on_report,
+                                        .report_cookie = &w,
+                                        .cancel = session.cancel};
+    zenith_status status = zenith_train(session.context, &params);
+    cli_status_clear();
+    if (status == ZENITH_OK) {
+        session.done = 1;
+        say_end(&w, config);
+    } else if (status == ZENITH_CANCELLED) {
+        session.told = true;
+        cli_say("%s", zenith_context_error(session.context));
+    } else {
+        cli_fail(&session, &failure, status, NULL);
+        cli_session_failed(&session, config, &failure);
+    }
+    return cli_session_close(&session);
+}
+
+static const cli_option training[] = {
+    {.name = "resume",
+     .help = "go on from the newest checkpoint in the output folder, or begin where there is none",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, resume)},
+    {.name = "steps",
+     .argument = "N",
+     .help = "stop after step N, with a checkpoint; the learning rate still follows the config's "
+             "own steps",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(cli_settings, steps),
+     .min = 1,
+     .max = 2147483647},
+    {.name = NULL}};
+static const cli_option_group group = {"Training", training};
+static const cli_option_group *const groups[] = {&group, &cli_group_threads, &cli_group_report,
+                                                 NULL};
+static const cli_example examples[] = {
+    {"zenith train run.json", "begin a run; Ctrl-C stops it after the step, with a checkpoint"},
+    {"zenith train run.json --resume", "go on, to the same bits as without the stop"},
+    {NULL, NULL}};
+
+const cli_command cli_command_train = {
+    .name = "train",
+    .arguments = "CONFIG.json [OPTIONS]",
+    .summary = "train a model on pictures",
+    .description =
+        "Trains an encoder or a decoder as a JSON file says: which model, which pictures, which "
+        "losses, how many steps. The output folder gets a log (train.jsonl), a plot of loss and "
+        "PSNR (plot.svg), sample pictures, checkpoints, and at the end the weights as --weights "
+        "takes them. docs/TRAINING.md describes the file.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .run = run,
+};

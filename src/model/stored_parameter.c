@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/stored_parameter.h"
+
+static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
+{
+    if (found->rank != wanted->rank) return false;
+    for (int i = 0; i < found->rank; i++) {
+        if (wanted->dim[i] >= 0 && wanted->dim[i] != found->dim[i]) return false;
+    }
+    return true;
+}
+
+static zn_node *fail_parameter(zn_graph *graph, zenith_status status)
+{
+    if (graph->status == ZENITH_OK) graph->status = status;
+    return NULL;
+}
+
+zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_graph *graph,
+                             const char *name, const zn_shape *shape)
+{
+    char wanted[96], found[96];
+    const zn_file_tensor *tensor = zn_weights_find(weights, stored);
+    if (!tensor) {
+        return fail_parameter(graph, zn_fail(graph->err, ZENITH_BAD_FILE,
+                                             "the weights lack the tensor '%s'", stored));
+    }
+    bool known = tensor->type == ZN_F32 || tensor->type == ZN_BF16 || tensor->type == ZN_F16;
+    if (!tensor->supported || !known) {
+        return fail_parameter(graph,
+                              zn_fail(graph->err, ZENITH_UNSUPPORTED,
+                                      "%s: '%s' is stored in a type that is not computed with",
+                                      zn_weights_file(weights, tensor), stored));
+    }
+    if (!shape_fits(&tensor->shape, shape)) {
+        zn_shape_text(shape, wanted, sizeof wanted);
+        zn_shape_text(&tensor->shape, found, sizeof found);
+        return fail_parameter(graph,
+                              zn_fail(graph->err, ZENITH_BAD_FILE,
+                                      "%s: '%s' has shape %s where %s is expected",
+                                      zn_weights_file(weights, tensor), stored, found, wanted));
+    }
+    zn_tensor constant = {zn_desc_make(tensor->type, tensor->shape),
+                          (void *)(uintptr_t)tensor->data};
+    return zn_graph_parameter(graph, name, constant);
+}

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/train/checkpoint.h"
+
+#include "src/base/directory.h"
+#include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/model/locate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 4, KEPT = 2, NAME_ROOM = ZN_NAME_SIZE + 16 };
+static const char *const block_names[BLOCKS] = {"weights", "m", "v", "ema"};
+static const char head[] = "checkpoint-", tail[] = ".safetensors";
+
+static float *block_of(const zn_optimizer *o, int block)
+{
+    float *const blocks[BLOCKS] = {o->weights, o->m, o->v, o->ema};
+    return blocks[block];
+}
+
+static zenith_status path_of(const char *folder, uint64_t step, char path[ZN_PATH_SIZE],
+                             zn_error *err)
+{
+    size_t length = zn_text_format(path, ZN_PATH_SIZE, "%s/%s%08llu%s", folder, head,
+                                   (unsigned long long)step, tail);
+    if (length + 1 < ZN_PATH_SIZE) return ZENITH_OK;
+    return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+}
+
+// --- which there are ----------------------------------------------------------------------------
+
+typedef struct listing {
+    uint64_t steps[64]; // newest first
+    size_t count;
+} listing;
+
+static bool step_of(const char *name, uint64_t *step)
+{
+    char *end;
+    if (strncmp(name, head, strlen(head)) != 0) return false;
+    const char *digits = name + strlen(head);
+    if (*digits < '0' || *digits > '9') return false;
+    *step = strtoull(digits, &end, 10);
+    return strcmp(end, tail) == 0;
+}
+
+static zenith_status note(void *cookie, const char *name)
+{
+    listing *l = cookie;
+    uint64_t step;
+    if (!step_of(name, &step)) return ZENITH_OK;
+    size_t room = sizeof l->steps / sizeof *l->steps, at = 0;
+    while (at < l->count && l->steps[at] > step) at++;
+    if (at == room) return ZENITH_OK;
+    if (l->count < room) l->count++;
+    memmove(&l->steps[at + 1], &l->steps[at], (l->count - at - 1) * sizeof *l->steps);
+    l->steps[at] = step;
+    return ZENITH_OK;
+}
+
+zenith_status zn_checkpoint_find(const char *folder, bool *found, uint64_t *step, zn_error *err)
+{
+    listing l = {.count = 0};
+    ZN_TRY(zn_directory_each(folder, note, &l, err));
+    *found = l.count > 0;
+    *step = l.count > 0 ? l.steps[0] : 0;
+    return ZENITH_OK;
+}
+
+static zenith_status remove_old(const char *folder, zn_error *err)
+{
+    listing l = {.count = 0};
+    char path[ZN_PATH_SIZE];
+    ZN_TRY(zn_directory_each(folder, note, &l, err));
+    for (size_t i = KEPT; i < l.count; i++) {
+        ZN_TRY(path_of(folder, l.steps[i], path, err));
+        ZN_TRY(zn_file_remove(path, err));
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status remove_rest(void *cookie, const char *name)
+{
+    char path[ZN_PATH_SIZE];
+    if (name[0] != '.' || !strstr(name, ".tmp-")) return ZENITH_OK;
+    size_t length = zn_text_format(path, sizeof path, "%s/%s", (const char *)cookie, name);
+    return length + 1 < sizeof path ? zn_file_remove(path, NULL) : ZENITH_OK;
+}
+
+zenith_status zn_checkpoint_clean(const char *folder, zn_error *err)
+{
+    return zn_directory_each(folder, remove_rest, (void *)(uintptr_t)folder, err);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static size_t all_parameters(const zn_network *networks, size_t count)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) all += networks[i].count;
+    return all;
+}
+
+// The tensors of all blocks that are there, with their names in `names`.
+static size_t list_tensors(const zn_network *networks, size_t count, const zn_optimizer *o,
+                           zn_file_tensor *tensors, char (*names)[NAME_ROOM])
+{
+    size_t n = 0;
+    for (int b = 0; b < BLOCKS; b++) {
+        const float *block = block_of(o, b);
+        for (size_t i = 0; block && i < count; i++) {
+            for (size_t j = 0; j < networks[i].count; j++, n++) {
+                const zn_train_parameter *p = &networks[i].parameters[j];
+                zn_text_format(names[n], NAME_ROOM, "%s.%s", block_names[b], p->name);
+                tensors[n] = (zn_file_tensor){.name = names[n],
+                                              .type = ZN_F32,
+                                              .shape = p->tensor.desc.shape,
+                                              .data = (const uint8_t *)(block + p->offset)};
+            }
+        }
+    }
+    return n;
+}
+
+static zenith_status write_file(const char *path, zn_file_tensor *tensors, size_t count,
+                                const zn_metadata *facts, size_t pairs, zn_error *err)
+{
+    zn_writer *file;
+    ZN_TRY(zn_writer_open(path, &file, err));
+    zenith_status status = zn_safetensors_write(file, tensors, count, facts, pairs, err);
+    if (status == ZENITH_OK) return zn_writer_commit(file, err);
+    zn_writer_discard(file);
+    return status;
+}
+
+zenith_status zn_checkpoint_write(const char *folder, const zn_network *networks, size_t count,
+                                  const zn_optimizer *optimizer, const zn_run_identity *identity,
+                                  zn_error *err)
+{
+    char path[ZN_PATH_SIZE], step[32];
+    size_t most = BLOCKS * all_parameters(networks, count);
+    ZN_TRY(path_of(folder, optimizer->step, path, err));
+    zn_text_format(step, sizeof step, "%llu", (unsigned long long)optimizer->step);
+    const zn_metadata facts[] = {{"zenith.step", step},
+                                 {"zenith.config", identity->config},
+                                 {"zenith.data", identity->data}};
+    zn_file_tensor *tensors = zn_alloc(most * sizeof *tensors);
+    char(*names)[NAME_ROOM] = zn_alloc(most * sizeof *names);
+    zenith_status status;
+    if (tensors && names) {
+        size_t n = list_tensors(networks, count, optimizer, tensors, names);
+        status = write_file(path, tensors, n, facts, sizeof facts / sizeof *facts, err);
+    } else {
+        status = zn_fail_memory(err, most * sizeof *names);
+    }
+    zn_free(tensors);
+    zn_free(names);
+    return status == ZENITH_OK ? remove_old(folder, err) : status;
+}
+
+zenith_status zn_weights_write(const char *folder, const zn_network *network, const float *block,
+                               zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    const zn_metadata facts[] = {{"zenith.model", network->variant->name}};
+    size_t length = zn_text_format(path, sizeof path, "%s/%s_%s%s", folder, network->variant->name,
+                                   network->part == ZN_ENCODER ? "encoder" : "decoder", tail);
+    if (length + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    zn_file_tensor *tensors = zn_alloc(network->count * sizeof *tensors);
+    if (!tensors) return zn_fail_memory(err, network->count * sizeof *tensors);
+    for (size_t i = 0; i < network->count; i++) {
+        const zn_train_parameter *p = &network->parameters[i];
+        tensors[i] = (zn_file_tensor){.name = p->name + strlen("encoder."),
+                                      .type = ZN_F32,
+                                      .shape = p->tensor.desc.shape,
+                                      .data = (const uint8_t *)(block + p->offset)};
+    }
+    zenith_status status = write_file(path, tensors, network->count, facts, 1, err);
+    zn_free(tensors);
+    return status;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static zenith_status check_identity(const zn_safetensors *file, const zn_run_identity *identity,
+                                    zn_error *err)
+{
+    const char *config = zn_safetensors_metadata(file, "zenith.config");
+    const char *data = zn_safetensors_metadata(file, "zenith.data");
+    if (!config || !data)
+        return zn_fail(err, ZENITH_BAD_FILE, "the file is not a checkpoint of a training run");
+    ZN_TRY(zn_train_config_agree(identity->config, config, err));
+    if (strcmp(identity->data, data) == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "the pictures of the training set are not those that the run began with: their "
+                   "names or sizes differ");
+}
+
+static zenith_status read_blocks(const zn_safetensors *file, const zn_network *networks,
+                                 size_t count, const zn_optimizer *o, zn_error *err)
+{
+    char name[NAME_ROOM];
+    for (int b = 0; b < BLOCKS; b++) {
+        float *block = block_of(o, b);
+        for (size_t i = 0; block && i < count; i++) {
+            for (size_t j = 0; j < networks[i].count; j++) {
+                const zn_train_parameter *p = &networks[i].parameters[j];
+                zn_text_format(name, sizeof name, "%s.%s", block_names[b], p->name);
+                const zn_file_tensor *tensor = zn_safetensors_find(file, name);
+                if (!tensor || !zn_shape_equal(&tensor->shape, &p->tensor.desc.shape))
+                    return zn_fail(err, ZENITH_BAD_FILE,
+                                   "the checkpoint lacks the tensor '%s', or it has another shape",
+                                   name);
+                ZN_TRY(zn_safetensors_read_f32(tensor, block + p->offset, err));
+            }
+        }
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status read_step(const zn_safetensors *file, uint64_t *step, zn_error *err)
+{
+    const char *text = zn_safetensors_metadata(file, "zenith.step");
+    char *end = NULL;
+    unsigned long long value = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    if (!end || *end) return zn_fail(err, ZENITH_BAD_FILE, "the checkpoint does not say its step");
+    *step = value;
+    return ZENITH_OK;
+}
+
+zenith_status zn_checkpoint_read(const char *folder, const zn_network *networks, size_t count,
+                                 zn_optimizer *optimizer, const zn_run_identity *identity,
+                                 zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    uint64_t step = 0;
+    bool found = false;
+    zn_safetensors *file = NULL;
+    ZN_TRY(zn_checkpoint_find(folder, &found, &step, err));
+    if (!found) return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no checkpoint", folder);
+    ZN_TRY(path_of(folder, step, path, err));
+    ZN_TRY(zn_safetensors_open(path, &file, err));
+    zenith_status status = read_step(file, &step, err);
+    if (status == ZENITH_OK) status = check_identity(file, identity, err);
+    if (status == ZENITH_OK) status = read_blocks(file, networks, count, optimizer, err);
+    zn_safetensors_free(file);
+    if (status != ZENITH_OK) {
+        zn_error_prefix(err, path);
+        return status;
+    }
+    optimizer->step = step;
+    return ZENITH_OK;
+}

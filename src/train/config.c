@@ -1,0 +1,474 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One table per JSON object: key, kind, place in the struct, what is allowed. One function walks an
+// object by its table.
+#include "src/train/config.h"
+
+#include "src/base/memory.h"
+#include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/model/family.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum kind { TEXT, INTEGER, NUMBER, FLAG, CHOICE, OBJECT, LOSSES, SOURCES } kind;
+
+typedef struct choice {
+    const char *word;
+    int value;
+} choice;
+
+typedef struct field {
+    const char *key;
+    kind kind;
+    size_t offset;   // into zn_train_config
+    double min, max; // of numbers
+    bool required;
+    const choice *choices;      // end with a NULL word
+    const struct field *fields; // of an object; end with a NULL key
+    size_t count_offset;        // of a list of texts
+} field;
+
+typedef struct reading {
+    zn_train_config *config;
+    const field *fields;
+    const char *where; // "optimizer.", or ""
+} reading;
+
+static const char *const loss_names[ZN_LOSS_KINDS] = {"l1",      "mse",      "charbonnier",
+                                                      "feature", "gradient", "walsh"};
+
+const char *zn_loss_name(zn_loss_kind which)
+{
+    return loss_names[which];
+}
+
+// --- tables -------------------------------------------------------------------------------------
+
+#define AT(member) offsetof(zn_train_config, member)
+#define A_TEXT(name, member, need)                                                                 \
+    {                                                                                              \
+        name, TEXT, AT(member), 0, 0, need, NULL, NULL, 0                                          \
+    }
+#define AN_INTEGER(name, member, min, max, need)                                                   \
+    {                                                                                              \
+        name, INTEGER, AT(member), min, max, need, NULL, NULL, 0                                   \
+    }
+#define A_NUMBER(name, member, min, max)                                                           \
+    {                                                                                              \
+        name, NUMBER, AT(member), min, max, false, NULL, NULL, 0                                   \
+    }
+#define A_FLAG(name, member)                                                                       \
+    {                                                                                              \
+        name, FLAG, AT(member), 0, 0, false, NULL, NULL, 0                                         \
+    }
+#define A_CHOICE(name, member, words)                                                              \
+    {                                                                                              \
+        name, CHOICE, AT(member), 0, 0, false, words, NULL, 0                                      \
+    }
+#define AN_OBJECT(name, table, need)                                                               \
+    {                                                                                              \
+        name, OBJECT, 0, 0, 0, need, NULL, table, 0                                                \
+    }
+#define SOURCES_OF(part)                                                                           \
+    {                                                                                              \
+        "sources", SOURCES, AT(part.sources), 0, 0, true, NULL, NULL, AT(part.sources_count)       \
+    }
+#define END                                                                                        \
+    {                                                                                              \
+        NULL, TEXT, 0, 0, 0, false, NULL, NULL, 0                                                  \
+    }
+
+static const choice parts[] = {
+    {"decoder", ZN_DECODER}, {"encoder", ZN_ENCODER}, {"both", ZN_ENCODER | ZN_DECODER}, {NULL, 0}};
+static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {NULL, 0}};
+
+static const double many = 1e15; // integers up to here are exact in a double
+
+static const field init_fields[] = {A_TEXT("weights", weights, false),
+                                    AN_INTEGER("seed", init_seed, 0, 1e15, false),
+                                    AN_INTEGER("width", width, 1, 4096, false), END};
+static const field frozen_fields[] = {A_TEXT("model", frozen, false),
+                                      A_TEXT("weights", frozen_from, false), END};
+static const field data_fields[] = {SOURCES_OF(data),
+                                    AN_INTEGER("crop", data.crop, 8, 8192, true),
+                                    A_FLAG("flip", data.flip),
+                                    A_NUMBER("min_scale", data.min_scale, 0, 1),
+                                    AN_INTEGER("seed", data.seed, 0, 1e15, false),
+                                    AN_INTEGER("workers", data.workers, 0, 256, false),
+                                    AN_INTEGER("cache_mb", data.cache_mb, 0, 1e7, false),
+                                    END};
+static const field validation_fields[] = {
+    SOURCES_OF(validation), AN_INTEGER("count", validation.count, 1, 100000, false), END};
+static const field optimizer_fields[] = {A_NUMBER("lr", optimizer.lr, 0, 1000),
+                                         A_NUMBER("min_lr", optimizer.min_lr, 0, 1000),
+                                         AN_INTEGER("warmup", optimizer.warmup, 0, 1e12, false),
+                                         A_NUMBER("beta1", optimizer.beta1, 0, 0.999999),
+                                         A_NUMBER("beta2", optimizer.beta2, 0, 0.999999),
+                                         A_NUMBER("eps", optimizer.eps, 1e-30, 1),
+                                         A_NUMBER("weight_decay", optimizer.weight_decay, 0, 1000),
+                                         A_NUMBER("clip", optimizer.clip, 0, 1e30),
+                                         A_NUMBER("ema", optimizer.ema, 0, 0.999999999),
+                                         END};
+static const field fields[] = {A_TEXT("model", model, true),
+                               A_CHOICE("part", part, parts),
+                               AN_OBJECT("init", init_fields, false),
+                               AN_OBJECT("frozen", frozen_fields, false),
+                               AN_OBJECT("data", data_fields, true),
+                               AN_OBJECT("validation", validation_fields, false),
+                               AN_INTEGER("batch", batch, 1, 65536, false),
+                               AN_INTEGER("accumulate", accumulate, 1, 65536, false),
+                               AN_INTEGER("steps", steps, 1, 1e12, true),
+                               AN_OBJECT("optimizer", optimizer_fields, false),
+                               {"losses", LOSSES, 0, 0, 0, true, NULL, NULL, 0},
+                               A_CHOICE("dtype", dtype, types),
+                               AN_INTEGER("threads", threads, 0, 1024, false),
+                               A_FLAG("recompute", recompute),
+                               AN_INTEGER("log_every", log_every, 1, 1e12, false),
+                               AN_INTEGER("checkpoint_every", checkpoint_every, 1, 1e12, false),
+                               AN_INTEGER("sample_every", sample_every, 0, 1e12, false),
+                               AN_INTEGER("samples", samples, 1, 256, false),
+                               AN_INTEGER("validate_every", validate_every, 0, 1e12, false),
+                               A_TEXT("output", output, true),
+                               END};
+
+// --- values -------------------------------------------------------------------------------------
+
+static zenith_status wrong(const reading *r, const char *key, const char *wanted, zn_error *err)
+{
+    return zn_fail(err, ZENITH_BAD_FILE, "\"%s%s\" must be %s", r->where, key, wanted);
+}
+
+static zenith_status read_number(const reading *r, const field *f, const zn_json *value, void *dst,
+                                 zn_error *err)
+{
+    char wanted[96];
+    bool whole = f->kind == INTEGER;
+    double number = 0;
+    int64_t integer = 0;
+    bool right = whole ? zn_json_as_integer(value, &integer) : zn_json_as_number(value, &number);
+    if (whole) number = integer > -1 && (double)integer <= many ? (double)integer : INFINITY;
+    if (!right || !(number >= f->min && number <= f->max)) {
+        zn_text_format(wanted, sizeof wanted,
+                       whole ? "an integer from %g to %g" : "a number from %g to %g", f->min,
+                       f->max);
+        return wrong(r, f->key, wanted, err);
+    }
+    if (whole)
+        memcpy(dst, &integer, sizeof integer);
+    else
+        memcpy(dst, &number, sizeof number);
+    return ZENITH_OK;
+}
+
+static zenith_status read_choice(const reading *r, const field *f, const zn_json *value, int *dst,
+                                 zn_error *err)
+{
+    const char *word = "";
+    char wanted[160] = "one of ";
+    size_t length = strlen(wanted);
+    bool text = zn_json_as_text(value, &word);
+    for (const choice *c = f->choices; c->word; c++) {
+        if (text && strcmp(word, c->word) == 0) {
+            *dst = c->value;
+            return ZENITH_OK;
+        }
+        length += zn_text_format(wanted + length, sizeof wanted - length, "%s%s",
+                                 c == f->choices ? "" : ", ", c->word);
+    }
+    return wrong(r, f->key, wanted, err);
+}
+
+static zenith_status read_flag(const reading *r, const zn_json *object, const field *f, bool *dst,
+                               zn_error *err)
+{
+    if (zn_json_get_flag(object, f->key, dst, NULL) == ZENITH_OK) return ZENITH_OK;
+    return wrong(r, f->key, "true or false", err);
+}
+
+static zenith_status read_sources(const reading *r, const field *f, const zn_json *value,
+                                  zn_error *err)
+{
+    const char **dst = (const char **)((char *)r->config + f->offset);
+    size_t count = zn_json_size(value);
+    if (!zn_json_is_array(value) || count == 0 || count > ZN_TRAIN_SOURCES)
+        return wrong(r, f->key, "a list of 1 to 256 paths", err);
+    for (size_t i = 0; i < count; i++)
+        if (!zn_json_as_text(zn_json_at(value, i), &dst[i]))
+            return wrong(r, f->key, "a list of paths: folders, tar archives, pictures", err);
+    memcpy((char *)r->config + f->count_offset, &count, sizeof count);
+    return ZENITH_OK;
+}
+
+static zenith_status read_loss(const reading *r, const zn_json *value, zn_train_loss *dst,
+                               zn_error *err)
+{
+    const char
+        *wanted = "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of l1, mse, "
+                  "charbonnier, feature, gradient, walsh";
+    const char *name;
+    if (!zn_json_is_object(value) || zn_json_size(value) != 2 ||
+        zn_json_get_text(value, "kind", &name, NULL) != ZENITH_OK ||
+        zn_json_get_number(value, "weight", &dst->weight, NULL) != ZENITH_OK ||
+        !(dst->weight > 0 && dst->weight < 1e30))
+        return wrong(r, "losses", wanted, err);
+    for (dst->kind = 0; dst->kind < ZN_LOSS_KINDS; dst->kind++)
+        if (strcmp(name, loss_names[dst->kind]) == 0) return ZENITH_OK;
+    return wrong(r, "losses", wanted, err);
+}
+
+static zenith_status read_losses(const reading *r, const zn_json *value, zn_error *err)
+{
+    size_t count = zn_json_size(value);
+    if (!zn_json_is_array(value) || count == 0 || count > ZN_TRAIN_LOSSES)
+        return wrong(r, "losses", "a list of 1 to 16 losses", err);
+    for (size_t i = 0; i < count; i++)
+        ZN_TRY(read_loss(r, zn_json_at(value, i), &r->config->losses[i], err));
+    r->config->losses_count = count;
+    return ZENITH_OK;
+}
+
+// --- objects ------------------------------------------------------------------------------------
+
+static zenith_status read_object(zn_train_config *config, const zn_json *object, const field *table,
+                                 const char *where, zn_error *err);
+
+static zenith_status read_field(const reading *r, const zn_json *object, const field *f,
+                                const zn_json *value, zn_error *err)
+{
+    void *dst = (char *)r->config + f->offset;
+    char inner[32];
+    switch (f->kind) {
+    case TEXT:
+        if (zn_json_as_text(value, (const char **)dst) && **(const char **)dst) return ZENITH_OK;
+        return wrong(r, f->key, "a text that is not empty", err);
+    case INTEGER:
+    case NUMBER:
+        return read_number(r, f, value, dst, err);
+    case FLAG:
+        return read_flag(r, object, f, dst, err);
+    case CHOICE:
+        return read_choice(r, f, value, dst, err);
+    case SOURCES:
+        return read_sources(r, f, value, err);
+    case LOSSES:
+        return read_losses(r, value, err);
+    case OBJECT:
+        break;
+    }
+    if (!zn_json_is_object(value)) return wrong(r, f->key, "an object", err);
+    zn_text_format(inner, sizeof inner, "%s.", f->key);
+    return read_object(r->config, value, f->fields, inner, err);
+}
+
+typedef struct member {
+    reading reading;
+    const zn_json *object;
+} member;
+
+static zenith_status each_member(void *cookie, const char *key, const zn_json *value, zn_error *err)
+{
+    const member *m = cookie;
+    char known[400] = "";
+    size_t length = 0;
+    for (const field *f = m->reading.fields; f->key; f++) {
+        if (strcmp(f->key, key) == 0) return read_field(&m->reading, m->object, f, value, err);
+        length += zn_text_format(known + length, sizeof known - length, "%s%s", length ? ", " : "",
+                                 f->key);
+    }
+    return zn_fail(err, ZENITH_BAD_FILE, "there is no key \"%s%.*s\"; allowed are %s",
+                   m->reading.where, 60, key, known);
+}
+
+static zenith_status read_object(zn_train_config *config, const zn_json *object, const field *table,
+                                 const char *where, zn_error *err)
+{
+    member m = {{config, table, where}, object};
+    ZN_TRY(zn_json_each(object, each_member, &m, err));
+    for (const field *f = table; f->key; f++)
+        if (f->required && !zn_json_has(object, f->key))
+            return zn_fail(err, ZENITH_BAD_FILE, "the key \"%s%s\" is missing", where, f->key);
+    return ZENITH_OK;
+}
+
+static void set_defaults(zn_train_config *c)
+{
+    c->part = ZN_DECODER;
+    c->width = 64;
+    c->data.min_scale = 1;
+    c->data.workers = 1;
+    c->data.cache_mb = 256;
+    c->validation.count = 16;
+    c->batch = 16;
+    c->accumulate = 1;
+    c->optimizer = (zn_train_optimizer){.lr = 1e-4,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.999,
+                                        .eps = 1e-8,
+                                        .weight_decay = 0.01,
+                                        .clip = 1,
+                                        .ema = 0.999};
+    c->dtype = ZN_F32;
+    c->log_every = 1;
+    c->checkpoint_every = 1000;
+    c->samples = 4;
+}
+
+// What no single key can say.
+static zenith_status check(const zn_train_config *c, zn_error *err)
+{
+    if (c->optimizer.min_lr > c->optimizer.lr)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"optimizer.min_lr\" must not be above \"optimizer.lr\"");
+    if (c->optimizer.warmup > c->steps)
+        return zn_fail(err, ZENITH_BAD_FILE, "\"optimizer.warmup\" must not be above \"steps\"");
+    if (c->validate_every > 0 && c->validation.sources_count == 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"validate_every\" needs \"validation\" with its sources");
+    return ZENITH_OK;
+}
+
+static zenith_status parse(zn_train_config *c, const char *text, size_t size, const char *where,
+                           zn_error *err)
+{
+    set_defaults(c);
+    c->text = zn_alloc(size + 1);
+    if (!c->text) return zn_fail_memory(err, size + 1);
+    if (size) memcpy(c->text, text, size);
+    c->text_size = size;
+    ZN_TRY(zn_json_parse(text, size, where, &c->document, err));
+    zenith_status status = zn_json_is_object(c->document)
+                               ? read_object(c, c->document, fields, "", err)
+                               : zn_fail(err, ZENITH_BAD_FILE, "a JSON object is expected");
+    if (status == ZENITH_OK) status = check(c, err);
+    if (status != ZENITH_OK) zn_error_prefix(err, where);
+    return status;
+}
+
+zenith_status zn_train_config_parse(const char *text, size_t size, const char *where,
+                                    zn_train_config *out, zn_error *err)
+{
+    zn_train_config config = {0};
+    zenith_status status = parse(&config, text, size, where, err);
+    if (status == ZENITH_OK)
+        *out = config;
+    else
+        zn_train_config_close(&config);
+    return status;
+}
+
+zenith_status zn_train_config_open(const char *path, zn_train_config *out, zn_error *err)
+{
+    zn_mapped file = {0};
+    ZN_TRY(zn_mapped_open(path, &file, err));
+    zenith_status status = zn_train_config_parse((const char *)file.data, file.size, path, out,
+                                                 err);
+    zn_mapped_close(&file);
+    return status;
+}
+
+void zn_train_config_close(zn_train_config *config)
+{
+    zn_json_free(config->document);
+    zn_free(config->text);
+    *config = (zn_train_config){0};
+}
+
+// --- identity -----------------------------------------------------------------------------------
+
+typedef struct writing {
+    char *text;
+    size_t capacity, length;
+    zenith_status status;
+    zn_error *err;
+} writing;
+
+static void put(writing *w, const char *key, const char *value)
+{
+    size_t needed = w->length + strlen(key) + strlen(value) + sizeof " = \n";
+    if (w->status == ZENITH_OK)
+        w->status = zn_array_reserve((void **)&w->text, &w->capacity, needed, 1, w->err);
+    if (w->status != ZENITH_OK) return;
+    w->length += zn_text_format(w->text + w->length, w->capacity - w->length, "%s = %s\n", key,
+                                value);
+}
+
+static void put_integer(writing *w, const char *key, int64_t value)
+{
+    char text[32];
+    zn_text_format(text, sizeof text, "%lld", (long long)value);
+    put(w, key, text);
+}
+
+static void put_number(writing *w, const char *key, double value)
+{
+    char text[400];
+    zn_text_format(text, sizeof text, "%.18f", value);
+    put(w, key, text);
+}
+
+static void put_optimizer(writing *w, const zn_train_optimizer *o)
+{
+    put_number(w, "optimizer.lr", o->lr);
+    put_number(w, "optimizer.min_lr", o->min_lr);
+    put_integer(w, "optimizer.warmup", o->warmup);
+    put_number(w, "optimizer.beta1", o->beta1);
+    put_number(w, "optimizer.beta2", o->beta2);
+    put_number(w, "optimizer.eps", o->eps);
+    put_number(w, "optimizer.weight_decay", o->weight_decay);
+    put_number(w, "optimizer.clip", o->clip);
+    put_number(w, "optimizer.ema", o->ema);
+}
+
+zenith_status zn_train_config_identity(const zn_train_config *c, char **out, zn_error *err)
+{
+    writing w = {.err = err};
+    put(&w, "model", c->model);
+    put_integer(&w, "part", c->part);
+    put(&w, "init.weights", c->weights ? c->weights : "");
+    put_integer(&w, "init.seed", c->init_seed);
+    put_integer(&w, "init.width", c->width);
+    put(&w, "frozen.model", c->frozen ? c->frozen : c->model);
+    put_integer(&w, "data.crop", c->data.crop);
+    put_integer(&w, "data.flip", c->data.flip);
+    put_number(&w, "data.min_scale", c->data.min_scale);
+    put_integer(&w, "data.seed", c->data.seed);
+    put_integer(&w, "batch", c->batch);
+    put_integer(&w, "accumulate", c->accumulate);
+    put_integer(&w, "steps", c->steps);
+    put_optimizer(&w, &c->optimizer);
+    for (size_t i = 0; i < c->losses_count; i++) {
+        char key[48];
+        zn_text_format(key, sizeof key, "losses.%zu.%s", i, loss_names[c->losses[i].kind]);
+        put_number(&w, key, c->losses[i].weight);
+    }
+    put(&w, "dtype", c->dtype == ZN_BF16 ? "bf16" : "f32");
+    if (w.status != ZENITH_OK) {
+        zn_free(w.text);
+        return w.status;
+    }
+    *out = w.text;
+    return ZENITH_OK;
+}
+
+static int line_length(const char *text)
+{
+    return (int)strcspn(text, "\n");
+}
+
+zenith_status zn_train_config_agree(const char *identity, const char *stored, zn_error *err)
+{
+    while (*identity || *stored) {
+        int a = line_length(identity), b = line_length(stored);
+        if (a != b || memcmp(identity, stored, (size_t)a) != 0)
+            return zn_fail(
+                err, ZENITH_INVALID_ARGUMENT,
+                "the checkpoint is of another run: it has '%.*s' where the config has '%.*s'", b,
+                stored, a, identity);
+        identity += a + (identity[a] == '\n');
+        stored += b + (stored[b] == '\n');
+    }
+    return ZENITH_OK;
+}

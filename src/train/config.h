@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a training run is: one JSON file. Every key is checked; one that is not known, of the wrong
+// type or out of range is refused with its name and what is allowed. Paths are taken as the program
+// is started: relative to its current folder.
+//
+//     {"model": "taesd", "part": "decoder",
+//      "init": {"weights": "weights"},
+//      "data": {"sources": ["photos", "more.tar"], "crop": 128, "flip": true},
+//      "batch": 16, "steps": 100000,
+//      "optimizer": {"lr": 1e-4, "warmup": 500, "ema": 0.999},
+//      "losses": [{"kind": "charbonnier", "weight": 1}, {"kind": "feature", "weight": 0.1}],
+//      "dtype": "bf16", "checkpoint_every": 1000, "sample_every": 500,
+//      "validation": {"sources": ["held_out"], "count": 32}, "validate_every": 1000,
+//      "output": "runs/first"}
+#ifndef ZN_TRAIN_CONFIG_H
+#define ZN_TRAIN_CONFIG_H
+
+#include "src/base/json.h"
+#include "src/tensor/type.h"
+
+enum { ZN_TRAIN_LOSSES = 16, ZN_TRAIN_SOURCES = 256 };
+
+typedef enum zn_loss_kind {
+    ZN_LOSS_L1 = 0,
+    ZN_LOSS_MSE,
+    ZN_LOSS_CHARBONNIER,
+    ZN_LOSS_FEATURE,  // mean square of the difference of latents, through the frozen encoder
+    ZN_LOSS_GRADIENT, // L1 of the differences of neighbouring pixels
+    ZN_LOSS_WALSH,    // L1 of the 8x8 Walsh spectrum
+    ZN_LOSS_KINDS
+} zn_loss_kind;
+const char *zn_loss_name(zn_loss_kind kind); // "l1"
+
+typedef struct zn_train_loss {
+    int kind; // zn_loss_kind
+    double weight;
+} zn_train_loss;
+
+typedef struct zn_train_optimizer {
+    double lr, min_lr;
+    int64_t
+        warmup; // steps of linear rise to lr; then half a cosine down to min_lr at the last step
+    double beta1, beta2, eps, weight_decay;
+    double clip; // of the gradient's norm; 0: none
+    double ema;  // decay of the averaged weights for each step; 0: none are kept
+} zn_train_optimizer;
+
+typedef struct zn_train_data {
+    const char *sources[ZN_TRAIN_SOURCES];
+    size_t sources_count;
+    int64_t crop;
+    bool flip;
+    double min_scale;
+    int64_t seed, workers, cache_mb;
+} zn_train_data;
+
+typedef struct zn_train_validation {
+    const char *sources[ZN_TRAIN_SOURCES];
+    size_t sources_count;
+    int64_t count; // crops
+} zn_train_validation;
+
+typedef struct zn_train_config {
+    zn_json *document; // owns the texts
+    char *text;        // the file as it is
+    size_t text_size;
+    const char *model;
+    int part;                // ZN_ENCODER | ZN_DECODER
+    const char *weights;     // to begin with; NULL: random
+    int64_t init_seed;       // of random weights
+    int64_t width;           // of a network with random weights
+    const char *frozen;      // the model of the parts that are not trained; NULL: `model`
+    const char *frozen_from; // its weights; NULL: searched for by name
+    zn_train_data data;
+    zn_train_validation validation;
+    int64_t batch, accumulate, steps;
+    zn_train_optimizer optimizer;
+    zn_train_loss losses[ZN_TRAIN_LOSSES];
+    size_t losses_count;
+    int dtype; // ZN_F32 or ZN_BF16
+    int64_t threads;
+    bool recompute; // maps that gradients need are computed again, for less memory; the same bits
+    int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
+    const char *output;
+} zn_train_config;
+
+zenith_status zn_train_config_open(const char *path, zn_train_config *out, zn_error *err);
+// From text; `where` names it in messages.
+zenith_status zn_train_config_parse(const char *text, size_t size, const char *where,
+                                    zn_train_config *out, zn_error *err);
+void zn_train_config_close(zn_train_config *config); // a zeroed one is fine
+
+// What decides the weights that come out, one "key = value" per line: kept in checkpoints, so that a
+// run is not continued as another one. Free it with zn_free.
+zenith_status zn_train_config_identity(const zn_train_config *config, char **out, zn_error *err);
+// Fails with the first line that differs.
+zenith_status zn_train_config_agree(const char *identity, const char *stored, zn_error *err);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient and the Walsh loss are fixed convolutions and a difference:
+//
+//   gradient  of each channel, the pixel to the right and the pixel below, less the pixel
+//   walsh     of each channel, the 64 products of 8x8 blocks with w(u, y) w(v, x) / 8, where
+//             w(u, y) = 1 or -1 by the parity of the bits of u AND y: all signs of change up to one
+//             per pixel, by additions alone
+#include "src/train/losses.h"
+
+#include "src/op/ops.h"
+
+enum { CHANNELS = 3, WALSH = 8 };
+static const float charbonnier_epsilon = 1e-3f;
+
+static zn_node *difference(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
+                           zn_difference how)
+{
+    const zn_difference_attributes attributes = {.kind = how, .epsilon = charbonnier_epsilon};
+    return zn_difference_loss(graph, zn_loss_name(kind), a, b, attributes);
+}
+
+// A parameter of fixed values, zero for now; they live with the graph.
+static zn_node *fixed(zn_graph *graph, const char *name, zn_shape shape, float **values)
+{
+    size_t elements = 0;
+    if (graph->status != ZENITH_OK || !zn_shape_elements(&shape, &elements)) return NULL;
+    *values = zn_arena_alloc(&graph->arena, elements * sizeof **values);
+    if (!*values) {
+        graph->status = zn_fail_memory(graph->err, elements * sizeof **values);
+        return NULL;
+    }
+    return zn_graph_parameter(graph, name, (zn_tensor){zn_desc_make(ZN_F32, shape), *values});
+}
+
+static zn_node *gradient_filter(zn_graph *graph)
+{
+    float *values = NULL; // [2 * CHANNELS][CHANNELS][3][3]
+    zn_node *filter = fixed(graph, "gradient.filter", ZN_SHAPE(2 * CHANNELS, CHANNELS, 3, 3),
+                            &values);
+    for (int o = 0; filter && o < 2 * CHANNELS; o++) {
+        float *taps = values + (o * CHANNELS + o / 2) * 9;
+        taps[4] = -1;
+        taps[o % 2 ? 7 : 5] = 1;
+    }
+    return filter;
+}
+
+static int parity(int bits)
+{
+    int odd = 0;
+    for (; bits; bits &= bits - 1) odd ^= 1;
+    return odd;
+}
+
+static zn_node *walsh_filter(zn_graph *graph)
+{
+    enum { ALL = WALSH * WALSH };
+    float *values = NULL; // [CHANNELS * 64][CHANNELS][8][8]
+    zn_node *filter = fixed(graph, "walsh.filter", ZN_SHAPE(CHANNELS * ALL, CHANNELS, WALSH, WALSH),
+                            &values);
+    for (int o = 0; filter && o < CHANNELS * ALL; o++) {
+        float *taps = values + (o * CHANNELS + o / ALL) * ALL;
+        int u = o % ALL / WALSH, v = o % WALSH;
+        for (int i = 0; i < ALL; i++)
+            taps[i] = parity(u & (i / WALSH)) ^ parity(v & (i % WALSH)) ? -0.125f : 0.125f;
+    }
+    return filter;
+}
+
+static zn_node *filtered(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs *in,
+                         zn_node *filter, int stride)
+{
+    zn_node *a = zn_conv2d(graph, "reconstruction.filtered", in->reconstruction, filter, NULL,
+                           stride, 0);
+    zn_node *b = zn_conv2d(graph, "original.filtered", in->original, filter, NULL, stride, 0);
+    return difference(graph, kind, a, b, ZN_DIFFERENCE_L1);
+}
+
+zn_node *zn_loss_build(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs *in)
+{
+    zn_node *a = in->reconstruction, *b = in->original;
+    switch (kind) {
+    case ZN_LOSS_L1:
+        return difference(graph, kind, a, b, ZN_DIFFERENCE_L1);
+    case ZN_LOSS_MSE:
+        return difference(graph, kind, a, b, ZN_DIFFERENCE_MSE);
+    case ZN_LOSS_CHARBONNIER:
+        return difference(graph, kind, a, b, ZN_DIFFERENCE_CHARBONNIER);
+    case ZN_LOSS_FEATURE:
+        return difference(graph, kind, in->reconstruction_features, in->original_features,
+                          ZN_DIFFERENCE_MSE);
+    case ZN_LOSS_GRADIENT:
+        return filtered(graph, kind, in, gradient_filter(graph), 1);
+    case ZN_LOSS_WALSH:
+        return filtered(graph, kind, in, walsh_filter(graph), WALSH);
+    case ZN_LOSS_KINDS:
+        break;
+    }
+    return NULL;
+}
+
+// Sums have at most ZN_SCALAR_SUM_INPUTS numbers: longer ones go on with what is there so far.
+zn_node *zn_loss_sum(zn_graph *graph, const zn_train_loss *losses, zn_node *const *values,
+                     size_t count)
+{
+    zn_node *sum = NULL;
+    for (size_t done = 0; done < count;) {
+        zn_node *numbers[ZN_SCALAR_SUM_INPUTS];
+        float weights[ZN_SCALAR_SUM_INPUTS];
+        int n = 0;
+        if (sum) {
+            numbers[n] = sum;
+            weights[n++] = 1;
+        }
+        for (; done < count && n < ZN_SCALAR_SUM_INPUTS; done++, n++) {
+            numbers[n] = values[done];
+            weights[n] = (float)losses[done].weight;
+        }
+        sum = zn_scalar_sum(graph, "loss", numbers, weights, n);
+    }
+    return sum;
+}

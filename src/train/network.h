@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A part of a model as training sees it: a list of parameters by name, and the network that reads
+// them. Parameters of a frozen network lie where the weights file has them. Those of trained ones
+// become f32 in one flat block, one after the other: what optimisers, checkpoints and ranks work on.
+#ifndef ZN_TRAIN_NETWORK_H
+#define ZN_TRAIN_NETWORK_H
+
+#include "src/model/model.h"
+
+typedef struct zn_train_parameter {
+    char name[ZN_NAME_SIZE]; // "decoder.3.conv.0.weight"
+    zn_tensor tensor;        // data NULL: not there yet
+    size_t offset, elements; // in the flat block
+} zn_train_parameter;
+
+typedef struct zn_network {
+    const zn_family *family;
+    const zn_variant *variant;
+    unsigned part; // ZN_ENCODER or ZN_DECODER
+    zn_train_parameter *parameters;
+    size_t count, capacity;
+    int64_t width; // of a network without weights
+} zn_network;
+
+// The parameters of a model, where its files have them; the model must outlive the network.
+zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_network *out,
+                                  zn_error *err);
+// The parameters that the variant's network would have, as wide as `width`, without values.
+zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
+                                    zn_network *out, zn_error *err);
+void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
+
+// Gives each parameter its place in a flat block, from `offset` on; the elements after them.
+size_t zn_network_place(zn_network *network, size_t offset);
+// Copies values into the block, as f32, and reads them from there from now on.
+void zn_network_move(zn_network *network, float *block);
+// The same with random values: weights by He's rule (variance 2 / inputs), gains of norms one, all
+// else zero. A parameter's values depend on the seed and its number only.
+void zn_network_randomise(zn_network *network, float *block, uint64_t seed);
+
+// Adds the network to a graph. Names of values begin with `prefix` ("" or "feature."). Where nodes
+// is not NULL, nodes[i] becomes the node of parameter i.
+zn_node *zn_network_build(const zn_network *network, zn_graph *graph, const char *prefix,
+                          zn_node *x, zn_node **nodes);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/train/optimizer.h"
+
+#include "src/base/memory.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+enum { LANES = 16 };
+
+// What one step needs of the settings, once for all elements. Products of settings are made in
+// double and rounded once, as PyTorch does.
+typedef struct factors {
+    float gradient;              // scale and clipping
+    float kept;                  // 1 - lr * weight_decay
+    float first, beta2, second;  // 1 - beta1, beta2, 1 - beta2
+    float root, eps, step, fade; // of the second moment's correction; step size; 1 - ema
+} factors;
+
+typedef struct work {
+    zn_optimizer *optimizer;
+    factors factors;
+    void (*piece)(const struct work *work, size_t index, size_t begin, size_t end);
+    atomic_size_t next;
+} work;
+
+static float *block(size_t count)
+{
+    return zn_alloc_zero(count * sizeof(float));
+}
+
+zenith_status zn_optimizer_create(const zn_train_optimizer *settings, size_t count,
+                                  uint64_t all_steps, zn_executor *run, zn_optimizer *out,
+                                  zn_error *err)
+{
+    size_t pieces = (count + ZN_OPTIMIZER_PIECE - 1) / ZN_OPTIMIZER_PIECE;
+    zn_optimizer o = {.settings = *settings,
+                      .count = count,
+                      .all_steps = all_steps,
+                      .run = run,
+                      .weights = block(count),
+                      .gradient = block(count),
+                      .m = block(count),
+                      .v = block(count),
+                      .ema = settings->ema > 0 ? block(count) : NULL,
+                      .squares = zn_alloc_zero(pieces * sizeof(double))};
+    if (!o.weights || !o.gradient || !o.m || !o.v || (settings->ema > 0 && !o.ema) || !o.squares) {
+        zn_optimizer_free(&o);
+        return zn_fail_memory(err, count * sizeof(float));
+    }
+    *out = o;
+    return ZENITH_OK;
+}
+
+void zn_optimizer_free(zn_optimizer *o)
+{
+    zn_free(o->weights);
+    zn_free(o->gradient);
+    zn_free(o->m);
+    zn_free(o->v);
+    zn_free(o->ema);
+    zn_free(o->squares);
+    *o = (zn_optimizer){0};
+}
+
+double zn_optimizer_rate(const zn_train_optimizer *s, uint64_t step, uint64_t all_steps)
+{
+    const double pi = 3.14159265358979323846;
+    uint64_t warmup = (uint64_t)s->warmup;
+    if (step < warmup) return s->lr * (double)(step + 1) / (double)warmup;
+    if (step >= all_steps) return s->min_lr;
+    double done = (double)(step - warmup) / (double)(all_steps - warmup);
+    return s->min_lr + (s->lr - s->min_lr) * 0.5 * (1 + cos(pi * done));
+}
+
+// --- pieces -------------------------------------------------------------------------------------
+
+// LANES sums side by side, added up in one order: a compiler may compute them on vectors of any
+// width.
+static void sum_squares(const work *w, size_t index, size_t begin, size_t end)
+{
+    const float *gradient = w->optimizer->gradient;
+    double sums[LANES] = {0}, all = 0;
+    size_t i = begin;
+    for (; i + LANES <= end; i += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            sums[j] += (double)gradient[i + j] * (double)gradient[i + j];
+    for (; i < end; i++) all += (double)gradient[i] * (double)gradient[i];
+    for (size_t j = 0; j < LANES; j++) all += sums[j];
+    w->optimizer->squares[index] = all;
+}
+
+static void update(const work *w, size_t index, size_t begin, size_t end)
+{
+    const factors f = w->factors;
+    float *restrict weights = w->optimizer->weights, *restrict m = w->optimizer->m;
+    float *restrict v = w->optimizer->v;
+    const float *restrict gradient = w->optimizer->gradient;
+    (void)index;
+    for (size_t i = begin; i < end; i++) {
+        float g = gradient[i] * f.gradient;
+        m[i] += f.first * (g - m[i]);
+        v[i] = v[i] * f.beta2 + f.second * g * g;
+        weights[i] = weights[i] * f.kept - f.step * (m[i] / (sqrtf(v[i]) / f.root + f.eps));
+    }
+    float *restrict ema = w->optimizer->ema;
+    for (size_t i = begin; ema && i < end; i++) ema[i] += f.fade * (weights[i] - ema[i]);
+}
+
+static zenith_status take_pieces(void *arg, zn_team *team, int stream)
+{
+    work *w = arg;
+    size_t count = w->optimizer->count;
+    (void)team;
+    (void)stream;
+    for (;;) {
+        size_t index = atomic_fetch_add(&w->next, 1), begin = index * ZN_OPTIMIZER_PIECE;
+        if (begin >= count) return ZENITH_OK;
+        size_t end = count - begin < ZN_OPTIMIZER_PIECE ? count : begin + ZN_OPTIMIZER_PIECE;
+        w->piece(w, index, begin, end);
+    }
+}
+
+static zenith_status run(work *w, zn_error *err)
+{
+    zn_executor *executor = w->optimizer->run;
+    atomic_init(&w->next, 0);
+    if (!executor) return take_pieces(w, NULL, 0);
+    return zn_executor_run(executor, take_pieces, w, zn_executor_streams(executor), err);
+}
+
+static factors factors_for(const zn_optimizer *o, double rate, float scale)
+{
+    const zn_train_optimizer *s = &o->settings;
+    double t = (double)(o->step + 1);
+    double first = 1 - pow(s->beta1, t), second = 1 - pow(s->beta2, t), clip = 1;
+    if (s->clip > 0 && o->norm > 0) clip = fmin(1, s->clip / (o->norm + 1e-6));
+    return (factors){.gradient = (float)((double)scale * clip),
+                     .kept = (float)(1 - rate * s->weight_decay),
+                     .first = (float)(1 - s->beta1),
+                     .beta2 = (float)s->beta2,
+                     .second = (float)(1 - s->beta2),
+                     .root = (float)sqrt(second),
+                     .eps = (float)s->eps,
+                     .step = (float)(rate / first),
+                     .fade = (float)(1 - s->ema)};
+}
+
+zenith_status zn_optimizer_step(zn_optimizer *o, float scale, zn_error *err)
+{
+    work w = {.optimizer = o, .piece = sum_squares};
+    ZN_TRY(run(&w, err));
+    double squares = 0;
+    for (size_t i = 0; i * ZN_OPTIMIZER_PIECE < o->count; i++) squares += o->squares[i];
+    o->norm = sqrt(squares) * (double)scale;
+    if (!isfinite(o->norm))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the gradient of step %llu is not finite: a lower \"optimizer.lr\" or a "
+                       "\"optimizer.clip\" may help",
+                       (unsigned long long)(o->step + 1));
+    o->lr = zn_optimizer_rate(&o->settings, o->step, o->all_steps);
+    w.factors = factors_for(o, o->lr, scale);
+    w.piece = update;
+    ZN_TRY(run(&w, err));
+    o->step++;
+    return ZENITH_OK;
+}

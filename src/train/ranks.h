@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several processes that train one model: each has a part of every batch, and the gradients are
+// summed. ranks_mpi.c does it with MPI; ranks_one.c is built instead without it and knows one
+// process only.
+#ifndef ZN_TRAIN_RANKS_H
+#define ZN_TRAIN_RANKS_H
+
+#include "src/base/status.h"
+
+#include <stddef.h>
+
+typedef struct zn_ranks {
+    int rank, count; // 0 of 1 where there is one process
+    float *others;   // room for what the others send
+    size_t room;
+} zn_ranks;
+
+zenith_status zn_ranks_open(zn_ranks *out, zn_error *err);
+void zn_ranks_close(zn_ranks *ranks); // zeroes it; a zeroed one is fine
+
+// values[i] = the sum of all ranks' values[i], in the order of the ranks: the same bits everywhere.
+zenith_status zn_ranks_sum(zn_ranks *ranks, float *values, size_t count, zn_error *err);
+// Waits for the others, and tells whether any of them wants to stop, or has failed (`mine` not OK).
+zenith_status zn_ranks_agree(zn_ranks *ranks, zenith_status mine, int *stop, zn_error *err);
+
+#endif

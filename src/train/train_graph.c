@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// In bf16, networks that are trained keep their maps in bf16, as PyTorch's autocast does; parameters,
+// their gradients and losses are f32. A frozen encoder is as precise as in `zenith encode`: it makes
+// what the decoder learns from. Losses are small sums of small differences and would not gain from
+// the scaling that f16 needs: there is no f16.
+#include "src/train/train_graph.h"
+
+#include "src/graph/gradient.h"
+#include "src/graph/passes.h"
+#include "src/op/ops.h"
+#include "src/train/losses.h"
+
+#include <string.h>
+
+typedef struct building {
+    const zn_train_config *config;
+    const zn_train_networks *networks;
+    zn_graph *graph;
+    zn_node *latent, *reconstruction;
+    zn_node **parameters; // of the trained networks
+    const zn_train_parameter **sources;
+    size_t count;
+    size_t forward; // nodes before those that gradients have added
+} building;
+
+// --- the plain graph ----------------------------------------------------------------------------
+
+static zn_node *build_network(building *b, const zn_network *network, bool frozen, zn_node *x)
+{
+    zn_node **nodes = frozen ? NULL : b->parameters + b->count;
+    zn_node *y = zn_network_build(network, b->graph, "", x, nodes);
+    for (size_t i = 0; !frozen && i < network->count; i++)
+        b->sources[b->count++] = &network->parameters[i];
+    return y;
+}
+
+static zn_loss_inputs build_pictures(building *b)
+{
+    const zn_train_networks *n = b->networks;
+    const int64_t side = b->config->data.crop;
+    zn_loss_inputs in = {0};
+    in.original = zn_graph_input(b->graph, "image",
+                                 zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, 3)));
+    b->latent = build_network(b, n->encoder, n->encoder_frozen, in.original);
+    b->reconstruction = build_network(b, n->decoder, n->decoder_frozen, b->latent);
+    in.reconstruction = b->reconstruction;
+    if (!n->features) return in;
+    in.original_features = n->features == n->encoder
+                               ? b->latent
+                               : zn_network_build(n->features, b->graph, "original.", in.original,
+                                                  NULL);
+    in.reconstruction_features = zn_network_build(n->features, b->graph, "feature.",
+                                                  in.reconstruction, NULL);
+    return in;
+}
+
+static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients, zn_node **results,
+                          zn_train_graph *out)
+{
+    const zn_train_config *config = b->config;
+    zn_node *values[ZN_TRAIN_LOSSES];
+    for (size_t i = 0; i < config->losses_count; i++)
+        values[i] = zn_loss_build(b->graph, (zn_loss_kind)config->losses[i].kind, in);
+    zn_node *loss = zn_loss_sum(b->graph, config->losses, values, config->losses_count);
+    zn_node *error = zn_difference_loss(b->graph, "error", in->reconstruction, in->original,
+                                        (zn_difference_attributes){.kind = ZN_DIFFERENCE_MSE});
+    b->forward = b->graph->count;
+    if (gradients) zn_graph_gradients(b->graph, loss, b->parameters, b->count, zn_add, results);
+    if (b->graph->status != ZENITH_OK) return;
+    zn_graph_output(b->graph, loss);
+    for (size_t i = 0; i < config->losses_count; i++) zn_graph_output(b->graph, values[i]);
+    zn_graph_output(b->graph, error);
+    out->numbers = config->losses_count + 2;
+    if (!gradients) zn_graph_output(b->graph, in->reconstruction);
+    for (size_t i = 0; gradients && i < b->count; i++) {
+        if (!results[i]) continue; // the loss does not depend on it
+        out->gradients[out->gradients_count++] = b->sources[i];
+        zn_graph_output(b->graph, results[i]);
+    }
+}
+
+// --- types --------------------------------------------------------------------------------------
+
+static zn_precision precision(void *cookie, const zn_node *node)
+{
+    const building *b = cookie;
+    const zn_network *encoder = b->networks->encoder;
+    // What networks hand to each other, and to losses, is stored as it was computed.
+    bool between = strcmp(node->name, b->latent->name) == 0 ||
+                   strcmp(node->name, b->reconstruction->name) == 0;
+    if (between) return ZN_PRECISION_STORED;
+    bool frozen = b->networks->encoder_frozen && strncmp(node->name, "encoder.", 8) == 0;
+    if (!frozen || !encoder->family->precision) return ZN_PRECISION_PLAIN;
+    return encoder->family->precision(encoder->variant, node->name);
+}
+
+static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
+{
+    return zn_convert(graph, node->name, node, type, scale);
+}
+
+// The graph with forward maps computed again where gradients read them.
+static zenith_status recompute(const building *b, zn_graph *out, zn_error *err)
+{
+    bool *keep = zn_arena_alloc(&b->graph->arena, b->forward * sizeof *keep);
+    if (!keep) return zn_fail_memory(err, b->forward);
+    zn_recompute_cuts(b->graph, b->forward, keep);
+    return zn_pass_recompute(b->graph, b->forward, keep, out, err);
+}
+
+static zenith_status finish(const building *b, bool recomputes, const zn_cpu *cpu,
+                            zn_train_graph *out, zn_error *err)
+{
+    const zn_type_policy policy = {.type = (zn_type)b->config->dtype,
+                                   .precision = precision,
+                                   .cookie = (void *)(uintptr_t)b,
+                                   .convert = convert};
+    zn_graph again = {0}, fused = {0}, typed = {0};
+    zenith_status status;
+    ZN_GO(zn_graph_finish(&out->plain));
+    if (recomputes) ZN_GO(recompute(b, &again, err));
+    ZN_GO(zn_pass_fuse(recomputes ? &again : &out->plain, zn_ops, zn_ops_count, NULL, &fused, err));
+    ZN_GO(zn_pass_types(&fused, &policy, &typed, err));
+    ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, cpu, &out->graph, err));
+fail:
+    zn_graph_free(&again);
+    zn_graph_free(&fused);
+    zn_graph_free(&typed);
+    return status;
+}
+
+zenith_status zn_train_graph_create(const zn_train_config *config,
+                                    const zn_train_networks *networks, bool gradients,
+                                    const zn_cpu *cpu, zn_train_graph *out, zn_error *err)
+{
+    *out = (zn_train_graph){0};
+    zn_graph *graph = &out->plain;
+    zn_graph_begin(graph, err);
+    size_t most = networks->encoder->count + networks->decoder->count;
+    building b = {.config = config,
+                  .networks = networks,
+                  .graph = graph,
+                  .parameters = zn_arena_alloc(&graph->arena, most * sizeof *b.parameters),
+                  .sources = zn_arena_alloc(&graph->arena, most * sizeof *b.sources)};
+    zn_node **results = zn_arena_alloc(&graph->arena, most * sizeof(zn_node *));
+    out->gradients = zn_arena_alloc(&graph->arena, most * sizeof *out->gradients);
+    zenith_status status;
+    if (b.parameters && b.sources && results && out->gradients) {
+        const zn_loss_inputs in = build_pictures(&b);
+        build_outputs(&b, &in, gradients, results, out);
+        status = finish(&b, gradients && config->recompute, cpu, out, err);
+    } else {
+        status = zn_fail_memory(err, most * sizeof(zn_node *));
+    }
+    if (status != ZENITH_OK) zn_train_graph_free(out);
+    return status;
+}
+
+void zn_train_graph_free(zn_train_graph *graph)
+{
+    zn_graph_free(&graph->graph);
+    zn_graph_free(&graph->plain);
+    *graph = (zn_train_graph){0};
+}

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graph that training runs for one picture: encoder, decoder, losses, and the gradients of the
+// trained parameters. Which of the two networks is trained is a matter of where its parameters lie.
+//
+//     image ── encoder ── latent ── decoder ── reconstruction ── losses ── loss
+//       └───────────────────────────────────────────────────────┘
+//
+// Outputs, in this order: the loss, each loss by itself, the mean square error, and then either the
+// gradients of the parameters or the reconstruction.
+#ifndef ZN_TRAIN_TRAIN_GRAPH_H
+#define ZN_TRAIN_TRAIN_GRAPH_H
+
+#include "src/base/cpu.h"
+#include "src/train/config.h"
+#include "src/train/network.h"
+
+typedef struct zn_train_networks {
+    const zn_network *encoder, *decoder;
+    const zn_network *features; // a frozen encoder for ZN_LOSS_FEATURE; NULL: not needed
+    bool encoder_frozen, decoder_frozen;
+} zn_train_networks;
+
+typedef struct zn_train_graph {
+    zn_graph plain; // owns constants that the other points to
+    zn_graph graph; // fused and typed
+    size_t numbers; // outputs before the gradients or the reconstruction
+    // Of a graph with gradients: output numbers + i is that of gradients[i].
+    const zn_train_parameter **gradients;
+    size_t gradients_count;
+} zn_train_graph;
+
+zenith_status zn_train_graph_create(const zn_train_config *config,
+                                    const zn_train_networks *networks, bool gradients,
+                                    const zn_cpu *cpu, zn_train_graph *out, zn_error *err);
+void zn_train_graph_free(zn_train_graph *graph); // zeroes it; a zeroed one is fine
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The log of a training run: a file with one JSON object per line, each with its step. A line goes
+// to the system whole and at once, so a run that is killed leaves all lines but perhaps the last.
+// A run that goes on from a checkpoint cuts the lines of later steps off and writes them anew: no
+// step is listed twice. What is drawn is kept in memory too.
+//
+//     {"step":1,"loss":0.0712,"losses":{"l1":0.0712},"psnr":19.4,"lr":0.0001,"norm":0.8, ...}
+//     {"step":100,"validation":{"loss":0.05,"psnr":21.7}}
+//     {"step":100,"skipped":"photos/broken.jpg","reason":"..."}
+#ifndef ZN_TRAIN_TRAINING_LOG_H
+#define ZN_TRAIN_TRAINING_LOG_H
+
+#include "src/base/os.h"
+#include "src/train/config.h"
+
+typedef struct zn_history_point {
+    uint64_t step;
+    double loss, psnr;
+} zn_history_point;
+
+typedef struct zn_history {
+    zn_history_point *points;
+    size_t count, capacity;
+} zn_history;
+
+typedef struct zn_training_log {
+    zn_journal *journal;
+    zn_history steps, validation;
+} zn_training_log;
+
+typedef struct zn_step_facts {
+    uint64_t step; // from 1
+    double loss, psnr, lr, norm;
+    double losses[ZN_TRAIN_LOSSES]; // each by itself, without its weight
+    double images_per_second, seconds;
+} zn_step_facts;
+
+// Keeps the lines up to step `kept` (0: none).
+zenith_status zn_training_log_open(const char *path, uint64_t kept, zn_training_log *out,
+                                   zn_error *err);
+void zn_training_log_close(zn_training_log *log); // zeroes it; a zeroed one is fine
+
+zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *config,
+                                   const zn_step_facts *facts, zn_error *err);
+zenith_status zn_training_log_validation(zn_training_log *log, zn_history_point point,
+                                         zn_error *err);
+zenith_status zn_training_log_skip(zn_training_log *log, uint64_t step, const char *name,
+                                   const char *reason, zn_error *err);
+
+#endif

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whole training runs of the program, each in a new folder.
+
+    runs.py --zenith PATH TEST..         skipped (77) where real weights are needed and not there
+
+    losses      ten AdamW losses of TAESD's decoder are PyTorch's, within 1e-5 (needs weights)
+    resume      a run that is killed (kill -9) at random moments ends in the bits of one that is not, and its
+                log lists every step once; --kills N, --seed N
+    halve       a short run of a small network halves its loss
+    threads     neither the number of threads nor recomputation changes a bit
+    stop        SIGINT ends the step, leaves a checkpoint and says so
+    kinds       every loss and every part can be trained; the plot is well-formed, samples are there
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.dom.minidom
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TINY = ROOT / "tests/golden/tiny_diffusers"
+WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
+SKIPPED = 77
+
+
+class Failure(Exception):
+    pass
+
+
+def check(right, text):
+    if not right:
+        raise Failure(text)
+
+
+def small_config(folder, name, **more):
+    """A decoder of width 8 that learns from the latents of a tiny random encoder."""
+    config = {"model": "taesd", "part": "decoder", "init": {"seed": 3, "width": 8},
+              "frozen": {"weights": str(TINY)},
+              "data": {"sources": [str(HERE / "data")], "crop": 32, "flip": True, "seed": 5},
+              "batch": 2, "steps": 60, "optimizer": {"lr": 2e-3, "warmup": 5},
+              "losses": [{"kind": "l1", "weight": 1}], "dtype": "f32", "threads": 2, "checkpoint_every": 7,
+              "output": str(folder / name)}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(config | more))
+    return path
+
+
+def train(options, config, *arguments, code=0):
+    done = subprocess.run([options.zenith, "train", config, *arguments], capture_output=True, text=True, timeout=600)
+    check(done.returncode == code, f"exit code {done.returncode}, not {code}: {done.stderr}")
+    return done
+
+
+def log_of(folder, name):
+    return [json.loads(line) for line in (folder / name / "train.jsonl").read_text().splitlines()]
+
+
+def losses_of(folder, name):
+    return [line["loss"] for line in log_of(folder, name) if "loss" in line]
+
+
+def results_of(folder, name):
+    return {path.relative_to(folder / name): path.read_bytes()
+            for part in ("weights", "ema") for path in sorted((folder / name / part).glob("*.safetensors"))}
+
+
+def test_losses(options, folder):
+    if not WEIGHTS.is_dir():
+        print(f"skipped: no weights in {WEIGHTS}")
+        return SKIPPED
+    golden = json.loads((ROOT / "tests/golden/ten_losses.json").read_text())
+    config = small_config(folder, "run", init={"weights": str(WEIGHTS)}, frozen={"weights": str(WEIGHTS)}, batch=4, steps=10,
+                          data={"sources": [str(HERE / "data")], "crop": 32}, optimizer=golden["optimizer"],
+                          losses=[{"kind": "charbonnier", "weight": 1}, {"kind": "mse", "weight": 0.5}])
+    train(options, config)
+    for step, (ours, theirs) in enumerate(zip(losses_of(folder, "run"), golden["losses"], strict=True)):
+        difference = abs(ours - theirs) / theirs
+        print(f"step {step + 1}: {ours:.9f}, PyTorch {theirs:.9f}, relative difference {difference:.1e}")
+        check(difference <= 1e-5, "the losses differ")
+    norms = [line["norm"] for line in log_of(folder, "run")]
+    check(all(abs(a - b) <= 1e-3 * b for a, b in zip(norms, golden["norms"])), f"the norms differ: {norms}")
+    return 0
+
+
+def count_lines(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_resume(options, folder):
+    whole = small_config(folder, "whole", steps=150)
+    broken = small_config(folder, "broken", steps=150)
+    train(options, whole)
+    seed = options.seed if options.seed is not None else random.randrange(10**6)
+    chance = random.Random(seed)
+    print(f"seed {seed}")
+    for target in sorted(chance.sample(range(1, 140), options.kills)):
+        process = subprocess.Popen([options.zenith, "train", broken, "--resume", "--quiet"])
+        while count_lines(folder / "broken/train.jsonl") < target:
+            check(process.poll() is None, f"it ended by itself, with code {process.returncode}")
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0, 0.05))
+        process.kill()
+        check(process.wait() == -signal.SIGKILL, "it was done before it was killed")
+    train(options, broken, "--resume")
+    steps = [line["step"] for line in log_of(folder, "broken") if "loss" in line]
+    check(steps == list(range(1, 151)), f"the log lists {steps}")
+    check(losses_of(folder, "whole") == losses_of(folder, "broken"), "the losses differ")
+    check(results_of(folder, "whole") == results_of(folder, "broken"), "the weights differ")
+    left = [path.name for path in (folder / "broken").iterdir() if ".tmp-" in path.name]
+    check(not left, f"left behind: {left}")
+    check(len(list((folder / "broken").glob("checkpoint-*"))) == 2, "there are not two checkpoints")
+    return 0
+
+
+def test_halve(options, folder):
+    train(options, small_config(folder, "run", steps=150, optimizer={"lr": 4e-3, "warmup": 5}))
+    losses = losses_of(folder, "run")
+    print(f"from {losses[0]:.4f} to {losses[-1]:.4f}")
+    check(losses[-1] <= losses[0] / 2, "the loss was not halved")
+    return 0
+
+
+def test_threads(options, folder):
+    for threads in (1, 2, 3):
+        train(options, small_config(folder, str(threads), steps=8, batch=5, threads=threads, recompute=threads == 3))
+    check(results_of(folder, "1") == results_of(folder, "2") == results_of(folder, "3"), "the weights differ")
+    return 0
+
+
+def test_stop(options, folder):
+    config = small_config(folder, "run", steps=100000)
+    process = subprocess.Popen([options.zenith, "train", config], stderr=subprocess.PIPE, text=True)
+    while not (folder / "run/train.jsonl").exists() or len(losses_of_whole_lines(folder)) < 3:
+        check(process.poll() is None, "it ended by itself")
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    print(said)
+    steps = losses_of_whole_lines(folder)
+    check(process.returncode == 130, f"exit code {process.returncode}")
+    check(f"stopped after step {len(steps)} of 100000" in said and "--resume" in said, "it does not say so")
+    check((folder / f"run/checkpoint-{len(steps):08d}.safetensors").exists(), "there is no checkpoint")
+    train(options, config, "--resume", "--steps", str(len(steps) + 2))
+    check(len(losses_of(folder, "run")) == len(steps) + 2, "it did not go on")
+    said = train(options, config, code=1).stderr
+    check("--resume" in said, said)
+    other = small_config(folder, "run", steps=100000, batch=3)
+    said = train(options, other, "--resume", code=1).stderr
+    check("it has 'batch = 2' where the config has 'batch = 3'" in said, said)
+    return 0
+
+
+def losses_of_whole_lines(folder):
+    lines = (folder / "run/train.jsonl").read_text().split("\n")[:-1]
+    return [line for line in lines if '"loss"' in line]
+
+
+def test_kinds(options, folder):
+    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh")
+    losses = [{"kind": kind, "weight": 0.5} for kind in kinds]
+    for part in ("decoder", "encoder", "both"):
+        for dtype in ("f32", "bf16"):
+            name = f"{part}-{dtype}"
+            train(options, small_config(folder, name, part=part, dtype=dtype, steps=4, optimizer={"lr": 1e-4}, losses=losses, sample_every=2, samples=2,
+                                        validation={"sources": [str(HERE / "data")], "count": 3}, validate_every=2))
+            line = [line for line in log_of(folder, name) if "losses" in line][-1]
+            check(set(line["losses"]) == set(kinds), f"{line}")
+            check(abs(line["loss"] - 0.5 * sum(line["losses"].values())) < 1e-5 * line["loss"] + 1e-6, f"{line}")
+            check(len([line for line in log_of(folder, name) if "validation" in line]) == 2, "validations are missing")
+            check((folder / name / "samples/00000002.png").read_bytes().startswith(b"\x89PNG"), "no sample")
+            xml.dom.minidom.parse(str(folder / name / "plot.svg"))
+            parts = {"both": ["taesd_decoder", "taesd_encoder"]}.get(part, [f"taesd_{part}"])
+            files = sorted(path.stem for path in (folder / name / "weights").iterdir())
+            check(files == parts, f"{files}")
+            check((folder / name / "config.json").read_bytes() == (folder / f"{name}.json").read_bytes(), "another config")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Whole training runs of the program.")
+    parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("tests", nargs="*")
+    options = parser.parse_args()
+    options.zenith = options.zenith.resolve()
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
+    codes = []
+    for name in options.tests or tests:
+        with tempfile.TemporaryDirectory() as work:
+            try:
+                codes.append(tests[name](options, pathlib.Path(work)))
+            except Failure as failure:
+                print(f"{name}: {failure}")
+                codes.append(1)
+    sys.exit(1 if 1 in codes else SKIPPED if SKIPPED in codes else 0)
+
+
+main()

@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a training run by themselves: what configs are refused, AdamW against PyTorch, the
+// log that is cut on resume, the plot of numbers that cannot be drawn.
+#include "src/base/executor.h"
+#include "src/base/json.h"
+#include "src/base/memory.h"
+#include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/train/config.h"
+#include "src/train/optimizer.h"
+#include "src/train/plot.h"
+#include "src/train/training_log.h"
+#include "tests/testing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// --- config -------------------------------------------------------------------------------------
+
+#define DATA   "\"data\": {\"sources\": [\"a\"], \"crop\": 64}"
+#define REST   "\"steps\": 10, \"output\": \"o\""
+#define LOSSES "\"losses\": [{\"kind\": \"l1\", \"weight\": 1}]"
+#define WHOLE  "\"model\": \"taesd\", " DATA ", " REST ", " LOSSES
+
+static zenith_status parse(const char *text, zn_train_config *config, zn_error *err)
+{
+    *err = (zn_error){0};
+    return zn_train_config_parse(text, strlen(text), "run.json", config, err);
+}
+
+static void refuses_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *why; // the sentence must have it
+    } cases[] = {
+        {"", "run.json: broken JSON"},
+        {"[]", "a JSON object is expected"},
+        {"{}", "\"model\" is missing"},
+        {"{\"model\": \"taesd\", " REST ", " LOSSES "}", "\"data\" is missing"},
+        {"{" WHOLE ", \"bach\": 3}", "no key \"bach\"; allowed are model, part"},
+        {"{" WHOLE ", \"batch\": 0}", "\"batch\" must be an integer from 1 to 65536"},
+        {"{" WHOLE ", \"batch\": 1.5}", "\"batch\" must be an integer"},
+        {"{" WHOLE ", \"batch\": \"16\"}", "\"batch\" must be an integer"},
+        {"{" WHOLE ", \"batch\": -9223372036854775808}", "\"batch\" must be an integer"},
+        {"{" WHOLE ", \"part\": \"middle\"}", "\"part\" must be one of decoder, encoder, both"},
+        {"{" WHOLE ", \"dtype\": 3}", "\"dtype\" must be one of f32, bf16"},
+        {"{" WHOLE ", \"optimizer\": {\"lr\": -1}}", "\"optimizer.lr\" must be a number from 0"},
+        {"{" WHOLE ", \"optimizer\": {\"speed\": 1}}",
+         "no key \"optimizer.speed\"; allowed are lr"},
+        {"{" WHOLE ", \"optimizer\": 1}", "\"optimizer\" must be an object"},
+        {"{" WHOLE ", \"optimizer\": {\"warmup\": 11}}", "must not be above \"steps\""},
+        {"{" WHOLE ", \"optimizer\": {\"min_lr\": 1}}", "must not be above \"optimizer.lr\""},
+        {"{" WHOLE ", \"recompute\": 1}", "\"recompute\" must be true or false"},
+        {"{" WHOLE ", \"validate_every\": 1}", "needs \"validation\""},
+        {"{" WHOLE ", \"model\": \"taesd\"}", "broken JSON"}, // twice
+        {"{\"model\": \"\", " DATA ", " REST ", " LOSSES "}", "\"model\" must be a text"},
+        {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": []}", "\"losses\" must be"},
+        {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l3\", \"weight\": 1}]}",
+         "one of l1, mse"},
+        {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l1\"}]}", "\"weight\""},
+        {"{\"model\": \"t\", \"data\": {\"sources\": [], \"crop\": 64}, " REST ", " LOSSES "}",
+         "\"data.sources\" must be a list"},
+        {"{\"model\": \"t\", \"data\": {\"sources\": [1], \"crop\": 64}, " REST ", " LOSSES "}",
+         "\"data.sources\" must be a list of paths"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zn_train_config config;
+        zn_error err;
+        assert_int_not_equal(parse(cases[i].text, &config, &err), ZENITH_OK);
+        if (!strstr(err.text, cases[i].why)) fail_msg("%s\nsays %s", cases[i].text, err.text);
+    }
+}
+
+static void knows_another_run(void **state)
+{
+    zn_train_config a, b;
+    zn_error err = {0};
+    char *first = NULL, *second = NULL;
+    (void)state;
+    zn_test_ok(parse("{" WHOLE ", \"threads\": 3}", &a, &err), &err);
+    zn_test_ok(parse("{" WHOLE ", \"optimizer\": {\"eps\": 2e-8}}", &b, &err), &err);
+    assert_int_equal(a.batch, 16);
+    assert_int_equal(a.losses_count, 1);
+    zn_test_ok(zn_train_config_identity(&a, &first, &err), &err);
+    zn_test_ok(zn_train_config_identity(&b, &second, &err), &err);
+    zn_test_ok(zn_train_config_agree(first, first, &err), &err);
+    assert_int_equal(zn_train_config_agree(first, second, &err), ZENITH_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "optimizer.eps = 0.00000002"));
+    zn_free(first);
+    zn_free(second);
+    zn_train_config_close(&a);
+    zn_train_config_close(&b);
+}
+
+// --- optimizer ----------------------------------------------------------------------------------
+
+static double number(const zn_json *golden, const char *key)
+{
+    double value = 0;
+    zn_error err = {0};
+    zn_test_ok(zn_json_get_number(golden, key, &value, &err), &err);
+    return value;
+}
+
+static void compare(const zn_json *golden, const char *key, const float *values, size_t count)
+{
+    const zn_json *list;
+    zn_error err = {0};
+    zn_test_ok(zn_json_get_array(golden, key, &list, &err), &err);
+    assert_int_equal(zn_json_size(list), count);
+    for (size_t i = 0; i < count; i++) {
+        double expected = 0;
+        assert_true(zn_json_as_number(zn_json_at(list, i), &expected));
+        if (fabs((double)values[i] - expected) > 2e-6 * fmax(1, fabs(expected)))
+            fail_msg("%s[%zu] is %.9f, PyTorch has %.9f", key, i, (double)values[i], expected);
+    }
+}
+
+static void is_pytorchs_adamw(void **state)
+{
+    zn_json *golden = NULL;
+    zn_error err = {0};
+    zn_optimizer o;
+    float norms[16];
+    (void)state;
+    zn_test_ok(
+        zn_json_open(zn_test_path(zn_test_source(), "tests/golden/adamw.json"), &golden, &err),
+        &err);
+    const zn_train_optimizer settings = {.lr = number(golden, "lr"),
+                                         .min_lr = number(golden, "min_lr"),
+                                         .warmup = (int64_t)number(golden, "warmup"),
+                                         .beta1 = number(golden, "beta1"),
+                                         .beta2 = number(golden, "beta2"),
+                                         .eps = number(golden, "eps"),
+                                         .weight_decay = number(golden, "weight_decay"),
+                                         .clip = number(golden, "clip"),
+                                         .ema = number(golden, "ema")};
+    const size_t count = (size_t)number(golden, "count"), steps = (size_t)number(golden, "steps");
+    zn_test_ok(zn_optimizer_create(&settings, count, steps, NULL, &o, &err), &err);
+    for (size_t i = 0; i < count; i++) o.ema[i] = o.weights[i] = (float)cos((double)i * 0.7);
+    for (size_t step = 0; step < steps; step++) {
+        // Four pictures' sum, which the step divides again: exact, since four is a power of two.
+        for (size_t i = 0; i < count; i++)
+            o.gradient[i] = 4 * (float)sin((double)i * 0.37 + (double)step) *
+                            (0.25f + 0.25f * (float)step);
+        zn_test_ok(zn_optimizer_step(&o, 0.25f, &err), &err);
+        norms[step] = (float)o.norm;
+    }
+    compare(golden, "norms", norms, steps);
+    compare(golden, "weights", o.weights, count);
+    compare(golden, "averages", o.ema, count);
+    zn_optimizer_free(&o);
+    zn_json_free(golden);
+}
+
+// Pieces are shared out to threads: the same bits for any number of them.
+static void has_the_same_bits_on_threads(void **state)
+{
+    enum { COUNT = 5 * ZN_OPTIMIZER_PIECE + 13 };
+    const zn_train_optimizer settings = {
+        .lr = 0.1, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .clip = 1, .ema = 0.5};
+    zn_optimizer o[2];
+    zn_executor *executor = NULL;
+    zn_error err = {0};
+    (void)state;
+    zn_test_ok(zn_executor_create(3, 1, &executor, &err), &err);
+    for (int k = 0; k < 2; k++) {
+        zn_test_ok(zn_optimizer_create(&settings, COUNT, 10, k ? executor : NULL, &o[k], &err),
+                   &err);
+        for (int step = 0; step < 3; step++) {
+            for (size_t i = 0; i < COUNT; i++) o[k].gradient[i] = (float)(i * 7919 % 1000) - 499;
+            zn_test_ok(zn_optimizer_step(&o[k], 1, &err), &err);
+        }
+    }
+    assert_memory_equal(o[0].weights, o[1].weights, COUNT * sizeof(float));
+    assert_memory_equal(o[0].ema, o[1].ema, COUNT * sizeof(float));
+    assert_true(o[0].norm == o[1].norm);
+    o[0].gradient[COUNT - 1] = NAN;
+    assert_int_not_equal(zn_optimizer_step(&o[0], 1, &err), ZENITH_OK);
+    for (int k = 0; k < 2; k++) zn_optimizer_free(&o[k]);
+    zn_executor_free(executor);
+}
+
+// --- log and plot -------------------------------------------------------------------------------
+
+static void write_steps(const char *path, uint64_t kept, uint64_t from, uint64_t to)
+{
+    zn_train_config config;
+    zn_training_log log;
+    zn_error err = {0};
+    zn_test_ok(parse("{" WHOLE "}", &config, &err), &err);
+    zn_test_ok(zn_training_log_open(path, kept, &log, &err), &err);
+    assert_int_equal(log.steps.count, from - 1);
+    for (uint64_t step = from; step <= to; step++) {
+        const zn_step_facts facts = {.step = step, .loss = 1.0 / (double)step, .psnr = INFINITY};
+        zn_test_ok(zn_training_log_step(&log, &config, &facts, &err), &err);
+        if (step == 3) zn_test_ok(zn_training_log_skip(&log, 3, "a\"\n\xff", "w\\hy", &err), &err);
+    }
+    zn_training_log_close(&log);
+    zn_train_config_close(&config);
+}
+
+static void read_steps(const char *path, uint64_t last)
+{
+    zn_mapped file;
+    zn_error err = {0};
+    uint64_t step = 0;
+    zn_test_ok(zn_mapped_open(path, &file, &err), &err);
+    for (const char *at = (const char *)file.data, *end; (end = memchr(at, '\n', file.size));
+         at = end + 1) {
+        zn_json *line = NULL;
+        int64_t found = 0;
+        zn_test_ok(zn_json_parse(at, (size_t)(end - at), path, &line, &err), &err);
+        zn_test_ok(zn_json_get_integer(line, "step", 1, 100, &found, &err), &err);
+        if (!zn_json_has(line, "skipped")) assert_int_equal(found, ++step);
+        zn_json_free(line);
+        if ((const uint8_t *)end + 1 == file.data + file.size) break;
+    }
+    assert_int_equal(step, last);
+    zn_mapped_close(&file);
+}
+
+static void cuts_the_log_on_resume(void **state)
+{
+    char path[256];
+    (void)state;
+    zn_text_format(path, sizeof path, "%s/test_training_log.jsonl", zn_test_build());
+    remove(path);
+    write_steps(path, 0, 1, 9);
+    FILE *file = fopen(path, "a"); // a line that was cut off by a kill
+    assert_non_null(file);
+    fputs("{\"step\":10,\"lo", file);
+    fclose(file);
+    write_steps(path, 20, 10, 10); // goes on behind the last whole line
+    read_steps(path, 10);
+    write_steps(path, 6, 7, 8); // from a checkpoint of step 6
+    read_steps(path, 8);
+    write_steps(path, 0, 1, 2); // anew
+    read_steps(path, 2);
+    remove(path);
+}
+
+// Tags must be closed and text escaped; a browser shows nothing otherwise.
+static void draws_whatever_it_is_given(void **state)
+{
+    char path[256];
+    zn_history_point points[700];
+    zn_error err = {0};
+    zn_training_log log = {.steps = {points, 0, 700}, .validation = {points, 2, 700}};
+    static const size_t counts[] = {0, 1, 2, 700};
+    (void)state;
+    zn_text_format(path, sizeof path, "%s/test_plot.svg", zn_test_build());
+    for (size_t i = 0; i < 700; i++)
+        points[i] = (zn_history_point){i + 1,
+                                       i == 5   ? NAN
+                                       : i == 6 ? 0
+                                                : 1 / (double)(i + 1),
+                                       i == 7 ? INFINITY : 20};
+    for (size_t c = 0; c < 4; c++) {
+        zn_mapped file;
+        int open = 0;
+        log.steps.count = counts[c];
+        zn_test_ok(zn_plot_write(path, "a <b> & \"c\"\x01", &log, &err), &err);
+        zn_test_ok(zn_mapped_open(path, &file, &err), &err);
+        const char *text = (const char *)file.data;
+        assert_memory_equal(text, "<svg ", 5);
+        for (size_t i = 0; i < file.size; i++) {
+            assert_true((unsigned char)text[i] < 0x7f);
+            if (text[i] == '&') assert_true(text[i + 1] == '#');
+            if (text[i] == '<') open += text[i + 1] == '/' ? -1 : 1;
+            if (text[i] == '>' && text[i - 1] == '/') open--;
+        }
+        assert_int_equal(open, 0);
+        zn_mapped_close(&file);
+    }
+    remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_what_is_wrong),  cmocka_unit_test(knows_another_run),
+        cmocka_unit_test(is_pytorchs_adamw),      cmocka_unit_test(has_the_same_bits_on_threads),
+        cmocka_unit_test(cuts_the_log_on_resume), cmocka_unit_test(draws_whatever_it_is_given),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
