@@ -317,8 +317,9 @@ static void check_model(const char *name)
         const size_t all = check_type(&t, ZN_F32, NULL, 1e-4);
         t.recomputes = true;
         const size_t less = check_type(&t, ZN_F32, NULL, 1e-4);
-        // The encoder's largest maps are those of its first block, which its last gradients need.
-        if (less > all * (part == ZN_ENCODER ? 100 : 80) / 100)
+        // The encoder's largest maps are those of its first block, which its last gradients need. Of
+        // the decoder's bytes at this size a sixth is scratch.
+        if (less > all * (part == ZN_ENCODER ? 100 : 90) / 100)
             fail_msg("%zu bytes, and %zu with recomputation", all, less);
         t.recomputes = false;
         if (dnn) check_type(&t, ZN_F32, dnn, 1e-4);
