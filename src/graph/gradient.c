@@ -70,7 +70,8 @@ static void walk_back(differentiation *d, const zn_node *loss)
                                   node->op->name, node->name, node->op->no_gradient));
             return;
         }
-        for (int i = 0; i < node->inputs_count && graph->status == ZENITH_OK; i++) {
+        // Weights first: the map they were multiplied with then dies before its gradient is born.
+        for (int i = node->inputs_count - 1; i >= 0 && graph->status == ZENITH_OK; i--) {
             if (d->leads[node->inputs[i]->id]) contribute(d, node, i);
         }
     }

@@ -41,15 +41,10 @@ typedef struct zn_type_policy {
 zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
                             zn_error *err);
 
-// Gradients for less memory: before anything is fused, nodes from `forward` on (those that
-// zn_graph_gradients made: the loss's id + 1) read copies of the forward maps that are not in `keep`
-// (by id, `forward` of them), computed again right before they are needed. The values are the same.
-zenith_status zn_pass_recompute(const zn_graph *src, size_t forward, const bool *keep,
-                                zn_graph *dst, zn_error *err);
-
-// A choice for `keep`: the maps through which everything flows (the ends of blocks), and what comes
-// after the last but one of them, which is needed again at once. Copies in another place, such as
-// upsampled maps, are never kept.
-void zn_recompute_cuts(const zn_graph *graph, size_t forward, bool *keep);
+// Less memory for gradients: maps are computed again after the time when memory is highest rather than
+// kept over it, for at most `share` more work (0.3: the forward part of training, about once). The
+// last pass, on the graph that is planned in planes: it looks at the bytes and the work of each node as
+// it will run. The values are the same, bit for bit.
+zenith_status zn_pass_recompute(const zn_graph *src, double share, zn_graph *dst, zn_error *err);
 
 #endif

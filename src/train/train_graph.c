@@ -14,6 +14,9 @@
 
 #include <string.h>
 
+// More work for recomputation: in theory a third computes every map twice.
+static const double recompute_share = 0.3;
+
 typedef struct building {
     const zn_train_config *config;
     const zn_train_networks *networks;
@@ -22,7 +25,6 @@ typedef struct building {
     zn_node **parameters; // of the trained networks
     const zn_train_parameter **sources;
     size_t count;
-    size_t forward; // nodes before those that gradients have added
 } building;
 
 // --- the plain graph ----------------------------------------------------------------------------
@@ -66,7 +68,6 @@ static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients,
     zn_node *loss = zn_loss_sum(b->graph, config->losses, values, config->losses_count);
     zn_node *error = zn_difference_loss(b->graph, "error", in->reconstruction, in->original,
                                         (zn_difference_attributes){.kind = ZN_DIFFERENCE_MSE});
-    b->forward = b->graph->count;
     if (gradients) zn_graph_gradients(b->graph, loss, b->parameters, b->count, zn_add, results);
     if (b->graph->status != ZENITH_OK) return;
     zn_graph_output(b->graph, loss);
@@ -101,15 +102,6 @@ static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scal
     return zn_convert(graph, node->name, node, type, scale);
 }
 
-// The graph with forward maps computed again where gradients read them.
-static zenith_status recompute(const building *b, zn_graph *out, zn_error *err)
-{
-    bool *keep = zn_arena_alloc(&b->graph->arena, b->forward * sizeof *keep);
-    if (!keep) return zn_fail_memory(err, b->forward);
-    zn_recompute_cuts(b->graph, b->forward, keep);
-    return zn_pass_recompute(b->graph, b->forward, keep, out, err);
-}
-
 static zenith_status finish(const building *b, bool recomputes, const zn_cpu *cpu,
                             zn_train_graph *out, zn_error *err)
 {
@@ -117,15 +109,16 @@ static zenith_status finish(const building *b, bool recomputes, const zn_cpu *cp
                                    .precision = precision,
                                    .cookie = (void *)(uintptr_t)b,
                                    .convert = convert};
-    zn_graph again = {0}, fused = {0}, typed = {0};
+    zn_graph fused = {0}, typed = {0}, whole = {0};
+    zn_graph *last = recomputes ? &whole : &out->graph;
     zenith_status status;
     ZN_GO(zn_graph_finish(&out->plain));
-    if (recomputes) ZN_GO(recompute(b, &again, err));
-    ZN_GO(zn_pass_fuse(recomputes ? &again : &out->plain, zn_ops, zn_ops_count, NULL, &fused, err));
+    ZN_GO(zn_pass_fuse(&out->plain, zn_ops, zn_ops_count, NULL, &fused, err));
     ZN_GO(zn_pass_types(&fused, &policy, &typed, err));
-    ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, cpu, &out->graph, err));
+    ZN_GO(zn_pass_fuse(&typed, zn_ops, zn_ops_count, cpu, last, err));
+    if (recomputes) ZN_GO(zn_pass_recompute(&whole, recompute_share, &out->graph, err));
 fail:
-    zn_graph_free(&again);
+    zn_graph_free(&whole);
     zn_graph_free(&fused);
     zn_graph_free(&typed);
     return status;

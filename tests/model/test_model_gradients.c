@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double SHARE = 0.3;
 enum { SIZE = 32, FACTOR = 8, MAX_TENSORS = 160, PROJECTIONS = 4 };
 
 // A part of a model as a training graph: inputs are x and the target, outputs the loss and the gradient
@@ -33,7 +34,6 @@ typedef struct training {
     float *block;
     size_t block_count;
     zn_graph plain, graph; // as built, and typed and fused
-    size_t forward;        // nodes of `plain` up to the loss
     bool recomputes;
     zn_node *of[MAX_TENSORS], *gradients[MAX_TENSORS];
     size_t count;        // parameters; of[count] is x
@@ -138,7 +138,6 @@ static void build(training *t, const zn_model *model)
     zn_node *target = zn_graph_input(graph, "target", encoder ? code : image);
     zn_node *loss = zn_difference_loss(graph, "loss", y, target,
                                        (zn_difference_attributes){ZN_DIFFERENCE_MSE, 0});
-    t->forward = graph->count;
     zn_graph_gradients(graph, loss, t->of, t->count + 1, zn_add, t->gradients);
     zn_graph_output(graph, loss);
     for (size_t i = 0; i <= t->count; i++) zn_graph_output(graph, t->gradients[i]);
@@ -154,19 +153,14 @@ static void compile(training *t, zn_type type, zn_dnn *dnn)
 {
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
-    zn_graph again = {0}, fused = {0}, typed = {0};
+    zn_graph kept = {0}, fused = {0}, typed = {0};
     const zn_type_policy policy = {.type = type, .convert = convert};
-    if (t->recomputes) {
-        bool *keep = need(zn_alloc(t->forward * sizeof *keep));
-        zn_recompute_cuts(&t->plain, t->forward, keep);
-        zn_test_ok(zn_pass_recompute(&t->plain, t->forward, keep, &again, &err), &err);
-        zn_free(keep);
-    }
-    const zn_graph *plain = t->recomputes ? &again : &t->plain;
-    zn_test_ok(zn_pass_fuse(plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
+    zn_graph *last = t->recomputes ? &kept : &t->graph;
+    zn_test_ok(zn_pass_fuse(&t->plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
     zn_test_ok(zn_pass_types(&fused, &policy, &typed, &err), &err);
-    zn_test_ok(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &cpu, &t->graph, &err), &err);
-    zn_graph_free(&again);
+    zn_test_ok(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &cpu, last, &err), &err);
+    if (t->recomputes) zn_test_ok(zn_pass_recompute(&kept, SHARE, &t->graph, &err), &err);
+    zn_graph_free(&kept);
     zn_graph_free(&fused);
     zn_graph_free(&typed);
     zn_test_ok(zn_packs_create(&t->packs, &err), &err);
