@@ -5,10 +5,11 @@
 
     bench/threads.py [--op decode] [--dtype bf16] [--threads 2] [--rounds 40]
 
-In a round: the probe with one thread and with N, Zenith with one and with N, in an order that turns
-around. Gain: the time with one thread over the time with N; of the probe, the rate with N over the rate
-with one, measured in the same round. The bar: a median of 0.92 of the probe's gain. Exit code 1 if it
-is missed.
+In a round: the probe with one thread and with N, Zenith with one and with N in an order that turns
+around, and the probe again. Gain: the time with one thread over the time with N; of the probe, the best
+rate with N over the best with one. Rounds in which a probe was more than 10 % below its best are
+dropped, as in compare.py; if all were, none is. The bar: a median of 0.92 of the probe's gain. Exit
+code 1 if it is missed.
 """
 import argparse
 import contextlib
@@ -22,9 +23,15 @@ import types
 import compare
 
 
-def probe_gain(probe, unit, threads):
-    one = probe.ask(f"{unit}1")["gflops"]
-    return probe.ask(f"{unit}{threads}")["gflops"] / one
+def run_round(one, many, rate, backwards):
+    """(gain, the probe's rates with one thread, those with N)"""
+    before = rate()
+    times = {contender.name: contender.turn()["wall"] for contender in ((many, one) if backwards else (one, many))}
+    return (times["one"] / times["many"], *zip(before, rate()))
+
+
+def is_free(rates, best):
+    return min(rates) >= (1 - compare.STEADY) * best
 
 
 def main():
@@ -48,18 +55,18 @@ def main():
         probe = compare.Server([options.build / "bench_probe"], compare.environment(settings))
         stack.callback(probe.close)
         unit = "fma" if options.dtype == "f32" or probe.ask("amx")["gflops"] == 0 else "amx"
-        gains, probes = [], []
-        for index in range(options.rounds):
-            probes.append(probe_gain(probe, unit, options.threads))
-            order = (one, many) if index % 2 else (many, one)
-            times = {contender: contender.turn()["wall"] for contender in order}
-            gains.append(times[one] / times[many])
-            probes[-1] = (probes[-1] + probe_gain(probe, unit, options.threads)) / 2
-    shares = [gain / probed for gain, probed in zip(gains, probes)]
+        one.name, many.name = "one", "many"
+        rate = lambda: tuple(probe.ask(f"{unit}{n}")["gflops"] for n in (1, options.threads))
+        rounds = [run_round(one, many, rate, index % 2 == 1) for index in range(options.rounds)]
+    best = [max(max(each[which]) for each in rounds) for which in (1, 2)]
+    kept = [r[0] for r in rounds if is_free(r[1], best[0]) and is_free(r[2], best[1])]
+    gains = kept or [r[0] for r in rounds]
+    probed = best[1] / best[0]
+    shares = [gain / probed for gain in gains]
     low, high = compare.bootstrap(shares)
     print(f"{options.op} {options.dtype}, {options.threads} threads: gain {statistics.median(gains):.2f}, the "
-          f"probe's {statistics.median(probes):.2f} ({unit}); share {statistics.median(shares):.2f} "
-          f"[{low:.2f}, {high:.2f}] of {options.rounds} rounds")
+          f"probe's {probed:.2f} ({unit}); share {statistics.median(shares):.2f} [{low:.2f}, {high:.2f}]; "
+          f"{len(kept)} of {options.rounds} rounds kept")
     sys.exit(statistics.median(shares) < 0.92)
 
 

@@ -59,6 +59,7 @@ static int on_report(void *cookie, const zenith_train_report *report)
 static void say_end(const watching *w, const char *config)
 {
     const zenith_train_report *r = &w->last;
+    if (r->step == 0) return; // nothing was left to do, or another process of several tells it
     if (w->settings->json) {
         cli_json_print(json_pack("{s:o, s:I, s:I, s:f, s:f, s:f}", "config", cli_json_text(config),
                                  "step", (json_int_t)r->step, "steps", (json_int_t)r->steps, "loss",
@@ -67,10 +68,6 @@ static void say_end(const watching *w, const char *config)
         return;
     }
     if (w->settings->quiet) return;
-    if (r->step == 0) {
-        cli_say("nothing was left to do: the run has all its steps");
-        return;
-    }
     cli_say("step %llu of %llu, loss %.5f, PSNR %.2f dB, %.1f images/s",
             (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
             r->images_per_second);

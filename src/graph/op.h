@@ -9,7 +9,7 @@
 // request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the
 // result need; they may lie outside [0, h): such rows read as zero, which is how vertical padding
 // is done. An operator that needs every row (a mean) is a barrier: the plan finishes its inputs
-// first.
+// first, and `rows` says which rows outside the map it reads as zero besides.
 //
 // Same bits. A lowering may choose its algorithm only by operator, channels, kernel, type and ISA,
 // never by height, width, rows per call, threads or timing.

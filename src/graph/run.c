@@ -147,9 +147,7 @@ static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t
         }
         const zn_buffer *buffer = &plan->buffers[work->inputs[i]];
         int64_t begin = 0;
-        if (zn_node_is_map(node) && !(work->node->op->traits & ZN_OP_BARRIER)) {
-            begin = rows_of_input(work, i, row, rows).begin;
-        }
+        if (zn_node_is_map(node)) begin = rows_of_input(work, i, row, rows).begin;
         inputs[i] = row_at(r, buffer, round, begin);
         if (i == 0 && buffer->ring) {
             made.wrap = buffer->rows - place_of(buffer, round, begin);

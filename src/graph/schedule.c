@@ -144,15 +144,12 @@ static void link_inputs(zn_plan *plan, zn_work *work, int tick)
     }
 }
 
-// --- sequential ---------------------------------------------------------------------------------
-
 // Enlarges the row range of a whole buffer so that `reader`, computing rows [0, padded), finds
 // every row it asks for.
 static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t padded)
 {
     for (int i = 0; i < reader->inputs_count; i++) {
         if (reader->inputs[i] != buffer->node || !zn_node_is_map(buffer->node)) continue;
-        if (is_barrier(reader)) continue;
         zn_rows need = zn_node_rows(reader, i, (zn_rows){0, padded});
         int64_t end = buffer->first_row + buffer->rows;
         if (need.begin < buffer->first_row) buffer->first_row = need.begin;
@@ -160,6 +157,8 @@ static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t p
         buffer->rows = end - buffer->first_row;
     }
 }
+
+// --- sequential ---------------------------------------------------------------------------------
 
 static int64_t padded_rows(const zn_plan *plan, const zn_node *node, int64_t *call_rows)
 {
@@ -290,11 +289,16 @@ static int64_t find_keep(const rolling *r, const zn_node *node)
 static zn_buffer whole_buffer(const rolling *r, const zn_node *node)
 {
     int64_t margin = zn_node_is_map(node) ? 2 * chunk_of(r, node) + 2 : 0;
-    return (zn_buffer){.node = node,
-                       .first_row = -margin,
-                       .rows = height_of(node) + 2 * margin,
-                       .born = r->plan->ticks,
-                       .dies = r->plan->ticks};
+    zn_buffer made = {.node = node,
+                      .first_row = -margin,
+                      .rows = height_of(node) + 2 * margin,
+                      .born = r->plan->ticks,
+                      .dies = r->plan->ticks};
+    for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
+        const zn_node *reader = r->plan->graph->nodes[id];
+        if (is_barrier(reader)) widen_for_reader(&made, reader, height_of(reader));
+    }
+    return made;
 }
 
 static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err)

@@ -4,6 +4,7 @@
 // The sum of two maps, or of two other values in f32. Most sums of a model are fused into the
 // convolution before them; see conv2d_fused.c.
 #include "src/kernel/elementwise.h"
+#include "src/op/masked_sum_lowering.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -33,6 +34,7 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
+    if (zn_masked_sum_fits(request->node)) return zn_masked_sum_lower(request, 1, -1, out, err);
     return zn_row_lower(request, 1, row, out, err);
 }
 

@@ -101,11 +101,28 @@ zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv)
     };
 }
 
+// Is it what upsample2_conv fuses? Then the doubled map has no other reader.
+static bool reads_doubled(const zn_node *node)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    const zn_node *x = node->inputs[0];
+    const int64_t *w = node->inputs[1]->desc.shape.dim;
+    return x->kind == ZN_NODE_OP && x->op == &zn_op_upsample2 && !a->direct && a->stride == 1 &&
+           a->pad == 1 && w[2] == 3 && w[3] == 3;
+}
+
+static zn_node *weight_gradient(zn_graph *graph, const zn_node *node, zn_node *dy)
+{
+    zn_node *x = node->inputs[0];
+    if (reads_doubled(node))
+        return zn_upsample2_conv_backward_weights(graph, node->name, x->inputs[0], dy);
+    return zn_conv2d_backward_weights(graph, node->name, x, dy, node);
+}
+
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    zn_node *x = node->inputs[0], *weight = node->inputs[1];
-    if (input == 0) return zn_conv2d_backward_data(graph, node->name, dy, weight, node);
-    if (input == 1) return zn_conv2d_backward_weights(graph, node->name, x, dy, node);
+    if (input == 0) return zn_conv2d_backward_data(graph, node->name, dy, node->inputs[1], node);
+    if (input == 1) return weight_gradient(graph, node, dy);
     return zn_channel_sum(graph, node->name, dy);
 }
 

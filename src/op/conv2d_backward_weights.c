@@ -4,14 +4,10 @@
 // The gradient of a convolution with respect to its weights, in f32, [out, in * kh * kw]: for each
 // tap the sum over all pixels of the outer product of dy and the pixel of x under that tap.
 #include "src/base/memory.h"
-#include "src/kernel/outer_sum.h"
-#include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
-#include "src/op/row_lowering.h"
-
-#include <string.h>
+#include "src/op/weight_gradient.h"
 
 enum { X, DY, INPUTS };
 
@@ -30,6 +26,16 @@ static zenith_status infer(zn_node *node, zn_error *err)
         return zn_fail(err, ZENITH_INTERNAL, "conv2d_backward_weights: maps that do not fit");
     node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(dy[3], x[3] * a->kernel_h * a->kernel_w));
     return ZENITH_OK;
+}
+
+// Every row, and those of the padding above and below x.
+static zn_rows rows(const zn_node *node, int input, zn_rows out)
+{
+    const zn_conv2d_backward_attributes *a = node->attributes;
+    const int64_t under = node->inputs[DY]->desc.shape.dim[1];
+    (void)out;
+    if (input == DY) return (zn_rows){0, under};
+    return (zn_rows){-a->pad, (under - 1) * a->stride - a->pad + a->kernel_h};
 }
 
 // The sum for one weight: output channel o, input channel i, tap (top, left).
@@ -70,105 +76,18 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// --- in f32, row by row -------------------------------------------------------------------------
-//
-// Part p of the threads has every so many blocks of output channels, for all rows: each sum is made
-// by one thread, in the order of rows.
-
-enum { BLOCK = 16 }; // output channels
+// --- by the kernel ------------------------------------------------------------------------------
 
 typedef struct weights_lowering {
     zn_lowering base;
-    const zn_node *node;
-    zn_conversion widen[INPUTS];
-    size_t parts, part_bytes; // scratch: of each part a row of x, one of dy, and the sums
-    size_t dy_at, sums_at;    // offsets in a part
-    size_t row_count[INPUTS]; // elements
-    size_t row_bytes[INPUTS];
+    zn_weight_gradient gradient;
 } weights_lowering;
-
-typedef struct job {
-    const weights_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static const float *take_row(const weights_lowering *l, const zn_call *call, int input, int64_t row,
-                             uint8_t *wide)
-{
-    const uint8_t *src = (const uint8_t *)call->inputs[input] + (size_t)row * l->row_bytes[input];
-    const zn_conversion *c = &l->widen[input];
-    if (c->from == ZN_F32 && c->from_scale == 1.0f) return (const float *)(const void *)src;
-    c->run(src, c->from_scale, wide, 1, l->row_count[input]);
-    return (const float *)(void *)wide;
-}
-
-// What one row of x and one of dy, under row `top` of the kernel, add to the sums [kw][out][in] of a
-// block of output channels.
-static void add_row(const zn_node *node, const float *x, const float *dy, int64_t block,
-                    float *sums)
-{
-    const zn_conv2d_backward_attributes *a = node->attributes;
-    const int64_t *xd = node->inputs[X]->desc.shape.dim, *yd = node->inputs[DY]->desc.shape.dim;
-    for (int64_t left = 0; left < a->kernel_w; left++, sums += block * xd[3]) {
-        const int64_t shift = left - a->pad; // column of x under dy's column 0
-        int64_t begin = shift < 0 ? (-shift + a->stride - 1) / a->stride : 0;
-        int64_t end = (xd[2] - shift + a->stride - 1) / a->stride;
-        if (end > yd[2]) end = yd[2];
-        if (begin >= end) continue;
-        zn_outer_sum_f32(dy + begin * yd[3], yd[3], block, x + (begin * a->stride + shift) * xd[3],
-                         a->stride * xd[3], xd[3], end - begin, sums);
-    }
-}
-
-// [kh][kw][block][in] to the result's [block][in][kh][kw].
-static void store_block(const zn_node *node, const float *sums, int64_t block, float *dst)
-{
-    const zn_conv2d_backward_attributes *a = node->attributes;
-    const int64_t in = node->inputs[X]->desc.shape.dim[3], taps = a->kernel_h * a->kernel_w;
-    for (int64_t tap = 0; tap < taps; tap++) {
-        for (int64_t k = 0; k < block * in; k++) dst[k * taps + tap] = *sums++;
-    }
-}
-
-static void compute_block(const weights_lowering *l, const zn_call *call, int64_t first,
-                          int64_t block, uint8_t *part)
-{
-    const zn_conv2d_backward_attributes *a = l->node->attributes;
-    const int64_t *xd = l->node->inputs[X]->desc.shape.dim;
-    const int64_t rows = l->node->inputs[DY]->desc.shape.dim[1];
-    const int64_t taps = a->kernel_h * a->kernel_w;
-    float *sums = (float *)(void *)(part + l->sums_at);
-    memset(sums, 0, (size_t)(taps * block * xd[3]) * sizeof *sums);
-    for (int64_t row = 0; row < rows; row++) {
-        const float *dy = take_row(l, call, DY, row, part + l->dy_at);
-        for (int64_t top = 0; top < a->kernel_h; top++) {
-            const int64_t at = row * a->stride - a->pad + top;
-            if (at < 0 || at >= xd[1]) continue;
-            const float *x = take_row(l, call, X, at, part);
-            add_row(l->node, x, dy + first, block, sums + top * a->kernel_w * block * xd[3]);
-        }
-    }
-    store_block(l->node, sums, block, (float *)call->output + first * xd[3] * taps);
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const weights_lowering *l = j->lowering;
-    const int64_t out = l->node->inputs[DY]->desc.shape.dim[3];
-    for (size_t p = begin; p < end; p++) {
-        uint8_t *part = (uint8_t *)j->call->scratch + p * l->part_bytes;
-        for (int64_t o = (int64_t)p * BLOCK; o < out; o += (int64_t)l->parts * BLOCK)
-            compute_block(l, j->call, o, out - o < BLOCK ? out - o : BLOCK, part);
-    }
-}
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const weights_lowering *l = (const weights_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    zn_weight_gradient_run(&l->gradient, call, call->output, call->scratch);
     return ZENITH_OK;
 }
 
@@ -177,45 +96,26 @@ static void lowering_free(zn_lowering *base)
     zn_free(base);
 }
 
-static zenith_status prepare(weights_lowering *l, const zn_lowering_request *request, zn_error *err)
-{
-    const zn_conv2d_backward_attributes *a = request->node->attributes;
-    for (int i = 0; i < INPUTS; i++) {
-        const zn_desc *desc = &request->node->inputs[i]->desc;
-        l->row_count[i] = zn_row_elements(request->node->inputs[i]);
-        l->row_bytes[i] = l->row_count[i] * zn_type_size(desc->type);
-        ZN_TRY(zn_conversion_make(request->cpu.isa, desc->type, desc->scale, ZN_F32, 1,
-                                  &l->widen[i], err));
-    }
-    const size_t in = (size_t)request->node->inputs[X]->desc.shape.dim[3];
-    const size_t taps = (size_t)(a->kernel_h * a->kernel_w);
-    l->dy_at = zn_round_up(l->row_count[X] * sizeof(float), ZN_ALIGN);
-    l->sums_at = l->dy_at + zn_round_up(l->row_count[DY] * sizeof(float), ZN_ALIGN);
-    l->part_bytes = l->sums_at + zn_round_up(taps * BLOCK * in * sizeof(float), ZN_ALIGN);
-    l->parts = (size_t)request->threads;
-    l->base.scratch_bytes = l->parts * l->part_bytes;
-    return ZENITH_OK;
-}
-
-static zenith_status lower_rows(const zn_lowering_request *request, zn_lowering **out,
-                                zn_error *err)
-{
-    weights_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "rows"};
-    l->node = request->node;
-    zenith_status status = prepare(l, request, err);
-    if (status != ZENITH_OK)
-        zn_free(l);
-    else
-        *out = &l->base;
-    return status;
-}
-
-// The choice of an algorithm, by types, channels and CPU.
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return lower_rows(request, out, err);
+    const zn_conv2d_backward_attributes *a = request->node->attributes;
+    const zn_conv_weight_gradient_args shape = {.kernel_h = (int)a->kernel_h,
+                                                .kernel_w = (int)a->kernel_w,
+                                                .stride = a->stride,
+                                                .pad_left = a->pad};
+    weights_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    zenith_status status = zn_weight_gradient_prepare(request, X, DY, &shape, &l->gradient, err);
+    if (status != ZENITH_OK) {
+        zn_free(l);
+        return status;
+    }
+    l->base = (zn_lowering){.run = run,
+                            .free = lowering_free,
+                            .scratch_bytes = l->gradient.scratch_bytes,
+                            .id = "weight_gradient"};
+    *out = &l->base;
+    return ZENITH_OK;
 }
 
 static double flops(const zn_node *node)
@@ -250,7 +150,7 @@ const zn_op zn_op_conv2d_backward_weights = {
     .traits = ZN_OP_FIXED | ZN_OP_BARRIER | ZN_OP_PRODUCT,
     .result_types = ZN_BIT(ZN_F32),
     .infer = infer,
-    .rows = zn_rows_whole,
+    .rows = rows,
     .reference = reference,
     .lower = lower,
     .flops = flops,

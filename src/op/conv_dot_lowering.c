@@ -15,7 +15,7 @@
 typedef struct dot_lowering {
     zn_lowering base;
     zn_conv_dot dot;
-    int residual_input; // -1: none
+    int residual_input, mask_input; // -1: none
     int threads;
     size_t scratch_per_thread;
     char id[32];
@@ -82,6 +82,7 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     c.args.src_wrap = call->wrap;
     c.args.src_ring = call->ring_bytes;
     c.args.residual = l->residual_input >= 0 ? call->inputs[l->residual_input] : NULL;
+    c.args.mask = l->mask_input >= 0 ? call->inputs[l->mask_input] : NULL;
     c.args.dst = call->output;
     zn_parallel(call->team, c.parts.count, 1, run_part, &c);
     return ZENITH_OK;
@@ -112,6 +113,14 @@ static int repeats(const zn_conv_parts *parts)
     return parts->node->inputs[0]->desc.type == ZN_BF16X2 ? 2 : 1;
 }
 
+// A mask is of the type of the result, which is a floating one, as is the source.
+static bool mask_fits(const zn_conv_parts *parts)
+{
+    const zn_type type = parts->node->desc.type;
+    return kernel_type(parts) == ZN_BF16 && (type == ZN_F32 || type == ZN_BF16) &&
+           parts->mask->desc.type == type;
+}
+
 bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
 {
     const zn_type type = kernel_type(parts);
@@ -121,6 +130,7 @@ bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
     if (channels * (int64_t)zn_type_size(type) % ZN_CONV_DOT_BYTES != 0) return false;
     if (kernel_w > ZN_CONV_DOT_REACH || parts->pad > ZN_CONV_DOT_REACH) return false;
     if (parts->residual && !is_map_type(parts->residual->desc.type)) return false;
+    if (parts->mask && !mask_fits(parts)) return false;
     return is_map_type(parts->node->desc.type);
 }
 
@@ -202,6 +212,7 @@ zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_con
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = l->id};
     l->threads = request->threads;
     l->residual_input = parts->residual ? parts->residual_input : -1;
+    l->mask_input = parts->mask ? parts->mask_input : -1;
     zn_text_format(l->id, sizeof l->id, "dot:%s", zn_isa_name(request->cpu.isa));
     ZN_GO(zn_conv_dot_prepare(request, parts, &l->dot, err));
     const size_t scratch = zn_conv_dot_scratch(&l->dot.args, request->rows);

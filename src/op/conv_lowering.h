@@ -21,6 +21,8 @@ typedef struct zn_conv_parts {
     zn_conv_weight weight;          // input 1, or made from it
     const zn_node *bias, *residual; // NULL: none
     int residual_input;
+    const zn_node *mask; // zeros where it is not positive; by conv_dot alone. NULL: none
+    int mask_input;
     int stride, pad; // pad: on the left; rows come with theirs
     bool relu;
     bool direct; // see zn_conv2d_attributes
@@ -38,7 +40,7 @@ bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts);
 zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
                                 zn_lowering **out, zn_error *err);
 
-// A call of conv_dot, ready but for src, residual and dst.
+// A call of conv_dot, ready but for src, residual, mask and dst.
 typedef struct zn_conv_dot {
     zn_conv_dot_fn *run;
     zn_conv_dot_args args;
@@ -58,7 +60,7 @@ typedef struct zn_conv_dot_parts {
 } zn_conv_dot_parts;
 
 zn_conv_dot_parts zn_conv_dot_share(int64_t width, int64_t rows, int threads);
-// args: those of `dot` with src, residual and dst; its columns are set here.
+// args: those of `dot` with src, residual, mask and dst; its columns are set here.
 void zn_conv_dot_run_part(const zn_conv_dot *dot, zn_conv_dot_args *args,
                           const zn_conv_dot_parts *parts, size_t part, int64_t rows, void *scratch);
 

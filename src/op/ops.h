@@ -79,6 +79,13 @@ typedef struct zn_conv2d_backward_attributes {
     int64_t kernel_h, kernel_w;
 } zn_conv2d_backward_attributes;
 
+// relu_gradient(sum2(gradient of the convolution's input) + residual, mask), each of the three if it is
+// there; sum2 if `halves`, and then without residual. Inputs in this order: dy, weight, residual, mask.
+typedef struct zn_conv2d_backward_fused_attributes {
+    zn_conv2d_backward_attributes conv;
+    bool halves, residual, mask;
+} zn_conv2d_backward_fused_attributes;
+
 typedef enum zn_difference {
     ZN_DIFFERENCE_L1 = 0,     // mean of |a - b|
     ZN_DIFFERENCE_MSE,        // mean of (a - b)^2
@@ -138,6 +145,9 @@ zn_node *zn_conv2d_backward_data(zn_graph *graph, const char *name, zn_node *dy,
                                  const zn_node *conv);
 zn_node *zn_conv2d_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
                                     const zn_node *conv);
+// Of a 3x3 convolution, stride 1 and padding 1, that read upsample2 of x.
+zn_node *zn_upsample2_conv_backward_weights(zn_graph *graph, const char *name, zn_node *x,
+                                            zn_node *dy);
 zn_node *zn_channel_sum(zn_graph *graph, const char *name, zn_node *x); // f32 [c]
 zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
 zn_node *zn_soft_clip_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,

@@ -3,6 +3,7 @@
 //
 // The gradient of relu: dy where the result y was positive, else 0.
 #include "src/kernel/elementwise.h"
+#include "src/op/masked_sum_lowering.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -27,6 +28,7 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
+    if (zn_masked_sum_fits(request->node)) return zn_masked_sum_lower(request, -1, Y, out, err);
     return zn_row_lower(request, 1, row, out, err);
 }
 

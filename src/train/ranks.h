@@ -9,6 +9,7 @@
 
 #include "src/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct zn_ranks {
@@ -18,11 +19,12 @@ typedef struct zn_ranks {
 } zn_ranks;
 
 zenith_status zn_ranks_open(zn_ranks *out, zn_error *err);
-void zn_ranks_close(zn_ranks *ranks); // zeroes it; a zeroed one is fine
+// well: the run has come to its end. Zeroes it; a zeroed one is fine.
+void zn_ranks_close(zn_ranks *ranks, bool well);
 
 // values[i] = the sum of all ranks' values[i], in the order of the ranks: the same bits everywhere.
 zenith_status zn_ranks_sum(zn_ranks *ranks, float *values, size_t count, zn_error *err);
-// Waits for the others, and tells whether any of them wants to stop, or has failed (`mine` not OK).
-zenith_status zn_ranks_agree(zn_ranks *ranks, zenith_status mine, int *stop, zn_error *err);
+// *stop becomes 1 where any rank has 1.
+zenith_status zn_ranks_agree(zn_ranks *ranks, int *stop, zn_error *err);
 
 #endif

@@ -37,6 +37,8 @@ typedef struct trainer {
     uint8_t *held; // crops of validation and samples
     size_t held_count;
     float *reconstructions; // of the samples
+    float *group;           // the gradient of one batch of several that a step accumulates
+    size_t batches;         // of this step that are done
     zn_training_log log;
     zenith_status log_status; // of lines that the data wrote
     zn_arena skips;           // what was skipped before there was a log
@@ -154,7 +156,9 @@ static zenith_status open_optimizer(trainer *t, zn_error *err)
             zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i);
     }
     if (t->optimizer.ema) memcpy(t->optimizer.ema, weights, elements * sizeof *weights);
-    return ZENITH_OK;
+    if (c->accumulate == 1) return ZENITH_OK;
+    t->group = zn_alloc_zero(elements * sizeof *weights);
+    return t->group ? ZENITH_OK : zn_fail_memory(err, elements * sizeof *weights);
 }
 
 static size_t images_per_step(const trainer *t)
@@ -166,7 +170,7 @@ static zenith_status open_runner(trainer *t, zn_error *err)
 {
     const zn_cpu *cpu = &t->options->cpu;
     const zn_train_graph *graphs[2] = {&t->graphs[0], &t->graphs[1]};
-    size_t most = images_per_step(t);
+    size_t most = (size_t)t->config.batch;
     if (t->held_count > most) most = t->held_count;
     for (int i = 0; i < 2; i++)
         ZN_TRY(zn_train_graph_create(&t->config, &t->networks, i == 0, cpu, &t->graphs[i], err));
@@ -320,6 +324,7 @@ static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, zn
     trainer *t = cookie;
     const uint64_t count = images_per_step(t), ranks = (uint64_t)t->ranks.count;
     uint64_t first = (t->optimizer.step * ranks + (uint64_t)t->ranks.rank) * count;
+    first += t->batches * (uint64_t)t->config.batch;
     return zn_data_get(t->data, first + index, pixels, err);
 }
 
@@ -337,11 +342,10 @@ static double decibels(double square)
     return -10 * log10(fmax(square, 1e-12));
 }
 
-// Means over the pictures of the last batch, in their order.
-static void take_means(const trainer *t, size_t count, zn_step_facts *facts)
+// Adds the pictures of the last batch, in their order, to means over n pictures.
+static void add_to_means(const trainer *t, size_t count, double n, zn_step_facts *facts)
 {
     const size_t losses = t->config.losses_count;
-    double n = (double)count;
     for (size_t i = 0; i < count; i++) {
         const float *numbers = zn_batch_numbers(t->runner, i);
         facts->loss += (double)numbers[0] / n;
@@ -365,14 +369,28 @@ static zenith_status sum_ranks(trainer *t, zn_step_facts *facts, zn_error *err)
     return ZENITH_OK;
 }
 
+// The sum over the batches of a step. Each is summed by itself first: with as many processes instead,
+// the bits are the same.
+static zenith_status accumulate(trainer *t, zn_step_facts *facts, zn_error *err)
+{
+    const size_t batch = (size_t)t->config.batch, batches = (size_t)t->config.accumulate;
+    float *restrict sum = t->optimizer.gradient, *restrict group = t->group;
+    for (t->batches = 0; t->batches < batches; t->batches++) {
+        bool first = t->batches == 0;
+        ZN_TRY(zn_batch_gradients(t->runner, batch, next_pixels, t, first ? sum : group, err));
+        for (size_t i = 0; !first && i < t->optimizer.count; i++) sum[i] += group[i];
+        add_to_means(t, batch, (double)(batch * batches), facts);
+    }
+    return ZENITH_OK;
+}
+
 static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
 {
     zn_optimizer *o = &t->optimizer;
-    const size_t count = images_per_step(t), all = count * (size_t)t->ranks.count;
+    const size_t all = images_per_step(t) * (size_t)t->ranks.count;
     double begin = zn_clock_seconds();
     *facts = (zn_step_facts){.step = o->step + 1};
-    ZN_TRY(zn_batch_gradients(t->runner, count, next_pixels, t, o->gradient, err));
-    take_means(t, count, facts);
+    ZN_TRY(accumulate(t, facts, err));
     ZN_TRY(sum_ranks(t, facts, err));
     ZN_TRY(zn_optimizer_step(o, 1.0f / (float)all, err));
     zn_batch_runner_changed(t->runner, o->weights, o->count * sizeof *o->weights);
@@ -414,7 +432,7 @@ static zenith_status validate(trainer *t, zn_error *err)
     const size_t count = (size_t)t->config.validation.count;
     if (!leads(t)) return ZENITH_OK;
     ZN_TRY(zn_batch_losses(t->runner, count, held_pixels, t, NULL, err));
-    take_means(t, count, &facts);
+    add_to_means(t, count, (double)count, &facts);
     const zn_history_point point = {t->optimizer.step, facts.loss, facts.psnr};
     return zn_training_log_validation(&t->log, point, err);
 }
@@ -503,7 +521,7 @@ static zenith_status run(trainer *t, zn_error *err)
         ZN_TRY(train_step(t, &facts, err));
         ZN_TRY(after_step(t, &facts, last, err));
         int stop = stop_asked(t, &facts);
-        ZN_TRY(zn_ranks_agree(&t->ranks, ZENITH_OK, &stop, err));
+        ZN_TRY(zn_ranks_agree(&t->ranks, &stop, err));
         if (stop && t->optimizer.step < last) return stop_early(t, err);
     }
     return last == steps ? write_results(t, err) : ZENITH_OK;
@@ -526,7 +544,7 @@ static zenith_status open(trainer *t, zn_error *err)
     return open_output(t, err);
 }
 
-static void release(trainer *t)
+static void release(trainer *t, bool well)
 {
     zn_training_log_close(&t->log);
     zn_batch_runner_free(t->runner);
@@ -539,9 +557,10 @@ static void release(trainer *t)
     zn_network_free(&t->frozen_decoder);
     zn_model_unref(t->frozen);
     zn_model_unref(t->start);
-    zn_ranks_close(&t->ranks);
+    zn_ranks_close(&t->ranks, well);
     zn_arena_free(&t->skips);
     zn_free(t->held);
+    zn_free(t->group);
     zn_free(t->reconstructions);
     zn_free(t->identity);
     zn_train_config_close(&t->config);
@@ -554,7 +573,7 @@ zenith_status zn_train(const zn_train_options *options, zn_error *err)
     t->options = options;
     zenith_status status = open(t, err);
     if (status == ZENITH_OK) status = run(t, err);
-    release(t);
+    release(t, status == ZENITH_OK || status == ZENITH_CANCELLED);
     zn_free(t);
     return status;
 }

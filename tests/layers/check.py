@@ -24,6 +24,7 @@ OWNERS = {  # third-party header -> the only folders that may include it
     r"dnnl": {"dnn"},
     r"jpeglib\.h|jerror\.h|spng\.h|webp/|lcms2\.h": {"format"},
     r"curl/": {"cli"},
+    r"mpi\.h": {"train"},
     r"omp\.h": {"base"},
     r"jansson\.h": {"base", "format", "task", "cli"},
     r"pthread\.h|unistd\.h|fcntl\.h|sys/|dirent\.h|sched\.h|windows\.h": {"base", "cli"},

@@ -11,9 +11,11 @@
     halve       a short run of a small network halves its loss
     threads     neither the number of threads nor recomputation changes a bit
     stop        SIGINT ends the step, leaves a checkpoint and says so
+    ranks       two processes under MPI have the weights of one that accumulates, within 1e-6 (built with ZENITH_MPI)
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
+import array
 import json
 import os
 import pathlib
@@ -183,6 +185,25 @@ def test_kinds(options, folder):
             check(files == parts, f"{files}")
             check((folder / name / "config.json").read_bytes() == (folder / f"{name}.json").read_bytes(), "another config")
     return 0
+
+
+def test_ranks(options, folder):
+    """One process that accumulates, and two of half the batch each."""
+    train(options, small_config(folder, "one", steps=20, batch=2, accumulate=2))
+    config = small_config(folder, "two", steps=20, batch=2)
+    done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", options.zenith, "train", config],
+                          capture_output=True, text=True, timeout=600)
+    check(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")
+    one, two = (floats_of(folder / name / "weights/taesd_decoder.safetensors") for name in ("one", "two"))
+    difference = max(abs(a - b) for a, b in zip(one, two, strict=True))
+    print(f"weights differ by {difference:.1e} at most")
+    check(0 < len(one) and difference <= 1e-6, "the weights differ")
+    return 0
+
+
+def floats_of(path):
+    data = path.read_bytes()
+    return array.array("f", data[8 + int.from_bytes(data[:8], "little"):])
 
 
 def main():

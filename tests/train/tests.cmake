@@ -7,7 +7,11 @@ endif()
 # Whole runs of the program.
 if(ZENITH_PROGRAM)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    foreach(name losses resume halve threads stop kinds)
+    set(runs losses resume halve threads stop kinds)
+    if(ZENITH_MPI)
+        list(APPEND runs ranks)
+    endif()
+    foreach(name ${runs})
         add_test(NAME train.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/train/runs.py
             --zenith $<TARGET_FILE:zenith_program> --kills 3 ${name})
         set_tests_properties(train.${name} PROPERTIES LABELS train SKIP_RETURN_CODE 77 TIMEOUT 300)
