@@ -22,26 +22,38 @@ bool zn_conv_dot_packed_bytes(zn_type type, int64_t channels_out, int64_t channe
     return zn_mul_size(bytes, (size_t)kernel_w, out);
 }
 
+// One output channel: its groups, each of them BLOCK groups after the one before. The source is read
+// in order: weights in training are packed after every step.
+static inline __attribute__((always_inline)) void
+pack_channel(const uint8_t *from, size_t size, int64_t channels_in, int64_t taps, uint8_t *to)
+{
+    const int64_t group = GROUP_BYTES / (int64_t)size, groups = channels_in / group;
+    for (int64_t g = 0; g < groups; g++, from += (size_t)(group * taps) * size) {
+        for (int64_t tap = 0; tap < taps; tap++) {
+            uint8_t *dst = to + (size_t)((tap * groups + g) * BLOCK) * GROUP_BYTES;
+            for (int64_t i = 0; i < group; i++)
+                memcpy(dst + (size_t)i * size, from + (size_t)(i * taps + tap) * size, size);
+        }
+    }
+}
+
 void zn_conv_dot_pack(zn_type type, const void *dense, int64_t channels_out, int64_t channels_in,
                       int kernel_h, int kernel_w, void *packed)
 {
     const size_t size = zn_type_size(type);
-    const int64_t group = GROUP_BYTES / (int64_t)size, taps = (int64_t)kernel_h * kernel_w;
-    const int64_t length = taps * channels_in;
-    const uint8_t *from = dense;
-    uint8_t *to = packed;
-    for (int64_t block = 0; block < channels_out; block += BLOCK) {
-        for (int64_t k = 0; k < length; k += group) {
-            const int64_t tap = k / channels_in, in = k % channels_in;
-            for (int64_t i = 0; i < BLOCK * group; i++, to += size) {
-                const int64_t o = block + i / group;
-                const int64_t at = o * length + (in + i % group) * taps + tap;
-                if (o < channels_out)
-                    memcpy(to, from + (size_t)at * size, size);
-                else
-                    memset(to, 0, size);
-            }
-        }
+    const int64_t taps = (int64_t)kernel_h * kernel_w;
+    const size_t channel = (size_t)(taps * channels_in) * size;
+    const int64_t padded = (int64_t)zn_round_up((size_t)channels_out, BLOCK);
+    if (padded > channels_out) // the last block has channels that nobody fills
+        memset((uint8_t *)packed + (size_t)(padded - BLOCK) * channel, 0, BLOCK * channel);
+    for (int64_t o = 0; o < channels_out; o++) {
+        const uint8_t *from = (const uint8_t *)dense + (size_t)o * channel;
+        uint8_t *to = (uint8_t *)packed + (size_t)(o / BLOCK * BLOCK) * channel +
+                      (size_t)(o % BLOCK) * GROUP_BYTES;
+        if (size == sizeof(uint16_t))
+            pack_channel(from, sizeof(uint16_t), channels_in, taps, to);
+        else
+            pack_channel(from, size, channels_in, taps, to);
     }
 }
 

@@ -27,11 +27,4 @@ zn_masked_sum_fn zn_masked_sum_scalar;
 zn_masked_sum_fn zn_masked_sum_avx2;
 zn_masked_sum_fn zn_masked_sum_avx512;
 
-// The gradient of a relu whose result was y.
-static inline void zn_relu_gradient(zn_isa isa, zn_type type, const void *dy, const void *y,
-                                    void *dst, size_t count)
-{
-    zn_masked_sum_pick(isa)(type, dy, NULL, y, dst, count);
-}
-
 #endif

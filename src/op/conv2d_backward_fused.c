@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { DY, WEIGHT, OTHERS, HALVING_TAPS = 4 };
+enum { DY, WEIGHT, OTHERS, HALVING_TAPS = 4, MOST_TAPS = 64 };
 
 static int residual_input(const zn_conv2d_backward_fused_attributes *a)
 {
@@ -33,7 +33,8 @@ static int mask_input(const zn_conv2d_backward_fused_attributes *a)
 static bool fits_kernel(const zn_conv2d_backward_attributes *a, bool halves)
 {
     bool square = a->kernel_h == 3 && a->kernel_w == 3 && a->pad == 1;
-    if (a->stride != 1) return false;
+    if (a->stride != 1 || a->kernel_h > MOST_TAPS || a->kernel_w > MOST_TAPS / a->kernel_h)
+        return false;
     if (halves) return square && !a->direct && a->height % 2 == 0 && a->width % 2 == 0;
     return a->pad < a->kernel_h && a->pad < a->kernel_w;
 }
@@ -73,24 +74,21 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
 // --- as a convolution ---------------------------------------------------------------------------
 
 // One kernel turned around.
-static void turn_plane(const zn_tensor *weight, size_t from, int64_t kernel_h, int64_t kernel_w,
-                       float *turned)
+static void turn_plane(const float *plane, int64_t taps, float *turned)
 {
-    for (int64_t tap = kernel_h * kernel_w; tap-- > 0; turned++)
-        *turned = zn_value_get(weight, from + (size_t)tap);
+    while (taps-- > 0) *turned++ = plane[taps];
 }
 
 // One 3x3 kernel turned around, and added up for the four pixels that a small one was.
-static void halve_plane(const zn_tensor *weight, size_t from, float *turned)
+static void halve_plane(const float *plane, float *turned)
 {
     memset(turned, 0, HALVING_TAPS * HALVING_TAPS * sizeof *turned);
     for (int tap = 0; tap < 9; tap++) {
-        const float value = zn_value_get(weight, from + (size_t)tap);
         float *corner = turned + (2 - tap / 3) * HALVING_TAPS + 2 - tap % 3;
-        corner[0] += value;
-        corner[1] += value;
-        corner[HALVING_TAPS] += value;
-        corner[HALVING_TAPS + 1] += value;
+        corner[0] += plane[tap];
+        corner[1] += plane[tap];
+        corner[HALVING_TAPS] += plane[tap];
+        corner[HALVING_TAPS + 1] += plane[tap];
     }
 }
 
@@ -101,14 +99,16 @@ static void turn(const void *arg, float *turned)
     const zn_conv2d_backward_fused_attributes *a = node->attributes;
     const zn_tensor *weight = &node->inputs[WEIGHT]->constant;
     const int64_t *w = weight->desc.shape.dim, taps = w[2] * w[3];
-    for (int64_t i = 0; i < w[1]; i++) {
-        for (int64_t o = 0; o < w[0]; o++) {
-            const size_t from = (size_t)((o * w[1] + i) * taps);
+    const int64_t made = a->halves ? HALVING_TAPS * HALVING_TAPS : taps;
+    float plane[MOST_TAPS];
+    for (int64_t o = 0; o < w[0]; o++) {
+        for (int64_t i = 0; i < w[1]; i++) {
+            float *to = turned + (i * w[0] + o) * made;
+            zn_values_get(weight, (size_t)((o * w[1] + i) * taps), (size_t)taps, plane);
             if (a->halves)
-                halve_plane(weight, from, turned);
+                halve_plane(plane, to);
             else
-                turn_plane(weight, from, w[2], w[3], turned);
-            turned += a->halves ? HALVING_TAPS * HALVING_TAPS : taps;
+                turn_plane(plane, taps, to);
         }
     }
 }

@@ -7,9 +7,21 @@
 
 #include "src/tensor/tensor.h"
 
+#include <string.h>
+
 static inline float zn_value_get(const zn_tensor *tensor, size_t index)
 {
     return zn_type_load(tensor->desc.type, tensor->data, index) * tensor->desc.scale;
+}
+
+// `count` of them, from `index` on.
+static inline void zn_values_get(const zn_tensor *tensor, size_t index, size_t count, float *dst)
+{
+    if (tensor->desc.type == ZN_F32 && tensor->desc.scale == 1.0f) {
+        memcpy(dst, (const char *)tensor->data + index * sizeof(float), count * sizeof(float));
+        return;
+    }
+    for (size_t i = 0; i < count; i++) dst[i] = zn_value_get(tensor, index + i);
 }
 
 static inline void zn_value_set(zn_tensor *tensor, size_t index, float value)

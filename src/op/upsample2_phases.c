@@ -97,11 +97,14 @@ static int falls_on(int at, int odd)
 static void fold(const zn_tensor *weight, int phase, float *folded)
 {
     const size_t planes = (size_t)(weight->desc.shape.dim[0] * weight->desc.shape.dim[1]);
-    for (size_t i = 0; i < planes * 4; i++) folded[i] = 0;
-    for (size_t i = 0; i < planes * 9; i++) {
-        const int tap = (int)(i % 9);
-        const int row = falls_on(tap / 3, phase / 2), column = falls_on(tap % 3, phase % 2);
-        folded[i / 9 * 4 + (size_t)(row * 2 + column)] += zn_value_get(weight, i);
+    float plane[9];
+    for (size_t i = 0; i < planes; i++, folded += 4) {
+        zn_values_get(weight, i * 9, 9, plane);
+        for (int k = 0; k < 4; k++) folded[k] = 0;
+        for (int tap = 0; tap < 9; tap++) {
+            const int row = falls_on(tap / 3, phase / 2);
+            folded[row * 2 + falls_on(tap % 3, phase % 2)] += plane[tap];
+        }
     }
 }
 

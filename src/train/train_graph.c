@@ -84,13 +84,19 @@ static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients,
 
 // --- types --------------------------------------------------------------------------------------
 
+static bool is_value(const zn_node *node, const zn_node *value)
+{
+    return strcmp(node->name, value->name) == 0 &&
+           zn_shape_equal(&node->desc.shape, &value->desc.shape);
+}
+
 static zn_precision precision(void *cookie, const zn_node *node)
 {
     const building *b = cookie;
     const zn_network *encoder = b->networks->encoder;
-    // What networks hand to each other, and to losses, is stored as it was computed.
-    bool between = strcmp(node->name, b->latent->name) == 0 ||
-                   strcmp(node->name, b->reconstruction->name) == 0;
+    // What networks hand to each other, and to losses, is stored as it was computed. The gradient of
+    // its producer's input has the same name, but not the shape.
+    bool between = is_value(node, b->latent) || is_value(node, b->reconstruction);
     if (between) return ZN_PRECISION_STORED;
     bool frozen = b->networks->encoder_frozen && strncmp(node->name, "encoder.", 8) == 0;
     if (!frozen || !encoder->family->precision) return ZN_PRECISION_PLAIN;
