@@ -466,7 +466,9 @@ static void recomputation_saves_memory(void **state)
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     for (int i = 0; i < 2; i++) {
-        check_savings(model, ZN_DECODER, i == 0 ? ZN_F32 : ZN_BF16, dnn, 0.5);
+        // Without AMX the rows of a bf16 map are widened where they are multiplied, with room for it.
+        const double most = i == 1 && cpu.isa < ZN_ISA_AMX ? 0.55 : 0.5;
+        check_savings(model, ZN_DECODER, i == 0 ? ZN_F32 : ZN_BF16, dnn, most);
         // Four of its largest maps of seven are alive at its first block.
         check_savings(model, ZN_ENCODER, i == 0 ? ZN_F32 : ZN_BF16, dnn, 0.62);
     }
