@@ -467,10 +467,11 @@ static void recomputation_saves_memory(void **state)
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     for (int i = 0; i < 2; i++) {
         // Without AMX the rows of a bf16 map are widened where they are multiplied, with room for it.
-        const double most = i == 1 && cpu.isa < ZN_ISA_AMX ? 0.55 : 0.5;
-        check_savings(model, ZN_DECODER, i == 0 ? ZN_F32 : ZN_BF16, dnn, most);
+        const double room = i == 1 && cpu.isa < ZN_ISA_AMX ? 0.08 : 0;
+        const zn_type type = i == 0 ? ZN_F32 : ZN_BF16;
+        check_savings(model, ZN_DECODER, type, dnn, 0.5 + room);
         // Four of its largest maps of seven are alive at its first block.
-        check_savings(model, ZN_ENCODER, i == 0 ? ZN_F32 : ZN_BF16, dnn, 0.62);
+        check_savings(model, ZN_ENCODER, type, dnn, 0.62 + room);
     }
     zn_dnn_free(dnn);
     zn_model_unref(model);
