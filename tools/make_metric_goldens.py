@@ -148,7 +148,7 @@ def distance(a, b):
     def unit(x):
         return x / (x.norm(dim=1, keepdim=True) + 1e-10)
 
-    return sum(((unit(p) - unit(q)) ** 2).sum(1).mean() for p, q in zip(a, b))
+    return sum(((unit(p) - unit(q)) ** 2).sum(1).mean().double() for p, q in zip(a, b))
 
 
 def distance_gradient(weights, size):
@@ -202,8 +202,8 @@ def main():
              "// and the elements n k / 5 + k of the n in HWC order.",
              "static const struct { int64_t height, width, channels; double sum, samples[5]; } feature_goldens[] = {",
              *[samples(feature) for feature in features], "};", "",
-             f"// The SqueezeNet distance of the pictures of {GRADIENT} x {GRADIENT}; of its gradient by the changed one the length and the sums",
-             "// of element i, in HWC order, times cos((i + 1) k), k = 1 .. 4.",
+             f"// The SqueezeNet distance of the pictures of {GRADIENT} x {GRADIENT}; of its gradient by the changed one the",
+             "// length, and the sums of element i, in HWC order, times cos((i + 1) k), k = 1 .. 4.",
              "static const double distance_gradient_golden[6] = {"
              + ", ".join(map(repr, distance_gradient(weights, (GRADIENT, GRADIENT)))) + "};", "", "#endif"]
     (ROOT / "tests/task/metric_goldens.h").write_text("\n".join(lines) + "\n")

@@ -31,7 +31,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TINY = ROOT / "tests/golden/tiny_diffusers"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
-SQUEEZENET = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data")) / "squeezenet/squeezenet1_0_dc.safetensors"
+DATA = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data"))
+SQUEEZENET = DATA / "squeezenet/squeezenet1_0_dc.safetensors"
 SKIPPED = 77
 
 

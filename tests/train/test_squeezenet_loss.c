@@ -11,6 +11,7 @@
 #include "src/base/memory.h"
 #include "src/dnn/dnn.h"
 #include "src/graph/gradient.h"
+#include "src/graph/packs.h"
 #include "src/graph/passes.h"
 #include "src/graph/plan.h"
 #include "src/op/ops.h"
@@ -163,7 +164,7 @@ static void is_the_judges_figure_with_pytorchs_gradient(void **state)
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     check(ZN_F32, NULL, 1e-5, 1e-4);
     if (dnn) check(ZN_F32, dnn, 1e-5, 1e-4);
-    check(ZN_BF16, dnn, 0.02, 0.05);
+    check(ZN_BF16, dnn, 0.02, 0.1); // PyTorch's own bf16: 0.008 and 0.24
     zn_dnn_free(dnn);
 }
 
@@ -174,10 +175,11 @@ static void says_what_to_do_without_weights(void **state)
     (void)state;
     assert_int_equal(zn_squeezenet_loss_open(NULL, NULL, &weights, &err), ZENITH_NOT_FOUND);
     assert_non_null(strstr(err.text, "say where it is with the key \"squeezenet\""));
+    err = (zn_error){0};
     assert_int_equal(zn_squeezenet_loss_open("no such.safetensors", NULL, &weights, &err),
                      ZENITH_NOT_FOUND);
-    assert_non_null(strstr(err.text, "\"squeezenet\""));
-    assert_non_null(strstr(err.text, "no such.safetensors"));
+    assert_non_null(strstr(err.text, "\"squeezenet\": cannot open 'no such.safetensors'"));
+    err = (zn_error){0};
     const char *other = zn_test_path(zn_test_source(), "tests/golden/taesd.safetensors");
     assert_int_equal(zn_squeezenet_loss_open(other, NULL, &weights, &err), ZENITH_BAD_FILE);
     assert_non_null(strstr(err.text, "no tensor 'conv1.weight'"));
