@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SIZES = [(200, 192), (71, 67), (40, 33), (10, 9)]  # width, height
+GRADIENT = 64  # side of the pictures that the distance's gradient is taken of
 LUMA = (0.299, 0.587, 0.114)
 WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
@@ -129,7 +130,8 @@ def squeezenet(weights, image):
     def conv(x, name, **how):
         return F.relu(F.conv2d(x, weights[name + ".weight"], weights[name + ".bias"], **how))
 
-    x = image.float().flip(1) * 255 - torch.tensor([104.0, 117.0, 123.0]).view(1, 3, 1, 1)
+    kind = weights["conv1.weight"].dtype
+    x = image.to(kind).flip(1) * 255 - torch.tensor([104, 117, 123], dtype=kind).view(1, 3, 1, 1)
     x = conv(x, "conv1", stride=2)
     features = [x]
     for i in range(2, 10):
@@ -146,7 +148,18 @@ def distance(a, b):
     def unit(x):
         return x / (x.norm(dim=1, keepdim=True) + 1e-10)
 
-    return sum(((unit(p) - unit(q)) ** 2).sum(1).mean().item() for p, q in zip(a, b))
+    return sum(((unit(p) - unit(q)) ** 2).sum(1).mean().double() for p, q in zip(a, b))
+
+
+def distance_gradient(weights, size):
+    """In float64: the distance, and of its gradient by the picture, in HWC order, the length and four projections."""
+    weights = {name: value.double() for name, value in weights.items()}
+    image = make(size, picture).requires_grad_()
+    value = distance(squeezenet(weights, make(size, original)), squeezenet(weights, image))
+    value.backward()
+    gradient = image.grad[0].permute(1, 2, 0).flatten()
+    count = torch.arange(1, len(gradient) + 1, dtype=torch.float64)
+    return [value.item(), gradient.norm().item(), *[(gradient * torch.cos(count * k)).sum().item() for k in range(1, 5)]]
 
 
 # --- the file -----------------------------------------------------------------------------------
@@ -160,7 +173,7 @@ def measure(weights, size):
     la, lb = luma(a), luma(b)
     distances = math.nan
     if min(size) >= 15:  # below, PyTorch's pooling refuses
-        distances = distance(squeezenet(weights, a), squeezenet(weights, b))
+        distances = distance(squeezenet(weights, a), squeezenet(weights, b)).item()
     values = [psnr(a, b), similarity(la, lb)[0], ms_ssim(la, lb), distances, gmsd(la, lb), *hf(la, lb), mesh4(lb),
               mesh4(la)]
     return f"    {{{size[0]}, {size[1]}, {{" + ", ".join(map(number, values)) + "}},"
@@ -188,7 +201,11 @@ def main():
              f"// SqueezeNet's features of the original of {SIZES[1][0]} x {SIZES[1][1]}: height, width, channels, the sum of all,",
              "// and the elements n k / 5 + k of the n in HWC order.",
              "static const struct { int64_t height, width, channels; double sum, samples[5]; } feature_goldens[] = {",
-             *[samples(feature) for feature in features], "};", "", "#endif"]
+             *[samples(feature) for feature in features], "};", "",
+             f"// The SqueezeNet distance of the pictures of {GRADIENT} x {GRADIENT}; of its gradient by the changed one the",
+             "// length, and the sums of element i, in HWC order, times cos((i + 1) k), k = 1 .. 4.",
+             "static const double distance_gradient_golden[6] = {"
+             + ", ".join(map(repr, distance_gradient(weights, (GRADIENT, GRADIENT)))) + "};", "", "#endif"]
     (ROOT / "tests/task/metric_goldens.h").write_text("\n".join(lines) + "\n")
 
 

@@ -37,8 +37,8 @@ typedef struct reading {
     const char *where; // "optimizer.", or ""
 } reading;
 
-static const char *const loss_names[ZN_LOSS_KINDS] = {"l1",      "mse",      "charbonnier",
-                                                      "feature", "gradient", "walsh"};
+static const char *const loss_names[ZN_LOSS_KINDS] = {"l1",       "mse",   "charbonnier", "feature",
+                                                      "gradient", "walsh", "squeezenet"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
@@ -116,6 +116,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                AN_OBJECT("init", init_fields, false),
                                AN_OBJECT("frozen", frozen_fields, false),
+                               A_TEXT("squeezenet", squeezenet, false),
                                AN_OBJECT("data", data_fields, true),
                                AN_OBJECT("validation", validation_fields, false),
                                AN_INTEGER("batch", batch, 1, 65536, false),
@@ -207,7 +208,7 @@ static zenith_status read_loss(const reading *r, const zn_json *value, zn_train_
 {
     const char
         *wanted = "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of l1, mse, "
-                  "charbonnier, feature, gradient, walsh";
+                  "charbonnier, feature, gradient, walsh, squeezenet";
     const char *name;
     if (!zn_json_is_object(value) || zn_json_size(value) != 2 ||
         zn_json_get_text(value, "kind", &name, NULL) != ZENITH_OK ||

@@ -26,9 +26,10 @@ typedef enum zn_loss_kind {
     ZN_LOSS_L1 = 0,
     ZN_LOSS_MSE,
     ZN_LOSS_CHARBONNIER,
-    ZN_LOSS_FEATURE,  // mean square of the difference of latents, through the frozen encoder
-    ZN_LOSS_GRADIENT, // L1 of the differences of neighbouring pixels
-    ZN_LOSS_WALSH,    // L1 of the 8x8 Walsh spectrum
+    ZN_LOSS_FEATURE,    // mean square of the difference of latents, through the frozen encoder
+    ZN_LOSS_GRADIENT,   // L1 of the differences of neighbouring pixels
+    ZN_LOSS_WALSH,      // L1 of the 8x8 Walsh spectrum
+    ZN_LOSS_SQUEEZENET, // the distance of docs/EVALUATION.md
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
@@ -73,6 +74,7 @@ typedef struct zn_train_config {
     int64_t width;           // of a network with random weights
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
     const char *frozen_from; // its weights; NULL: searched for by name
+    const char *squeezenet;  // weights of ZN_LOSS_SQUEEZENET; NULL: searched for by name
     zn_train_data data;
     zn_train_validation validation;
     int64_t batch, accumulate, steps;

@@ -10,6 +10,7 @@
 #include "src/train/losses.h"
 
 #include "src/op/ops.h"
+#include "src/train/squeezenet_loss.h"
 
 enum { CHANNELS = 3, WALSH = 8 };
 static const float charbonnier_epsilon = 1e-3f;
@@ -95,6 +96,8 @@ zn_node *zn_loss_build(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs 
         return filtered(graph, kind, in, gradient_filter(graph), 1);
     case ZN_LOSS_WALSH:
         return filtered(graph, kind, in, walsh_filter(graph), WALSH);
+    case ZN_LOSS_SQUEEZENET:
+        return zn_squeezenet_loss(graph, in->squeezenet, a, b);
     case ZN_LOSS_KINDS:
         break;
     }

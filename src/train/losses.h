@@ -5,12 +5,14 @@
 #ifndef ZN_TRAIN_LOSSES_H
 #define ZN_TRAIN_LOSSES_H
 
+#include "src/format/weights.h"
 #include "src/graph/graph.h"
 #include "src/train/config.h"
 
 typedef struct zn_loss_inputs {
     zn_node *original, *reconstruction;                   // pictures
     zn_node *original_features, *reconstruction_features; // latents, of ZN_LOSS_FEATURE
+    const zn_weights *squeezenet;                         // of ZN_LOSS_SQUEEZENET
 } zn_loss_inputs;
 
 zn_node *zn_loss_build(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs *inputs);

@@ -42,7 +42,7 @@ static zn_loss_inputs build_pictures(building *b)
 {
     const zn_train_networks *n = b->networks;
     const int64_t side = b->config->data.crop;
-    zn_loss_inputs in = {0};
+    zn_loss_inputs in = {.squeezenet = n->squeezenet};
     in.original = zn_graph_input(b->graph, "image",
                                  zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, 3)));
     b->latent = build_network(b, n->encoder, n->encoder_frozen, in.original);

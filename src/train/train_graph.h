@@ -18,7 +18,8 @@
 
 typedef struct zn_train_networks {
     const zn_network *encoder, *decoder;
-    const zn_network *features; // a frozen encoder for ZN_LOSS_FEATURE; NULL: not needed
+    const zn_network *features;   // a frozen encoder for ZN_LOSS_FEATURE; NULL: not needed
+    const zn_weights *squeezenet; // of ZN_LOSS_SQUEEZENET; NULL: not needed
     bool encoder_frozen, decoder_frozen;
 } zn_train_networks;
 

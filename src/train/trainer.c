@@ -12,6 +12,7 @@
 #include "src/train/plot.h"
 #include "src/train/ranks.h"
 #include "src/train/sample_grid.h"
+#include "src/train/squeezenet_loss.h"
 #include "src/train/training_log.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ typedef struct trainer {
     zn_network trained[2];
     size_t trained_count;
     zn_network frozen_encoder, frozen_decoder;
+    zn_weights *squeezenet;
     zn_train_networks networks;
     zn_executor *executor;
     zn_optimizer optimizer;
@@ -124,6 +126,16 @@ static zenith_status open_frozen(trainer *t, const zn_variant *variant, zn_error
     return ZENITH_OK;
 }
 
+static zenith_status open_squeezenet(trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    if (!has_loss(c, ZN_LOSS_SQUEEZENET)) return ZENITH_OK;
+    const char *models = c->frozen_from ? c->frozen_from : c->weights;
+    ZN_TRY(zn_squeezenet_loss_open(c->squeezenet, models, &t->squeezenet, err));
+    t->networks.squeezenet = t->squeezenet;
+    return ZENITH_OK;
+}
+
 static zenith_status open_networks(trainer *t, zn_error *err)
 {
     const zn_train_config *c = &t->config;
@@ -136,7 +148,8 @@ static zenith_status open_networks(trainer *t, zn_error *err)
                        "\"data.crop\" must be a multiple of %d for %s", variant->factor,
                        variant->name);
     ZN_TRY(open_trained(t, variant, err));
-    return open_frozen(t, variant, err);
+    ZN_TRY(open_frozen(t, variant, err));
+    return open_squeezenet(t, err);
 }
 
 // The flat block, filled with what the run begins with.
@@ -555,6 +568,7 @@ static void release(trainer *t, bool well)
     for (int i = 0; i < 2; i++) zn_network_free(&t->trained[i]);
     zn_network_free(&t->frozen_encoder);
     zn_network_free(&t->frozen_decoder);
+    zn_weights_free(t->squeezenet);
     zn_model_unref(t->frozen);
     zn_model_unref(t->start);
     zn_ranks_close(&t->ranks, well);

@@ -31,6 +31,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TINY = ROOT / "tests/golden/tiny_diffusers"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
+DATA = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data"))
+SQUEEZENET = DATA / "squeezenet/squeezenet1_0_dc.safetensors"
 SKIPPED = 77
 
 
@@ -168,12 +170,16 @@ def losses_of_whole_lines(folder):
 
 def test_kinds(options, folder):
     kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh")
+    more = {}
+    if SQUEEZENET.exists():
+        kinds += ("squeezenet",)
+        more = {"squeezenet": str(SQUEEZENET)}
     losses = [{"kind": kind, "weight": 0.5} for kind in kinds]
     for part in ("decoder", "encoder", "both"):
         for dtype in ("f32", "bf16"):
             name = f"{part}-{dtype}"
             train(options, small_config(folder, name, part=part, dtype=dtype, steps=4, optimizer={"lr": 1e-4}, losses=losses, sample_every=2, samples=2,
-                                        validation={"sources": [str(HERE / "data")], "count": 3}, validate_every=2))
+                                        validation={"sources": [str(HERE / "data")], "count": 3}, validate_every=2, **more))
             line = [line for line in log_of(folder, name) if "losses" in line][-1]
             check(set(line["losses"]) == set(kinds), f"{line}")
             check(abs(line["loss"] - 0.5 * sum(line["losses"].values())) < 1e-5 * line["loss"] + 1e-6, f"{line}")

@@ -54,12 +54,13 @@ static void refuses_what_is_wrong(void **state)
         {"{" WHOLE ", \"optimizer\": {\"warmup\": 11}}", "must not be above \"steps\""},
         {"{" WHOLE ", \"optimizer\": {\"min_lr\": 1}}", "must not be above \"optimizer.lr\""},
         {"{" WHOLE ", \"recompute\": 1}", "\"recompute\" must be true or false"},
+        {"{" WHOLE ", \"squeezenet\": 1}", "\"squeezenet\" must be a text"},
         {"{" WHOLE ", \"validate_every\": 1}", "needs \"validation\""},
         {"{" WHOLE ", \"model\": \"taesd\"}", "broken JSON"}, // twice
         {"{\"model\": \"\", " DATA ", " REST ", " LOSSES "}", "\"model\" must be a text"},
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": []}", "\"losses\" must be"},
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l3\", \"weight\": 1}]}",
-         "one of l1, mse"},
+         "one of l1, mse, charbonnier, feature, gradient, walsh, squeezenet"},
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l1\"}]}", "\"weight\""},
         {"{\"model\": \"t\", \"data\": {\"sources\": [], \"crop\": 64}, " REST ", " LOSSES "}",
          "\"data.sources\" must be a list"},
@@ -73,6 +74,26 @@ static void refuses_what_is_wrong(void **state)
         assert_int_not_equal(parse(cases[i].text, &config, &err), ZENITH_OK);
         if (!strstr(err.text, cases[i].why)) fail_msg("%s\nsays %s", cases[i].text, err.text);
     }
+}
+
+static void reads_where_squeezenet_is(void **state)
+{
+    zn_train_config config;
+    zn_error err;
+    (void)state;
+    zn_test_ok(parse("{\"model\": \"taesd\", " DATA ", " REST
+                     ", \"squeezenet\": \"s.safetensors\", "
+                     "\"losses\": [{\"kind\": \"squeezenet\", \"weight\": 0.25}]}",
+                     &config, &err),
+               &err);
+    assert_string_equal(config.squeezenet, "s.safetensors");
+    assert_int_equal(config.losses[0].kind, ZN_LOSS_SQUEEZENET);
+    assert_string_equal(zn_loss_name(ZN_LOSS_SQUEEZENET), "squeezenet");
+    assert_true(config.losses[0].weight == 0.25);
+    zn_train_config_close(&config);
+    zn_test_ok(parse("{" WHOLE "}", &config, &err), &err);
+    assert_null(config.squeezenet);
+    zn_train_config_close(&config);
 }
 
 static void knows_another_run(void **state)
@@ -283,9 +304,13 @@ static void draws_whatever_it_is_given(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_wrong),  cmocka_unit_test(knows_another_run),
-        cmocka_unit_test(is_pytorchs_adamw),      cmocka_unit_test(has_the_same_bits_on_threads),
-        cmocka_unit_test(cuts_the_log_on_resume), cmocka_unit_test(draws_whatever_it_is_given),
+        cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(reads_where_squeezenet_is),
+        cmocka_unit_test(knows_another_run),
+        cmocka_unit_test(is_pytorchs_adamw),
+        cmocka_unit_test(has_the_same_bits_on_threads),
+        cmocka_unit_test(cuts_the_log_on_resume),
+        cmocka_unit_test(draws_whatever_it_is_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
