@@ -12,6 +12,7 @@
     threads     neither the number of threads nor recomputation changes a bit
     stop        SIGINT ends the step, leaves a checkpoint and says so
     ranks       two processes under MPI have the weights of one that accumulates, within 1e-6 (built with ZENITH_MPI)
+    distill     a network of our own learns from a frozen one's pictures, beginning with what both have
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -169,7 +170,7 @@ def losses_of_whole_lines(folder):
 
 
 def test_kinds(options, folder):
-    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh")
+    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "stages", "latent")
     more = {}
     if SQUEEZENET.exists():
         kinds += ("squeezenet",)
@@ -190,6 +191,24 @@ def test_kinds(options, folder):
             files = sorted(path.stem for path in (folder / name / "weights").iterdir())
             check(files == parts, f"{files}")
             check((folder / name / "config.json").read_bytes() == (folder / f"{name}.json").read_bytes(), "another config")
+    return 0
+
+
+def test_distill(options, folder):
+    """A small network begins with the layers it shares with the tiny one, and learns from that one's pictures."""
+    losses = [{"kind": "l1", "weight": 0.3}] + [
+        {"kind": kind, "weight": 0.3, "target": "teacher"} for kind in ("l1", "feature", "stages", "gradient")]
+    for part in ("decoder", "encoder"):
+        config = small_config(folder, part, model="zenith-sd-small", part=part, losses=losses, steps=30,
+                              init={"model": "taesd", "weights": str(TINY), "layout": "8x1 8x1 16x1", "seed": 3},
+                              frozen={"model": "taesd", "weights": str(TINY)})
+        train(options, config)
+        lines = [line for line in log_of(folder, part) if "losses" in line]
+        check(set(lines[0]["losses"]) == {"l1", "l1.teacher", "feature.teacher", "stages.teacher", "gradient.teacher"}, f"{lines[0]}")
+        check(lines[-1]["losses"]["l1.teacher"] < 0.8 * lines[0]["losses"]["l1.teacher"], f"{lines[0]} to {lines[-1]}")
+        weights = folder / part / "ema" / f"zenith-sd-small_{part}.safetensors"
+        facts = json.loads(subprocess.run([options.zenith, "inspect", "--json", weights], capture_output=True, check=True).stdout)
+        check(facts["fits"] == ["zenith-sd-small"], f"{facts}")
     return 0
 
 
