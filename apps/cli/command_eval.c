@@ -20,7 +20,8 @@
 enum { MOST_MODELS = 2 };
 
 struct candidate {
-    const cli_open_model *decoder, *encoder;
+    const cli_open_model *model;
+    const cli_open_model *encoder, *decoder; // its own, or for what it lacks the other candidate's
     char label[80];
     char *folder; // of its pictures; NULL: they are not kept
     cli_outputs outputs;
@@ -47,30 +48,37 @@ static bool open_models(struct evaluation *e, const cli_settings *settings, cli_
 {
     const char *other = settings->against_weights;
     if (other == NULL && is_folder(settings->weights)) other = settings->weights;
-    if (!cli_session_model(&e->session, settings->model, ZENITH_DECODER, &e->candidates[0].decoder,
-                           failure))
+    if (!cli_session_model(&e->session, settings->model, 0, &e->candidates[0].model, failure))
         return false;
     e->count = 1;
     if (settings->against == NULL) return true;
     e->count = 2;
-    return cli_session_model_at(&e->session, settings->against, other, ZENITH_DECODER,
-                                &e->candidates[1].decoder, failure);
+    return cli_session_model_at(&e->session, settings->against, other, 0, &e->candidates[1].model,
+                                failure);
 }
 
-// A decoder without an encoder takes the other model's latents.
-static bool choose_encoders(struct evaluation *e, cli_failure *failure)
+static const cli_open_model *with_part(const struct evaluation *e, size_t index, unsigned part)
+{
+    const cli_open_model *own = e->candidates[index].model;
+    const cli_open_model *other = e->candidates[e->count - 1 - index].model;
+    if (own->info.parts & part) return own;
+    return other->info.parts & part ? other : NULL;
+}
+
+// A decoder without an encoder takes the other model's latents; an encoder without a decoder has the
+// other model's pictures.
+static bool choose_parts(struct evaluation *e, cli_failure *failure)
 {
     for (size_t i = 0; i < e->count; i++) {
         struct candidate *c = &e->candidates[i];
-        const cli_open_model *other = e->candidates[e->count - 1 - i].decoder;
-        const cli_open_model *own = c->decoder;
-        c->encoder = own->info.parts & ZENITH_ENCODER ? own : other;
-        if (c->encoder->info.parts & ZENITH_ENCODER) continue;
+        c->encoder = with_part(e, i, ZENITH_ENCODER);
+        c->decoder = with_part(e, i, ZENITH_DECODER);
+        if (c->encoder != NULL && c->decoder != NULL) continue;
         failure->model = true;
         return cli_fail_text(failure, ZENITH_NOT_FOUND,
-                             "%s has no encoder: give --against a model that has one for its "
+                             "%s has no %s: give --against a model that has one for the same "
                              "latents",
-                             own->info.name);
+                             c->model->info.name, c->encoder == NULL ? "encoder" : "decoder");
     }
     return true;
 }
@@ -79,7 +87,7 @@ static void name_candidates(struct evaluation *e)
 {
     for (size_t i = 0; i < e->count; i++) {
         struct candidate *c = &e->candidates[i];
-        const char *name = c->decoder->info.name;
+        const char *name = c->model->info.name;
         bool again = i > 0 && strcmp(name, e->candidates[0].label) == 0;
         snprintf(c->label, sizeof c->label, "%s%s", name, again ? "-against" : "");
     }
@@ -188,7 +196,7 @@ static void evaluate_input(struct evaluation *e, size_t index)
     cli_failure failure = {0};
     zenith_image original = {0}, picture;
     cli_progress_file(&session->progress, index, input);
-    bool done = read_picture(session, input, e->candidates[0].decoder->info.factor, &original,
+    bool done = read_picture(session, input, e->candidates[0].model->info.factor, &original,
                              &failure);
     picture = original;
     picture.data = done ? malloc((size_t)original.width * original.height * 3) : NULL;
@@ -214,17 +222,19 @@ static void print_results(const struct evaluation *e, bool json)
     for (size_t i = 0; i < e->count; i++) {
         const struct candidate *c = &e->candidates[i];
         const char *dtype = cli_dtype_name(e->dtype), *encoder = c->encoder->info.name;
+        const char *decoder = c->decoder->info.name;
         if (json) {
             json_t *model = cli_quality_json(&c->rows);
             json_object_set_new(model, "dtype", json_string(dtype));
             json_object_set_new(model, "encoder", json_string(encoder));
+            json_object_set_new(model, "decoder", json_string(decoder));
             json_object_set_new(model, "failed", json_integer((json_int_t)e->session.failed));
             json_object_set_new(object, c->label, model);
             continue;
         }
         char title[200];
-        snprintf(title, sizeof title, "%s%s, %s, latents of %s", i > 0 ? "\n" : "", c->label, dtype,
-                 encoder);
+        snprintf(title, sizeof title, "%s%s, %s, latents of %s, pictures of %s", i > 0 ? "\n" : "",
+                 c->label, dtype, encoder, decoder);
         cli_quality_print(title, &c->rows);
     }
     if (json)
@@ -236,7 +246,7 @@ static void print_results(const struct evaluation *e, bool json)
 static bool start(struct evaluation *e, const cli_settings *settings, cli_failure *failure)
 {
     zenith_machine_info machine = {.size = sizeof machine};
-    if (!open_models(e, settings, failure) || !choose_encoders(e, failure) ||
+    if (!open_models(e, settings, failure) || !choose_parts(e, failure) ||
         !open_judge(e, settings, failure))
         return false;
     name_candidates(e);

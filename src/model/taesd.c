@@ -121,8 +121,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
     const zn_file_tensor *encoder = find(weights, "encoder.14.weight");
     const zn_file_tensor *decoder = find(weights, "decoder.1.weight");
-    bool ours = (!encoder ||
-                 (encoder->shape.rank == 4 && find(weights, "encoder.13.conv.4.bias"))) &&
+    bool ours = (!encoder || (encoder->shape.rank == 4 && find(weights, "encoder.0.weight"))) &&
                 (!decoder || (decoder->shape.rank == 4 && find(weights, "decoder.19.bias")));
     if (!ours || (!encoder && !decoder)) return 0;
     bool pool = find(weights, "encoder.11.pool.0.weight") ||

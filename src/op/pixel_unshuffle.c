@@ -3,6 +3,7 @@
 //
 // Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], the inverse of pixel_shuffle and its
 // gradient. A copy, so type and scale stay.
+#include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -58,24 +59,76 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-static void unshuffle_row(const zn_node *node, const float *const *inputs, float *dst)
+// --- lowering -----------------------------------------------------------------------------------
+
+typedef struct unshuffle_lowering {
+    zn_lowering base;
+    const zn_node *node;
+    size_t bytes; // of an element
+} unshuffle_lowering;
+
+typedef struct job {
+    const unshuffle_lowering *lowering;
+    const zn_call *call;
+} job;
+
+// One row of the result, from r rows of the source. The compiler knows the size of an element.
+static inline void unshuffle_row(const zn_node *node, const uint8_t *src, const size_t bytes,
+                                 uint8_t *dst)
 {
     const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
     const size_t width = (size_t)node->desc.shape.dim[2], plain = channels / (r * r);
     for (size_t i = 0; i < r; i++) {
-        const float *src = inputs[0] + i * width * r * plain;
         for (size_t x = 0; x < width; x++) {
             for (size_t j = 0; j < r; j++) {
-                float *to = dst + x * channels + i * r + j;
-                for (size_t c = 0; c < plain; c++) to[c * r * r] = *src++;
+                uint8_t *to = dst + (x * channels + i * r + j) * bytes;
+                for (size_t c = 0; c < plain; c++, src += bytes)
+                    memcpy(to + c * r * r * bytes, src, bytes);
             }
         }
     }
 }
 
+static void run_rows(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    const unshuffle_lowering *l = j->lowering;
+    const int64_t *dim = l->node->desc.shape.dim;
+    const size_t row = (size_t)(dim[2] * dim[3]) * l->bytes; // of the result, and r of the source
+    for (size_t i = begin; i < end; i++) {
+        const uint8_t *src = (const uint8_t *)j->call->inputs[0] + i * row;
+        uint8_t *dst = (uint8_t *)j->call->output + i * row;
+        if (l->bytes == 1)
+            unshuffle_row(l->node, src, 1, dst);
+        else if (l->bytes == sizeof(uint16_t))
+            unshuffle_row(l->node, src, sizeof(uint16_t), dst);
+        else
+            unshuffle_row(l->node, src, sizeof(float), dst);
+    }
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    job j = {(const unshuffle_lowering *)base, call};
+    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
+    return ZENITH_OK;
+}
+
+static void lowering_free(zn_lowering *base)
+{
+    zn_free(base);
+}
+
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_row_lower(request, factor_of(request->node), unshuffle_row, out, err);
+    unshuffle_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    *l = (unshuffle_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+                              .node = request->node,
+                              .bytes = zn_type_size(request->node->desc.type)};
+    *out = &l->base;
+    return ZENITH_OK;
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
