@@ -39,11 +39,11 @@ static bool choose_model(struct job *job)
     const cli_settings *settings = job->session->settings;
     const char *made_by = job->stored.model, *asked = settings->model;
     bool says = made_by[0] != 0;
-    if (asked != NULL && says && strcmp(asked, made_by) != 0 && !settings->force) {
+    if (asked != NULL && says && !zenith_models_share_latents(asked, made_by) && !settings->force) {
         job->failure.model = true;
         return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
-                             "made by %s, not by %s: leave --model out, or add --force to decode "
-                             "it all the same",
+                             "made by %s, whose latents are not %s's: leave --model out, or add "
+                             "--force to decode it all the same",
                              made_by, asked);
     }
     if (asked == NULL && !says && settings->weights == NULL) {

@@ -155,6 +155,8 @@ ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_in
 // Names of the models this library knows: index 0, 1, ... until NULL.
 ZENITH_API const char *zenith_model_name(size_t index);
 ZENITH_API const char *zenith_model_description(size_t index);
+// Whether one model can decode what the other encodes (taesd and zenith-sd-fast), by their names.
+ZENITH_API bool zenith_models_share_latents(const char *a, const char *b);
 
 // --- pictures and latents ------------------------------------------------------------------------
 

@@ -96,3 +96,12 @@ const char *zenith_model_description(size_t index)
     const zn_variant *variant = zn_variant_at(index);
     return variant ? variant->description : NULL;
 }
+
+bool zenith_models_share_latents(const char *a, const char *b)
+{
+    const zn_variant *x = a ? zn_variant_find(a) : NULL, *y = b ? zn_variant_find(b) : NULL;
+    if (!x || !y) return false;
+    if (x == y) return true;
+    return x->latent_channels == y->latent_channels && x->factor == y->factor && x->has_raw &&
+           y->has_raw && x->scale == y->scale && x->shift == y->shift;
+}

@@ -149,6 +149,11 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
     return append(graph, &made, name);
 }
 
+void zn_graph_take_back(zn_graph *graph, const zn_node *node)
+{
+    if (graph->count > 0 && graph->nodes[graph->count - 1] == node) graph->count--;
+}
+
 zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
 {
     if (graph->status != ZENITH_OK) return NULL;

@@ -72,6 +72,8 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
                       int inputs_count, const void *attributes);
 void zn_graph_output(zn_graph *graph, zn_node *node);
 
+// Takes back the node that was added last, which nothing names yet.
+void zn_graph_take_back(zn_graph *graph, const zn_node *node);
 // A copy of `node` (a leaf too) in another graph, with other inputs, as many as before: what passes
 // are made of.
 zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inputs);

@@ -102,14 +102,18 @@ static zn_node *integer(typing *t, const zn_node *node)
     return t->as_integer[node->id];
 }
 
-// What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once.
+// What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once, also
+// where it is copied to another place before.
 static void settle_outputs(typing *t)
 {
     for (size_t i = 0; i < t->src->outputs_count; i++) {
         const zn_node *node = t->src->outputs[i];
         t->keeps[node->id] = true;
-        bool fixed = node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_FIXED);
-        if (fixed && zn_node_is_map(node)) t->keeps[node->inputs[0]->id] = true;
+        while (node->kind == ZN_NODE_OP && zn_node_is_map(node) &&
+               (node->op->traits & (ZN_OP_FIXED | ZN_OP_FOLLOWS))) {
+            node = node->inputs[0];
+            t->keeps[node->id] = true;
+        }
     }
 }
 
@@ -139,9 +143,11 @@ static zn_node *copy_typed(typing *t, const zn_node *node)
         } else if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED) || i > 0) {
             inputs[i] = stored; // a residual is added as it is stored, whatever the result's type
         } else if (node->op->traits & ZN_OP_FOLLOWS) {
-            // A copy in another place: copied in the type in which it will be multiplied.
-            inputs[i] = t->wants_integer[node->id] ? stored
-                                                   : floating(t, input, precision_of(t, node));
+            // A copy in another place: copied in the type in which it will be multiplied, if it is.
+            const zn_precision precise = precision_of(t, node);
+            bool as_stored = t->wants_integer[node->id] || t->keeps[node->id] ||
+                             precise == ZN_PRECISION_STORED;
+            inputs[i] = as_stored ? stored : floating(t, input, precise);
         } else if (!(node->op->traits & ZN_OP_MATMUL)) {
             inputs[i] = is_integer(stored) ? floating(t, input, ZN_PRECISION_PLAIN) : stored;
         } else {

@@ -51,18 +51,21 @@ static inline void shuffle_elements(const uint8_t *src, int64_t width, int64_t c
     }
 }
 
-// The sizes that pictures have are known to the compiler: a copy is then a move, not a call.
+// What pictures have is known to the compiler: a copy is then a move, not a call.
 static void shuffle_row(const uint8_t *src, int64_t width, int64_t channels, int r, int64_t inner,
                         size_t bytes, uint8_t *dst)
 {
-    if (bytes == sizeof(uint16_t) && r == 2 && channels == 12)
-        shuffle_elements(src, width, 12, 2, inner, sizeof(uint16_t), dst);
-    else if (bytes == sizeof(uint16_t) && r == 4 && channels == 48)
-        shuffle_elements(src, width, 48, 4, inner, sizeof(uint16_t), dst);
+    const bool two = r == 2 && channels == 12, four = r == 4 && channels == 48;
+    if (bytes == 1 && two)
+        shuffle_elements(src, width, 12, 2, inner, 1, dst);
+    else if (bytes == 1 && four)
+        shuffle_elements(src, width, 48, 4, inner, 1, dst);
     else if (bytes == sizeof(float))
         shuffle_elements(src, width, channels, r, inner, sizeof(float), dst);
+    else if (bytes == sizeof(uint16_t))
+        shuffle_elements(src, width, channels, r, inner, sizeof(uint16_t), dst);
     else
-        shuffle_elements(src, width, channels, r, inner, bytes, dst);
+        shuffle_elements(src, width, channels, r, inner, 1, dst);
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)

@@ -30,6 +30,17 @@ static zn_desc picture_desc(const zn_model *model, int64_t latent_height, int64_
     return desc;
 }
 
+// Pixels as bytes. Where the network ends with a copy (channels to pixels), bytes are copied: the
+// layer before rounds to them, as the last layer of other networks does.
+static zn_node *as_bytes(zn_graph *graph, zn_node *y, float scale)
+{
+    const bool copies = y && y->kind == ZN_NODE_OP && (y->op->traits & ZN_OP_FOLLOWS);
+    if (!copies) return zn_convert(graph, "image", y, ZN_U8, scale);
+    zn_graph_take_back(graph, y);
+    zn_node *bytes = zn_convert(graph, "image.bytes", y->inputs[0], ZN_U8, scale);
+    return zn_graph_add(graph, y->op, "image", &bytes, 1, y->attributes);
+}
+
 zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent_height,
                             int64_t latent_width, zenith_number pixels, zn_graph *graph,
                             zn_error *err)
@@ -41,9 +52,7 @@ zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent
     zn_node *x = part == ZN_ENCODER ? zn_graph_input(graph, "image", picture)
                                     : zn_graph_input(graph, "latent", latent);
     zn_node *y = zn_model_build(model, part, graph, x);
-    if (part == ZN_DECODER && pixels == ZENITH_U8) {
-        y = zn_convert(graph, "image", y, ZN_U8, picture.scale);
-    }
+    if (part == ZN_DECODER && pixels == ZENITH_U8) y = as_bytes(graph, y, picture.scale);
     if (y) zn_graph_output(graph, y);
     zenith_status status = zn_graph_finish(graph);
     if (status != ZENITH_OK) zn_graph_free(graph);

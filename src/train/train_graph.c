@@ -149,6 +149,8 @@ static zn_precision precision(void *cookie, const zn_node *node)
     // What networks hand to each other, and to losses, is stored as it was computed. The gradient of
     // its producer's input has the same name, but not the shape.
     bool between = is_value(node, b->latent) || is_value(node, b->reconstruction);
+    const zn_node *picture = b->reconstruction; // perhaps a copy of what the last layer computes
+    if (picture->op->traits & ZN_OP_FOLLOWS) between |= is_value(node, picture->inputs[0]);
     if (between) return ZN_PRECISION_STORED;
     bool frozen = b->networks->encoder_frozen && strncmp(node->name, "encoder.", 8) == 0;
     if (!frozen || !encoder->family->precision) return ZN_PRECISION_PLAIN;
