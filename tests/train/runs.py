@@ -12,6 +12,9 @@
     threads     neither the number of threads nor recomputation changes a bit
     stop        SIGINT ends the step, leaves a checkpoint and says so
     ranks       two processes under MPI have the weights of one that accumulates, within 1e-6 (built with ZENITH_MPI)
+    f16         in f16 a run follows that of f32; the loss scale is halved and doubled, survives a stop, and is the same
+                for any number of threads
+    weights     a run does not go on with other frozen weights, nor with another SqueezeNet
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -20,6 +23,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,6 +172,81 @@ def losses_of_whole_lines(folder):
     return [line for line in lines if '"loss"' in line]
 
 
+def scales_of(folder, name):
+    """Of each attempt at a step: the step, whether it overflowed, the scale it leaves, and the overflows so far."""
+    return [(line["step"], "overflow" in line, line["loss_scale"], line["overflows"]) for line in log_of(folder, name)]
+
+
+def check_scales(scales, first, window):
+    """Every attempt: halved after an overflow, doubled after so many steps without."""
+    scale, good, overflows, step = first, 0, 0, 1
+    for number, overflowed, left, counted in scales:
+        check(number == step, f"step {number} where {step} was due")
+        if overflowed:
+            scale, good, overflows = scale / 2, 0, overflows + 1
+        else:
+            step, good = step + 1, good + 1
+            scale, good = (scale * 2, 0) if good == window else (scale, good)
+        check((left, counted) == (scale, overflows), f"step {number} leaves {left}, {counted}; not {scale}, {overflows}")
+    return overflows
+
+
+def test_f16(options, folder):
+    for dtype in ("f32", "f16"):
+        train(options, small_config(folder, dtype, dtype=dtype))
+    first, second = losses_of(folder, "f32"), losses_of(folder, "f16")
+    worst = max(abs(a - b) / a for a, b in zip(first, second, strict=True))
+    print(f"losses of f16 and f32 differ by {worst:.1e} at most, from {first[0]:.4f} to {first[-1]:.4f}")
+    check(0 < worst <= 0.01, "the losses differ")
+    check(check_scales(scales_of(folder, "f16"), 65536, 2000) == 0, "overflows with the usual scale")
+
+    # From an absurd scale down, and up again until the next overflow. Failed attempts leave no trace in the weights.
+    scaled = {"dtype": "f16", "optimizer": {"lr": 2e-3, "warmup": 5, "loss_scale": 2**40, "scale_window": 3}}
+    for threads in (1, 2, 3):
+        train(options, small_config(folder, str(threads), threads=threads, **scaled))
+    scales = scales_of(folder, "1")
+    overflows = check_scales(scales, 2**40, 3)
+    down = next(i for i, (_, overflowed, _, _) in enumerate(scales) if not overflowed)
+    print(f"{down} overflows before the first step, {overflows} in all")
+    check(2 < down < overflows < len(scales), "the scale did not go down and up")
+    check(losses_of(folder, "1")[0] == second[0], "a step that was not done changed something")
+    check(results_of(folder, "1") == results_of(folder, "2") == results_of(folder, "3"), "threads change the weights")
+
+    broken = small_config(folder, "broken", **scaled)
+    for stop in (7, 29, 38):
+        train(options, broken, "--resume", "--steps", str(stop))
+    train(options, broken, "--resume")
+    check(scales_of(folder, "broken") == scales, "another scale after a stop")
+    check(results_of(folder, "broken") == results_of(folder, "1"), "other weights after a stop")
+    return 0
+
+
+def change_last_byte(path):
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def test_weights(options, folder):
+    frozen = folder / "frozen"
+    shutil.copytree(TINY, frozen)
+    more = {"steps": 20, "frozen": {"weights": str(frozen)}}
+    subjects = {"frozen.sha256": next(frozen.rglob("*.safetensors"))}
+    if SQUEEZENET.exists():
+        subjects["squeezenet.sha256"] = pathlib.Path(shutil.copy(SQUEEZENET, folder))
+        more["squeezenet"] = str(subjects["squeezenet.sha256"])
+        more["losses"] = [{"kind": "squeezenet", "weight": 1}]
+    config = small_config(folder, "run", **more)
+    train(options, config, "--steps", "2")
+    for stop, (name, path) in enumerate(subjects.items(), 3):
+        change_last_byte(path)
+        said = train(options, config, "--resume", code=1).stderr
+        check("the checkpoint is of another run" in said and name in said, said)
+        change_last_byte(path)
+        train(options, config, "--resume", "--steps", str(stop))
+    return 0
+
+
 def test_kinds(options, folder):
     kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh")
     more = {}
@@ -176,7 +255,7 @@ def test_kinds(options, folder):
         more = {"squeezenet": str(SQUEEZENET)}
     losses = [{"kind": kind, "weight": 0.5} for kind in kinds]
     for part in ("decoder", "encoder", "both"):
-        for dtype in ("f32", "bf16"):
+        for dtype in ("f32", "bf16", "f16"):
             name = f"{part}-{dtype}"
             train(options, small_config(folder, name, part=part, dtype=dtype, steps=4, optimizer={"lr": 1e-4}, losses=losses, sample_every=2, samples=2,
                                         validation={"sources": [str(HERE / "data")], "count": 3}, validate_every=2, **more))
