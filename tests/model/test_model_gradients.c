@@ -4,7 +4,8 @@
 // Every gradient tensor of TAESD's and TAEF2's encoder and decoder against PyTorch in float64
 // (tools/make_gradient_goldens.py): the length of each and its projections on four vectors. In f32 by
 // our own kernels and by oneDNN within 1e-4; in bf16, over all tensors, within 1.5 times the error of
-// PyTorch's own bf16; in f16, whose numbers have three bits more, within an eighth of that.
+// PyTorch's own bf16; in f16, with an eighth of its rounding error, within the root of that (a third):
+// as the error falls, fewer relus turn, but each turns as much.
 // Then what training does: the weights in one block, a step down the gradient, plans and packs
 // refreshed; and recomputation: the same bits in less memory.
 #include "tests/testing.h"
@@ -340,7 +341,7 @@ static void check_model(const char *name)
         check_type(&t, ZN_F32, NULL, 1e-4);
         if (dnn) check_type(&t, ZN_F32, dnn, 1e-4);
         check_type(&t, ZN_BF16, dnn, 1.5 * golden_number(&t, "bf16_error"));
-        check_type(&t, ZN_F16, dnn, 1.5 / 8 * golden_number(&t, "bf16_error"));
+        check_type(&t, ZN_F16, dnn, 1.5 / 3 * golden_number(&t, "bf16_error"));
         check_recomputed(&t, ZN_F32, dnn);
         check_recomputed(&t, ZN_BF16, dnn);
         check_recomputed(&t, ZN_F16, dnn);
@@ -509,7 +510,7 @@ static void f16_saves_memory(void **state)
         release(&t);
     }
     print_message("f32 %.1f MB, f16 %.1f MB\n", (double)bytes[0] / 1e6, (double)bytes[1] / 1e6);
-    assert_true((double)bytes[1] <= 0.65 * (double)bytes[0]);
+    assert_true((double)bytes[1] <= 0.55 * (double)bytes[0]);
     finish(&t);
     zn_dnn_free(dnn);
     zn_model_unref(model);

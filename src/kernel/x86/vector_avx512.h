@@ -124,8 +124,8 @@ static inline void vec_store_bf16(void *dst, vec value)
 
 static inline void vec_store_f16(void *dst, vec value)
 {
-    const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-    _mm256_storeu_si256(dst, _mm512_cvtps_ph(value, nearest));
+    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+    _mm256_storeu_si256(dst, _mm512_cvtps_ph(value, NEAREST));
 }
 
 static inline void vec_store_bf16x2(void *dst, vec value)
