@@ -337,8 +337,8 @@ static const cli_option_group *const groups[] = {
     &cli_group_model, &group, &cli_group_source, &cli_group_run, &message_group, NULL};
 static const cli_example examples[] = {
     {"zenith eval --model taesd --images kodak/ --dtype f32", "every measure of every picture"},
-    {"zenith eval --model sd_v1 --against taesd --images kodak/ --json",
-     "a decoder without an encoder beside the model whose latents it takes"},
+    {"zenith eval --model zenith-sd-fast --against taesd --images kodak/ --json",
+     "a model of our own beside the one whose latents it takes"},
     {"zenith eval --model taesd --weights run/model.safetensors --against taesd --against-weights "
      "weights -i photos/ -o out",
      "new weights against old ones, and the pictures to look at"},

@@ -51,5 +51,5 @@ const char *cli_published_advice(const char *model)
         return ": download taef2.safetensors of madebyollin/taef2 from the model hub "
                "(https://huggingface.co), then 'zenith convert taef2.safetensors --model taef2 -o "
                "~/.local/share/zenith'";
-    return ": it is a prototype, and its weights are not published";
+    return ": its weights come with the program";
 }

@@ -125,12 +125,19 @@ static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const
     return zn_stored_parameter(model->weights, other ? renamed : name, graph, name, shape);
 }
 
+const char *zn_model_layout(const zn_model *model, unsigned part)
+{
+    return zn_weights_metadata(model->weights,
+                               part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder");
+}
+
 zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x)
 {
     const zn_scope scope = {.graph = graph,
                             .parameter = parameter,
                             .cookie = (void *)(uintptr_t)model,
-                            .prefix = part == ZN_ENCODER ? "encoder." : "decoder."};
+                            .prefix = part == ZN_ENCODER ? "encoder." : "decoder.",
+                            .layout = zn_model_layout(model, part)};
     return model->family->build(&scope, model->variant, part, x);
 }
 

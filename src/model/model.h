@@ -36,6 +36,9 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
 zn_model *zn_model_ref(zn_model *model);
 void zn_model_unref(zn_model *model); // NULL is fine
 
+// How a part of the weights is arranged, by their metadata (zenith.decoder); NULL: they do not say.
+const char *zn_model_layout(const zn_model *model, unsigned part);
+
 // Adds the network to a graph: from `x` to its result.
 zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x);
 

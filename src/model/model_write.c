@@ -79,12 +79,18 @@ static zenith_status write_tensors(zn_writer *file, parameters *p, zn_type type,
                                    const zn_model *model, zn_error *err)
 {
     static const zn_type types[] = {ZN_F32, ZN_F16, ZN_BF16};
-    const zn_metadata facts[] = {{"zenith.model", model->variant->name}};
+    zn_metadata facts[3] = {{"zenith.model", model->variant->name}};
+    size_t facts_count = 1;
+    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+        const char *key = part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder";
+        const char *layout = zn_model_layout(model, part);
+        if (layout) facts[facts_count++] = (zn_metadata){key, layout};
+    }
     for (size_t i = 0; i < p->count; i++) {
         p->tensors[i].dtype = zn_safetensors_dtype(p->tensors[i].type);
         p->tensors[i].type = type;
     }
-    ZN_TRY(zn_safetensors_write_header(file, p->tensors, p->count, facts, 1, err));
+    ZN_TRY(zn_safetensors_write_header(file, p->tensors, p->count, facts, facts_count, err));
     for (size_t i = 0; i < p->count; i++) {
         for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
             if (strcmp(p->tensors[i].dtype, zn_safetensors_dtype(types[t])) != 0) continue;

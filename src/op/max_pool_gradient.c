@@ -63,9 +63,6 @@ typedef struct pooling {
 
 static float value_at(const zn_tensor *tensor, size_t index)
 {
-    if (tensor->desc.type == ZN_F32) return ((const float *)tensor->data)[index];
-    if (tensor->desc.type == ZN_BF16)
-        return zn_bf16_to_f32(((const uint16_t *)tensor->data)[index]);
     return zn_type_load(tensor->desc.type, tensor->data, index);
 }
 
@@ -88,22 +85,81 @@ static void find_largest(const pooling *p, int64_t top, int64_t left, int64_t c,
     }
 }
 
+// Channels are taken a piece at a time, all of a piece at once.
+enum { PIECE = 64 };
+
+static void load(const zn_tensor *tensor, int64_t index, size_t count, float *dst)
+{
+    if (tensor->desc.type == ZN_F32) {
+        memcpy(dst, (const float *)tensor->data + index, count * sizeof *dst);
+    } else if (tensor->desc.type == ZN_BF16) {
+        const uint16_t *src = (const uint16_t *)tensor->data + index;
+        for (size_t c = 0; c < count; c++) dst[c] = zn_bf16_to_f32(src[c]);
+    } else {
+        for (size_t c = 0; c < count; c++) dst[c] = value_at(tensor, (size_t)index + c);
+    }
+}
+
+// A window's part that lies in the map.
+typedef struct window {
+    int64_t top, left, bottom, right;
+} window;
+
+// The number, by rows, of the pixel where each channel of a piece has its first largest value.
+static void find_places(const pooling *p, const window *w, int64_t c, size_t count, int32_t *place)
+{
+    float best[PIECE], x[PIECE];
+    int32_t number = 0;
+    for (int64_t h = w->top; h < w->bottom; h++) {
+        for (int64_t v = w->left; v < w->right; v++, number++) {
+            load(p->x, ((h - p->x_row) * p->size[2] + v) * p->size[3] + c, count, x);
+            for (size_t i = 0; i < count; i++) {
+                const bool more = x[i] > best[i] || (x[i] != x[i] && best[i] == best[i]);
+                const bool larger = number == 0 || more;
+                best[i] = larger ? x[i] : best[i];
+                place[i] = larger ? number : place[i];
+            }
+        }
+    }
+}
+
+// Adds a piece of dy where its place is, in rows [out.begin, out.end). Adding zero elsewhere changes
+// no bits.
+static void add_to_places(const pooling *p, const window *w, const int32_t *place, const float *dy,
+                          size_t count, zn_rows out, float *dst)
+{
+    const int64_t width = p->size[2], channels = p->size[3];
+    int32_t number = 0;
+    for (int64_t h = w->top; h < w->bottom; h++) {
+        for (int64_t v = w->left; v < w->right; v++, number++) {
+            if (h < out.begin || h >= out.end) continue;
+            float *sums = dst + ((h - out.begin) * width + v) * channels;
+            for (size_t i = 0; i < count; i++) sums[i] += place[i] == number ? dy[i] : 0;
+        }
+    }
+}
+
 // Adds what the windows give to rows [out.begin, out.end) of dx, whose first row is at dst.
 static void scatter(const pooling *p, zn_rows out, float *dst)
 {
-    const int64_t width = p->size[2], channels = p->size[3];
+    const int64_t channels = p->size[3];
+    const int kernel = p->window->kernel, stride = p->window->stride;
     zn_rows windows = windows_of(p->window, out);
     if (windows.begin < 0) windows.begin = 0;
     if (windows.end > p->pooled[1]) windows.end = p->pooled[1];
     for (int64_t i = windows.begin; i < windows.end; i++) {
         for (int64_t j = 0; j < p->pooled[2]; j++) {
-            for (int64_t c = 0; c < channels; c++) {
-                int64_t h = 0, v = 0;
-                find_largest(p, i * p->window->stride, j * p->window->stride, c, &h, &v);
-                if (h < out.begin || h >= out.end) continue;
-                const int64_t at = ((i - p->dy_row) * p->pooled[2] + j) * channels + c;
-                dst[((h - out.begin) * width + v) * channels + c] += value_at(p->dy, (size_t)at) *
-                                                                     p->dy->desc.scale;
+            window w = {i * stride, j * stride, i * stride + kernel, j * stride + kernel};
+            if (w.bottom > p->size[1]) w.bottom = p->size[1];
+            if (w.right > p->size[2]) w.right = p->size[2];
+            for (int64_t c = 0; c < channels; c += PIECE) {
+                const size_t count = (size_t)(channels - c < PIECE ? channels - c : PIECE);
+                int32_t place[PIECE];
+                float dy[PIECE];
+                find_places(p, &w, c, count, place);
+                load(p->dy, ((i - p->dy_row) * p->pooled[2] + j) * channels + c, count, dy);
+                for (size_t k = 0; k < count; k++) dy[k] *= p->dy->desc.scale;
+                add_to_places(p, &w, place, dy, count, out, dst + c);
             }
         }
     }
@@ -169,6 +225,11 @@ static void run_rows(void *arg, size_t begin, size_t end)
     memset(sums, 0, (end - begin) * line * sizeof *sums);
     scatter(&p, (zn_rows){call->row + (int64_t)begin, call->row + (int64_t)end}, sums);
     if (node->desc.type == ZN_F32) return;
+    if (node->desc.type == ZN_BF16) {
+        uint16_t *narrow = (uint16_t *)call->output + begin * line;
+        for (size_t i = 0; i < (end - begin) * line; i++) narrow[i] = zn_f32_to_bf16(sums[i]);
+        return;
+    }
     for (size_t i = 0; i < (end - begin) * line; i++) zn_value_set(&dst, begin * line + i, sums[i]);
 }
 

@@ -7,6 +7,7 @@
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
+#include "src/op/row_lowering.h"
 
 #include <math.h>
 
@@ -44,17 +45,6 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering -----------------------------------------------------------------------------------
 
-typedef struct norm_lowering {
-    zn_lowering base;
-    zn_desc from, to;
-    float epsilon;
-} norm_lowering;
-
-typedef struct job {
-    const norm_lowering *lowering;
-    const zn_call *call;
-} job;
-
 enum { LANES = 8 };
 
 // Squares summed in LANES sums of doubles, in a fixed order: squares of floats are exact in them.
@@ -70,69 +60,19 @@ static double sum_squares(const float *x, size_t count)
     return sum;
 }
 
-static void norm_f32(const float *src, float *dst, size_t pixels, size_t channels, float epsilon)
+static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
-    for (size_t p = 0; p < pixels; p++, src += channels, dst += channels) {
-        const float length = (float)(sqrt(sum_squares(src, channels)) + (double)epsilon);
+    const size_t channels = (size_t)node->desc.shape.dim[3];
+    const float *src = inputs[0];
+    for (int64_t p = 0; p < node->desc.shape.dim[2]; p++, src += channels, dst += channels) {
+        const float length = (float)(sqrt(sum_squares(src, channels)) + (double)epsilon_of(node));
         for (size_t c = 0; c < channels; c++) dst[c] = src[c] / length;
     }
 }
 
-static void norm_any(const zn_tensor *src, zn_tensor *dst, size_t begin, size_t end, float epsilon)
-{
-    const size_t channels = (size_t)dst->desc.shape.dim[3];
-    for (size_t at = begin * channels; at < end * channels; at += channels) {
-        double sum = 0;
-        for (size_t c = 0; c < channels; c++) {
-            double x = (double)zn_value_get(src, at + c);
-            sum += x * x;
-        }
-        const float length = (float)(sqrt(sum) + (double)epsilon);
-        for (size_t c = 0; c < channels; c++) {
-            zn_value_set(dst, at + c, zn_value_get(src, at + c) / length);
-        }
-    }
-}
-
-static void run_rows(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const norm_lowering *l = j->lowering;
-    const size_t width = (size_t)l->to.shape.dim[2], channels = (size_t)l->to.shape.dim[3];
-    const size_t first = begin * width * channels;
-    if (l->from.type == ZN_F32 && l->from.scale == 1 && l->to.type == ZN_F32) {
-        norm_f32((const float *)j->call->inputs[0] + first, (float *)j->call->output + first,
-                 (end - begin) * width, channels, l->epsilon);
-        return;
-    }
-    const zn_tensor src = {l->from, (void *)(uintptr_t)j->call->inputs[0]};
-    zn_tensor dst = {l->to, j->call->output};
-    norm_any(&src, &dst, begin * width, end * width, l->epsilon);
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const norm_lowering *)base, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
-}
-
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    norm_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (norm_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
-                         .from = request->node->inputs[0]->desc,
-                         .to = request->node->desc,
-                         .epsilon = epsilon_of(request->node)};
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_row_lower(request, 1, row, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)

@@ -169,7 +169,10 @@ zenith_status zn_weights_write(const char *folder, const zn_network *network, co
                                zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    const zn_metadata facts[] = {{"zenith.model", network->variant->name}};
+    const zn_metadata facts[] = {
+        {"zenith.model", network->variant->name},
+        {network->part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder", network->layout}};
+    const size_t facts_count = *network->layout ? 2 : 1;
     size_t length = zn_text_format(path, sizeof path, "%s/%s_%s%s", folder, network->variant->name,
                                    network->part == ZN_ENCODER ? "encoder" : "decoder", tail);
     if (length + 1 >= sizeof path)
@@ -183,7 +186,7 @@ zenith_status zn_weights_write(const char *folder, const zn_network *network, co
                                       .shape = p->tensor.desc.shape,
                                       .data = (const uint8_t *)(block + p->offset)};
     }
-    zenith_status status = write_file(path, tensors, network->count, facts, 1, err);
+    zenith_status status = write_file(path, tensors, network->count, facts, facts_count, err);
     zn_free(tensors);
     return status;
 }

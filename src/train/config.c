@@ -37,12 +37,19 @@ typedef struct reading {
     const char *where; // "optimizer.", or ""
 } reading;
 
-static const char *const loss_names[ZN_LOSS_KINDS] = {"l1",       "mse",   "charbonnier", "feature",
-                                                      "gradient", "walsh", "squeezenet"};
+static const char *const loss_names[ZN_LOSS_KINDS] = {
+    "l1", "mse", "charbonnier", "feature", "gradient", "walsh", "squeezenet", "stages", "latent"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
     return loss_names[which];
+}
+
+bool zn_train_has_teacher(const zn_train_config *config)
+{
+    for (size_t i = 0; i < config->losses_count; i++)
+        if (config->losses[i].teacher) return true;
+    return false;
 }
 
 // --- tables -------------------------------------------------------------------------------------
@@ -88,8 +95,11 @@ static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F1
 static const double many = 1e15; // integers up to here are exact in a double
 
 static const field init_fields[] = {A_TEXT("weights", weights, false),
+                                    A_TEXT("model", donor, false),
+                                    A_TEXT("layout", layout, false),
                                     AN_INTEGER("seed", init_seed, 0, 1e15, false),
-                                    AN_INTEGER("width", width, 1, 4096, false), END};
+                                    AN_INTEGER("width", width, 1, 4096, false),
+                                    END};
 static const field frozen_fields[] = {A_TEXT("model", frozen, false),
                                       A_TEXT("weights", frozen_from, false), END};
 static const field data_fields[] = {SOURCES_OF(data),
@@ -209,15 +219,20 @@ static zenith_status read_sources(const reading *r, const field *f, const zn_jso
 static zenith_status read_loss(const reading *r, const zn_json *value, zn_train_loss *dst,
                                zn_error *err)
 {
-    const char
-        *wanted = "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of l1, mse, "
-                  "charbonnier, feature, gradient, walsh, squeezenet";
-    const char *name;
-    if (!zn_json_is_object(value) || zn_json_size(value) != 2 ||
+    const char *wanted =
+        "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of l1, mse, "
+        "charbonnier, feature, gradient, walsh, squeezenet, stages, latent, and if it is to "
+        "compare with the frozen model's picture \"target\": \"teacher\"";
+    const char *name, *target = "image";
+    bool has_target = zn_json_is_object(value) && zn_json_has(value, "target");
+    if (!zn_json_is_object(value) || zn_json_size(value) != (has_target ? 3 : 2) ||
+        (has_target && zn_json_get_text(value, "target", &target, NULL) != ZENITH_OK) ||
+        (strcmp(target, "image") != 0 && strcmp(target, "teacher") != 0) ||
         zn_json_get_text(value, "kind", &name, NULL) != ZENITH_OK ||
         zn_json_get_number(value, "weight", &dst->weight, NULL) != ZENITH_OK ||
         !(dst->weight > 0 && dst->weight < 1e30))
         return wrong(r, "losses", wanted, err);
+    dst->teacher = strcmp(target, "teacher") == 0;
     for (dst->kind = 0; dst->kind < ZN_LOSS_KINDS; dst->kind++)
         if (strcmp(name, loss_names[dst->kind]) == 0) return ZENITH_OK;
     return wrong(r, "losses", wanted, err);
@@ -344,6 +359,11 @@ static zenith_status check(const zn_train_config *c, zn_error *err)
                        "\"optimizer.min_lr\" must not be above \"optimizer.lr\"");
     if (c->optimizer.warmup > c->steps)
         return zn_fail(err, ZENITH_BAD_FILE, "\"optimizer.warmup\" must not be above \"steps\"");
+    if (c->donor && !c->weights)
+        return zn_fail(err, ZENITH_BAD_FILE, "\"init.model\" needs \"init.weights\"");
+    if (c->layout && c->weights && !c->donor)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"init.layout\" is for new networks: weights have theirs already");
     if (c->validate_every > 0 && c->validation.sources_count == 0)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"validate_every\" needs \"validation\" with its sources");
@@ -455,6 +475,8 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put(&w, "init.weights", c->weights ? c->weights : "");
     put_integer(&w, "init.seed", c->init_seed);
     put_integer(&w, "init.width", c->width);
+    if (c->donor) put(&w, "init.model", c->donor);
+    if (c->layout) put(&w, "init.layout", c->layout);
     put(&w, "frozen.model", c->frozen ? c->frozen : c->model);
     put_integer(&w, "data.crop", c->data.crop);
     put_integer(&w, "data.flip", c->data.flip);
@@ -466,7 +488,8 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put_optimizer(&w, &c->optimizer);
     for (size_t i = 0; i < c->losses_count; i++) {
         char key[48];
-        zn_text_format(key, sizeof key, "losses.%zu.%s", i, loss_names[c->losses[i].kind]);
+        zn_text_format(key, sizeof key, "losses.%zu.%s%s", i, loss_names[c->losses[i].kind],
+                       c->losses[i].teacher ? ".teacher" : "");
         put_number(&w, key, c->losses[i].weight);
     }
     put(&w, "dtype", zn_type_name((zn_type)c->dtype));

@@ -30,6 +30,8 @@ typedef enum zn_loss_kind {
     ZN_LOSS_GRADIENT,   // L1 of the differences of neighbouring pixels
     ZN_LOSS_WALSH,      // L1 of the 8x8 Walsh spectrum
     ZN_LOSS_SQUEEZENET, // the distance of docs/EVALUATION.md
+    ZN_LOSS_STAGES, // the same distance of what is inside the frozen encoder, at each resolution
+    ZN_LOSS_LATENT, // L1 of the latent and the frozen encoder's
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
@@ -37,6 +39,7 @@ const char *zn_loss_name(zn_loss_kind kind); // "l1"
 typedef struct zn_train_loss {
     int kind; // zn_loss_kind
     double weight;
+    bool teacher; // against the frozen model's picture, not the original
 } zn_train_loss;
 
 typedef struct zn_train_optimizer {
@@ -74,6 +77,8 @@ typedef struct zn_train_config {
     const char *weights;     // to begin with; NULL: random
     int64_t init_seed;       // of random weights
     int64_t width;           // of a network with random weights
+    const char *donor;       // model of `weights`, where it is another: what both have is copied
+    const char *layout;      // of a network that is not read from its own weights; NULL: the usual
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
     const char *frozen_from; // its weights; NULL: searched for by name
     const char *squeezenet;  // weights of ZN_LOSS_SQUEEZENET; NULL: searched for by name
@@ -89,6 +94,9 @@ typedef struct zn_train_config {
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     const char *output;
 } zn_train_config;
+
+// Whether a loss compares with the frozen model's picture.
+bool zn_train_has_teacher(const zn_train_config *config);
 
 zenith_status zn_train_config_open(const char *path, zn_train_config *out, zn_error *err);
 // From text; `where` names it in messages.

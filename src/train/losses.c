@@ -14,6 +14,7 @@
 
 enum { CHANNELS = 3, WALSH = 8 };
 static const float charbonnier_epsilon = 1e-3f;
+static const float norm_epsilon = 1e-10f; // that of the SqueezeNet distance
 
 static zn_node *difference(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
                            zn_difference how)
@@ -70,18 +71,38 @@ static zn_node *walsh_filter(zn_graph *graph)
     return filter;
 }
 
-static zn_node *filtered(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs *in,
+static zn_node *filtered(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
                          zn_node *filter, int stride)
 {
-    zn_node *a = zn_conv2d(graph, "reconstruction.filtered", in->reconstruction, filter, NULL,
-                           stride, 0);
-    zn_node *b = zn_conv2d(graph, "original.filtered", in->original, filter, NULL, stride, 0);
+    a = zn_conv2d(graph, "reconstruction.filtered", a, filter, NULL, stride, 0);
+    b = zn_conv2d(graph, "original.filtered", b, filter, NULL, stride, 0);
     return difference(graph, kind, a, b, ZN_DIFFERENCE_L1);
 }
 
-zn_node *zn_loss_build(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs *in)
+// As the SqueezeNet distance: squares of differences of normalised channels, summed over channels,
+// averaged over pixels. Unlike SqueezeNet, the first stage sees every pixel.
+static zn_node *stages(zn_graph *graph, const zn_features *a, const zn_features *b)
 {
-    zn_node *a = in->reconstruction, *b = in->original;
+    const zn_difference_attributes squares = {.kind = ZN_DIFFERENCE_MSE};
+    zn_node *distances[ZN_FEATURE_STAGES] = {NULL};
+    float channels[ZN_FEATURE_STAGES] = {0};
+    _Static_assert((int)ZN_FEATURE_STAGES <= (int)ZN_SCALAR_SUM_INPUTS, "one sum");
+    if (graph->status != ZENITH_OK) return NULL;
+    for (int i = 0; i < a->count; i++) {
+        zn_node *x = zn_unit_norm(graph, "stages.unit", a->stage[i], norm_epsilon);
+        zn_node *y = zn_unit_norm(graph, "stages.unit", b->stage[i], norm_epsilon);
+        distances[i] = zn_difference_loss(graph, "stages.distance", x, y, squares);
+        channels[i] = (float)a->stage[i]->desc.shape.dim[3];
+    }
+    return zn_scalar_sum(graph, "stages", distances, channels, a->count);
+}
+
+zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss_inputs *in)
+{
+    const zn_loss_kind kind = (zn_loss_kind)loss->kind;
+    const zn_features *own = &in->reconstruction_features;
+    const zn_features *other = loss->teacher ? &in->teacher_features : &in->original_features;
+    zn_node *a = in->reconstruction, *b = loss->teacher ? in->teacher : in->original;
     switch (kind) {
     case ZN_LOSS_L1:
         return difference(graph, kind, a, b, ZN_DIFFERENCE_L1);
@@ -90,12 +111,15 @@ zn_node *zn_loss_build(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs 
     case ZN_LOSS_CHARBONNIER:
         return difference(graph, kind, a, b, ZN_DIFFERENCE_CHARBONNIER);
     case ZN_LOSS_FEATURE:
-        return difference(graph, kind, in->reconstruction_features, in->original_features,
-                          ZN_DIFFERENCE_MSE);
+        return difference(graph, kind, own->latent, other->latent, ZN_DIFFERENCE_MSE);
+    case ZN_LOSS_STAGES:
+        return stages(graph, own, other);
+    case ZN_LOSS_LATENT:
+        return difference(graph, kind, in->latent, in->original_features.latent, ZN_DIFFERENCE_L1);
     case ZN_LOSS_GRADIENT:
-        return filtered(graph, kind, in, gradient_filter(graph), 1);
+        return filtered(graph, kind, a, b, gradient_filter(graph), 1);
     case ZN_LOSS_WALSH:
-        return filtered(graph, kind, in, walsh_filter(graph), WALSH);
+        return filtered(graph, kind, a, b, walsh_filter(graph), WALSH);
     case ZN_LOSS_SQUEEZENET:
         return zn_squeezenet_loss(graph, in->squeezenet, a, b);
     case ZN_LOSS_KINDS:

@@ -9,13 +9,22 @@
 #include "src/graph/graph.h"
 #include "src/train/config.h"
 
+// What the frozen encoder makes of a picture.
+enum { ZN_FEATURE_STAGES = 4 };
+typedef struct zn_features {
+    zn_node *stage[ZN_FEATURE_STAGES]; // the last map of each resolution
+    int count;
+    zn_node *latent;
+} zn_features;
+
 typedef struct zn_loss_inputs {
-    zn_node *original, *reconstruction;                   // pictures
-    zn_node *original_features, *reconstruction_features; // latents, of ZN_LOSS_FEATURE
-    const zn_weights *squeezenet;                         // of ZN_LOSS_SQUEEZENET
+    zn_node *original, *reconstruction, *teacher; // pictures
+    zn_node *latent;                              // of the encoder
+    zn_features original_features, reconstruction_features, teacher_features;
+    const zn_weights *squeezenet; // of ZN_LOSS_SQUEEZENET
 } zn_loss_inputs;
 
-zn_node *zn_loss_build(zn_graph *graph, zn_loss_kind kind, const zn_loss_inputs *inputs);
+zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss_inputs *inputs);
 
 // The sum of the losses by their weights.
 zn_node *zn_loss_sum(zn_graph *graph, const zn_train_loss *losses, zn_node *const *values,

@@ -37,6 +37,8 @@ zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_netwo
                                   zn_error *err)
 {
     zn_network network = {.family = model->family, .variant = model->variant, .part = part};
+    const char *layout = zn_model_layout(model, part);
+    zn_text_format(network.layout, sizeof network.layout, "%s", layout ? layout : "");
     zn_graph graph;
     ZN_TRY(zn_model_small_graph(model, part, &graph, err));
     zenith_status status = ZENITH_OK;
@@ -81,16 +83,20 @@ static const char *prefix_of(unsigned part)
 }
 
 zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
-                                    zn_network *out, zn_error *err)
+                                    const char *layout, zn_network *out, zn_error *err)
 {
     zn_network network = {
         .family = zn_family_of(variant), .variant = variant, .part = part, .width = width};
+    zn_text_format(network.layout, sizeof network.layout, "%s", layout ? layout : "");
     const int64_t side = part == ZN_ENCODER ? variant->factor : 1;
     const int64_t channels = part == ZN_ENCODER ? 3 : variant->latent_channels;
     zn_graph graph;
     zn_graph_begin(&graph, err);
-    const zn_scope scope = {
-        .graph = &graph, .parameter = invent, .cookie = &network, .prefix = prefix_of(part)};
+    const zn_scope scope = {.graph = &graph,
+                            .parameter = invent,
+                            .cookie = &network,
+                            .prefix = prefix_of(part),
+                            .layout = layout};
     zn_node *x = zn_graph_input(&graph, "input",
                                 zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, channels)));
     zn_node *y = network.family->build(&scope, variant, part, x);
@@ -153,6 +159,20 @@ void zn_network_randomise(zn_network *network, float *block, uint64_t seed)
     }
 }
 
+size_t zn_network_take(zn_network *network, const zn_network *donor, float *block)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < network->count; i++) {
+        const zn_train_parameter *p = &network->parameters[i];
+        const zn_train_parameter *from = find(donor, p->name);
+        if (!from || !zn_shape_equal(&from->tensor.desc.shape, &p->tensor.desc.shape)) continue;
+        zn_elements_to_f32(from->tensor.desc.type, from->tensor.data, 0, p->elements,
+                           block + p->offset);
+        taken++;
+    }
+    return taken;
+}
+
 // --- building -----------------------------------------------------------------------------------
 
 typedef struct binding {
@@ -183,6 +203,10 @@ zn_node *zn_network_build(const zn_network *network, zn_graph *graph, const char
     char full[ZN_NAME_SIZE];
     zn_text_format(full, sizeof full, "%s%s", prefix, prefix_of(network->part));
     if (nodes) memset(nodes, 0, network->count * sizeof *nodes);
-    const zn_scope scope = {.graph = graph, .parameter = bind, .cookie = &b, .prefix = full};
+    const zn_scope scope = {.graph = graph,
+                            .parameter = bind,
+                            .cookie = &b,
+                            .prefix = full,
+                            .layout = *network->layout ? network->layout : NULL};
     return network->family->build(&scope, network->variant, network->part, x);
 }

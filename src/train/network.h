@@ -21,15 +21,17 @@ typedef struct zn_network {
     unsigned part; // ZN_ENCODER or ZN_DECODER
     zn_train_parameter *parameters;
     size_t count, capacity;
-    int64_t width; // of a network without weights
+    int64_t width;   // of a network without weights
+    char layout[64]; // see zn_scope; "": none is said
 } zn_network;
 
 // The parameters of a model, where its files have them; the model must outlive the network.
 zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_network *out,
                                   zn_error *err);
-// The parameters that the variant's network would have, as wide as `width`, without values.
+// The parameters that the variant's network would have, as wide as `width` and arranged as `layout`
+// (NULL: as usual), without values.
 zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
-                                    zn_network *out, zn_error *err);
+                                    const char *layout, zn_network *out, zn_error *err);
 void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 
 // Gives each parameter its place in a flat block, from `offset` on; the elements after them.
@@ -39,6 +41,9 @@ void zn_network_move(zn_network *network, float *block);
 // The same with random values: weights by He's rule (variance 2 / inputs), gains of norms one, all
 // else zero. A parameter's values depend on the seed and its number only.
 void zn_network_randomise(zn_network *network, float *block, uint64_t seed);
+// Then takes what a network of another model has under the same name and in the same shape; how many
+// parameters these were.
+size_t zn_network_take(zn_network *network, const zn_network *donor, float *block);
 
 // Adds the network to a graph. Names of values begin with `prefix` ("" or "feature."). Where nodes
 // is not NULL, nodes[i] becomes the node of parameter i.

@@ -38,23 +38,75 @@ static zn_node *build_network(building *b, const zn_network *network, bool froze
     return y;
 }
 
+static bool has_loss(const zn_train_config *config, zn_loss_kind kind, bool teacher)
+{
+    for (size_t i = 0; i < config->losses_count; i++)
+        if (config->losses[i].kind == (int)kind && config->losses[i].teacher == teacher)
+            return true;
+    return false;
+}
+
+static bool needs_features(const zn_train_config *config, bool teacher)
+{
+    return has_loss(config, ZN_LOSS_FEATURE, teacher) || has_loss(config, ZN_LOSS_STAGES, teacher);
+}
+
+// Of the nodes from `begin` on: the last map of each resolution, and the result.
+static void find_features(const zn_graph *graph, size_t begin, zn_node *result, zn_features *out)
+{
+    *out = (zn_features){.latent = result};
+    for (size_t i = begin; result && i < graph->count; i++) {
+        const zn_node *node = graph->nodes[i];
+        zn_node *x = node->inputs_count > 0 ? node->inputs[0] : NULL;
+        if (!x || x->kind != ZN_NODE_OP || out->count == ZN_FEATURE_STAGES) continue;
+        bool smaller = node->desc.shape.rank == 4 && x->desc.shape.rank == 4 &&
+                       node->desc.shape.dim[1] < x->desc.shape.dim[1];
+        if (smaller || node == result) out->stage[out->count++] = x;
+    }
+}
+
+static zn_features build_features(building *b, const char *prefix, zn_node *picture)
+{
+    zn_features features;
+    const size_t begin = b->graph->count;
+    zn_node *latent = zn_network_build(b->networks->frozen_encoder, b->graph, prefix, picture,
+                                       NULL);
+    find_features(b->graph, begin, latent, &features);
+    return features;
+}
+
+// The frozen model's features of the original (the encoder's own, where that is the frozen one), and
+// its picture.
+static void build_teacher(building *b, const zn_features *encoder, zn_loss_inputs *in)
+{
+    const zn_train_networks *n = b->networks;
+    if (!n->frozen_encoder) return;
+    in->original_features = *encoder;
+    if (!n->encoder_frozen) in->original_features = build_features(b, "original.", in->original);
+    if (!zn_train_has_teacher(b->config)) return;
+    in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.",
+                                   in->original_features.latent, NULL);
+    if (needs_features(b->config, true))
+        in->teacher_features = build_features(b, "teacher.", in->teacher);
+}
+
 static zn_loss_inputs build_pictures(building *b)
 {
     const zn_train_networks *n = b->networks;
     const int64_t side = b->config->data.crop;
+    zn_features encoder;
     zn_loss_inputs in = {.squeezenet = n->squeezenet};
     in.original = zn_graph_input(b->graph, "image",
                                  zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, 3)));
+    const size_t begin = b->graph->count;
     b->latent = build_network(b, n->encoder, n->encoder_frozen, in.original);
+    find_features(b->graph, begin, b->latent, &encoder);
     b->reconstruction = build_network(b, n->decoder, n->decoder_frozen, b->latent);
     in.reconstruction = b->reconstruction;
-    if (!n->features) return in;
-    in.original_features = n->features == n->encoder
-                               ? b->latent
-                               : zn_network_build(n->features, b->graph, "original.", in.original,
-                                                  NULL);
-    in.reconstruction_features = zn_network_build(n->features, b->graph, "feature.",
-                                                  in.reconstruction, NULL);
+    in.latent = b->latent;
+    build_teacher(b, &encoder, &in);
+    if (needs_features(b->config, false) || needs_features(b->config, true))
+        in.reconstruction_features = build_features(b, "feature.", in.reconstruction);
     return in;
 }
 
@@ -70,7 +122,7 @@ static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients,
     const zn_train_config *config = b->config;
     zn_node *values[ZN_TRAIN_LOSSES];
     for (size_t i = 0; i < config->losses_count; i++)
-        values[i] = zn_loss_build(b->graph, (zn_loss_kind)config->losses[i].kind, in);
+        values[i] = zn_loss_build(b->graph, &config->losses[i], in);
     zn_node *loss = zn_loss_sum(b->graph, config->losses, values, config->losses_count);
     zn_node *error = zn_difference_loss(b->graph, "error", in->reconstruction, in->original,
                                         (zn_difference_attributes){.kind = ZN_DIFFERENCE_MSE});

@@ -5,7 +5,8 @@
 // trained parameters. Which of the two networks is trained is a matter of where its parameters lie.
 //
 //     image ── encoder ── latent ── decoder ── reconstruction ── losses ── loss
-//       └───────────────────────────────────────────────────────┘
+//       ├───────────────────────────────────────────────────────┤
+//       └─ frozen encoder ── frozen decoder ── teacher's picture ┘ (if a loss compares with it)
 //
 // Outputs, in this order: the loss, each loss by itself, the mean square error, and then either the
 // gradients of the parameters or the reconstruction.
@@ -18,7 +19,9 @@
 
 typedef struct zn_train_networks {
     const zn_network *encoder, *decoder;
-    const zn_network *features;   // a frozen encoder for ZN_LOSS_FEATURE; NULL: not needed
+    // What losses compare with: features of the frozen encoder, the frozen model's picture. NULL: no
+    // loss needs it.
+    const zn_network *frozen_encoder, *frozen_decoder;
     const zn_weights *squeezenet; // of ZN_LOSS_SQUEEZENET; NULL: not needed
     bool encoder_frozen, decoder_frozen;
 } zn_train_networks;

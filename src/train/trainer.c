@@ -76,20 +76,32 @@ static bool has_loss(const zn_train_config *c, zn_loss_kind kind)
     return false;
 }
 
+// Parts of the frozen model that are needed: the one that is not trained, and what losses compare
+// with.
+static unsigned frozen_parts(const zn_train_config *c)
+{
+    unsigned parts = (ZN_ENCODER | ZN_DECODER) & ~(unsigned)c->part;
+    if (has_loss(c, ZN_LOSS_FEATURE) || has_loss(c, ZN_LOSS_STAGES) || has_loss(c, ZN_LOSS_LATENT))
+        parts |= ZN_ENCODER;
+    if (zn_train_has_teacher(c)) parts = ZN_ENCODER | ZN_DECODER;
+    return parts;
+}
+
 static zenith_status open_trained(trainer *t, const zn_variant *variant, zn_error *err)
 {
     const zn_train_config *c = &t->config;
     if (c->weights) {
-        const zn_model_request request = {c->model, c->weights, (unsigned)c->part};
+        const zn_model_request request = {c->donor ? c->donor : c->model, c->weights,
+                                          (unsigned)c->part};
         ZN_TRY(zn_model_open(&request, &t->start, err));
     }
     for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
         if (!((unsigned)c->part & part)) continue;
         zn_network *network = &t->trained[t->trained_count];
-        if (t->start)
+        if (t->start && !c->donor)
             ZN_TRY(zn_network_of_model(t->start, part, network, err));
         else
-            ZN_TRY(zn_network_of_variant(variant, part, c->width, network, err));
+            ZN_TRY(zn_network_of_variant(variant, part, c->width, c->layout, network, err));
         t->trained_count++;
         if (part == ZN_ENCODER) t->networks.encoder = network;
         if (part == ZN_DECODER) t->networks.decoder = network;
@@ -100,9 +112,7 @@ static zenith_status open_trained(trainer *t, const zn_variant *variant, zn_erro
 static zenith_status open_frozen(trainer *t, const zn_variant *variant, zn_error *err)
 {
     const zn_train_config *c = &t->config;
-    bool features = has_loss(c, ZN_LOSS_FEATURE);
-    unsigned parts = (ZN_ENCODER | ZN_DECODER) & ~(unsigned)c->part;
-    if (features) parts |= ZN_ENCODER;
+    const unsigned parts = frozen_parts(c);
     if (!parts) return ZENITH_OK;
     zn_model_request request = {c->frozen ? c->frozen : c->model, c->frozen_from, parts};
     if (!c->frozen && !c->frozen_from) request.weights = c->weights;
@@ -118,11 +128,13 @@ static zenith_status open_frozen(trainer *t, const zn_variant *variant, zn_error
         ZN_TRY(zn_network_of_model(t->frozen, ZN_ENCODER, &t->frozen_encoder, err));
     if (parts & ZN_DECODER)
         ZN_TRY(zn_network_of_model(t->frozen, ZN_DECODER, &t->frozen_decoder, err));
-    t->networks.encoder_frozen = !t->networks.encoder;
-    t->networks.decoder_frozen = !t->networks.decoder;
-    if (t->networks.encoder_frozen) t->networks.encoder = &t->frozen_encoder;
-    if (t->networks.decoder_frozen) t->networks.decoder = &t->frozen_decoder;
-    if (features) t->networks.features = &t->frozen_encoder;
+    zn_train_networks *n = &t->networks;
+    n->encoder_frozen = !n->encoder;
+    n->decoder_frozen = !n->decoder;
+    if (n->encoder_frozen) n->encoder = &t->frozen_encoder;
+    if (n->decoder_frozen) n->decoder = &t->frozen_decoder;
+    if (parts & ZN_ENCODER) n->frozen_encoder = &t->frozen_encoder;
+    if (parts & ZN_DECODER) n->frozen_decoder = &t->frozen_decoder;
     return ZENITH_OK;
 }
 
@@ -161,6 +173,18 @@ static zenith_status open_identity(trainer *t, zn_error *err)
                                     t->squeezenet ? squeezenet : NULL, &t->identity, err);
 }
 
+// What the network has in common with the one of another model.
+static zenith_status take_weights(trainer *t, zn_network *network, zn_error *err)
+{
+    zn_network donor;
+    ZN_TRY(zn_network_of_model(t->start, network->part, &donor, err));
+    size_t taken = zn_network_take(network, &donor, t->optimizer.weights);
+    zn_network_free(&donor);
+    zn_log_write(t->options->log, ZN_LOG_INFO, "%zu of %zu tensors begin as those of %s", taken,
+                 network->count, t->config.donor);
+    return ZENITH_OK;
+}
+
 // The flat block, filled with what the run begins with.
 static zenith_status open_optimizer(trainer *t, zn_error *err)
 {
@@ -172,10 +196,12 @@ static zenith_status open_optimizer(trainer *t, zn_error *err)
                                &t->optimizer, err));
     float *weights = t->optimizer.weights;
     for (size_t i = 0; i < t->trained_count; i++) {
-        if (t->start)
+        if (t->start && !c->donor) {
             zn_network_move(&t->trained[i], weights);
-        else
-            zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i);
+            continue;
+        }
+        zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i);
+        if (c->donor) ZN_TRY(take_weights(t, &t->trained[i], err));
     }
     if (t->optimizer.ema) memcpy(t->optimizer.ema, weights, elements * sizeof *weights);
     if (c->accumulate == 1) return ZENITH_OK;

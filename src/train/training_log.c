@@ -160,8 +160,9 @@ zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *
     put_number(&l, ",\"loss\":", facts->loss);
     put(&l, ",\"losses\":{");
     for (size_t i = 0; i < config->losses_count; i++) {
-        zn_text_format(key, sizeof key, "%s\"%s\":", i ? "," : "",
-                       zn_loss_name((zn_loss_kind)config->losses[i].kind));
+        const zn_train_loss *loss = &config->losses[i];
+        zn_text_format(key, sizeof key, "%s\"%s%s\":", i ? "," : "",
+                       zn_loss_name((zn_loss_kind)loss->kind), loss->teacher ? ".teacher" : "");
         put_number(&l, key, facts->losses[i]);
     }
     put_number(&l, "},\"psnr\":", facts->psnr);

@@ -15,6 +15,7 @@
     f16         in f16 a run follows that of f32; the loss scale is halved and doubled, survives a stop, and is the same
                 for any number of threads
     weights     a run does not go on with other frozen weights, nor with another SqueezeNet
+    distill     a network of our own learns from a frozen one's pictures, beginning with what both have
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -250,7 +251,7 @@ def test_weights(options, folder):
 
 
 def test_kinds(options, folder):
-    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh")
+    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "stages", "latent")
     more = {}
     if SQUEEZENET.exists():
         kinds += ("squeezenet",)
@@ -273,6 +274,24 @@ def test_kinds(options, folder):
             files = sorted(path.stem for path in (folder / name / "weights").iterdir())
             check(files == parts, f"{files}")
             check((folder / name / "config.json").read_bytes() == (folder / f"{name}.json").read_bytes(), "another config")
+    return 0
+
+
+def test_distill(options, folder):
+    """A small network begins with the layers it shares with the tiny one, and learns from that one's pictures."""
+    losses = [{"kind": "l1", "weight": 0.3}] + [
+        {"kind": kind, "weight": 0.3, "target": "teacher"} for kind in ("l1", "feature", "stages", "gradient")]
+    for part in ("decoder", "encoder"):
+        config = small_config(folder, part, model="zenith-sd-small", part=part, losses=losses, steps=30,
+                              init={"model": "taesd", "weights": str(TINY), "layout": "8x1 8x1 16x1", "seed": 3},
+                              frozen={"model": "taesd", "weights": str(TINY)})
+        train(options, config)
+        lines = [line for line in log_of(folder, part) if "losses" in line]
+        check(set(lines[0]["losses"]) == {"l1", "l1.teacher", "feature.teacher", "stages.teacher", "gradient.teacher"}, f"{lines[0]}")
+        check(lines[-1]["losses"]["l1.teacher"] < 0.8 * lines[0]["losses"]["l1.teacher"], f"{lines[0]} to {lines[-1]}")
+        weights = folder / part / "ema" / f"zenith-sd-small_{part}.safetensors"
+        facts = json.loads(subprocess.run([options.zenith, "inspect", "--json", weights], capture_output=True, check=True).stdout)
+        check(facts["fits"] == ["zenith-sd-small"], f"{facts}")
     return 0
 
 

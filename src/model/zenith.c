@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Zenith's own autoencoders of Stable Diffusion and FLUX latents: TAESD's blocks where they are cheap,
+// and none at the picture's full resolution, whose pixels come out of channels.
+//
+//     decoder:  3 tanh(x/3), conv latent->w0, relu, blocks,
+//               [nearest x2, conv, blocks] for each further stage, conv -> 3 f f, pixel shuffle f
+//     encoder:  pixel unshuffle f, conv -> w, blocks, [conv stride 2, blocks] for each further stage,
+//               conv -> latent
+//
+// Which stages there are is the layout: "64x3 64x3 32x1" is three blocks of 64 channels at the
+// latent's resolution, three of 64 at twice and one of 32 at four times that; f makes up the rest of
+// the factor 8. Weights carry it in their metadata (zenith.encoder, zenith.decoder); without it a
+// variant has its usual one.
+//
+// Traps
+//   - Layers are numbered as TAESD's are, so that a layer which both have has one name (its weights
+//     are what training begins with); numbers of layers that are not there are left out.
+//   - The convolutions that change the resolution have no bias; those at either end have.
+#include "src/base/text.h"
+#include "src/model/family.h"
+#include "src/nn/layers.h"
+#include "src/op/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STAGES = 3, BLOCKS = 3, FACTOR = 8, WIDEST = 1024 };
+
+typedef struct layout {
+    int stages; // the first has the latent's resolution
+    struct {
+        int64_t width;
+        int blocks;
+    } stage[STAGES];
+    int shuffle; // pixels along each side of what the head's channels become
+} layout;
+
+static const zn_variant variants[] = {
+    {"zenith-sd-fast", "fast autoencoder of Stable Diffusion 1.x and 2.x latents", 4, FACTOR, true,
+     0.18215f, 0, false, "64x3 64x3 64x1"},
+    {"zenith-sd-small", "smallest autoencoder of Stable Diffusion 1.x and 2.x latents", 4, FACTOR,
+     true, 0.18215f, 0, false, "64x3 64x3 32x1"},
+    {"zenith-f1-fast", "fast autoencoder of FLUX.1 and Z-Image latents", 16, FACTOR, true, 0.3611f,
+     0.1159f, false, "64x3 64x3 64x1"},
+    {"zenith-f1-small", "smallest autoencoder of FLUX.1 and Z-Image latents", 16, FACTOR, true,
+     0.3611f, 0.1159f, false, "64x3 64x3 32x1"},
+};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+// --- layouts ------------------------------------------------------------------------------------
+
+// "64x3 64x3 32x1"; false where it is not one.
+static bool parse_layout(const char *text, layout *out)
+{
+    layout l = {.stages = 0, .shuffle = FACTOR};
+    while (*text) {
+        char *end;
+        if (l.stages == STAGES || *text < '1' || *text > '9') return false;
+        long width = strtol(text, &end, 10);
+        if (width > WIDEST || *end++ != 'x' || *end < '0' || *end > '0' + BLOCKS) return false;
+        l.stage[l.stages].width = width;
+        l.stage[l.stages].blocks = *end++ - '0';
+        if (l.stages++ > 0) l.shuffle /= 2;
+        if (*end != ' ' && *end != 0) return false;
+        text = *end ? end + 1 : end;
+    }
+    *out = l;
+    return l.stages > 0;
+}
+
+static zn_node *refuse(zn_graph *graph, const char *text)
+{
+    if (graph->status == ZENITH_OK)
+        graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
+                                "'%.60s' is no layout: one to %d stages as in \"64x3 64x3 32x1\", "
+                                "channels (up to %d) and blocks (up to %d) of each",
+                                text, STAGES, WIDEST, BLOCKS);
+    return NULL;
+}
+
+static unsigned probe(const zn_weights *weights, unsigned *parts)
+{
+    const zn_file_tensor *decoder = zn_weights_find(weights, "decoder.head.weight");
+    const zn_file_tensor *encoder = zn_weights_find(weights, "encoder.stem.weight");
+    const zn_file_tensor *in = zn_weights_find(weights, "decoder.1.weight");
+    const zn_file_tensor *out = zn_weights_find(weights, "encoder.14.weight");
+    const char *name = zn_weights_metadata(weights, "zenith.model");
+    if ((decoder && !(in && in->shape.rank == 4)) || (encoder && !(out && out->shape.rank == 4)))
+        return 0;
+    unsigned fits = 0;
+    for (int i = 0; (decoder || encoder) && i < VARIANTS; i++) {
+        int64_t channels = variants[i].latent_channels;
+        bool fit = !name || strcmp(name, variants[i].name) == 0;
+        fit &= !decoder || in->shape.dim[1] == channels;
+        fit &= !encoder || out->shape.dim[0] == channels;
+        if (fit) fits |= 1u << i;
+    }
+    *parts = (encoder ? ZN_ENCODER : 0u) | (decoder ? ZN_DECODER : 0u);
+    return fits;
+}
+
+// --- networks -----------------------------------------------------------------------------------
+
+static zn_node *conv(const zn_scope *scope, int number, zn_node *x, zn_nn_conv_shape shape)
+{
+    char name[ZN_NAME_SIZE];
+    zn_text_format(name, sizeof name, "%d", number);
+    return zn_nn_conv(scope, name, x, shape);
+}
+
+static zn_node *blocks(const zn_scope *scope, int first, int count, zn_node *x)
+{
+    char name[ZN_NAME_SIZE];
+    for (int i = 0; i < count; i++) {
+        zn_text_format(name, sizeof name, "%d", first + i);
+        x = zn_nn_residual(scope, name, x);
+    }
+    return x;
+}
+
+static zn_node *build_decoder(const zn_scope *scope, const layout *l, zn_node *x)
+{
+    zn_graph *graph = scope->graph;
+    char full[ZN_NAME_SIZE];
+    x = zn_soft_clip(graph, zn_scope_name(scope, "0", "", full), x, 3);
+    x = conv(scope, 1, x, (zn_nn_conv_shape){l->stage[0].width, 3, 1, true});
+    x = zn_relu(graph, zn_scope_name(scope, "2", "", full), x);
+    for (int s = 0; s < l->stages; s++) {
+        if (s > 0) {
+            zn_text_format(full, sizeof full, "%s%d", scope->prefix, 1 + 5 * s);
+            x = zn_upsample2(graph, full, x);
+            x = conv(scope, 2 + 5 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 1, false});
+        }
+        x = blocks(scope, 3 + 5 * s, l->stage[s].blocks, x);
+    }
+    const int64_t channels = 3 * l->shuffle * l->shuffle;
+    x = zn_nn_conv(scope, "head", x, (zn_nn_conv_shape){channels, 3, 1, true});
+    return zn_pixel_shuffle(graph, zn_scope_name(scope, "pixels", "", full), x, l->shuffle);
+}
+
+static zn_node *build_encoder(const zn_scope *scope, const layout *l, int64_t latent, zn_node *x)
+{
+    char full[ZN_NAME_SIZE];
+    const int64_t width = l->stage[l->stages - 1].width;
+    x = zn_pixel_unshuffle(scope->graph, zn_scope_name(scope, "pixels", "", full), x, l->shuffle);
+    x = zn_nn_conv(scope, "stem", x, (zn_nn_conv_shape){width, 3, 1, true});
+    for (int s = l->stages - 1; s >= 0; s--) {
+        if (s < l->stages - 1)
+            x = conv(scope, 10 - 4 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 2, false});
+        x = blocks(scope, 11 - 4 * s, l->stage[s].blocks, x);
+    }
+    return conv(scope, 14, x, (zn_nn_conv_shape){latent, 3, 1, true});
+}
+
+static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
+{
+    const char *text = scope->layout ? scope->layout : variant->numbers;
+    layout l;
+    if (!parse_layout(text, &l)) return refuse(scope->graph, text);
+    if (part == ZN_DECODER) return build_decoder(scope, &l, x);
+    return build_encoder(scope, &l, variant->latent_channels, x);
+}
+
+const zn_family zn_family_zenith = {
+    .name = "zenith",
+    .variants = variants,
+    .variants_count = VARIANTS,
+    .probe = probe,
+    .build = build,
+};
