@@ -13,7 +13,8 @@
 zenith_status zn_pass_fuse(const zn_graph *src, const zn_op *const *ops, int ops_count,
                            const zn_cpu *cpu, zn_graph *dst, zn_error *err);
 
-// How precisely a value is kept where maps are bf16.
+// How precisely a value is kept where maps are bf16. Maps in f16 are multiplied in f32, so there all
+// but the first mean: stored in f32.
 typedef enum zn_precision {
     ZN_PRECISION_PLAIN = 0, // stored in bf16
     ZN_PRECISION_STORED, // stored in f32, multiplied in bf16: for a residual stream, which adds up
@@ -21,15 +22,15 @@ typedef enum zn_precision {
     ZN_PRECISION_FULL    // stored and multiplied in f32: for weights that bf16 does not hold
 } zn_precision;
 
-// How maps are stored and multiplied. Everything in f32, or in bf16; and in 8 bits where `quantise`
+// How maps are stored and multiplied. Everything in f32, in bf16 or in f16; and in 8 bits where `quantise`
 // says so and `range` knows the values.
 typedef struct zn_type_policy {
-    zn_type type; // ZN_F32 or ZN_BF16
+    zn_type type; // ZN_F32, ZN_BF16 or ZN_F16
     // May this ZN_OP_MATMUL node compute in 8 bits? NULL: none does.
     bool (*quantise)(void *cookie, const zn_node *node);
     // The largest magnitude of the node's values, and whether none is negative. False: not known.
     bool (*range)(void *cookie, const zn_node *node, float *largest, bool *positive);
-    // With bf16: what the node's values need beyond it. NULL: nothing.
+    // With bf16 and f16: what the node's values need beyond it. NULL: nothing.
     zn_precision (*precision)(void *cookie, const zn_node *node);
     void *cookie;
     // Builds the operator that changes a map's type.

@@ -64,7 +64,7 @@ static void settle_wishes(typing *t)
 
 static zn_precision precision_of(const typing *t, const zn_node *node)
 {
-    if (t->policy->type != ZN_BF16 || !t->policy->precision) return ZN_PRECISION_PLAIN;
+    if (t->policy->type == ZN_F32 || !t->policy->precision) return ZN_PRECISION_PLAIN;
     return t->policy->precision(t->policy->cookie, node);
 }
 
@@ -75,7 +75,8 @@ static zn_node *floating(typing *t, const zn_node *node, zn_precision precision)
     if (!stored || stored->desc.type == t->policy->type || stored->desc.type == ZN_BF16X2) {
         return stored;
     }
-    bool full = precision == ZN_PRECISION_FULL;
+    // f16 is multiplied in f32, so what is f32 already stays so.
+    bool full = precision == ZN_PRECISION_FULL || t->policy->type == ZN_F16;
     if (full && stored->desc.type == ZN_F32) return stored;
     bool split = precision == ZN_PRECISION_SPLIT && !is_integer(stored);
     zn_node **copy = split || full ? &t->as_precise[node->id] : &t->as_float[node->id];

@@ -28,6 +28,11 @@ static void store_bf16(void *dst, size_t i, float value)
     ((uint16_t *)dst)[i] = zn_f32_to_bf16(value);
 }
 
+static void store_f16(void *dst, size_t i, float value)
+{
+    ((uint16_t *)dst)[i] = zn_f32_to_f16(value);
+}
+
 static void store_bf16x2(void *dst, size_t i, float value)
 {
     ((uint32_t *)dst)[i] = zn_f32_to_bf16x2(value);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversion between element types, with the scales of quantised ones: the u8 ends of an image
-// model, bf16 storage, activations quantised after calibration.
+// model, bf16 and f16 storage, activations quantised after calibration.
 //
 //     real   = (float)src[i] * src_scale               floating src
 //     real   = (float)src[i] / reciprocal(src_scale)   u8 and s8
@@ -33,8 +33,8 @@ static inline float zn_convert_reciprocal(float scale)
 // n elements; src and dst need no alignment beyond their type's and must not overlap.
 typedef void zn_convert_fn(const void *src, float src_scale, void *dst, float dst_scale, size_t n);
 
-// The best version for `isa`. Sources: f32, bf16, f16, u8, s8; destinations: the same without f16;
-// and between f32 and bf16x2. NULL for any other pair.
+// The best version for `isa`: between any of f32, bf16, f16, u8 and s8; and between f32 and bf16x2.
+// NULL for any other pair.
 zn_convert_fn *zn_convert_pick(zn_isa isa, zn_type from, zn_type to);
 
 // The versions of one instruction set; convert.c lists them.

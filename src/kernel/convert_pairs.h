@@ -9,6 +9,7 @@
 #define CONVERT_FROM(from)                                                                         \
     CONVERT(from, f32)                                                                             \
     CONVERT(from, bf16)                                                                            \
+    CONVERT(from, f16)                                                                             \
     CONVERT(from, u8)                                                                              \
     CONVERT(from, s8)
 
@@ -22,13 +23,13 @@ CONVERT(bf16x2, f32)
 
 #define CONVERT_ROW(from)                                                                          \
     {                                                                                              \
-        [ZN_F32] = from##_to_f32, [ZN_BF16] = from##_to_bf16, [ZN_U8] = from##_to_u8,              \
-        [ZN_S8] = from##_to_s8                                                                     \
+        [ZN_F32] = from##_to_f32, [ZN_BF16] = from##_to_bf16, [ZN_F16] = from##_to_f16,            \
+        [ZN_U8] = from##_to_u8, [ZN_S8] = from##_to_s8                                             \
     }
 #define CONVERT_ROW_F32                                                                            \
     {                                                                                              \
-        [ZN_F32] = f32_to_f32, [ZN_BF16] = f32_to_bf16, [ZN_U8] = f32_to_u8, [ZN_S8] = f32_to_s8,  \
-        [ZN_BF16X2] = f32_to_bf16x2                                                                \
+        [ZN_F32] = f32_to_f32, [ZN_BF16] = f32_to_bf16, [ZN_F16] = f32_to_f16,                     \
+        [ZN_U8] = f32_to_u8, [ZN_S8] = f32_to_s8, [ZN_BF16X2] = f32_to_bf16x2                      \
     }
 
 static zn_convert_fn *const convert_pairs[ZN_TYPE_COUNT][ZN_TYPE_COUNT] = {

@@ -7,7 +7,8 @@
 //     residual ---(copied or widened)-----------------> dst, where oneDNN's sum reads it
 //
 // Which steps, and whose convolution (find_convolution), depends on types, channels, kernel and
-// ISA only.
+// ISA only. Where types are widened, a call is a few passes of equal rows, so that there are never more
+// than a few rows in f32.
 #include "src/op/conv_lowering.h"
 
 #include "src/base/memory.h"
@@ -19,14 +20,15 @@
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 
-enum { ID_SIZE = 128 };
+enum { ID_SIZE = 128, INPUTS = 4, WIDE_ROWS = 16, FEWEST_WIDE_ROWS = 4 };
 
 typedef struct conv_lowering {
     zn_lowering base;
-    int64_t rows;
-    size_t src_count, dst_count; // elements of a call
-    zn_dnn_conv *conv;           // NULL: a kernel of ours computes
-    zn_conv_winograd winograd;   // its `run` NULL: the direct one
+    int64_t rows, passes;                     // rows of a pass
+    size_t src_count, dst_count;              // elements of a pass
+    size_t src_step, dst_step, residual_step; // bytes from a pass to the next
+    zn_dnn_conv *conv;                        // NULL: a kernel of ours computes
+    zn_conv_winograd winograd;                // its `run` NULL: the direct one
     zn_conv_f32_fn *kernel;
     zn_conv_f32_args kernel_args;
     const void *weights;
@@ -132,9 +134,8 @@ static void run_kernel(const conv_lowering *l, const zn_call *call, const float 
     zn_parallel(call->team, (size_t)l->rows, 1, kernel_rows, &now);
 }
 
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+static zenith_status run_pass(const conv_lowering *l, const zn_call *call, zn_error *err)
 {
-    const conv_lowering *l = (const conv_lowering *)base;
     uint8_t *scratch = call->scratch;
     const void *src = call->inputs[0];
     if (l->widens) {
@@ -149,6 +150,27 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
         run_kernel(l, call, src, dst);
     }
     if (l->narrows) zn_conversion_run(&l->narrow, call->team, dst, call->output, l->dst_count);
+    return ZENITH_OK;
+}
+
+static const void *further(const void *data, size_t bytes)
+{
+    return (const uint8_t *)data + bytes;
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    const conv_lowering *l = (const conv_lowering *)base;
+    for (size_t i = 0; i < (size_t)l->passes; i++) {
+        const void *inputs[INPUTS] = {further(call->inputs[0], i * l->src_step)};
+        if (l->residual_input > 0)
+            inputs[l->residual_input] = further(call->inputs[l->residual_input],
+                                                i * l->residual_step);
+        zn_call pass = *call;
+        pass.inputs = inputs;
+        pass.output = (uint8_t *)call->output + i * l->dst_step;
+        ZN_TRY(run_pass(l, &pass, err));
+    }
     return ZENITH_OK;
 }
 
@@ -366,19 +388,39 @@ static zenith_status count_elements(conv_lowering *l, const zn_lowering_request 
         return zn_fail_memory(err, SIZE_MAX);
     l->src_count = src_bytes / sizeof(float);
     l->dst_count = dst_bytes / sizeof(float);
+    l->src_step = (size_t)(request->rows * parts->stride * x[2] * x[3]) *
+                  zn_type_size(parts->node->inputs[0]->desc.type);
+    l->dst_step = l->dst_count * zn_type_size(parts->node->desc.type);
+    if (parts->residual) l->residual_step = l->dst_count * zn_type_size(parts->residual->desc.type);
     return ZENITH_OK;
 }
 
-zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,
+// A pass has no row of another, since a residual may lie where the result goes.
+static int64_t rows_of_pass(const zn_lowering_request *request, const zn_conv_parts *parts)
+{
+    const zn_cpu *cpu = &request->cpu;
+    if (computes_natively(cpu, parts->node->inputs[0]->desc.type) &&
+        computes_natively(cpu, parts->node->desc.type))
+        return request->rows;
+    for (int64_t rows = WIDE_ROWS; rows >= FEWEST_WIDE_ROWS; rows--)
+        if (request->rows % rows == 0) return rows;
+    return request->rows;
+}
+
+zenith_status zn_conv_lower(const zn_lowering_request *asked, const zn_conv_parts *parts,
                             zn_lowering **out, zn_error *err)
 {
-    if (zn_conv_dot_fits(&request->cpu, parts)) return zn_conv_dot_lower(request, parts, out, err);
+    zn_lowering_request of_pass = *asked;
+    const zn_lowering_request *request = &of_pass;
+    of_pass.rows = rows_of_pass(asked, parts);
+    if (zn_conv_dot_fits(&asked->cpu, parts)) return zn_conv_dot_lower(asked, parts, out, err);
     conv_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     compute_types types;
     zenith_status status;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = l->id};
     l->rows = request->rows;
+    l->passes = asked->rows / request->rows;
     l->residual_input = parts->residual ? parts->residual_input : -1;
     ZN_GO(count_elements(l, request, parts, err));
     if (parts->bias)

@@ -5,7 +5,7 @@
 //
 // A convolution computes in the type of its input: by our own kernels where they are the faster
 // (conv_dot_lowering.c, conv_winograd.h), else on oneDNN where it has that type on this CPU. Where it
-// has not (bf16 without AMX, say) the input rows are widened to f32 first. A result type that the
+// has not (f16, or bf16 without AMX) the input rows are widened to f32 first. A result type that the
 // convolution cannot make is made from its f32 result.
 #ifndef ZN_OP_CONV_LOWERING_H
 #define ZN_OP_CONV_LOWERING_H

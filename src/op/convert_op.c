@@ -78,8 +78,8 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN_F32, 1},
-                                   to_bf16 = {ZN_BF16, 1}, integers = {ZN_BF16, 1.0f / 255},
-                                   to_s8 = {ZN_S8, 0.03f};
+                                   to_bf16 = {ZN_BF16, 1}, to_f16 = {ZN_F16, 1},
+                                   integers = {ZN_BF16, 1.0f / 255}, to_s8 = {ZN_S8, 0.03f};
 #define SAMPLE(label, attribute, h, w, c)                                                          \
     {                                                                                              \
         .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
@@ -88,7 +88,7 @@ static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN
 static const zn_op_sample samples[] = {
     SAMPLE("pixels", to_pixels, 5, 7, 3), SAMPLE("f32", to_f32, 1, 1, 1),
     SAMPLE("bf16", to_bf16, 3, 33, 64),   SAMPLE("integers in bf16", integers, 4, 9, 3),
-    SAMPLE("s8", to_s8, 3, 19, 12),
+    SAMPLE("s8", to_s8, 3, 19, 12),       SAMPLE("f16", to_f16, 3, 33, 64),
 };
 
 const zn_op zn_op_convert = {

@@ -8,6 +8,7 @@
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 
+#include <math.h>
 #include <string.h>
 
 int64_t zn_max_pool_length(int64_t length, const zn_max_pool_attributes *a)
@@ -79,8 +80,18 @@ typedef void larger_fn(void *dst, const void *src, int64_t count);
         }                                                                                          \
     }
 #define ITSELF(x) (x)
+
+// A number in the order of the f16: the bits are those of an integer with its sign apart.
+static inline float f16_order(uint16_t bits)
+{
+    const int magnitude = bits & 0x7fff;
+    if (magnitude > 0x7c00) return NAN;
+    return (float)(bits & 0x8000 ? -magnitude : magnitude);
+}
+
 LARGER(larger_f32, float, ITSELF)
 LARGER(larger_bf16, uint16_t, zn_bf16_to_f32)
+LARGER(larger_f16, uint16_t, f16_order)
 LARGER(larger_u8, uint8_t, ITSELF)
 LARGER(larger_s8, int8_t, ITSELF)
 
@@ -151,6 +162,8 @@ static larger_fn *larger_for(zn_type type)
     switch (type) {
     case ZN_BF16:
         return larger_bf16;
+    case ZN_F16:
+        return larger_f16;
     case ZN_U8:
         return larger_u8;
     case ZN_S8:

@@ -9,7 +9,7 @@
 #include "src/graph/op.h"
 
 #define ZN_BIT(type)   (1u << (type))
-#define ZN_FLOAT_TYPES (ZN_BIT(ZN_F32) | ZN_BIT(ZN_BF16))
+#define ZN_FLOAT_TYPES (ZN_BIT(ZN_F32) | ZN_BIT(ZN_BF16) | ZN_BIT(ZN_F16))
 #define ZN_MAP_TYPES   (ZN_FLOAT_TYPES | ZN_BIT(ZN_U8) | ZN_BIT(ZN_S8))
 
 static inline bool zn_is_quantised(zn_type type)

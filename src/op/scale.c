@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A map times one number that the caller sets for each run.
+// A map, or a number [1], times one number that the caller sets for each run. The latter is how the
+// gradients of a loss are scaled: by its seed.
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -9,7 +10,10 @@
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, 2, 2, err));
-    ZN_TRY(zn_check_map(node, 0, err));
+    if (node->inputs[0]->desc.shape.rank == 1)
+        ZN_TRY(zn_check_vector(node, 0, 1, err));
+    else
+        ZN_TRY(zn_check_map(node, 0, err));
     if (node->inputs[1]->desc.shape.rank != 0)
         return zn_fail(err, ZENITH_INTERNAL, "scale: input 1 ('%s') is no scalar",
                        node->inputs[1]->name);
@@ -37,11 +41,12 @@ static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 2, .inputs = {{4, {1, 1, 1, 4}}, {0, {0}}}},
     {.name = "odd", .inputs_count = 2, .inputs = {{4, {1, 5, 7, 3}}, {0, {0}}}},
     {.name = "wide", .inputs_count = 2, .inputs = {{4, {1, 3, 19, 64}}, {0, {0}}}},
+    {.name = "number", .inputs_count = 2, .inputs = {{1, {1}}, {0, {0}}}},
 };
 
 const zn_op zn_op_scale = {
     .name = "scale",
-    .summary = "a map times a number set for each run",
+    .summary = "a map or a number times a number set for each run",
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .reference = reference,

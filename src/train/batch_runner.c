@@ -30,6 +30,7 @@ struct zn_batch_runner {
     int64_t crop;
     size_t most;
     uint64_t state; // counts changes of the parameters
+    float scale;    // of the loss: the graph's only scalar, where it has one
     float *numbers; // of each picture of a batch
     worker *workers;
     // The batch in work
@@ -63,7 +64,8 @@ zenith_status zn_batch_runner_create(zn_executor *executor, const zn_cpu *cpu,
     if (!r) return zn_fail_memory(err, sizeof *r);
     zenith_status status;
     const size_t streams = (size_t)zn_executor_streams(executor);
-    *r = (zn_batch_runner){.executor = executor, .cpu = *cpu, .crop = crop, .most = most};
+    *r = (zn_batch_runner){
+        .executor = executor, .cpu = *cpu, .crop = crop, .most = most, .scale = 1};
     for (int g = 0; g < GRAPHS; g++) r->graphs[g] = graphs[g];
     r->numbers = zn_alloc(most * graphs[0]->numbers * sizeof *r->numbers);
     r->turns = zn_alloc((graphs[0]->gradients_count + 1) * sizeof *r->turns);
@@ -110,6 +112,11 @@ void zn_batch_runner_changed(zn_batch_runner *r, const void *begin, size_t bytes
 {
     zn_packs_refresh(r->packs, begin, bytes);
     r->state++;
+}
+
+void zn_batch_runner_scale(zn_batch_runner *r, float scale)
+{
+    r->scale = scale;
 }
 
 const float *zn_batch_numbers(const zn_batch_runner *r, size_t index)
@@ -251,7 +258,7 @@ static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;
     picture p = {.runner = r, .worker = &r->workers[stream]};
-    const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p};
+    const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = &r->scale};
     zn_error err = {0};
     zenith_status status = prepare(r, p.worker, &err);
     while (status == ZENITH_OK && take(&p, &status, &err)) {

@@ -31,6 +31,9 @@ void zn_batch_runner_free(zn_batch_runner *runner); // NULL is fine
 // The trained parameters in these bytes have changed.
 void zn_batch_runner_changed(zn_batch_runner *runner, const void *begin, size_t bytes);
 
+// What gradients are multiplied by from now on, in a graph that has a loss scale; 1 at first.
+void zn_batch_runner_scale(zn_batch_runner *runner, float scale);
+
 // Gives picture `index` of the batch: crop * crop * 3 bytes. Called on the executor's threads, one
 // call at a time, indices in order.
 typedef zenith_status zn_batch_pixels_fn(void *cookie, size_t index, uint8_t *pixels,

@@ -139,19 +139,24 @@ zenith_status zn_checkpoint_write(const char *folder, const zn_network *networks
                                   const zn_optimizer *optimizer, const zn_run_identity *identity,
                                   zn_error *err)
 {
-    char path[ZN_PATH_SIZE], step[32];
+    char path[ZN_PATH_SIZE], step[32], scale[96];
     size_t most = BLOCKS * all_parameters(networks, count);
     ZN_TRY(path_of(folder, optimizer->step, path, err));
     zn_text_format(step, sizeof step, "%llu", (unsigned long long)optimizer->step);
+    zn_text_format(scale, sizeof scale, "%d %llu %llu", optimizer->scale.exponent,
+                   (unsigned long long)optimizer->scale.steps,
+                   (unsigned long long)optimizer->scale.overflows);
     const zn_metadata facts[] = {{"zenith.step", step},
                                  {"zenith.config", identity->config},
-                                 {"zenith.data", identity->data}};
+                                 {"zenith.data", identity->data},
+                                 {"zenith.loss_scale", scale}};
+    const size_t facts_count = optimizer->scale.used ? 4 : 3;
     zn_file_tensor *tensors = zn_alloc(most * sizeof *tensors);
     char(*names)[NAME_ROOM] = zn_alloc(most * sizeof *names);
     zenith_status status;
     if (tensors && names) {
         size_t n = list_tensors(networks, count, optimizer, tensors, names);
-        status = write_file(path, tensors, n, facts, sizeof facts / sizeof *facts, err);
+        status = write_file(path, tensors, n, facts, facts_count, err);
     } else {
         status = zn_fail_memory(err, most * sizeof *names);
     }
@@ -224,13 +229,33 @@ static zenith_status read_blocks(const zn_safetensors *file, const zn_network *n
     return ZENITH_OK;
 }
 
+// The number at *text, which ends at `end`; *text goes on behind that. False: there is none.
+static bool read_number(const char **text, char end, uint64_t *out)
+{
+    char *after = NULL;
+    if (!*text || **text < '0' || **text > '9') return false;
+    *out = strtoull(*text, &after, 10);
+    if (*after != end) return false;
+    *text = after + (end != 0);
+    return true;
+}
+
 static zenith_status read_step(const zn_safetensors *file, uint64_t *step, zn_error *err)
 {
     const char *text = zn_safetensors_metadata(file, "zenith.step");
-    char *end = NULL;
-    unsigned long long value = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-    if (!end || *end) return zn_fail(err, ZENITH_BAD_FILE, "the checkpoint does not say its step");
-    *step = value;
+    if (read_number(&text, 0, step)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE, "the checkpoint does not say its step");
+}
+
+static zenith_status read_scale(const zn_safetensors *file, zn_loss_scale *scale, zn_error *err)
+{
+    const char *text = zn_safetensors_metadata(file, "zenith.loss_scale");
+    uint64_t exponent = 0, steps = 0, overflows = 0;
+    if (!scale->used) return ZENITH_OK;
+    if (!read_number(&text, ' ', &exponent) || !read_number(&text, ' ', &steps) ||
+        !read_number(&text, 0, &overflows) || exponent > ZN_LARGEST_SCALE)
+        return zn_fail(err, ZENITH_BAD_FILE, "the checkpoint does not say its loss scale");
+    *scale = (zn_loss_scale){true, (int)exponent, steps, overflows};
     return ZENITH_OK;
 }
 
@@ -242,12 +267,14 @@ zenith_status zn_checkpoint_read(const char *folder, const zn_network *networks,
     uint64_t step = 0;
     bool found = false;
     zn_safetensors *file = NULL;
+    zn_loss_scale scale = optimizer->scale;
     ZN_TRY(zn_checkpoint_find(folder, &found, &step, err));
     if (!found) return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no checkpoint", folder);
     ZN_TRY(path_of(folder, step, path, err));
     ZN_TRY(zn_safetensors_open(path, &file, err));
     zenith_status status = read_step(file, &step, err);
     if (status == ZENITH_OK) status = check_identity(file, identity, err);
+    if (status == ZENITH_OK) status = read_scale(file, &scale, err);
     if (status == ZENITH_OK) status = read_blocks(file, networks, count, optimizer, err);
     zn_safetensors_free(file);
     if (status != ZENITH_OK) {
@@ -255,5 +282,6 @@ zenith_status zn_checkpoint_read(const char *folder, const zn_network *networks,
         return status;
     }
     optimizer->step = step;
+    optimizer->scale = scale;
     return ZENITH_OK;
 }

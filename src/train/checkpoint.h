@@ -3,8 +3,8 @@
 //
 // What a run needs to go on as if it had never stopped: weights, both moments and the average, as
 // tensors "weights.NAME", "m.NAME", "v.NAME", "ema.NAME" of one safetensors file, and in its
-// metadata the step and what the run is (config identity, checksum of the data). Which sample comes
-// next follows from the step. A file appears whole or not at all; the two newest are kept.
+// metadata the step, the loss scale of f16 and what the run is (config identity, checksum of the data).
+// Which sample comes next follows from the step. A file appears whole or not at all; the two newest are kept.
 #ifndef ZN_TRAIN_CHECKPOINT_H
 #define ZN_TRAIN_CHECKPOINT_H
 
@@ -23,7 +23,7 @@ zenith_status zn_checkpoint_write(const char *folder, const zn_network *networks
 
 // Whether the folder has a checkpoint, and the newest one's step.
 zenith_status zn_checkpoint_find(const char *folder, bool *found, uint64_t *step, zn_error *err);
-// Fills the optimizer's blocks and step from the newest one. Refuses one of another run.
+// Fills the optimizer's blocks, step and loss scale from the newest one. Refuses one of another run.
 zenith_status zn_checkpoint_read(const char *folder, const zn_network *networks, size_t count,
                                  zn_optimizer *optimizer, const zn_run_identity *identity,
                                  zn_error *err);

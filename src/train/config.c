@@ -90,7 +90,7 @@ bool zn_train_has_teacher(const zn_train_config *config)
 
 static const choice parts[] = {
     {"decoder", ZN_DECODER}, {"encoder", ZN_ENCODER}, {"both", ZN_ENCODER | ZN_DECODER}, {NULL, 0}};
-static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {NULL, 0}};
+static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
 static const double many = 1e15; // integers up to here are exact in a double
 
@@ -112,16 +112,19 @@ static const field data_fields[] = {SOURCES_OF(data),
                                     END};
 static const field validation_fields[] = {
     SOURCES_OF(validation), AN_INTEGER("count", validation.count, 1, 100000, false), END};
-static const field optimizer_fields[] = {A_NUMBER("lr", optimizer.lr, 0, 1000),
-                                         A_NUMBER("min_lr", optimizer.min_lr, 0, 1000),
-                                         AN_INTEGER("warmup", optimizer.warmup, 0, 1e12, false),
-                                         A_NUMBER("beta1", optimizer.beta1, 0, 0.999999),
-                                         A_NUMBER("beta2", optimizer.beta2, 0, 0.999999),
-                                         A_NUMBER("eps", optimizer.eps, 1e-30, 1),
-                                         A_NUMBER("weight_decay", optimizer.weight_decay, 0, 1000),
-                                         A_NUMBER("clip", optimizer.clip, 0, 1e30),
-                                         A_NUMBER("ema", optimizer.ema, 0, 0.999999999),
-                                         END};
+static const field optimizer_fields[] = {
+    A_NUMBER("lr", optimizer.lr, 0, 1000),
+    A_NUMBER("min_lr", optimizer.min_lr, 0, 1000),
+    AN_INTEGER("warmup", optimizer.warmup, 0, 1e12, false),
+    A_NUMBER("beta1", optimizer.beta1, 0, 0.999999),
+    A_NUMBER("beta2", optimizer.beta2, 0, 0.999999),
+    A_NUMBER("eps", optimizer.eps, 1e-30, 1),
+    A_NUMBER("weight_decay", optimizer.weight_decay, 0, 1000),
+    A_NUMBER("clip", optimizer.clip, 0, 1e30),
+    A_NUMBER("ema", optimizer.ema, 0, 0.999999999),
+    A_NUMBER("loss_scale", optimizer.loss_scale, 1, 1e30),
+    AN_INTEGER("scale_window", optimizer.scale_window, 1, 1e12, false),
+    END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                AN_OBJECT("init", init_fields, false),
@@ -332,6 +335,22 @@ static void set_defaults(zn_train_config *c)
     c->samples = 4;
 }
 
+// The scale of the loss, which only f16 has.
+static zenith_status check_scale(zn_train_config *c, zn_error *err)
+{
+    zn_train_optimizer *o = &c->optimizer;
+    int exponent;
+    if (c->dtype != ZN_F16 && (o->loss_scale > 0 || o->scale_window > 0))
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"optimizer.loss_scale\" and \"optimizer.scale_window\" are for "
+                       "\"dtype\": \"f16\"");
+    if (c->dtype != ZN_F16) return ZENITH_OK;
+    if (o->loss_scale == 0) o->loss_scale = 65536;
+    if (o->scale_window == 0) o->scale_window = 2000;
+    if (frexp(o->loss_scale, &exponent) == 0.5) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE, "\"optimizer.loss_scale\" must be a power of two");
+}
+
 // What no single key can say.
 static zenith_status check(const zn_train_config *c, zn_error *err)
 {
@@ -364,6 +383,7 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
                                ? read_object(c, c->document, fields, "", err)
                                : zn_fail(err, ZENITH_BAD_FILE, "a JSON object is expected");
     if (status == ZENITH_OK) status = check(c, err);
+    if (status == ZENITH_OK) status = check_scale(c, err);
     if (status != ZENITH_OK) zn_error_prefix(err, where);
     return status;
 }
@@ -441,9 +461,13 @@ static void put_optimizer(writing *w, const zn_train_optimizer *o)
     put_number(w, "optimizer.weight_decay", o->weight_decay);
     put_number(w, "optimizer.clip", o->clip);
     put_number(w, "optimizer.ema", o->ema);
+    if (o->loss_scale == 0) return;
+    put_number(w, "optimizer.loss_scale", o->loss_scale);
+    put_integer(w, "optimizer.scale_window", o->scale_window);
 }
 
-zenith_status zn_train_config_identity(const zn_train_config *c, char **out, zn_error *err)
+zenith_status zn_train_config_identity(const zn_train_config *c, const char *frozen,
+                                       const char *squeezenet, char **out, zn_error *err)
 {
     writing w = {.err = err};
     put(&w, "model", c->model);
@@ -468,7 +492,9 @@ zenith_status zn_train_config_identity(const zn_train_config *c, char **out, zn_
                        c->losses[i].teacher ? ".teacher" : "");
         put_number(&w, key, c->losses[i].weight);
     }
-    put(&w, "dtype", c->dtype == ZN_BF16 ? "bf16" : "f32");
+    put(&w, "dtype", zn_type_name((zn_type)c->dtype));
+    if (frozen) put(&w, "frozen.sha256", frozen);
+    if (squeezenet) put(&w, "squeezenet.sha256", squeezenet);
     if (w.status != ZENITH_OK) {
         zn_free(w.text);
         return w.status;

@@ -47,8 +47,10 @@ typedef struct zn_train_optimizer {
     int64_t
         warmup; // steps of linear rise to lr; then half a cosine down to min_lr at the last step
     double beta1, beta2, eps, weight_decay;
-    double clip; // of the gradient's norm; 0: none
-    double ema;  // decay of the averaged weights for each step; 0: none are kept
+    double clip;          // of the gradient's norm; 0: none
+    double ema;           // decay of the averaged weights for each step; 0: none are kept
+    double loss_scale;    // of f16, to begin with: a power of two; 0: none
+    int64_t scale_window; // steps without an overflow after which it is doubled
 } zn_train_optimizer;
 
 typedef struct zn_train_data {
@@ -86,7 +88,7 @@ typedef struct zn_train_config {
     zn_train_optimizer optimizer;
     zn_train_loss losses[ZN_TRAIN_LOSSES];
     size_t losses_count;
-    int dtype; // ZN_F32 or ZN_BF16
+    int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int64_t threads;
     bool recompute; // maps that gradients need are computed again, for less memory; the same bits
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
@@ -103,8 +105,10 @@ zenith_status zn_train_config_parse(const char *text, size_t size, const char *w
 void zn_train_config_close(zn_train_config *config); // a zeroed one is fine
 
 // What decides the weights that come out, one "key = value" per line: kept in checkpoints, so that a
-// run is not continued as another one. Free it with zn_free.
-zenith_status zn_train_config_identity(const zn_train_config *config, char **out, zn_error *err);
+// run is not continued as another one. frozen, squeezenet: SHA-256 of the weights that are read
+// and not trained; NULL: none are. Free it with zn_free.
+zenith_status zn_train_config_identity(const zn_train_config *config, const char *frozen,
+                                       const char *squeezenet, char **out, zn_error *err);
 // Fails with the first line that differs.
 zenith_status zn_train_config_agree(const char *identity, const char *stored, zn_error *err);
 

@@ -30,6 +30,13 @@ static float *block(size_t count)
     return zn_alloc_zero(count * sizeof(float));
 }
 
+static zn_loss_scale first_scale(const zn_train_optimizer *settings)
+{
+    zn_loss_scale scale = {.used = settings->loss_scale > 0};
+    if (scale.used) scale.exponent = ilogb(settings->loss_scale);
+    return scale;
+}
+
 zenith_status zn_optimizer_create(const zn_train_optimizer *settings, size_t count,
                                   uint64_t all_steps, zn_executor *run, zn_optimizer *out,
                                   zn_error *err)
@@ -39,6 +46,7 @@ zenith_status zn_optimizer_create(const zn_train_optimizer *settings, size_t cou
                       .count = count,
                       .all_steps = all_steps,
                       .run = run,
+                      .scale = first_scale(settings),
                       .weights = block(count),
                       .gradient = block(count),
                       .m = block(count),
@@ -147,22 +155,51 @@ static factors factors_for(const zn_optimizer *o, double rate, float scale)
                      .fade = (float)(1 - s->ema)};
 }
 
-zenith_status zn_optimizer_step(zn_optimizer *o, float scale, zn_error *err)
+float zn_optimizer_scale(const zn_optimizer *o)
 {
+    return ldexpf(1, o->scale.exponent);
+}
+
+// A gradient that is not finite: of f16, once more with a smaller scale.
+static zenith_status refuse(zn_optimizer *o, zn_error *err)
+{
+    zn_loss_scale *scale = &o->scale;
+    if (!scale->used || scale->exponent == 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the gradient of step %llu is not finite%s: a lower \"optimizer.lr\" or a "
+                       "\"optimizer.clip\" may help",
+                       (unsigned long long)(o->step + 1),
+                       scale->used ? ", with a loss scale of 1 too" : "");
+    scale->exponent--;
+    scale->steps = 0;
+    scale->overflows++;
+    o->overflowed = true;
+    return ZENITH_OK;
+}
+
+static void note_success(zn_optimizer *o)
+{
+    zn_loss_scale *scale = &o->scale;
+    o->overflowed = false;
+    o->step++;
+    if (!scale->used || ++scale->steps < (uint64_t)o->settings.scale_window) return;
+    scale->steps = 0;
+    if (scale->exponent < ZN_LARGEST_SCALE) scale->exponent++;
+}
+
+zenith_status zn_optimizer_step(zn_optimizer *o, float share, zn_error *err)
+{
+    const float scale = share / zn_optimizer_scale(o);
     work w = {.optimizer = o, .piece = sum_squares};
     ZN_TRY(run(&w, err));
     double squares = 0;
     for (size_t i = 0; i * ZN_OPTIMIZER_PIECE < o->count; i++) squares += o->squares[i];
     o->norm = sqrt(squares) * (double)scale;
-    if (!isfinite(o->norm))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the gradient of step %llu is not finite: a lower \"optimizer.lr\" or a "
-                       "\"optimizer.clip\" may help",
-                       (unsigned long long)(o->step + 1));
+    if (!isfinite(o->norm)) return refuse(o, err);
     o->lr = zn_optimizer_rate(&o->settings, o->step, o->all_steps);
     w.factors = factors_for(o, o->lr, scale);
     w.piece = update;
     ZN_TRY(run(&w, err));
-    o->step++;
+    note_success(o);
     return ZENITH_OK;
 }

@@ -5,6 +5,11 @@
 // gradient, moments corrected for their start at zero), with clipping by the norm of the whole
 // gradient and an average of the weights.
 //
+// In f16, gradients of maps are too small for the type's exponents. There the loss is multiplied by a
+// scale, and with it every gradient; a step divides by it again (Micikevicius et al., 2018). A gradient
+// that is not finite has overflowed: the step is not done, and the scale is halved. It is doubled
+// after so many steps without. It is a power of two, so it changes no bit of what f16 can hold.
+//
 // The blocks are cut into pieces of ZN_OPTIMIZER_PIECE elements. An element's new value depends on
 // that element alone, and the norm is summed piece by piece, in their order: whichever thread takes
 // which pieces, the bits are the same.
@@ -14,7 +19,14 @@
 #include "src/base/executor.h"
 #include "src/train/config.h"
 
-enum { ZN_OPTIMIZER_PIECE = 8192 };
+enum { ZN_OPTIMIZER_PIECE = 8192, ZN_LARGEST_SCALE = 100 }; // the latter as a power of two
+
+typedef struct zn_loss_scale {
+    bool used;
+    int exponent;       // of two; from 0 to ZN_LARGEST_SCALE
+    uint64_t steps;     // done since it last changed
+    uint64_t overflows; // of the whole run
+} zn_loss_scale;
 
 typedef struct zn_optimizer {
     zn_train_optimizer settings;
@@ -27,6 +39,8 @@ typedef struct zn_optimizer {
     zn_executor *run;   // may be NULL: this thread does it all
     double lr;          // of the last step
     uint64_t all_steps; // at which the cosine ends
+    zn_loss_scale scale;
+    bool overflowed; // the last gradient was not finite, and its step was not done
 } zn_optimizer;
 
 // Blocks are zeroed; weights are the caller's to fill, and the average to set to them.
@@ -38,7 +52,12 @@ void zn_optimizer_free(zn_optimizer *optimizer); // zeroes it; a zeroed one is f
 // The rate of step number `step` (from 0).
 double zn_optimizer_rate(const zn_train_optimizer *settings, uint64_t step, uint64_t all_steps);
 
-// One step by `gradient`, which is taken times `scale` (one over the images it is the sum of).
-zenith_status zn_optimizer_step(zn_optimizer *optimizer, float scale, zn_error *err);
+// What the loss must be multiplied by for the next gradient; 1 without a scale.
+float zn_optimizer_scale(const zn_optimizer *optimizer);
+
+// One step by `gradient`, which is taken times `share` (one over the images it is the sum of), without
+// its loss scale. A gradient that is not finite is a failure, and with a loss scale `overflowed`:
+// weights, moments and the number of the step stay as they are.
+zenith_status zn_optimizer_step(zn_optimizer *optimizer, float share, zn_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 //
 // In bf16, networks that are trained keep their maps in bf16, as PyTorch's autocast does; parameters,
 // their gradients and losses are f32. A frozen encoder is as precise as in `zenith encode`: it makes
-// what the decoder learns from. Losses are small sums of small differences and would not gain from
-// the scaling that f16 needs: there is no f16.
+// what the decoder learns from. In f16 it is the same with maps in f16, and gradients are those of the
+// loss times a number that each run sets (optimizer.h).
 #include "src/train/train_graph.h"
 
 #include "src/graph/gradient.h"
@@ -110,6 +110,12 @@ static zn_loss_inputs build_pictures(building *b)
     return in;
 }
 
+static zn_node *scaled(building *b, zn_node *loss)
+{
+    if (b->config->dtype != ZN_F16) return loss;
+    return zn_scale(b->graph, "scaled", loss, zn_graph_scalar(b->graph, "loss_scale"));
+}
+
 static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients, zn_node **results,
                           zn_train_graph *out)
 {
@@ -120,7 +126,8 @@ static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients,
     zn_node *loss = zn_loss_sum(b->graph, config->losses, values, config->losses_count);
     zn_node *error = zn_difference_loss(b->graph, "error", in->reconstruction, in->original,
                                         (zn_difference_attributes){.kind = ZN_DIFFERENCE_MSE});
-    if (gradients) zn_graph_gradients(b->graph, loss, b->parameters, b->count, zn_add, results);
+    if (gradients)
+        zn_graph_gradients(b->graph, scaled(b, loss), b->parameters, b->count, zn_add, results);
     if (b->graph->status != ZENITH_OK) return;
     zn_graph_output(b->graph, loss);
     for (size_t i = 0; i < config->losses_count; i++) zn_graph_output(b->graph, values[i]);

@@ -164,6 +164,15 @@ static zenith_status open_networks(trainer *t, zn_error *err)
     return open_squeezenet(t, err);
 }
 
+// What the run is, with the weights that it reads and does not train.
+static zenith_status open_identity(trainer *t, zn_error *err)
+{
+    char squeezenet[65];
+    if (t->squeezenet) zn_weights_sha256(t->squeezenet, squeezenet);
+    return zn_train_config_identity(&t->config, t->frozen ? t->frozen->sha256 : NULL,
+                                    t->squeezenet ? squeezenet : NULL, &t->identity, err);
+}
+
 // What the network has in common with the one of another model.
 static zenith_status take_weights(trainer *t, zn_network *network, zn_error *err)
 {
@@ -423,20 +432,35 @@ static zenith_status accumulate(trainer *t, zn_step_facts *facts, zn_error *err)
     return ZENITH_OK;
 }
 
+// A smaller scale helps gradients, not the maps that the loss comes from.
+static zenith_status check_loss(const trainer *t, const zn_step_facts *facts, zn_error *err)
+{
+    if (!t->optimizer.scale.used || isfinite(facts->loss)) return ZENITH_OK;
+    return zn_fail(
+        err, ZENITH_INVALID_ARGUMENT,
+        "the loss of step %llu is not finite: a map may have grown beyond what f16 holds "
+        "(65504), and \"dtype\": \"bf16\" helps; or a lower \"optimizer.lr\"",
+        (unsigned long long)facts->step);
+}
+
 static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
 {
     zn_optimizer *o = &t->optimizer;
     const size_t all = images_per_step(t) * (size_t)t->ranks.count;
     double begin = zn_clock_seconds();
     *facts = (zn_step_facts){.step = o->step + 1};
+    zn_batch_runner_scale(t->runner, zn_optimizer_scale(o));
     ZN_TRY(accumulate(t, facts, err));
     ZN_TRY(sum_ranks(t, facts, err));
+    ZN_TRY(check_loss(t, facts, err));
     ZN_TRY(zn_optimizer_step(o, 1.0f / (float)all, err));
     zn_batch_runner_changed(t->runner, o->weights, o->count * sizeof *o->weights);
     double seconds = zn_clock_seconds() - begin;
     t->step_seconds = t->step_seconds > 0 ? 0.9 * t->step_seconds + 0.1 * seconds : seconds;
     facts->norm = o->norm;
     facts->lr = o->lr;
+    facts->loss_scale = o->scale.used ? (double)zn_optimizer_scale(o) : 0;
+    facts->overflows = o->scale.overflows;
     facts->seconds = zn_clock_seconds() - t->begun;
     facts->images_per_second = (double)all / t->step_seconds;
     return t->log_status;
@@ -509,16 +533,22 @@ static zenith_status after_step(trainer *t, const zn_step_facts *facts, uint64_t
     return ZENITH_OK;
 }
 
+// The next turn takes the same step again: same pictures, smaller scale.
+static zenith_status note_overflow(trainer *t, const zn_step_facts *facts, zn_error *err)
+{
+    return leads(t) ? zn_training_log_overflow(&t->log, facts, err) : ZENITH_OK;
+}
+
 static bool stop_asked(const trainer *t, const zn_step_facts *facts)
 {
     const zn_train_options *o = t->options;
     const uint64_t steps = (uint64_t)t->config.steps;
-    const zn_train_report report = {.step = facts->step,
+    const zn_train_report report = {.step = t->optimizer.step,
                                     .steps = steps,
                                     .loss = facts->loss,
                                     .psnr = facts->psnr,
                                     .images_per_second = facts->images_per_second,
-                                    .seconds_left = (double)(steps - facts->step) *
+                                    .seconds_left = (double)(steps - t->optimizer.step) *
                                                     t->step_seconds};
     bool asked = leads(t) && o->report && o->report(o->cookie, &report) != 0;
     return asked || (o->cancel && atomic_load(o->cancel) != 0);
@@ -526,7 +556,8 @@ static bool stop_asked(const trainer *t, const zn_step_facts *facts)
 
 static zenith_status stop_early(trainer *t, zn_error *err)
 {
-    if (!due(t->config.checkpoint_every, t->optimizer.step, 0)) ZN_TRY(write_checkpoint(t, err));
+    const uint64_t step = t->optimizer.step;
+    if (step == 0 || !due(t->config.checkpoint_every, step, 0)) ZN_TRY(write_checkpoint(t, err));
     ZN_TRY(draw_plot(t, true, err));
     return zn_fail(
         err, ZENITH_CANCELLED,
@@ -558,7 +589,10 @@ static zenith_status run(trainer *t, zn_error *err)
     while (t->optimizer.step < last) {
         zn_step_facts facts;
         ZN_TRY(train_step(t, &facts, err));
-        ZN_TRY(after_step(t, &facts, last, err));
+        if (t->optimizer.overflowed)
+            ZN_TRY(note_overflow(t, &facts, err));
+        else
+            ZN_TRY(after_step(t, &facts, last, err));
         int stop = stop_asked(t, &facts);
         ZN_TRY(zn_ranks_agree(&t->ranks, &stop, err));
         if (stop && t->optimizer.step < last) return stop_early(t, err);
@@ -572,10 +606,10 @@ static zenith_status open(trainer *t, zn_error *err)
 {
     const zn_train_options *o = t->options;
     ZN_TRY(zn_train_config_open(o->config, &t->config, err));
-    ZN_TRY(zn_train_config_identity(&t->config, &t->identity, err));
     int threads = t->config.threads > 0 ? (int)t->config.threads : o->threads;
     ZN_TRY(zn_ranks_open(&t->ranks, err));
     ZN_TRY(open_networks(t, err));
+    ZN_TRY(open_identity(t, err));
     ZN_TRY(zn_executor_create(threads > 0 ? threads : 1, 1, &t->executor, err));
     ZN_TRY(open_optimizer(t, err));
     ZN_TRY(open_data(t, err));

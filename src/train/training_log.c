@@ -145,6 +145,12 @@ static zenith_status write_line(zn_training_log *log, line *l, zn_error *err)
     return zn_journal_write(log->journal, l->text, l->length, err);
 }
 
+static void put_scale(line *l, const zn_step_facts *facts)
+{
+    put_number(l, ",\"loss_scale\":", facts->loss_scale);
+    put_number(l, ",\"overflows\":", (double)facts->overflows);
+}
+
 zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *config,
                                    const zn_step_facts *facts, zn_error *err)
 {
@@ -164,8 +170,19 @@ zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *
     put_number(&l, ",\"norm\":", facts->norm);
     put_number(&l, ",\"images_per_second\":", facts->images_per_second);
     put_number(&l, ",\"seconds\":", facts->seconds);
+    if (facts->loss_scale > 0) put_scale(&l, facts);
     ZN_TRY(write_line(log, &l, err));
     return remember(&log->steps, (zn_history_point){facts->step, facts->loss, facts->psnr}, err);
+}
+
+zenith_status zn_training_log_overflow(zn_training_log *log, const zn_step_facts *facts,
+                                       zn_error *err)
+{
+    line l;
+    put_step(&l, facts->step);
+    put(&l, ",\"overflow\":true");
+    put_scale(&l, facts);
+    return write_line(log, &l, err);
 }
 
 zenith_status zn_training_log_validation(zn_training_log *log, zn_history_point point,

@@ -9,6 +9,7 @@
 //     {"step":1,"loss":0.0712,"losses":{"l1":0.0712},"psnr":19.4,"lr":0.0001,"norm":0.8, ...}
 //     {"step":100,"validation":{"loss":0.05,"psnr":21.7}}
 //     {"step":100,"skipped":"photos/broken.jpg","reason":"..."}
+//     {"step":7,"overflow":true,"loss_scale":32768,"overflows":1}
 #ifndef ZN_TRAIN_TRAINING_LOG_H
 #define ZN_TRAIN_TRAINING_LOG_H
 
@@ -35,6 +36,8 @@ typedef struct zn_step_facts {
     double loss, psnr, lr, norm;
     double losses[ZN_TRAIN_LOSSES]; // each by itself, without its weight
     double images_per_second, seconds;
+    double loss_scale;  // of f16; 0: none
+    uint64_t overflows; // of the run so far
 } zn_step_facts;
 
 // Keeps the lines up to step `kept` (0: none).
@@ -44,6 +47,9 @@ void zn_training_log_close(zn_training_log *log); // zeroes it; a zeroed one is 
 
 zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *config,
                                    const zn_step_facts *facts, zn_error *err);
+// A step that was not done; it is tried again with the smaller scale.
+zenith_status zn_training_log_overflow(zn_training_log *log, const zn_step_facts *facts,
+                                       zn_error *err);
 zenith_status zn_training_log_validation(zn_training_log *log, zn_history_point point,
                                          zn_error *err);
 zenith_status zn_training_log_skip(zn_training_log *log, uint64_t step, const char *name,

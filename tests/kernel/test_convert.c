@@ -8,7 +8,7 @@
 #include <math.h>
 
 static const zn_type sources[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
-static const zn_type targets[] = {ZN_F32, ZN_BF16, ZN_U8, ZN_S8};
+static const zn_type targets[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FOR_EACH_PAIR(from, to)                                                                    \
@@ -97,6 +97,12 @@ static void round_trips(void **state)
             const int nan = (i & 0x7fff) > 0x7f80;
             assert_int_equal(words_back[i], nan ? i | 0x40 : i);
         }
+        zn_convert_pick(isa, ZN_F16, ZN_F32)(words, 1.0f, wide, 1.0f, ALL);
+        zn_convert_pick(isa, ZN_F32, ZN_F16)(wide, 1.0f, words_back, 1.0f, ALL);
+        for (int i = 0; i < ALL; i++) {
+            const int nan = (i & 0x7fff) > 0x7c00;
+            assert_int_equal(words_back[i], nan ? i | 0x200 : i);
+        }
         static const zn_type integers[] = {ZN_U8, ZN_S8};
         for (int t = 0; t < 2; t++) {
             const float scale = 2.0f / 255.0f;
@@ -113,26 +119,46 @@ static void hard_cases(void **state)
     (void)state;
     static const struct {
         uint32_t bits;
-        uint16_t bf16;
+        uint16_t bf16, f16;
         uint8_t u8;
         int8_t s8;
     } cases[] = {
-        {0x00000000, 0x0000, 0, 0},     {0x80000000, 0x8000, 0, 0},     // zeros
-        {0x3f000000, 0x3f00, 0, 0},     {0x3fc00000, 0x3fc0, 2, 2},     // 0.5, 1.5: ties
-        {0x40200000, 0x4020, 2, 2},     {0xbf000000, 0xbf00, 0, 0},     // 2.5, -0.5
-        {0x3f000001, 0x3f00, 1, 1},     {0xbfc00000, 0xbfc0, 0, -2},    // above 0.5, -1.5
-        {0x42fe0000, 0x42fe, 127, 127}, {0x43000000, 0x4300, 128, 127}, // 127, 128
-        {0x437f0000, 0x437f, 255, 127}, {0x437f8000, 0x4380, 255, 127}, // 255, 255.5
-        {0xc3000000, 0xc300, 0, -128},  {0xc3010000, 0xc301, 0, -128},  // -128, -129
-        {0x4f000000, 0x4f00, 255, 127}, {0xcf800000, 0xcf80, 0, -128},  // 2^31, -2^32
-        {0x7f7fffff, 0x7f80, 255, 127}, {0xff7fffff, 0xff80, 0, -128},  // the largest
-        {0x7f800000, 0x7f80, 255, 127}, {0xff800000, 0xff80, 0, -128},  // infinities
-        {0x7fc00000, 0x7fc0, 0, 0},     {0xffc01234, 0xffc0, 0, 0},     // quiet NaN
-        {0x7f800001, 0x7fc0, 0, 0},     {0xffffffff, 0xffff, 0, 0},     // signalling; all ones
-        {0x00000001, 0x0000, 0, 0},     {0x007fffff, 0x0080, 0, 0},     // denormals
-        {0x00008000, 0x0000, 0, 0},     {0x00018000, 0x0002, 0, 0},     // ties of denormals
-        {0x80008001, 0x8001, 0, 0},     {0x3f808000, 0x3f80, 1, 1},     // ties of bf16
-        {0x3f818000, 0x3f82, 1, 1},     {0x3f808001, 0x3f81, 1, 1},
+        {0x00000000, 0x0000, 0x0000, 0, 0},
+        {0x80000000, 0x8000, 0x8000, 0, 0}, // zeros
+        {0x3f000000, 0x3f00, 0x3800, 0, 0},
+        {0x3fc00000, 0x3fc0, 0x3e00, 2, 2}, // 0.5, 1.5: ties
+        {0x40200000, 0x4020, 0x4100, 2, 2},
+        {0xbf000000, 0xbf00, 0xb800, 0, 0}, // 2.5, -0.5
+        {0x3f000001, 0x3f00, 0x3800, 1, 1},
+        {0xbfc00000, 0xbfc0, 0xbe00, 0, -2}, // above 0.5, -1.5
+        {0x42fe0000, 0x42fe, 0x57f0, 127, 127},
+        {0x43000000, 0x4300, 0x5800, 128, 127}, // 127, 128
+        {0x437f0000, 0x437f, 0x5bf8, 255, 127},
+        {0x437f8000, 0x4380, 0x5bfc, 255, 127}, // 255, 255.5
+        {0xc3000000, 0xc300, 0xd800, 0, -128},
+        {0xc3010000, 0xc301, 0xd808, 0, -128}, // -128, -129
+        {0x4f000000, 0x4f00, 0x7c00, 255, 127},
+        {0xcf800000, 0xcf80, 0xfc00, 0, -128}, // 2^31, -2^32
+        {0x7f7fffff, 0x7f80, 0x7c00, 255, 127},
+        {0xff7fffff, 0xff80, 0xfc00, 0, -128}, // the largest
+        {0x7f800000, 0x7f80, 0x7c00, 255, 127},
+        {0xff800000, 0xff80, 0xfc00, 0, -128}, // infinities
+        {0x7fc00000, 0x7fc0, 0x7e00, 0, 0},
+        {0xffc01234, 0xffc0, 0xfe00, 0, 0}, // quiet NaN
+        {0x7f800001, 0x7fc0, 0x7e00, 0, 0},
+        {0xffffffff, 0xffff, 0xffff, 0, 0}, // signalling; all ones
+        {0x00000001, 0x0000, 0x0000, 0, 0},
+        {0x007fffff, 0x0080, 0x0000, 0, 0}, // denormals
+        {0x00008000, 0x0000, 0x0000, 0, 0},
+        {0x00018000, 0x0002, 0x0000, 0, 0}, // ties of denormals
+        {0x80008001, 0x8001, 0x8000, 0, 0},
+        {0x3f808000, 0x3f80, 0x3c04, 1, 1}, // ties of bf16
+        {0x3f818000, 0x3f82, 0x3c0c, 1, 1},
+        {0x3f808001, 0x3f81, 0x3c04, 1, 1},
+        {0x477fe000, 0x4780, 0x7bff, 255, 127},
+        {0x477ff000, 0x4780, 0x7c00, 255, 127}, // the largest f16; a tie with infinity
+        {0x33000000, 0x3300, 0x0000, 0, 0},
+        {0x33c00000, 0x33c0, 0x0002, 0, 0}, // ties of f16's denormals
     };
     enum { N = 32 };
     float src[N];
@@ -145,6 +171,8 @@ static void hard_cases(void **state)
             for (size_t n = 1; n <= N; n += N - 1) {
                 zn_convert_pick(isa, ZN_F32, ZN_BF16)(src, 1.0f, words, 1.0f, n);
                 for (size_t i = 0; i < n; i++) assert_int_equal(words[i], cases[c].bf16);
+                zn_convert_pick(isa, ZN_F32, ZN_F16)(src, 1.0f, words, 1.0f, n);
+                for (size_t i = 0; i < n; i++) assert_int_equal(words[i], cases[c].f16);
                 zn_convert_pick(isa, ZN_F32, ZN_U8)(src, 1.0f, bytes, 1.0f, n);
                 for (size_t i = 0; i < n; i++) assert_int_equal(bytes[i], cases[c].u8);
                 zn_convert_pick(isa, ZN_F32, ZN_S8)(src, 1.0f, bytes, 1.0f, n);
@@ -182,7 +210,7 @@ static void unserved_pairs(void **state)
     FOR_EACH_ISA(isa)
     {
         FOR_EACH_PAIR(from, to) assert_non_null(zn_convert_pick(isa, *from, *to));
-        assert_null(zn_convert_pick(isa, ZN_F32, ZN_F16));
+        assert_null(zn_convert_pick(isa, ZN_F16, ZN_BF16X2));
         assert_null(zn_convert_pick(isa, ZN_S64, ZN_F32));
     }
 }

@@ -36,6 +36,7 @@ typedef struct storage {
 static const storage storages[] = {
     {"f32", ZN_F32, 1, false},
     {"bf16", ZN_BF16, 1, false},
+    {"f16", ZN_F16, 1, false},
     {"bf16 integers", ZN_BF16, 1.0f / 255, true},
     {"f32 integers", ZN_F32, 1.0f / 255, true},
     {"u8", ZN_U8, 0.02f, true},
@@ -137,7 +138,7 @@ static void make_input(fixture *f, subject *s, int i)
     bool moments = strcmp(s->op->name, "group_stats") == 0;
     zn_type type = ZN_F32;
     if (parameter) {
-        type = is_integer(s->first->type) ? ZN_F32 : s->first->type == ZN_F32 ? ZN_F16 : ZN_BF16;
+        type = is_integer(s->first->type) ? ZN_F32 : s->first->type == ZN_BF16 ? ZN_BF16 : ZN_F16;
     } else if (map) {
         type = moments ? ZN_F64 : i == 0 ? s->first->type : s->other;
     }
@@ -357,6 +358,7 @@ static bool run_plan(const fixture *f, const subject *s, const zn_graph *graph, 
 static double half_step(const subject *s, double value)
 {
     if (is_integer(s->out)) return (double)s->out_scale;
+    if (s->out == ZN_F16) return fmax(ldexp(fabs(value), -11), ldexp(1, -25)); // or of a denormal
     return s->out == ZN_BF16 ? ldexp(fabs(value), -8) : 0;
 }
 
@@ -459,7 +461,7 @@ static bool has_second_map(const zn_op_sample *sample)
 
 static void check_op(fixture *f, const zn_op *op, zn_dnn *dnn)
 {
-    static const zn_type others[] = {ZN_F32, ZN_BF16, ZN_U8, ZN_S8};
+    static const zn_type others[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
     size_t every = zn_test_quick() ? 5 : 1;
     for (int i = 0; i < op->samples_count; i++) {
         for (size_t j = 0; j < sizeof storages / sizeof *storages; j++) {

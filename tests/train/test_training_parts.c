@@ -46,7 +46,14 @@ static void refuses_what_is_wrong(void **state)
         {"{" WHOLE ", \"batch\": \"16\"}", "\"batch\" must be an integer"},
         {"{" WHOLE ", \"batch\": -9223372036854775808}", "\"batch\" must be an integer"},
         {"{" WHOLE ", \"part\": \"middle\"}", "\"part\" must be one of decoder, encoder, both"},
-        {"{" WHOLE ", \"dtype\": 3}", "\"dtype\" must be one of f32, bf16"},
+        {"{" WHOLE ", \"dtype\": 3}", "\"dtype\" must be one of f32, bf16, f16"},
+        {"{" WHOLE ", \"optimizer\": {\"loss_scale\": 8}}", "are for \"dtype\": \"f16\""},
+        {"{" WHOLE ", \"dtype\": \"bf16\", \"optimizer\": {\"scale_window\": 8}}",
+         "are for \"dtype\": \"f16\""},
+        {"{" WHOLE ", \"dtype\": \"f16\", \"optimizer\": {\"loss_scale\": 1000}}",
+         "must be a power of two"},
+        {"{" WHOLE ", \"dtype\": \"f16\", \"optimizer\": {\"loss_scale\": 0.5}}",
+         "\"optimizer.loss_scale\" must be a number from 1"},
         {"{" WHOLE ", \"optimizer\": {\"lr\": -1}}", "\"optimizer.lr\" must be a number from 0"},
         {"{" WHOLE ", \"optimizer\": {\"speed\": 1}}",
          "no key \"optimizer.speed\"; allowed are lr"},
@@ -106,8 +113,8 @@ static void knows_another_run(void **state)
     zn_test_ok(parse("{" WHOLE ", \"optimizer\": {\"eps\": 2e-8}}", &b, &err), &err);
     assert_int_equal(a.batch, 16);
     assert_int_equal(a.losses_count, 1);
-    zn_test_ok(zn_train_config_identity(&a, &first, &err), &err);
-    zn_test_ok(zn_train_config_identity(&b, &second, &err), &err);
+    zn_test_ok(zn_train_config_identity(&a, NULL, NULL, &first, &err), &err);
+    zn_test_ok(zn_train_config_identity(&b, NULL, NULL, &second, &err), &err);
     zn_test_ok(zn_train_config_agree(first, first, &err), &err);
     assert_int_equal(zn_train_config_agree(first, second, &err), ZENITH_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "optimizer.eps = 0.00000002"));
@@ -115,6 +122,31 @@ static void knows_another_run(void **state)
     zn_free(second);
     zn_train_config_close(&a);
     zn_train_config_close(&b);
+}
+
+// The same config with other weights that are only read is another run.
+static void knows_other_weights(void **state)
+{
+    static const char *const hashes[][2] = {
+        {"aa", "bb"}, {"aa", "cc"}, {"dd", "bb"}, {"aa", NULL}, {NULL, "bb"}};
+    enum { COUNT = sizeof hashes / sizeof *hashes };
+    zn_train_config config;
+    zn_error err = {0};
+    char *texts[COUNT];
+    (void)state;
+    zn_test_ok(parse("{" WHOLE "}", &config, &err), &err);
+    for (int i = 0; i < COUNT; i++)
+        zn_test_ok(zn_train_config_identity(&config, hashes[i][0], hashes[i][1], &texts[i], &err),
+                   &err);
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++)
+            assert_int_equal(zn_train_config_agree(texts[i], texts[k], &err),
+                             i == k ? ZENITH_OK : ZENITH_INVALID_ARGUMENT);
+    err = (zn_error){0};
+    (void)zn_train_config_agree(texts[0], texts[2], &err);
+    assert_non_null(strstr(err.text, "it has 'frozen.sha256 = dd' where"));
+    for (int i = 0; i < COUNT; i++) zn_free(texts[i]);
+    zn_train_config_close(&config);
 }
 
 // --- optimizer ----------------------------------------------------------------------------------
@@ -204,6 +236,52 @@ static void has_the_same_bits_on_threads(void **state)
     assert_int_not_equal(zn_optimizer_step(&o[0], 1, &err), ZENITH_OK);
     for (int k = 0; k < 2; k++) zn_optimizer_free(&o[k]);
     zn_executor_free(executor);
+}
+
+static void halves_and_doubles_its_loss_scale(void **state)
+{
+    enum { COUNT = 5, WINDOW = 3 };
+    const zn_train_optimizer settings = {.lr = 0.1,
+                                         .beta1 = 0.9,
+                                         .beta2 = 0.99,
+                                         .eps = 1e-8,
+                                         .clip = 1,
+                                         .loss_scale = 4,
+                                         .scale_window = WINDOW};
+    zn_train_optimizer plain = settings;
+    zn_optimizer o, other;
+    zn_error err = {0};
+    const float nothing[COUNT] = {0};
+    (void)state;
+    plain.loss_scale = 0;
+    zn_test_ok(zn_optimizer_create(&settings, COUNT, 100, NULL, &o, &err), &err);
+    zn_test_ok(zn_optimizer_create(&plain, COUNT, 100, NULL, &other, &err), &err);
+    assert_true(zn_optimizer_scale(&o) == 4.0f && zn_optimizer_scale(&other) == 1.0f);
+    o.gradient[0] = 1;
+    o.gradient[2] = INFINITY;
+    zn_test_ok(zn_optimizer_step(&o, 1, &err), &err); // 4 to 2: nothing else changes
+    assert_true(o.overflowed && o.step == 0 && o.scale.overflows == 1);
+    assert_memory_equal(o.weights, nothing, sizeof nothing);
+    assert_memory_equal(o.m, nothing, sizeof nothing);
+    for (int step = 1; step <= 2 * WINDOW; step++) { // 2, 2, 2, 4, 4, 4, 8
+        assert_true(zn_optimizer_scale(&o) == (step <= WINDOW ? 2.0f : 4.0f));
+        for (int i = 0; i < COUNT; i++) {
+            other.gradient[i] = (float)(i + step);
+            o.gradient[i] = other.gradient[i] * zn_optimizer_scale(&o);
+        }
+        zn_test_ok(zn_optimizer_step(&o, 0.25f, &err), &err);
+        zn_test_ok(zn_optimizer_step(&other, 0.25f, &err), &err);
+        assert_true(!o.overflowed && o.step == (uint64_t)step && o.norm == other.norm);
+        assert_memory_equal(o.weights, other.weights, sizeof nothing);
+    }
+    assert_true(zn_optimizer_scale(&o) == 8.0f && zn_optimizer_scale(&other) == 1.0f);
+    o.gradient[0] = NAN;
+    for (int i = 0; i < 3; i++) zn_test_ok(zn_optimizer_step(&o, 1, &err), &err);
+    assert_true(zn_optimizer_scale(&o) == 1.0f && o.scale.overflows == 4);
+    assert_int_not_equal(zn_optimizer_step(&o, 1, &err), ZENITH_OK);
+    assert_non_null(strstr(err.text, "with a loss scale of 1 too"));
+    zn_optimizer_free(&o);
+    zn_optimizer_free(&other);
 }
 
 // --- log and plot -------------------------------------------------------------------------------
@@ -307,8 +385,10 @@ int main(void)
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(reads_where_squeezenet_is),
         cmocka_unit_test(knows_another_run),
+        cmocka_unit_test(knows_other_weights),
         cmocka_unit_test(is_pytorchs_adamw),
         cmocka_unit_test(has_the_same_bits_on_threads),
+        cmocka_unit_test(halves_and_doubles_its_loss_scale),
         cmocka_unit_test(cuts_the_log_on_resume),
         cmocka_unit_test(draws_whatever_it_is_given),
     };

@@ -133,6 +133,11 @@ static inline void vec_store_bf16(void *dst, vec value)
     _mm_storeu_si128(dst, vec_narrow_u16(vec_to_bf16(value)));
 }
 
+static inline void vec_store_f16(void *dst, vec value)
+{
+    _mm_storeu_si128(dst, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
+}
+
 static inline void vec_store_bf16x2(void *dst, vec value)
 {
     __m256i high = vec_to_bf16(value);

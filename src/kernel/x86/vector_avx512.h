@@ -122,6 +122,12 @@ static inline void vec_store_bf16(void *dst, vec value)
     _mm256_storeu_si256(dst, _mm512_cvtepi32_epi16(vec_to_bf16(value)));
 }
 
+static inline void vec_store_f16(void *dst, vec value)
+{
+    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+    _mm256_storeu_si256(dst, _mm512_cvtps_ph(value, NEAREST));
+}
+
 static inline void vec_store_bf16x2(void *dst, vec value)
 {
     __m512i high = vec_to_bf16(value);
