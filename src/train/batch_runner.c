@@ -133,8 +133,11 @@ static zenith_status make_plan(zn_batch_runner *r, worker *w, zn_error *err)
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, sizeof *w);
         w->dnn_tried = true;
     }
-    const zn_plan_options options = {
-        .mode = ZN_PLAN_PLANES, .cpu = r->cpu, .threads = 1, .dnn = w->dnn, .packs = r->packs};
+    const zn_plan_options options = {.mode = ZN_PLAN_PLANES,
+                                     .cpu = r->cpu,
+                                     .threads = zn_executor_threads(r->executor),
+                                     .dnn = w->dnn,
+                                     .packs = r->packs};
     return zn_plan_create(&r->graphs[r->graph]->graph, &options, &w->plans[r->graph], err);
 }
 
