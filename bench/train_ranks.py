@@ -8,8 +8,8 @@ each other.
     bench/train_ranks.py --photos DIR [--ranks 2] [--rounds 5] [--steps 12] [--crop 128] [--batch 16]
 
 A round is a run under mpirun and then as many independent ones at the same time, all with one thread each, on
-the same cores: process i is bound to core i, either way. Every process takes the same number of crops a step.
-Speeds are those of the log without the first steps. The bar: the images per second of the ranks are at least
+the same cores: process i is bound to core i, either way; which comes first alternates. Every process takes the
+same number of crops a step. A run's speed is that of its median step, without the first ones. The bar: the images per second of the ranks are at least
 0.9 of the sum of the independent runs. Exit code 1 if it is missed.
 """
 import argparse
@@ -54,7 +54,8 @@ def speed_of(folder, name, images):
     """Images a second of a run that takes so many a step."""
     lines = [json.loads(line) for line in (folder / name / "train.jsonl").read_text().splitlines()]
     times = [line["seconds"] for line in lines if "loss" in line]
-    return images * (len(times) - WARM_STEPS) / (times[-1] - times[WARM_STEPS - 1])
+    steps = [after - before for before, after in zip(times, times[1:])]
+    return images / statistics.median(steps[WARM_STEPS - 1:])
 
 
 def wait_for(processes):
@@ -87,8 +88,9 @@ def main():
     ranks, alone = [], []
     with tempfile.TemporaryDirectory() as name:
         for number in range(options.rounds):
-            ranks.append(run_ranks(options, pathlib.Path(name), number))
-            alone.append(run_alone(options, pathlib.Path(name), number))
+            turns = [(ranks, run_ranks), (alone, run_alone)]
+            for speeds, run in turns if number % 2 == 0 else turns[::-1]:
+                speeds.append(run(options, pathlib.Path(name), number))
     ratios = [a / b for a, b in zip(ranks, alone)]
     for label, speeds in ((f"{options.ranks} ranks", ranks), (f"{options.ranks} independent runs", alone)):
         print(f"{label:20} {statistics.median(speeds):6.1f} images/s ({min(speeds):.1f} .. {max(speeds):.1f})")
