@@ -60,7 +60,8 @@ def train(options, folder, name, recompute, crop):
     if process.returncode:
         sys.exit(f"recompute: training failed with code {process.returncode}")
     log = [json.loads(line) for line in (folder / name / "train.jsonl").read_text().splitlines()]
-    seconds = [options.batch / line["images_per_second"] for line in log if "loss" in line][1:]
+    times = [line["seconds"] for line in log if "loss" in line]
+    seconds = [after - before for before, after in zip(times, times[1:])]
     weights = [file.read_bytes() for file in sorted((folder / name / "weights").glob("*.safetensors"))]
     return usage.ru_maxrss * 1024, seconds, weights
 

@@ -233,8 +233,9 @@ static void print_results(const struct evaluation *e, bool json)
             continue;
         }
         char title[200];
-        snprintf(title, sizeof title, "%s%s, %s, latents of %s, pictures of %s", i > 0 ? "\n" : "",
-                 c->label, dtype, encoder, decoder);
+        snprintf(title, sizeof title, "%s%s, %s, latents of %s%s%s", i > 0 ? "\n" : "", c->label,
+                 dtype, encoder, c->decoder == c->model ? "" : ", pictures of ",
+                 c->decoder == c->model ? "" : decoder);
         cli_quality_print(title, &c->rows);
     }
     if (json)

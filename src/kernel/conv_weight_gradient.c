@@ -31,12 +31,13 @@ static double sum_at(const zn_conv_weight_gradient_args *a, int64_t out, int64_t
 void zn_conv_weight_gradient_scalar(const zn_conv_weight_gradient_args *a, void *scratch)
 {
     const int64_t weights = a->channels_in * a->kernel_h * a->kernel_w;
+    const unit_range own = units_of_part(a, a->channels_out * weights);
     (void)scratch;
-    for (int64_t i = 0; i < a->channels_out * weights; i++) {
+    for (int64_t i = own.begin; i < own.end; i++) {
         const float sum = (float)sum_at(a, i / weights, i % weights);
         a->dw[i] = a->add ? a->dw[i] + sum : sum;
     }
-    for (int64_t out = 0; a->db && out < a->channels_out; out++) {
+    for (int64_t out = 0; has_bias(a) && out < a->channels_out; out++) {
         double sum = 0;
         for (int64_t i = 0; i < a->rows * a->width_out; i++)
             sum += (double)zn_type_load(a->type, a->dy, (size_t)(i * a->channels_out + out));

@@ -12,7 +12,7 @@
 // A block of CONV_PIXELS k x 2 vectors of o stays in registers while the pixels of a row pass. Rows
 // are copied to scratch first, as f32 with zeros at their ends: that is one load for each of some
 // hundred products, and leaves one loop for all types and borders. A row of src is copied once, into
-// place number (row modulo kernel_h).
+// place number (row modulo kernel_h). Threads share the blocks of k; each copies rows for itself.
 #include "src/kernel/conv_weight_gradient_layout.h"
 #include "src/kernel/unroll.h"
 
@@ -21,9 +21,10 @@
 typedef struct weight_gradient_job {
     const zn_conv_weight_gradient_args *a;
     vector_layout layout;
-    float *sums; // [kernel_h][runs][outs]
-    float *src;  // [kernel_h][src_row]
-    float *dy;   // [width_out][outs]
+    unit_range own; // of blocks of k: a kernel row's, then the next one's
+    float *sums;    // [kernel_h][runs][outs]
+    float *src;     // [kernel_h][src_row]
+    float *dy;      // [width_out][outs]
 } weight_gradient_job;
 
 static void copy_as_f32(zn_type type, const void *src, int64_t from, int64_t count, float *dst)
@@ -89,19 +90,24 @@ add_row(const weight_gradient_job *j, const float *src, const float *dy, float *
     }
 }
 
+static int64_t blocks_of_run(const vector_layout *l)
+{
+    return (l->run + CONV_PIXELS - 1) / CONV_PIXELS;
+}
+
 static void add_products(const weight_gradient_job *j, int64_t row)
 {
     const vector_layout *l = &j->layout;
+    const int64_t blocks = blocks_of_run(l), first = row * j->a->stride;
     for (int64_t out = 0; out < j->a->channels_out; out += 2 * LANES) {
-        for (int64_t ky = 0; ky < j->a->kernel_h; ky++) {
-            const float *src = j->src + (row * j->a->stride + ky) % j->a->kernel_h * l->src_row;
-            for (int64_t k = 0; k < l->run; k += CONV_PIXELS) {
-                float *sums = j->sums + (ky * l->runs + k) * l->outs + out;
-                if (out + LANES < l->outs)
-                    add_row(j, src + k, j->dy + out, sums, 2);
-                else
-                    add_row(j, src + k, j->dy + out, sums, 1);
-            }
+        for (int64_t unit = j->own.begin; unit < j->own.end; unit++) {
+            const int64_t ky = unit / blocks, k = unit % blocks * CONV_PIXELS;
+            const float *src = j->src + (first + ky) % j->a->kernel_h * l->src_row + k;
+            float *sums = j->sums + (ky * l->runs + k) * l->outs + out;
+            if (out + LANES < l->outs)
+                add_row(j, src, j->dy + out, sums, 2);
+            else
+                add_row(j, src, j->dy + out, sums, 1);
         }
     }
 }
@@ -126,12 +132,14 @@ static void write_weights(const weight_gradient_job *j)
 {
     const zn_conv_weight_gradient_args *a = j->a;
     const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
+    const int64_t blocks = blocks_of_run(&j->layout);
     float *dw = a->dw;
     for (int64_t in = 0; in < a->channels_in; in++) {
         for (int64_t ky = 0; ky < a->kernel_h; ky++) {
             for (int64_t kx = 0; kx < a->kernel_w; kx++, dw++) {
-                const int64_t k = ky * j->layout.runs + kx * a->channels_in + in;
-                const float *sums = j->sums + k * j->layout.outs;
+                const int64_t k = kx * a->channels_in + in, unit = ky * blocks + k / CONV_PIXELS;
+                const float *sums = j->sums + (ky * j->layout.runs + k) * j->layout.outs;
+                if (unit < j->own.begin || unit >= j->own.end) continue;
                 for (int64_t out = 0; out < a->channels_out; out++) {
                     float *to = dw + out * weights;
                     *to = a->add ? *to + sums[out] : sums[out];
@@ -145,17 +153,19 @@ static void weight_gradient(const zn_conv_weight_gradient_args *a, void *scratch
 {
     weight_gradient_job j = {.a = a, .layout = vector_layout_make(a), .sums = scratch};
     int64_t copied = 0; // rows of src
+    j.own = units_of_part(a, a->kernel_h * blocks_of_run(&j.layout));
+    if (j.own.begin == j.own.end && !has_bias(a)) return;
     j.src = j.sums + j.layout.src_at;
     j.dy = j.sums + j.layout.dy_at;
     memset(j.sums, 0, (size_t)j.layout.src_at * sizeof *j.sums);
-    if (a->db && !a->add) memset(a->db, 0, (size_t)a->channels_out * sizeof *a->db);
+    if (has_bias(a) && !a->add) memset(a->db, 0, (size_t)a->channels_out * sizeof *a->db);
     for (int64_t row = 0; row < a->rows; row++) {
         const int64_t first = row * a->stride;
         if (copied < first) copied = first;
         for (; copied < first + a->kernel_h; copied++) copy_src(&j, copied);
         copy_dy(&j, row);
         add_products(&j, row);
-        if (a->db) add_bias(&j);
+        if (has_bias(a)) add_bias(&j);
     }
     write_weights(&j);
 }

@@ -13,6 +13,22 @@ static inline int64_t round_up(int64_t value, int64_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
+// Units of work begin .. end-1 of a part, of `count` in all.
+typedef struct unit_range {
+    int64_t begin, end;
+} unit_range;
+
+static inline unit_range units_of_part(const zn_conv_weight_gradient_args *a, int64_t count)
+{
+    if (a->parts <= 1) return (unit_range){0, count};
+    return (unit_range){count * a->part / a->parts, count * (a->part + 1) / a->parts};
+}
+
+static inline bool has_bias(const zn_conv_weight_gradient_args *a)
+{
+    return a->db && a->part == 0;
+}
+
 // Of the vector versions: sums, then kernel_h rows of src, then a row of dy, all f32.
 typedef struct vector_layout {
     int64_t run;     // floats that a pixel reads of a row of src: (kernel column, input channel)

@@ -175,23 +175,53 @@ typedef struct sum_lowering {
     zn_sum_row_fn *row;
     zn_sum_finish_fn *finish;
     row_inputs from;
-    size_t sums; // which lie behind the widened rows in the scratch
+    size_t sums, parts;
 } sum_lowering;
 
+enum { SUM_ROWS = 64 }; // whose sums are in memory at a time
+
+typedef struct sum_job {
+    const sum_lowering *lowering;
+    const zn_call *call;
+    size_t first, rows;
+    double *sums; // of each of the rows
+} sum_job;
+
+static void sum_part(void *arg, size_t begin, size_t end)
+{
+    const sum_job *j = arg;
+    const sum_lowering *l = j->lowering;
+    const float *inputs[INPUTS] = {0};
+    for (size_t part = begin; part < end; part++) {
+        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->from.bytes;
+        for (size_t row = part; row < j->rows; row += l->parts) {
+            double *sums = j->sums + row * l->sums;
+            for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
+            take_row(&l->from, l->node, j->call, j->first + row, scratch, inputs);
+            l->row(l->node, inputs, sums);
+        }
+    }
+}
+
+// In the scratch: widened rows of each thread, the sums, then those of some rows.
 static zenith_status run_sum(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const sum_lowering *l = (const sum_lowering *)base;
-    const int64_t rows = l->node->inputs[0]->desc.shape.dim[1];
+    const size_t rows = (size_t)l->node->inputs[0]->desc.shape.dim[1];
     uint8_t *scratch = call->scratch;
-    double *sums = (double *)(void *)(scratch + l->from.bytes);
-    const float *inputs[INPUTS] = {0};
+    double *sums = (double *)(void *)(scratch + l->parts * l->from.bytes);
+    sum_job j = {.lowering = l, .call = call, .sums = sums + l->sums};
     for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
-    for (int64_t row = 0; row < rows; row++) {
-        take_row(&l->from, l->node, call, (size_t)row, scratch, inputs);
-        l->row(l->node, inputs, sums);
+    for (; j.first < rows; j.first += SUM_ROWS) {
+        j.rows = rows - j.first < SUM_ROWS ? rows - j.first : SUM_ROWS;
+        zn_parallel(call->team, l->parts, 1, sum_part, &j);
+        for (size_t row = 0; row < j.rows; row++)
+            for (size_t i = 0; i < l->sums; i++) sums[i] += j.sums[row * l->sums + i];
     }
     float *dst = call->output;
+    const float *inputs[INPUTS] = {0};
+    take_row(&l->from, l->node, call, 0, scratch, inputs);
     if (l->finish)
         l->finish(l->node, inputs, sums, dst);
     else
@@ -208,9 +238,10 @@ zenith_status zn_sum_lower(const zn_lowering_request *request, size_t sums, zn_s
                         .node = request->node,
                         .row = row,
                         .finish = finish,
-                        .sums = sums};
+                        .sums = sums,
+                        .parts = (size_t)request->threads};
     zenith_status status = prepare_inputs(&l->from, request, 1, err);
-    l->base.scratch_bytes = l->from.bytes + sums * sizeof(double);
+    l->base.scratch_bytes = l->parts * l->from.bytes + (1 + SUM_ROWS) * sums * sizeof(double);
     if (status != ZENITH_OK)
         zn_free(l);
     else

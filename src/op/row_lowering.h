@@ -29,14 +29,14 @@ static inline zn_rows zn_rows_taken(int taken, zn_rows out)
 
 // --- operators that add up all rows of their inputs (barriers) -----------------------------------
 
-// Adds one row of the map inputs to the sums, which are zero at first.
+// Adds up one row of the map inputs in the sums, which are zero before.
 typedef void zn_sum_row_fn(const zn_node *node, const float *const *inputs, double *sums);
 // Makes the result, in f32, from the sums. values: the inputs that are no maps.
 typedef void zn_sum_finish_fn(const zn_node *node, const float *const *values, const double *sums,
                               float *dst);
 
-// finish NULL: the sums are the result. Rows are added in order by one thread: the bits depend on
-// nothing else.
+// finish NULL: the sums are the result. Threads share the rows; the sums of rows are added in order, so
+// the bits depend on nothing else.
 zenith_status zn_sum_lower(const zn_lowering_request *request, size_t sums, zn_sum_row_fn *row,
                            zn_sum_finish_fn *finish, zn_lowering **out, zn_error *err);
 

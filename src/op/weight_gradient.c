@@ -12,29 +12,48 @@ static int64_t rows_under(const zn_conv_weight_gradient_args *args, int64_t rows
     return (rows - 1) * args->stride + args->kernel_h;
 }
 
+// One call of the kernel for each thread.
+typedef struct job {
+    const zn_weight_gradient *gradient;
+    zn_conv_weight_gradient_args args;
+    uint8_t *scratch;
+} job;
+
+static void run_parts(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    for (size_t part = begin; part < end; part++) {
+        zn_conv_weight_gradient_args args = j->args;
+        args.part = (int)part;
+        j->gradient->kernel(&args, j->scratch + part * j->gradient->part_bytes);
+    }
+}
+
 static const void *take_rows(const zn_weight_gradient *g, const void *map,
                              const zn_conversion *widen, size_t row_count, int64_t row,
-                             int64_t count, uint8_t *wide)
+                             int64_t count, uint8_t *wide, zn_team *team)
 {
     const uint8_t *src = (const uint8_t *)map + (size_t)row * row_count * zn_type_size(widen->from);
     if (!g->widens) return src;
-    widen->run(src, widen->from_scale, wide, 1, (size_t)count * row_count);
+    zn_conversion_run(widen, team, src, wide, (size_t)count * row_count);
     return wide;
 }
 
 void zn_weight_gradient_run(const zn_weight_gradient *g, const zn_call *call, float *dw,
                             uint8_t *scratch)
 {
-    zn_conv_weight_gradient_args args = g->args;
-    args.dw = dw;
+    job j = {.gradient = g, .args = g->args, .scratch = scratch};
+    zn_conv_weight_gradient_args *args = &j.args;
+    args->dw = dw;
     for (int64_t row = 0; row < g->rows; row += g->step) {
-        args.rows = g->rows - row < g->step ? g->rows - row : g->step;
-        args.src = take_rows(g, call->inputs[g->src], &g->widen_src, g->src_row, row * args.stride,
-                             rows_under(&args, args.rows), scratch + g->src_at);
-        args.dy = take_rows(g, call->inputs[g->dy], &g->widen_dy, g->dy_row, row, args.rows,
-                            scratch + g->dy_at);
-        args.add = row > 0;
-        g->kernel(&args, scratch);
+        args->rows = g->rows - row < g->step ? g->rows - row : g->step;
+        args->src = take_rows(g, call->inputs[g->src], &g->widen_src, g->src_row,
+                              row * args->stride, rows_under(args, args->rows), scratch + g->src_at,
+                              call->team);
+        args->dy = take_rows(g, call->inputs[g->dy], &g->widen_dy, g->dy_row, row, args->rows,
+                             scratch + g->dy_at, call->team);
+        args->add = row > 0;
+        zn_parallel(call->team, (size_t)args->parts, 1, run_parts, &j);
     }
 }
 
@@ -76,8 +95,10 @@ zenith_status zn_weight_gradient_prepare(const zn_lowering_request *request, int
     g.args.channels_in = from->desc.shape.dim[3];
     g.args.width_out = to->desc.shape.dim[2];
     g.args.channels_out = to->desc.shape.dim[3];
+    g.args.parts = request->threads;
     g.kernel = zn_conv_weight_gradient_pick(&request->cpu, g.args.type);
-    g.scratch_bytes = zn_round_up(zn_conv_weight_gradient_scratch(&g.args), ZN_ALIGN);
+    g.part_bytes = zn_round_up(zn_conv_weight_gradient_scratch(&g.args), ZN_ALIGN);
+    g.scratch_bytes = g.part_bytes * (size_t)request->threads;
     ZN_TRY(prepare_widening(&g, request, err));
     *out = g;
     return ZENITH_OK;

@@ -3,6 +3,7 @@
 //
 // The kernel conv_weight_gradient on two inputs of an operator, of any types: where both are of one
 // that the kernel takes, it reads them as they lie; else some rows at a time are widened to f32.
+// Threads share the weights.
 #ifndef ZN_OP_WEIGHT_GRADIENT_H
 #define ZN_OP_WEIGHT_GRADIENT_H
 
@@ -20,7 +21,8 @@ typedef struct zn_weight_gradient {
     bool widens;
     zn_conversion widen_src, widen_dy;
     size_t src_row, dy_row; // elements
-    size_t src_at, dy_at;   // of widened rows in the scratch; the kernel's own is at 0
+    size_t part_bytes;      // of scratch for a thread's call; these are at 0
+    size_t src_at, dy_at;   // of widened rows in the scratch
     size_t scratch_bytes;
 } zn_weight_gradient;
 
@@ -28,7 +30,7 @@ typedef struct zn_weight_gradient {
 zenith_status zn_weight_gradient_prepare(const zn_lowering_request *request, int src, int dy,
                                          const zn_conv_weight_gradient_args *shape,
                                          zn_weight_gradient *out, zn_error *err);
-// On the calling thread. scratch: scratch_bytes, aligned to ZN_ALIGN.
+// scratch: scratch_bytes, aligned to ZN_ALIGN.
 void zn_weight_gradient_run(const zn_weight_gradient *gradient, const zn_call *call, float *dw,
                             uint8_t *scratch);
 

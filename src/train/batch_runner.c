@@ -53,6 +53,7 @@ struct zn_batch_runner {
 typedef struct picture {
     zn_batch_runner *runner;
     worker *worker;
+    zn_team *team;
     size_t index;
 } picture;
 
@@ -140,8 +141,11 @@ static zenith_status make_plan(zn_batch_runner *r, worker *w, zn_error *err)
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, sizeof *w);
         w->dnn_tried = true;
     }
-    const zn_plan_options options = {
-        .mode = ZN_PLAN_PLANES, .cpu = r->cpu, .threads = 1, .dnn = w->dnn, .packs = r->packs};
+    const zn_plan_options options = {.mode = ZN_PLAN_PLANES,
+                                     .cpu = r->cpu,
+                                     .threads = zn_executor_threads(r->executor),
+                                     .dnn = w->dnn,
+                                     .packs = r->packs};
     return zn_plan_create(&r->graphs[r->graph]->graph, &options, &w->plans[r->graph], err);
 }
 
@@ -192,18 +196,33 @@ static zenith_status wait_for_turn(zn_batch_runner *r, size_t gradient, size_t i
     return status;
 }
 
-static zenith_status add_gradient(zn_batch_runner *r, size_t gradient, size_t index,
-                                  const float *src)
+typedef struct addition {
+    const float *src;
+    float *dst;
+    bool first;
+} addition;
+
+static void add_range(void *arg, size_t begin, size_t end)
 {
-    const zn_train_parameter *parameter = r->graphs[WITH_GRADIENTS]->gradients[gradient];
-    float *restrict dst = r->gradient + parameter->offset;
-    ZN_TRY(wait_for_turn(r, gradient, index));
-    if (index == 0)
-        memcpy(dst, src, parameter->elements * sizeof *dst);
+    const addition *a = arg;
+    const float *restrict src = a->src;
+    float *restrict dst = a->dst;
+    if (a->first)
+        memcpy(dst + begin, src + begin, (end - begin) * sizeof *dst);
     else
-        for (size_t i = 0; i < parameter->elements; i++) dst[i] += src[i];
+        for (size_t i = begin; i < end; i++) dst[i] += src[i];
+}
+
+static zenith_status add_gradient(const picture *p, size_t gradient, const float *src)
+{
+    enum { TILE = 16 * 1024 };
+    zn_batch_runner *r = p->runner;
+    const zn_train_parameter *parameter = r->graphs[WITH_GRADIENTS]->gradients[gradient];
+    addition a = {src, r->gradient + parameter->offset, p->index == 0};
+    ZN_TRY(wait_for_turn(r, gradient, p->index));
+    zn_parallel(p->team, parameter->elements, TILE, add_range, &a);
     zn_mutex_lock(r->lock);
-    r->turns[gradient] = index + 1;
+    r->turns[gradient] = p->index + 1;
     zn_condition_wake_all(r->turned);
     zn_mutex_unlock(r->lock);
     return ZENITH_OK;
@@ -220,7 +239,7 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
         memcpy(r->numbers + p->index * numbers + (size_t)output, src, sizeof(float));
         return ZENITH_OK;
     }
-    if (r->graph == WITH_GRADIENTS) return add_gradient(r, (size_t)output - numbers, p->index, src);
+    if (r->graph == WITH_GRADIENTS) return add_gradient(p, (size_t)output - numbers, src);
     if (r->reconstructions)
         memcpy(r->reconstructions + (p->index * (size_t)r->crop + (size_t)row) * width, src,
                (size_t)count * width * sizeof(float));
@@ -257,7 +276,7 @@ static void fail(zn_batch_runner *r, zenith_status status, const zn_error *err)
 static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;
-    picture p = {.runner = r, .worker = &r->workers[stream]};
+    picture p = {.runner = r, .worker = &r->workers[stream], .team = team};
     const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = &r->scale};
     zn_error err = {0};
     zenith_status status = prepare(r, p.worker, &err);

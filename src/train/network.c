@@ -8,6 +8,7 @@
 #include "src/base/random.h"
 #include "src/base/text.h"
 #include "src/format/elements.h"
+#include "src/op/ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static zenith_status add(zn_network *network, const char *name, zn_tensor tensor
     zn_train_parameter *p = &network->parameters[network->count];
     zn_text_format(p->name, sizeof p->name, "%s", name);
     p->tensor = tensor;
+    p->scale = 1;
     if (!zn_shape_elements(&tensor.desc.shape, &p->elements))
         return zn_fail(err, ZENITH_LIMIT, "the parameter '%s' is too large", name);
     network->count++;
@@ -77,6 +79,48 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
     return zn_graph_parameter(graph, name, tensor);
 }
 
+// The convolution that makes a value, maybe through others that only change its numbers.
+static const zn_node *convolution_behind(const zn_node *node)
+{
+    while (node->kind == ZN_NODE_OP) {
+        const zn_node *second = node->inputs_count > 1 ? node->inputs[1] : NULL;
+        if (second && second->kind == ZN_NODE_PARAMETER && second->desc.shape.rank == 4)
+            return node;
+        if (node->op == &zn_op_add) break;
+        node = node->inputs[0];
+    }
+    return NULL;
+}
+
+static void scale_weights(zn_network *network, const zn_node *value, float scale)
+{
+    const zn_node *convolution = convolution_behind(value);
+    if (convolution) find(network, convolution->inputs[1]->name)->scale = scale;
+}
+
+// Of the two values that are added, the branch is the one with more convolutions before it.
+static zenith_status find_scales(zn_network *network, zn_graph *graph, const zn_node *y)
+{
+    int *depth = zn_arena_alloc(&graph->arena, (graph->count + 1) * sizeof *depth);
+    if (!depth) return zn_fail_memory(graph->err, graph->count * sizeof *depth);
+    int branches = 0;
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        for (int i = 0; i < node->inputs_count; i++)
+            if (depth[node->inputs[i]->id] > depth[id]) depth[id] = depth[node->inputs[i]->id];
+        depth[id] += convolution_behind(node) == node;
+        branches += node->op == &zn_op_add;
+    }
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        if (node->op != &zn_op_add) continue;
+        const bool second = depth[node->inputs[1]->id] > depth[node->inputs[0]->id];
+        scale_weights(network, node->inputs[second], 1 / sqrtf((float)branches));
+    }
+    if (network->part == ZN_DECODER) scale_weights(network, y, 0.1f);
+    return ZENITH_OK;
+}
+
 static const char *prefix_of(unsigned part)
 {
     return part == ZN_ENCODER ? "encoder." : "decoder.";
@@ -102,6 +146,7 @@ zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, in
     zn_node *y = network.family->build(&scope, variant, part, x);
     if (y) zn_graph_output(&graph, y);
     zenith_status status = zn_graph_finish(&graph);
+    if (status == ZENITH_OK) status = find_scales(&network, &graph, y);
     zn_graph_free(&graph);
     if (status == ZENITH_OK)
         *out = network;
@@ -152,7 +197,8 @@ void zn_network_randomise(zn_network *network, float *block, uint64_t seed)
         zn_random random = {.seed = seed, .position = (uint64_t)i << 40};
         bool gain = shape->rank == 1 && zn_text_ends_with(p->name, ".weight");
         float spread = 0;
-        if (shape->rank == 4) spread = sqrtf(2.0f / (float)((int64_t)p->elements / shape->dim[0]));
+        if (shape->rank == 4)
+            spread = p->scale * sqrtf(2.0f / (float)((int64_t)p->elements / shape->dim[0]));
         for (size_t j = 0; j < p->elements; j++)
             values[j] = shape->rank == 4 ? spread * zn_random_normal(&random) : gain ? 1 : 0;
         now_at(p, block);

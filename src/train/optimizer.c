@@ -116,26 +116,34 @@ static void update(const work *w, size_t index, size_t begin, size_t end)
     for (size_t i = begin; ema && i < end; i++) ema[i] += f.fade * (weights[i] - ema[i]);
 }
 
-static zenith_status take_pieces(void *arg, zn_team *team, int stream)
+static void take_pieces(void *arg, size_t first, size_t last)
 {
     work *w = arg;
     size_t count = w->optimizer->count;
-    (void)team;
-    (void)stream;
+    (void)first;
+    (void)last;
     for (;;) {
         size_t index = atomic_fetch_add(&w->next, 1), begin = index * ZN_OPTIMIZER_PIECE;
-        if (begin >= count) return ZENITH_OK;
+        if (begin >= count) return;
         size_t end = count - begin < ZN_OPTIMIZER_PIECE ? count : begin + ZN_OPTIMIZER_PIECE;
         w->piece(w, index, begin, end);
     }
+}
+
+// Every thread of every stream takes pieces until there are none.
+static zenith_status run_stream(void *arg, zn_team *team, int stream)
+{
+    (void)stream;
+    zn_parallel(team, (size_t)zn_team_threads(team), 1, take_pieces, arg);
+    return ZENITH_OK;
 }
 
 static zenith_status run(work *w, zn_error *err)
 {
     zn_executor *executor = w->optimizer->run;
     atomic_init(&w->next, 0);
-    if (!executor) return take_pieces(w, NULL, 0);
-    return zn_executor_run(executor, take_pieces, w, zn_executor_streams(executor), err);
+    if (!executor) return run_stream(w, NULL, 0);
+    return zn_executor_run(executor, run_stream, w, zn_executor_streams(executor), err);
 }
 
 static factors factors_for(const zn_optimizer *o, double rate, float scale)

@@ -203,6 +203,8 @@ static zenith_status open_optimizer(trainer *t, zn_error *err)
         zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i);
         if (c->donor) ZN_TRY(take_weights(t, &t->trained[i], err));
     }
+    zn_model_unref(t->start); // its weights are copied
+    t->start = NULL;
     if (t->optimizer.ema) memcpy(t->optimizer.ema, weights, elements * sizeof *weights);
     if (c->accumulate == 1) return ZENITH_OK;
     t->group = zn_alloc_zero(elements * sizeof *weights);
@@ -602,6 +604,13 @@ static zenith_status run(trainer *t, zn_error *err)
 
 // --- the whole ----------------------------------------------------------------------------------
 
+// A picture for each thread is faster; one for all of them takes the memory of one.
+static zenith_status open_executor(trainer *t, int threads, zn_error *err)
+{
+    const bool together = t->config.recompute;
+    return zn_executor_create(together ? 1 : threads, together ? threads : 1, &t->executor, err);
+}
+
 static zenith_status open(trainer *t, zn_error *err)
 {
     const zn_train_options *o = t->options;
@@ -610,7 +619,7 @@ static zenith_status open(trainer *t, zn_error *err)
     ZN_TRY(zn_ranks_open(&t->ranks, err));
     ZN_TRY(open_networks(t, err));
     ZN_TRY(open_identity(t, err));
-    ZN_TRY(zn_executor_create(threads > 0 ? threads : 1, 1, &t->executor, err));
+    ZN_TRY(open_executor(t, threads > 0 ? threads : 1, err));
     ZN_TRY(open_optimizer(t, err));
     ZN_TRY(open_data(t, err));
     ZN_TRY(open_runner(t, err));

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // conv_weight_gradient: the specification and every version against sums in double written in
-// another order, the promise to add, and that a call leaves nothing behind in scratch that the next
-// one finds.
+// another order, the promise to add, that a call leaves nothing behind in scratch that the next one
+// finds, and that parts together have the bits of a whole.
 #include "src/base/memory.h"
 #include "src/kernel/conv_weight_gradient.h"
 #include "tests/kernel/fenced.h"
@@ -249,6 +249,36 @@ static void sums_are_added(void **state)
     }
 }
 
+// Dw and db are filled with what a part must not leave, then made by the parts, the last one first.
+static void check_parts(const shape *s, zn_type type, zn_isa isa, int parts)
+{
+    const zn_cpu cpu = {.isa = isa};
+    problem whole = make(s, type, 5), shared = make(s, type, 5);
+    zn_conv_weight_gradient_fn *version = zn_conv_weight_gradient_pick(&cpu, type);
+    run(version, &whole.args);
+    memset(shared.dw.data, 0xff, shared.dw.bytes);
+    memset(shared.db.data, 0xff, shared.db.bytes);
+    shared.args.parts = parts;
+    for (shared.args.part = parts - 1; shared.args.part >= 0; shared.args.part--)
+        run(version, &shared.args);
+    assert_memory_equal(whole.dw.data, shared.dw.data, whole.dw.bytes);
+    assert_memory_equal(whole.db.data, shared.db.data, whole.db.bytes);
+    free_problem(&whole);
+    free_problem(&shared);
+}
+
+static void parts_have_the_same_bits(void **state)
+{
+    (void)state;
+    static const int parts[] = {1, 2, 3, 4, 7, 40};
+    for (size_t s = 0; s < COUNT(shapes); s++) {
+        for (size_t t = 0; t < COUNT(types); t++) {
+            FOR_EACH_ISA(isa)
+            check_parts(&shapes[s], types[t], isa, parts[(s + t) % COUNT(parts)]);
+        }
+    }
+}
+
 static int bench(void)
 {
     static const shape cases[] = {
@@ -289,6 +319,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(versions_are_near_double),
         cmocka_unit_test(random_shapes),
         cmocka_unit_test(sums_are_added),
+        cmocka_unit_test(parts_have_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

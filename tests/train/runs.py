@@ -8,8 +8,8 @@
     losses      ten AdamW losses of TAESD's decoder are PyTorch's, within 1e-5, in f16 within 5e-4 (needs weights)
     resume      a run that is killed (kill -9) at random moments ends in the bits of one that is not, and its
                 log lists every step once; --kills N, --seed N
-    halve       a short run of a small network halves its loss
-    threads     neither the number of threads nor recomputation changes a bit
+    halve       a short run of a small network halves its loss, from a first picture that is no noise
+    threads     neither the number of threads nor recomputation, where they share a picture, changes a bit
     stop        SIGINT ends the step, leaves a checkpoint and says so
     ranks       two processes under MPI have the weights of one that accumulates, within 1e-6 (built with ZENITH_MPI)
     f16         in f16 a run follows that of f32; the loss scale is halved and doubled, survives a stop, and is the same
@@ -135,15 +135,20 @@ def test_resume(options, folder):
 def test_halve(options, folder):
     train(options, small_config(folder, "run", steps=150, optimizer={"lr": 4e-3, "warmup": 5}))
     losses = losses_of(folder, "run")
-    print(f"from {losses[0]:.4f} to {losses[-1]:.4f}")
+    first = next(line["psnr"] for line in log_of(folder, "run") if "loss" in line)
+    print(f"from {losses[0]:.4f}, {first:.1f} dB to {losses[-1]:.4f}")
+    check(first > 3, "random weights make a picture that is worse than a black one")
     check(losses[-1] <= losses[0] / 2, "the loss was not halved")
     return 0
 
 
 def test_threads(options, folder):
-    for threads in (1, 2, 3):
-        train(options, small_config(folder, str(threads), steps=8, batch=5, threads=threads, recompute=threads == 3))
-    check(results_of(folder, "1") == results_of(folder, "2") == results_of(folder, "3"), "the weights differ")
+    for dtype in ("f32", "bf16"):
+        for threads in (1, 2, 3):
+            train(options, small_config(folder, f"{dtype}{threads}", steps=8, batch=5, threads=threads, dtype=dtype,
+                                        recompute=threads == 3))
+        one, two, three = (results_of(folder, f"{dtype}{threads}") for threads in (1, 2, 3))
+        check(one == two == three, f"the weights differ in {dtype}")
     return 0
 
 

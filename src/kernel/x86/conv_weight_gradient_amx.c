@@ -30,6 +30,9 @@
 // With a stride, columns of src are kept apart by their remainder (phase), each as a plane of its
 // own.
 //
+// Threads share the squares of 32 inputs x 32 outputs, and each prepares the channels that its squares
+// need.
+//
 // The order of output channels in tiles of dy is that of the unpack instructions that make pairs;
 // channel_at has it.
 #if !defined(__AVX512BF16__) || !(defined(__AMX_TILE__) || defined(__AMXTILE__))
@@ -53,6 +56,8 @@ typedef struct ahead {
 typedef struct job {
     const zn_conv_weight_gradient_args *a;
     tile_layout l;
+    unit_range squares;  // that are summed here
+    unit_range in, out;  // tiles that these need
     float *sums;         // [tap][in_tiles][out_tiles][SUMS]
     float *bias;         // [out_tiles * 16] in the order of tiles, or 16 pixels of dy
     uint8_t *src;        // [row][phase][in_tiles][chunk][TILE_BYTES]
@@ -151,13 +156,13 @@ static void prepare_src(const job *j, int64_t row, int64_t slot)
                   .run = l->ins};
     for (int64_t i = 0; i < l->phases * l->chunks; i++) {
         const int64_t phase = i / l->chunks, chunk = i % l->chunks, x = chunk * TILE_PIXELS;
-        uint8_t *dst = j->src + slot * l->src_row + phase * l->in_tiles * l->in_tile +
-                       chunk * TILE_BYTES;
+        uint8_t *dst = j->src + slot * l->src_row +
+                       (phase * l->in_tiles + j->in.begin) * l->in_tile + chunk * TILE_BYTES;
         int64_t pixel;
         from.first = x * from.step + (l->fold_in ? -a->pad_left : phase) * a->channels_in;
         from.count = l->fold_in ? a->width_out - x : TILE_PIXELS;
         const uint16_t *pixels = whole_pixels(j, &from, channels, &pixel);
-        for (int64_t tile = 0; tile < l->in_tiles; tile++, dst += l->in_tile) {
+        for (int64_t tile = j->in.begin; tile < j->in.end; tile++, dst += l->in_tile) {
             transpose_eight(pixels + tile * TILE_CHANNELS, pixel, dst);
             transpose_eight(pixels + tile * TILE_CHANNELS + 8, pixel, dst + 8 * TILE_ROW);
         }
@@ -233,17 +238,18 @@ static void prepare_dy(const job *j, int64_t row, int64_t slot)
     const int64_t channels = l->out_tiles * TILE_CHANNELS;
     uint8_t *dst = j->dy + slot * l->dy_row;
     stage_dy(j, row);
-    for (int64_t i = 0; i < l->parities * l->out_tiles; i += 2) {
-        const int64_t parity = i / l->out_tiles, tile = i % l->out_tiles;
-        const uint16_t *src = j->dy_stage + (2 - parity) * channels + tile * TILE_CHANNELS;
-        float *bias = !j->a->db || l->fold_out || parity ? NULL : j->bias + tile * TILE_CHANNELS;
-        if (tile + 1 == l->out_tiles) {
-            pair_channels(j, src, dst + i * l->out_tile, bias, false);
-            i--;
-        } else if (bias) {
-            pair_channels(j, src, dst + i * l->out_tile, bias, true);
-        } else {
-            pair_channels(j, src, dst + i * l->out_tile, NULL, true);
+    for (int64_t parity = 0; parity < l->parities; parity++) {
+        const bool sums = has_bias(j->a) && !l->fold_out && parity == 0;
+        for (int64_t tile = j->out.begin; tile < j->out.end; tile += 2) {
+            const uint16_t *src = j->dy_stage + (2 - parity) * channels + tile * TILE_CHANNELS;
+            uint8_t *to = dst + (parity * l->out_tiles + tile) * l->out_tile;
+            float *bias = j->bias + tile * TILE_CHANNELS;
+            if (tile + 1 == l->out_tiles)
+                pair_channels(j, src, to, sums ? bias : NULL, false);
+            else if (sums)
+                pair_channels(j, src, to, bias, true);
+            else
+                pair_channels(j, src, to, NULL, true);
         }
     }
 }
@@ -373,13 +379,17 @@ static void add_taps(job *j, strip s, int64_t row, int64_t chunk, int64_t in, in
     }
 }
 
+static int64_t squares_across(const tile_layout *l)
+{
+    return (l->out_tiles + 1) / 2;
+}
+
 static void add_band(job *j, int64_t rows, bool first)
 {
     const tile_layout *l = &j->l;
     const int64_t columns = least(l->chunks, STRIP_CHUNKS), height = STRIP_AREA / columns;
-    for (int64_t tile = 0; tile < l->in_tiles * l->out_tiles; tile++) {
-        const int64_t in = tile / l->out_tiles, out = tile % l->out_tiles;
-        if (in % 2 || out % 2) continue;
+    for (int64_t square = j->squares.begin; square < j->squares.end; square++) {
+        const int64_t in = square / squares_across(l) * 2, out = square % squares_across(l) * 2;
         for (int64_t row = 0; row < rows; row += height) {
             for (int64_t chunk = 0; chunk < l->chunks; chunk += columns) {
                 const strip s = {.rows = least(height, rows - row),
@@ -398,6 +408,12 @@ static void put(const zn_conv_weight_gradient_args *a, float *dst, float value)
     *dst = a->add ? *dst + value : value;
 }
 
+static bool is_own(const job *j, int64_t in_tile, int64_t out_tile)
+{
+    const int64_t square = in_tile / 2 * squares_across(&j->l) + out_tile / 2;
+    return square >= j->squares.begin && square < j->squares.end;
+}
+
 // Where columns are folded there are few weights: one by one.
 static void write_folded(const job *j)
 {
@@ -408,6 +424,7 @@ static void write_folded(const job *j)
         const int64_t channel = channel_at(l, n);
         if (channel >= l->outs) continue;
         for (int64_t i = 0; i < l->ins; i++) {
+            if (!is_own(j, i / TILE_CHANNELS, n / TILE_CHANNELS)) continue;
             for (int64_t ky = 0; ky < a->kernel_h; ky++) {
                 const int64_t kx = l->fold_in ? i / a->channels_in
                                               : a->kernel_w - 1 - channel / a->channels_out;
@@ -502,13 +519,28 @@ static void write_bias(const job *j)
 
 static void write_results(const job *j)
 {
-    if (j->a->db) write_bias(j);
+    if (has_bias(j->a)) write_bias(j);
     if (j->l.fold_in || j->l.fold_out) {
         write_folded(j);
         return;
     }
-    for (int64_t tile = 0; tile < j->l.in_tiles * j->l.out_tiles; tile++)
-        write_tile(j, tile / j->l.out_tiles, tile % j->l.out_tiles);
+    for (int64_t in = j->in.begin; in < j->in.end; in++)
+        for (int64_t out = j->out.begin; out < j->out.end; out++)
+            if (is_own(j, in, out)) write_tile(j, in, out);
+}
+
+// The sums of bias need every output.
+static void choose_squares(job *j)
+{
+    const tile_layout *l = &j->l;
+    const int64_t across = squares_across(l);
+    const unit_range own = units_of_part(j->a, (l->in_tiles + 1) / 2 * across);
+    const bool one_line = own.begin / across == (own.end - 1) / across && !has_bias(j->a);
+    j->squares = own;
+    j->in.begin = own.begin / across * 2;
+    j->in.end = least(((own.end - 1) / across + 1) * 2, l->in_tiles);
+    j->out.begin = one_line ? own.begin % across * 2 : 0;
+    j->out.end = one_line ? least(((own.end - 1) % across + 1) * 2, l->out_tiles) : l->out_tiles;
 }
 
 // Eight tiles of 16 rows of 64 bytes. A constant: compilers do not know that the instruction reads
@@ -526,6 +558,8 @@ void zn_conv_weight_gradient_amx(const zn_conv_weight_gradient_args *a, void *sc
 {
     job j = {.a = a, .l = tile_layout_make(a), .sums = scratch};
     uint8_t *base = scratch;
+    choose_squares(&j);
+    if (j.squares.begin == j.squares.end && !has_bias(a)) return;
     j.bias = (float *)(base + j.l.bias_at);
     j.src = base + j.l.src_at;
     j.dy = base + j.l.dy_at;
@@ -540,7 +574,7 @@ void zn_conv_weight_gradient_amx(const zn_conv_weight_gradient_args *a, void *sc
             prepare_src(&j, row * a->stride + i, i);
         for (int64_t i = 0; i < rows; i++) {
             prepare_dy(&j, row + i, i);
-            if (a->db && j.l.fold_out) add_bias(&j, row + i);
+            if (has_bias(a) && j.l.fold_out) add_bias(&j, row + i);
         }
         look_ahead(&j, row + rows);
         add_band(&j, rows, row == 0);
