@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the library with its headers, its CMake package and its pkg-config file, the program,
-# the calibrations where both look for them, and the licences. Everything finds everything relative to itself, so an
+# the model_files where both look for them, and the licences. Everything finds everything relative to itself, so an
 # installed tree can be moved. docs/PACKAGING.md shows the tree.
 include(CMakePackageConfigHelpers)
 
@@ -20,8 +20,8 @@ endif()
 
 install(TARGETS zenith EXPORT zenith-targets)
 install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
-file(GLOB calibrations CONFIGURE_DEPENDS models/*.calib.json)
-install(FILES ${calibrations} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
+file(GLOB model_files CONFIGURE_DEPENDS models/*.calib.json models/*.safetensors models/LICENSE.taesd)
+install(FILES ${model_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
 install(FILES LICENSE NOTICE TYPE DOC)
 
 # find_package(zenith), then target_link_libraries(program zenith::zenith). Before 1.0 a minor version may break callers.
