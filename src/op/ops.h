@@ -97,6 +97,17 @@ typedef struct zn_difference_attributes {
     float epsilon; // of ZN_DIFFERENCE_CHARBONNIER
 } zn_difference_attributes;
 
+typedef enum zn_hinge {
+    ZN_HINGE_HIGH = 0, // mean of max(margin - x, 0): x should be high
+    ZN_HINGE_LOW,      // mean of max(margin + x, 0): x should be low
+    ZN_HINGE_NONE      // mean of -x: the higher, the better
+} zn_hinge;
+
+typedef struct zn_hinge_attributes {
+    zn_hinge kind;
+    float margin;
+} zn_hinge_attributes;
+
 enum { ZN_SCALAR_SUM_INPUTS = 4 };
 typedef struct zn_scalar_sum_attributes {
     float weights[ZN_SCALAR_SUM_INPUTS];
@@ -131,6 +142,8 @@ zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *g
 // One number [1], f32, whatever the types of a and b, which have one shape.
 zn_node *zn_difference_loss(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
                             zn_difference_attributes how);
+// One number [1], f32, of a map of scores.
+zn_node *zn_hinge_loss(zn_graph *graph, const char *name, zn_node *x, zn_hinge_attributes how);
 // sum of weights[i] * numbers[i], each [1].
 zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,
                        const float *weights, int count);
@@ -156,5 +169,7 @@ zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
 zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
                                      zn_node *dloss, const zn_difference_attributes *how);
+zn_node *zn_hinge_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
+                                const zn_hinge_attributes *how);
 
 #endif

@@ -30,7 +30,7 @@ struct zn_batch_runner {
     int64_t crop;
     size_t most;
     uint64_t state; // counts changes of the parameters
-    float scale;    // of the loss: the graph's only scalar, where it has one
+    float scalars[ZN_TRAIN_SCALARS];
     float *numbers; // of each picture of a batch
     worker *workers;
     // The batch in work
@@ -65,8 +65,8 @@ zenith_status zn_batch_runner_create(zn_executor *executor, const zn_cpu *cpu,
     if (!r) return zn_fail_memory(err, sizeof *r);
     zenith_status status;
     const size_t streams = (size_t)zn_executor_streams(executor);
-    *r = (zn_batch_runner){
-        .executor = executor, .cpu = *cpu, .crop = crop, .most = most, .scale = 1};
+    *r = (zn_batch_runner){.executor = executor, .cpu = *cpu, .crop = crop, .most = most};
+    for (int i = 0; i < ZN_TRAIN_SCALARS; i++) r->scalars[i] = 1;
     for (int g = 0; g < GRAPHS; g++) r->graphs[g] = graphs[g];
     r->numbers = zn_alloc(most * graphs[0]->numbers * sizeof *r->numbers);
     r->turns = zn_alloc((graphs[0]->gradients_count + 1) * sizeof *r->turns);
@@ -115,9 +115,9 @@ void zn_batch_runner_changed(zn_batch_runner *r, const void *begin, size_t bytes
     r->state++;
 }
 
-void zn_batch_runner_scale(zn_batch_runner *r, float scale)
+void zn_batch_runner_set(zn_batch_runner *r, zn_train_scalar which, float value)
 {
-    r->scale = scale;
+    r->scalars[which] = value;
 }
 
 const float *zn_batch_numbers(const zn_batch_runner *r, size_t index)
@@ -277,7 +277,10 @@ static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;
     picture p = {.runner = r, .worker = &r->workers[stream], .team = team};
-    const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = &r->scale};
+    const zn_train_graph *graph = r->graphs[r->graph];
+    float scalars[ZN_TRAIN_SCALARS]; // those that the graph has, in its order
+    for (int i = 0; i < graph->scalars_count; i++) scalars[i] = r->scalars[graph->scalars[i]];
+    const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = scalars};
     zn_error err = {0};
     zenith_status status = prepare(r, p.worker, &err);
     while (status == ZENITH_OK && take(&p, &status, &err)) {

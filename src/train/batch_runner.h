@@ -31,8 +31,8 @@ void zn_batch_runner_free(zn_batch_runner *runner); // NULL is fine
 // The trained parameters in these bytes have changed.
 void zn_batch_runner_changed(zn_batch_runner *runner, const void *begin, size_t bytes);
 
-// What gradients are multiplied by from now on, in a graph that has a loss scale; 1 at first.
-void zn_batch_runner_scale(zn_batch_runner *runner, float scale);
+// A number of the graphs, where they have it, from now on; 1 at first.
+void zn_batch_runner_set(zn_batch_runner *runner, zn_train_scalar which, float value);
 
 // Gives picture `index` of the batch: crop * crop * 3 bytes. Called on the executor's threads, one
 // call at a time, indices in order.
@@ -47,7 +47,8 @@ zenith_status zn_batch_gradients(zn_batch_runner *runner, size_t count, zn_batch
 zenith_status zn_batch_losses(zn_batch_runner *runner, size_t count, zn_batch_pixels_fn *pixels,
                               void *cookie, float *reconstructions, zn_error *err);
 
-// Of the last batch, the numbers of one picture: the loss, each loss, the mean square error.
+// Of the last batch, the numbers of one picture: the loss, each loss, the mean square error,
+// the discriminator's loss.
 const float *zn_batch_numbers(const zn_batch_runner *runner, size_t index);
 size_t zn_batch_memory(const zn_batch_runner *runner); // bytes of working memory and packed weights
 

@@ -10,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 4, KEPT = 2, NAME_ROOM = ZN_NAME_SIZE + 16 };
+enum { EMA = 3, BLOCKS = 4, KEPT = 2, NAME_ROOM = ZN_NAME_SIZE + 16 };
 static const char *const block_names[BLOCKS] = {"weights", "m", "v", "ema"};
 static const char head[] = "checkpoint-", tail[] = ".safetensors";
 
-static float *block_of(const zn_optimizer *o, int block)
+// A parameter's values in a block; NULL: it has none there.
+static float *values_of(const zn_optimizer *o, int block, const zn_train_parameter *p)
 {
     float *const blocks[BLOCKS] = {o->weights, o->m, o->v, o->ema};
-    return blocks[block];
+    if (!blocks[block] || (block == EMA && p->offset >= o->parts[0].end)) return NULL;
+    return blocks[block] + p->offset;
 }
 
 static zenith_status path_of(const char *folder, uint64_t step, char path[ZN_PATH_SIZE],
@@ -109,15 +111,17 @@ static size_t list_tensors(const zn_network *networks, size_t count, const zn_op
 {
     size_t n = 0;
     for (int b = 0; b < BLOCKS; b++) {
-        const float *block = block_of(o, b);
-        for (size_t i = 0; block && i < count; i++) {
-            for (size_t j = 0; j < networks[i].count; j++, n++) {
+        for (size_t i = 0; i < count; i++) {
+            for (size_t j = 0; j < networks[i].count; j++) {
                 const zn_train_parameter *p = &networks[i].parameters[j];
+                const float *values = values_of(o, b, p);
+                if (!values) continue;
                 zn_text_format(names[n], NAME_ROOM, "%s.%s", block_names[b], p->name);
                 tensors[n] = (zn_file_tensor){.name = names[n],
                                               .type = ZN_F32,
                                               .shape = p->tensor.desc.shape,
-                                              .data = (const uint8_t *)(block + p->offset)};
+                                              .data = (const uint8_t *)values};
+                n++;
             }
         }
     }
@@ -212,17 +216,18 @@ static zenith_status read_blocks(const zn_safetensors *file, const zn_network *n
 {
     char name[NAME_ROOM];
     for (int b = 0; b < BLOCKS; b++) {
-        float *block = block_of(o, b);
-        for (size_t i = 0; block && i < count; i++) {
+        for (size_t i = 0; i < count; i++) {
             for (size_t j = 0; j < networks[i].count; j++) {
                 const zn_train_parameter *p = &networks[i].parameters[j];
+                float *values = values_of(o, b, p);
+                if (!values) continue;
                 zn_text_format(name, sizeof name, "%s.%s", block_names[b], p->name);
                 const zn_file_tensor *tensor = zn_safetensors_find(file, name);
                 if (!tensor || !zn_shape_equal(&tensor->shape, &p->tensor.desc.shape))
                     return zn_fail(err, ZENITH_BAD_FILE,
                                    "the checkpoint lacks the tensor '%s', or it has another shape",
                                    name);
-                ZN_TRY(zn_safetensors_read_f32(tensor, block + p->offset, err));
+                ZN_TRY(zn_safetensors_read_f32(tensor, values, err));
             }
         }
     }

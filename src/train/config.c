@@ -38,7 +38,8 @@ typedef struct reading {
 } reading;
 
 static const char *const loss_names[ZN_LOSS_KINDS] = {
-    "l1", "mse", "charbonnier", "feature", "gradient", "walsh", "squeezenet", "stages", "latent"};
+    "l1",    "mse",        "charbonnier", "feature", "gradient",
+    "walsh", "squeezenet", "stages",      "latent",  "adversarial"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
@@ -50,6 +51,13 @@ bool zn_train_has_teacher(const zn_train_config *config)
     for (size_t i = 0; i < config->losses_count; i++)
         if (config->losses[i].teacher) return true;
     return false;
+}
+
+const zn_train_loss *zn_train_adversarial(const zn_train_config *config)
+{
+    for (size_t i = 0; i < config->losses_count; i++)
+        if (config->losses[i].kind == ZN_LOSS_ADVERSARIAL) return &config->losses[i];
+    return NULL;
 }
 
 // --- tables -------------------------------------------------------------------------------------
@@ -125,6 +133,10 @@ static const field optimizer_fields[] = {
     A_NUMBER("loss_scale", optimizer.loss_scale, 1, 1e30),
     AN_INTEGER("scale_window", optimizer.scale_window, 1, 1e12, false),
     END};
+static const field discriminator_fields[] = {
+    A_NUMBER("lr", discriminator.lr, 0, 1000),
+    AN_INTEGER("start", discriminator.start, 0, 1e12, false),
+    AN_INTEGER("width", discriminator.width, 1, 1024, false), END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                AN_OBJECT("init", init_fields, false),
@@ -136,6 +148,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_INTEGER("accumulate", accumulate, 1, 65536, false),
                                AN_INTEGER("steps", steps, 1, 1e12, true),
                                AN_OBJECT("optimizer", optimizer_fields, false),
+                               AN_OBJECT("discriminator", discriminator_fields, false),
                                {"losses", LOSSES, 0, 0, 0, true, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
@@ -221,8 +234,8 @@ static zenith_status read_loss(const reading *r, const zn_json *value, zn_train_
 {
     const char *wanted =
         "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of l1, mse, "
-        "charbonnier, feature, gradient, walsh, squeezenet, stages, latent, and if it is to "
-        "compare with the frozen model's picture \"target\": \"teacher\"";
+        "charbonnier, feature, gradient, walsh, squeezenet, stages, latent, adversarial, and if "
+        "it is to compare with the frozen model's picture \"target\": \"teacher\"";
     const char *name, *target = "image";
     bool has_target = zn_json_is_object(value) && zn_json_has(value, "target");
     if (!zn_json_is_object(value) || zn_json_size(value) != (has_target ? 3 : 2) ||
@@ -329,6 +342,7 @@ static void set_defaults(zn_train_config *c)
                                         .weight_decay = 0.01,
                                         .clip = 1,
                                         .ema = 0.999};
+    c->discriminator = (zn_train_discriminator){.lr = 2e-4, .width = 32};
     c->dtype = ZN_F32;
     c->log_every = 1;
     c->checkpoint_every = 1000;
@@ -349,6 +363,22 @@ static zenith_status check_scale(zn_train_config *c, zn_error *err)
     if (o->scale_window == 0) o->scale_window = 2000;
     if (frexp(o->loss_scale, &exponent) == 0.5) return ZENITH_OK;
     return zn_fail(err, ZENITH_BAD_FILE, "\"optimizer.loss_scale\" must be a power of two");
+}
+
+static zenith_status check_discriminator(const zn_train_config *c, zn_error *err)
+{
+    size_t losses = 0;
+    for (size_t i = 0; i < c->losses_count; i++) losses += c->losses[i].kind == ZN_LOSS_ADVERSARIAL;
+    if (losses > 1)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "there is one discriminator: \"losses\" must not have two of the kind "
+                       "adversarial");
+    if (losses == 0 && zn_json_has(c->document, "discriminator"))
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"discriminator\" is for a loss of the kind adversarial");
+    if (c->discriminator.start >= c->steps)
+        return zn_fail(err, ZENITH_BAD_FILE, "\"discriminator.start\" must be below \"steps\"");
+    return ZENITH_OK;
 }
 
 // What no single key can say.
@@ -384,6 +414,7 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
                                : zn_fail(err, ZENITH_BAD_FILE, "a JSON object is expected");
     if (status == ZENITH_OK) status = check(c, err);
     if (status == ZENITH_OK) status = check_scale(c, err);
+    if (status == ZENITH_OK) status = check_discriminator(c, err);
     if (status != ZENITH_OK) zn_error_prefix(err, where);
     return status;
 }
@@ -466,6 +497,20 @@ static void put_optimizer(writing *w, const zn_train_optimizer *o)
     put_integer(w, "optimizer.scale_window", o->scale_window);
 }
 
+static void put_losses(writing *w, const zn_train_config *c)
+{
+    for (size_t i = 0; i < c->losses_count; i++) {
+        char key[48];
+        zn_text_format(key, sizeof key, "losses.%zu.%s%s", i, loss_names[c->losses[i].kind],
+                       c->losses[i].teacher ? ".teacher" : "");
+        put_number(w, key, c->losses[i].weight);
+    }
+    if (!zn_train_adversarial(c)) return;
+    put_number(w, "discriminator.lr", c->discriminator.lr);
+    put_integer(w, "discriminator.start", c->discriminator.start);
+    put_integer(w, "discriminator.width", c->discriminator.width);
+}
+
 zenith_status zn_train_config_identity(const zn_train_config *c, const char *frozen,
                                        const char *squeezenet, char **out, zn_error *err)
 {
@@ -486,12 +531,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put_integer(&w, "accumulate", c->accumulate);
     put_integer(&w, "steps", c->steps);
     put_optimizer(&w, &c->optimizer);
-    for (size_t i = 0; i < c->losses_count; i++) {
-        char key[48];
-        zn_text_format(key, sizeof key, "losses.%zu.%s%s", i, loss_names[c->losses[i].kind],
-                       c->losses[i].teacher ? ".teacher" : "");
-        put_number(&w, key, c->losses[i].weight);
-    }
+    put_losses(&w, c);
     put(&w, "dtype", zn_type_name((zn_type)c->dtype));
     if (frozen) put(&w, "frozen.sha256", frozen);
     if (squeezenet) put(&w, "squeezenet.sha256", squeezenet);

@@ -32,6 +32,7 @@ typedef enum zn_loss_kind {
     ZN_LOSS_SQUEEZENET, // the distance of docs/EVALUATION.md
     ZN_LOSS_STAGES, // the same distance of what is inside the frozen encoder, at each resolution
     ZN_LOSS_LATENT, // L1 of the latent and the frozen encoder's
+    ZN_LOSS_ADVERSARIAL, // what a discriminator that is trained beside the network thinks of it
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
@@ -52,6 +53,13 @@ typedef struct zn_train_optimizer {
     double loss_scale;    // of f16, to begin with: a power of two; 0: none
     int64_t scale_window; // steps without an overflow after which it is doubled
 } zn_train_optimizer;
+
+// Of the network that learns to tell reconstructions from photographs (discriminator.h).
+typedef struct zn_train_discriminator {
+    double lr;
+    int64_t start; // steps before the loss has its weight
+    int64_t width; // channels of the first layer
+} zn_train_discriminator;
 
 typedef struct zn_train_data {
     const char *sources[ZN_TRAIN_SOURCES];
@@ -88,6 +96,7 @@ typedef struct zn_train_config {
     zn_train_optimizer optimizer;
     zn_train_loss losses[ZN_TRAIN_LOSSES];
     size_t losses_count;
+    zn_train_discriminator discriminator;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int64_t threads;
     bool recompute; // maps that gradients need are computed again, for less memory; the same bits
@@ -97,6 +106,8 @@ typedef struct zn_train_config {
 
 // Whether a loss compares with the frozen model's picture.
 bool zn_train_has_teacher(const zn_train_config *config);
+// The adversarial loss; NULL: there is none, and no discriminator.
+const zn_train_loss *zn_train_adversarial(const zn_train_config *config);
 
 zenith_status zn_train_config_open(const char *path, zn_train_config *out, zn_error *err);
 // From text; `where` names it in messages.

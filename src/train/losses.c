@@ -122,6 +122,9 @@ zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss
         return filtered(graph, kind, a, b, walsh_filter(graph), WALSH);
     case ZN_LOSS_SQUEEZENET:
         return zn_squeezenet_loss(graph, in->squeezenet, a, b);
+    case ZN_LOSS_ADVERSARIAL:
+        return zn_hinge_loss(graph, "adversarial", in->scores,
+                             (zn_hinge_attributes){.kind = ZN_HINGE_NONE});
     case ZN_LOSS_KINDS:
         break;
     }

@@ -20,7 +20,7 @@ typedef struct factors {
 
 typedef struct work {
     zn_optimizer *optimizer;
-    factors factors;
+    factors factors[ZN_OPTIMIZER_PARTS];
     void (*piece)(const struct work *work, size_t index, size_t begin, size_t end);
     atomic_size_t next;
 } work;
@@ -42,23 +42,30 @@ zenith_status zn_optimizer_create(const zn_train_optimizer *settings, size_t cou
                                   zn_error *err)
 {
     size_t pieces = (count + ZN_OPTIMIZER_PIECE - 1) / ZN_OPTIMIZER_PIECE;
-    zn_optimizer o = {.settings = *settings,
-                      .count = count,
-                      .all_steps = all_steps,
-                      .run = run,
-                      .scale = first_scale(settings),
-                      .weights = block(count),
-                      .gradient = block(count),
-                      .m = block(count),
-                      .v = block(count),
-                      .ema = settings->ema > 0 ? block(count) : NULL,
-                      .squares = zn_alloc_zero(pieces * sizeof(double))};
+    zn_optimizer o = {
+        .parts = {{.settings = *settings, .end = count}, {.begin = count, .end = count}},
+        .count = count,
+        .all_steps = all_steps,
+        .run = run,
+        .scale = first_scale(settings),
+        .weights = block(count),
+        .gradient = block(count),
+        .m = block(count),
+        .v = block(count),
+        .ema = settings->ema > 0 ? block(count) : NULL,
+        .squares = zn_alloc_zero(pieces * sizeof(double))};
     if (!o.weights || !o.gradient || !o.m || !o.v || (settings->ema > 0 && !o.ema) || !o.squares) {
         zn_optimizer_free(&o);
         return zn_fail_memory(err, count * sizeof(float));
     }
     *out = o;
     return ZENITH_OK;
+}
+
+void zn_optimizer_divide(zn_optimizer *o, size_t begin, const zn_train_optimizer *settings)
+{
+    o->parts[0].end = begin;
+    o->parts[1] = (zn_optimizer_part){.settings = *settings, .begin = begin, .end = o->count};
 }
 
 void zn_optimizer_free(zn_optimizer *o)
@@ -101,7 +108,8 @@ static void sum_squares(const work *w, size_t index, size_t begin, size_t end)
 
 static void update(const work *w, size_t index, size_t begin, size_t end)
 {
-    const factors f = w->factors;
+    const bool second = begin >= w->optimizer->parts[1].begin;
+    const factors f = w->factors[second];
     float *restrict weights = w->optimizer->weights, *restrict m = w->optimizer->m;
     float *restrict v = w->optimizer->v;
     const float *restrict gradient = w->optimizer->gradient;
@@ -112,7 +120,7 @@ static void update(const work *w, size_t index, size_t begin, size_t end)
         v[i] = v[i] * f.beta2 + f.second * g * g;
         weights[i] = weights[i] * f.kept - f.step * (m[i] / (sqrtf(v[i]) / f.root + f.eps));
     }
-    float *restrict ema = w->optimizer->ema;
+    float *restrict ema = second ? NULL : w->optimizer->ema;
     for (size_t i = begin; ema && i < end; i++) ema[i] += f.fade * (weights[i] - ema[i]);
 }
 
@@ -146,12 +154,12 @@ static zenith_status run(work *w, zn_error *err)
     return zn_executor_run(executor, run_stream, w, zn_executor_streams(executor), err);
 }
 
-static factors factors_for(const zn_optimizer *o, double rate, float scale)
+static factors factors_for(const zn_optimizer_part *part, uint64_t step, float scale)
 {
-    const zn_train_optimizer *s = &o->settings;
-    double t = (double)(o->step + 1);
+    const zn_train_optimizer *s = &part->settings;
+    double t = (double)(step + 1), rate = part->lr;
     double first = 1 - pow(s->beta1, t), second = 1 - pow(s->beta2, t), clip = 1;
-    if (s->clip > 0 && o->norm > 0) clip = fmin(1, s->clip / (o->norm + 1e-6));
+    if (s->clip > 0 && part->norm > 0) clip = fmin(1, s->clip / (part->norm + 1e-6));
     return (factors){.gradient = (float)((double)scale * clip),
                      .kept = (float)(1 - rate * s->weight_decay),
                      .first = (float)(1 - s->beta1),
@@ -190,9 +198,17 @@ static void note_success(zn_optimizer *o)
     zn_loss_scale *scale = &o->scale;
     o->overflowed = false;
     o->step++;
-    if (!scale->used || ++scale->steps < (uint64_t)o->settings.scale_window) return;
+    if (!scale->used || ++scale->steps < (uint64_t)o->parts[0].settings.scale_window) return;
     scale->steps = 0;
     if (scale->exponent < ZN_LARGEST_SCALE) scale->exponent++;
+}
+
+static double norm_of(const zn_optimizer *o, const zn_optimizer_part *part, float scale)
+{
+    double squares = 0;
+    for (size_t i = part->begin; i < part->end; i += ZN_OPTIMIZER_PIECE)
+        squares += o->squares[i / ZN_OPTIMIZER_PIECE];
+    return sqrt(squares) * (double)scale;
 }
 
 zenith_status zn_optimizer_step(zn_optimizer *o, float share, zn_error *err)
@@ -200,12 +216,13 @@ zenith_status zn_optimizer_step(zn_optimizer *o, float share, zn_error *err)
     const float scale = share / zn_optimizer_scale(o);
     work w = {.optimizer = o, .piece = sum_squares};
     ZN_TRY(run(&w, err));
-    double squares = 0;
-    for (size_t i = 0; i * ZN_OPTIMIZER_PIECE < o->count; i++) squares += o->squares[i];
-    o->norm = sqrt(squares) * (double)scale;
-    if (!isfinite(o->norm)) return refuse(o, err);
-    o->lr = zn_optimizer_rate(&o->settings, o->step, o->all_steps);
-    w.factors = factors_for(o, o->lr, scale);
+    for (int i = 0; i < ZN_OPTIMIZER_PARTS; i++) {
+        zn_optimizer_part *part = &o->parts[i];
+        part->norm = norm_of(o, part, scale);
+        if (!isfinite(part->norm)) return refuse(o, err);
+        part->lr = zn_optimizer_rate(&part->settings, o->step, o->all_steps);
+        w.factors[i] = factors_for(part, o->step, scale);
+    }
     w.piece = update;
     ZN_TRY(run(&w, err));
     note_success(o);

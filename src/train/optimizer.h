@@ -10,6 +10,9 @@
 // that is not finite has overflowed: the step is not done, and the scale is halved. It is doubled
 // after so many steps without. It is a power of two, so it changes no bit of what f16 can hold.
 //
+// A discriminator's parameters are a second part of the blocks, after the model's: a rate, moments, decay
+// and norm of their own, and no average. Both parts make their steps together, or neither does.
+//
 // The blocks are cut into pieces of ZN_OPTIMIZER_PIECE elements. An element's new value depends on
 // that element alone, and the norm is summed piece by piece, in their order: whichever thread takes
 // which pieces, the bits are the same.
@@ -28,16 +31,23 @@ typedef struct zn_loss_scale {
     uint64_t overflows; // of the whole run
 } zn_loss_scale;
 
-typedef struct zn_optimizer {
+typedef struct zn_optimizer_part {
     zn_train_optimizer settings;
-    size_t count; // elements of each block
+    size_t begin, end; // elements
+    double norm;       // of the last gradient
+    double lr;         // of the last step
+} zn_optimizer_part;
+
+enum { ZN_OPTIMIZER_PARTS = 2 };
+
+typedef struct zn_optimizer {
+    zn_optimizer_part parts[ZN_OPTIMIZER_PARTS]; // the model's; the discriminator's, maybe empty
+    size_t count;                                // elements of each block
     float *weights, *gradient, *m, *v;
-    float *ema;         // NULL: none
+    float *ema;         // of the first part; NULL: none
     double *squares;    // of each piece of the gradient
     uint64_t step;      // steps done
-    double norm;        // of the last gradient
     zn_executor *run;   // may be NULL: this thread does it all
-    double lr;          // of the last step
     uint64_t all_steps; // at which the cosine ends
     zn_loss_scale scale;
     bool overflowed; // the last gradient was not finite, and its step was not done
@@ -47,6 +57,8 @@ typedef struct zn_optimizer {
 zenith_status zn_optimizer_create(const zn_train_optimizer *settings, size_t count,
                                   uint64_t all_steps, zn_executor *run, zn_optimizer *out,
                                   zn_error *err);
+// Elements from `begin` on, a multiple of ZN_OPTIMIZER_PIECE, become the second part.
+void zn_optimizer_divide(zn_optimizer *optimizer, size_t begin, const zn_train_optimizer *settings);
 void zn_optimizer_free(zn_optimizer *optimizer); // zeroes it; a zeroed one is fine
 
 // The rate of step number `step` (from 0).

@@ -10,9 +10,12 @@
 #include "src/graph/gradient.h"
 #include "src/graph/passes.h"
 #include "src/op/ops.h"
+#include "src/train/discriminator.h"
 #include "src/train/losses.h"
 
 #include <string.h>
+
+static const char *const scalar_names[ZN_TRAIN_SCALARS] = {"loss_scale", "adversary"};
 
 // More work for recomputation: in theory a third computes every map twice.
 static const double recompute_share = 0.3;
@@ -22,9 +25,12 @@ typedef struct building {
     const zn_train_networks *networks;
     zn_graph *graph;
     zn_node *latent, *reconstruction;
-    zn_node **parameters; // of the trained networks
+    zn_node *loss_scale;  // NULL: there is none
+    zn_node *scores;      // of the reconstruction; NULL: there is no discriminator
+    zn_node *opponent;    // the discriminator's loss
+    zn_node **parameters; // of the trained networks; the discriminator's behind them
     const zn_train_parameter **sources;
-    size_t count;
+    size_t count; // of the trained networks
 } building;
 
 // --- the plain graph ----------------------------------------------------------------------------
@@ -90,6 +96,21 @@ static void build_teacher(building *b, const zn_features *encoder, zn_loss_input
         in->teacher_features = build_features(b, "teacher.", in->teacher);
 }
 
+// Judges the reconstruction, and what it should look like.
+static void build_discriminator(building *b, zn_loss_inputs *in)
+{
+    const zn_network *network = b->networks->discriminator;
+    if (!network) return;
+    const bool teacher = zn_train_adversarial(b->config)->teacher;
+    zn_node **nodes = b->parameters + b->count;
+    for (size_t i = 0; i < network->count; i++) b->sources[b->count + i] = &network->parameters[i];
+    zn_node *wanted = zn_discriminator_build(network, b->graph,
+                                             teacher ? in->teacher : in->original, nodes);
+    b->scores = zn_discriminator_build(network, b->graph, in->reconstruction, nodes);
+    b->opponent = zn_discriminator_loss(b->graph, wanted, b->scores);
+    in->scores = b->scores;
+}
+
 static zn_loss_inputs build_pictures(building *b)
 {
     const zn_train_networks *n = b->networks;
@@ -107,34 +128,60 @@ static zn_loss_inputs build_pictures(building *b)
     build_teacher(b, &encoder, &in);
     if (needs_features(b->config, false) || needs_features(b->config, true))
         in.reconstruction_features = build_features(b, "feature.", in.reconstruction);
+    build_discriminator(b, &in);
     return in;
+}
+
+// The losses by themselves, and their sum.
+static zn_node *build_loss(building *b, const zn_loss_inputs *in, zn_node *values[ZN_TRAIN_LOSSES])
+{
+    const zn_train_config *config = b->config;
+    zn_node *terms[ZN_TRAIN_LOSSES];
+    for (size_t i = 0; i < config->losses_count; i++) {
+        terms[i] = values[i] = zn_loss_build(b->graph, &config->losses[i], in);
+        if (config->losses[i].kind != ZN_LOSS_ADVERSARIAL) continue;
+        zn_node *share = zn_graph_scalar(b->graph, scalar_names[ZN_TRAIN_ADVERSARY]);
+        terms[i] = zn_scale(b->graph, "adversarial.term", values[i], share);
+    }
+    return zn_loss_sum(b->graph, config->losses, terms, config->losses_count);
 }
 
 static zn_node *scaled(building *b, zn_node *loss)
 {
     if (b->config->dtype != ZN_F16) return loss;
-    return zn_scale(b->graph, "scaled", loss, zn_graph_scalar(b->graph, "loss_scale"));
+    if (!b->loss_scale)
+        b->loss_scale = zn_graph_scalar(b->graph, scalar_names[ZN_TRAIN_LOSS_SCALE]);
+    return zn_scale(b->graph, "scaled", loss, b->loss_scale);
+}
+
+// Of the trained networks by the loss, of the discriminator by its own; how many there are of both.
+static size_t build_gradients(building *b, zn_node *loss, zn_node **results)
+{
+    const zn_network *network = b->networks->discriminator;
+    zn_graph_gradients(b->graph, scaled(b, loss), b->parameters, b->count, zn_add, results);
+    if (!network) return b->count;
+    zn_graph_gradients(b->graph, scaled(b, b->opponent), b->parameters + b->count, network->count,
+                       zn_add, results + b->count);
+    return b->count + network->count;
 }
 
 static void build_outputs(building *b, const zn_loss_inputs *in, bool gradients, zn_node **results,
                           zn_train_graph *out)
 {
-    const zn_train_config *config = b->config;
+    const size_t losses = b->config->losses_count;
     zn_node *values[ZN_TRAIN_LOSSES];
-    for (size_t i = 0; i < config->losses_count; i++)
-        values[i] = zn_loss_build(b->graph, &config->losses[i], in);
-    zn_node *loss = zn_loss_sum(b->graph, config->losses, values, config->losses_count);
+    zn_node *loss = build_loss(b, in, values);
     zn_node *error = zn_difference_loss(b->graph, "error", in->reconstruction, in->original,
                                         (zn_difference_attributes){.kind = ZN_DIFFERENCE_MSE});
-    if (gradients)
-        zn_graph_gradients(b->graph, scaled(b, loss), b->parameters, b->count, zn_add, results);
+    const size_t count = gradients ? build_gradients(b, loss, results) : 0;
     if (b->graph->status != ZENITH_OK) return;
     zn_graph_output(b->graph, loss);
-    for (size_t i = 0; i < config->losses_count; i++) zn_graph_output(b->graph, values[i]);
+    for (size_t i = 0; i < losses; i++) zn_graph_output(b->graph, values[i]);
     zn_graph_output(b->graph, error);
-    out->numbers = config->losses_count + 2;
+    if (b->opponent) zn_graph_output(b->graph, b->opponent);
+    out->numbers = losses + (b->opponent ? 3 : 2);
     if (!gradients) zn_graph_output(b->graph, in->reconstruction);
-    for (size_t i = 0; gradients && i < b->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!results[i]) continue; // the loss does not depend on it
         out->gradients[out->gradients_count++] = b->sources[i];
         zn_graph_output(b->graph, results[i]);
@@ -158,6 +205,7 @@ static zn_precision precision(void *cookie, const zn_node *node)
     bool between = is_value(node, b->latent) || is_value(node, b->reconstruction);
     const zn_node *picture = b->reconstruction; // perhaps a copy of what the last layer computes
     if (picture->op->traits & ZN_OP_FOLLOWS) between |= is_value(node, picture->inputs[0]);
+    if (b->scores) between |= is_value(node, b->scores);
     if (between) return ZN_PRECISION_STORED;
     bool frozen = b->networks->encoder_frozen && strncmp(node->name, "encoder.", 8) == 0;
     if (!frozen || !encoder->family->precision) return ZN_PRECISION_PLAIN;
@@ -191,6 +239,16 @@ fail:
     return status;
 }
 
+static void find_scalars(zn_train_graph *out)
+{
+    for (size_t i = 0; i < out->graph.count; i++) {
+        const zn_node *node = out->graph.nodes[i];
+        for (int k = 0; node->kind == ZN_NODE_SCALAR && k < ZN_TRAIN_SCALARS; k++)
+            if (strcmp(node->name, scalar_names[k]) == 0)
+                out->scalars[out->scalars_count++] = (zn_train_scalar)k;
+    }
+}
+
 zenith_status zn_train_graph_create(const zn_train_config *config,
                                     const zn_train_networks *networks, bool gradients,
                                     const zn_cpu *cpu, zn_train_graph *out, zn_error *err)
@@ -199,6 +257,7 @@ zenith_status zn_train_graph_create(const zn_train_config *config,
     zn_graph *graph = &out->plain;
     zn_graph_begin(graph, err);
     size_t most = networks->encoder->count + networks->decoder->count;
+    if (networks->discriminator) most += networks->discriminator->count;
     building b = {.config = config,
                   .networks = networks,
                   .graph = graph,
@@ -211,6 +270,7 @@ zenith_status zn_train_graph_create(const zn_train_config *config,
         const zn_loss_inputs in = build_pictures(&b);
         build_outputs(&b, &in, gradients, results, out);
         status = finish(&b, gradients && config->recompute, cpu, out, err);
+        if (status == ZENITH_OK) find_scalars(out);
     } else {
         status = zn_fail_memory(err, most * sizeof(zn_node *));
     }

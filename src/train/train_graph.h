@@ -8,8 +8,12 @@
 //       ├───────────────────────────────────────────────────────┤
 //       └─ frozen encoder ── frozen decoder ── teacher's picture ┘ (if a loss compares with it)
 //
-// Outputs, in this order: the loss, each loss by itself, the mean square error, and then either the
-// gradients of the parameters or the reconstruction.
+// With an adversarial loss the graph has the discriminator too, of both pictures, and a second set of
+// gradients: those of its own loss, which do not go into the model. So a step of both is made from the
+// same pictures.
+//
+// Outputs, in this order: the loss, each loss by itself, the mean square error, the discriminator's
+// loss if there is one, and then either the gradients of the parameters or the reconstruction.
 #ifndef ZN_TRAIN_TRAIN_GRAPH_H
 #define ZN_TRAIN_TRAIN_GRAPH_H
 
@@ -22,14 +26,24 @@ typedef struct zn_train_networks {
     // What losses compare with: features of the frozen encoder, the frozen model's picture. NULL: no
     // loss needs it.
     const zn_network *frozen_encoder, *frozen_decoder;
-    const zn_weights *squeezenet; // of ZN_LOSS_SQUEEZENET; NULL: not needed
+    const zn_weights *squeezenet;    // of ZN_LOSS_SQUEEZENET; NULL: not needed
+    const zn_network *discriminator; // of ZN_LOSS_ADVERSARIAL; NULL: not needed
     bool encoder_frozen, decoder_frozen;
 } zn_train_networks;
 
+// Numbers that are set for each run.
+typedef enum zn_train_scalar {
+    ZN_TRAIN_LOSS_SCALE = 0, // of gradients in f16
+    ZN_TRAIN_ADVERSARY,      // of the adversarial loss, beside its weight
+    ZN_TRAIN_SCALARS
+} zn_train_scalar;
+
 typedef struct zn_train_graph {
-    zn_graph plain; // owns constants that the other points to
-    zn_graph graph; // fused and typed
-    size_t numbers; // outputs before the gradients or the reconstruction
+    zn_graph plain;                            // owns constants that the other points to
+    zn_graph graph;                            // fused and typed
+    size_t numbers;                            // outputs before the gradients or the reconstruction
+    zn_train_scalar scalars[ZN_TRAIN_SCALARS]; // that it has, in its order
+    int scalars_count;
     // Of a graph with gradients: output numbers + i is that of gradients[i].
     const zn_train_parameter **gradients;
     size_t gradients_count;

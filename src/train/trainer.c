@@ -9,6 +9,7 @@
 #include "src/train/batch_runner.h"
 #include "src/train/checkpoint.h"
 #include "src/train/data.h"
+#include "src/train/discriminator.h"
 #include "src/train/plot.h"
 #include "src/train/ranks.h"
 #include "src/train/sample_grid.h"
@@ -25,8 +26,9 @@ typedef struct trainer {
     zn_train_config config;
     zn_ranks ranks;
     zn_model *start, *frozen;
-    zn_network trained[2];
-    size_t trained_count;
+    zn_network trained[3]; // parts of the model; behind them the discriminator, if there is one
+    size_t trained_count;  // parts of the model
+    size_t kept_count;     // of all of them
     zn_network frozen_encoder, frozen_decoder;
     zn_weights *squeezenet;
     zn_train_networks networks;
@@ -148,6 +150,17 @@ static zenith_status open_squeezenet(trainer *t, zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status open_discriminator(trainer *t, zn_error *err)
+{
+    t->kept_count = t->trained_count;
+    if (!zn_train_adversarial(&t->config)) return ZENITH_OK;
+    zn_network *network = &t->trained[t->kept_count];
+    ZN_TRY(zn_discriminator_create(t->config.discriminator.width, network, err));
+    t->kept_count++;
+    t->networks.discriminator = network;
+    return ZENITH_OK;
+}
+
 static zenith_status open_networks(trainer *t, zn_error *err)
 {
     const zn_train_config *c = &t->config;
@@ -161,6 +174,7 @@ static zenith_status open_networks(trainer *t, zn_error *err)
                        variant->name);
     ZN_TRY(open_trained(t, variant, err));
     ZN_TRY(open_frozen(t, variant, err));
+    ZN_TRY(open_discriminator(t, err));
     return open_squeezenet(t, err);
 }
 
@@ -185,15 +199,35 @@ static zenith_status take_weights(trainer *t, zn_network *network, zn_error *err
     return ZENITH_OK;
 }
 
+// The flat blocks: the model's elements, then the discriminator's, on a piece of their own.
+static zenith_status create_blocks(trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    const bool adversarial = t->networks.discriminator;
+    size_t elements = 0, begin = 0;
+    for (size_t i = 0; i < t->trained_count; i++)
+        elements = zn_network_place(&t->trained[i], elements);
+    if (adversarial) {
+        begin = zn_round_up(elements, ZN_OPTIMIZER_PIECE);
+        elements = zn_network_place(&t->trained[t->trained_count], begin);
+    }
+    ZN_TRY(zn_optimizer_create(&c->optimizer, elements, (uint64_t)c->steps, t->executor,
+                               &t->optimizer, err));
+    if (!adversarial) return ZENITH_OK;
+    const zn_train_optimizer settings = zn_discriminator_optimizer(&c->discriminator,
+                                                                   &c->optimizer);
+    zn_optimizer_divide(&t->optimizer, begin, &settings);
+    zn_network_randomise(&t->trained[t->trained_count], t->optimizer.weights,
+                         (uint64_t)c->init_seed + 2); // the model's parts have the two before
+    return ZENITH_OK;
+}
+
 // The flat block, filled with what the run begins with.
 static zenith_status open_optimizer(trainer *t, zn_error *err)
 {
     const zn_train_config *c = &t->config;
-    size_t elements = 0;
-    for (size_t i = 0; i < t->trained_count; i++)
-        elements = zn_network_place(&t->trained[i], elements);
-    ZN_TRY(zn_optimizer_create(&c->optimizer, elements, (uint64_t)c->steps, t->executor,
-                               &t->optimizer, err));
+    ZN_TRY(create_blocks(t, err));
+    const size_t elements = t->optimizer.count;
     float *weights = t->optimizer.weights;
     for (size_t i = 0; i < t->trained_count; i++) {
         if (t->start && !c->donor) {
@@ -205,7 +239,8 @@ static zenith_status open_optimizer(trainer *t, zn_error *err)
     }
     zn_model_unref(t->start); // its weights are copied
     t->start = NULL;
-    if (t->optimizer.ema) memcpy(t->optimizer.ema, weights, elements * sizeof *weights);
+    if (t->optimizer.ema)
+        memcpy(t->optimizer.ema, weights, t->optimizer.parts[0].end * sizeof *weights);
     if (c->accumulate == 1) return ZENITH_OK;
     t->group = zn_alloc_zero(elements * sizeof *weights);
     return t->group ? ZENITH_OK : zn_fail_memory(err, elements * sizeof *weights);
@@ -348,8 +383,8 @@ static zenith_status restore(trainer *t, zn_error *err)
                        "'%s' has checkpoints of a run already: go on with --resume, or choose "
                        "another \"output\"",
                        t->config.output);
-    return zn_checkpoint_read(t->config.output, t->trained, t->trained_count, &t->optimizer,
-                              &identity, err);
+    return zn_checkpoint_read(t->config.output, t->trained, t->kept_count, &t->optimizer, &identity,
+                              err);
 }
 
 static zenith_status open_output(trainer *t, zn_error *err)
@@ -401,21 +436,25 @@ static void add_to_means(const trainer *t, size_t count, double n, zn_step_facts
         facts->loss += (double)numbers[0] / n;
         for (size_t k = 0; k < losses; k++) facts->losses[k] += (double)numbers[1 + k] / n;
         facts->psnr += decibels((double)numbers[1 + losses]) / n;
+        if (t->networks.discriminator) facts->discriminator += (double)numbers[2 + losses] / n;
     }
 }
 
 static zenith_status sum_ranks(trainer *t, zn_step_facts *facts, zn_error *err)
 {
-    float numbers[ZN_TRAIN_LOSSES + 2] = {(float)facts->loss, (float)facts->psnr};
+    enum { OTHERS = 3 };
+    float numbers[ZN_TRAIN_LOSSES + OTHERS] = {(float)facts->loss, (float)facts->psnr,
+                                               (float)facts->discriminator};
     const size_t losses = t->config.losses_count;
     const double ranks = t->ranks.count;
     if (t->ranks.count == 1) return ZENITH_OK;
-    for (size_t k = 0; k < losses; k++) numbers[2 + k] = (float)facts->losses[k];
+    for (size_t k = 0; k < losses; k++) numbers[OTHERS + k] = (float)facts->losses[k];
     ZN_TRY(zn_ranks_sum(&t->ranks, t->optimizer.gradient, t->optimizer.count, err));
-    ZN_TRY(zn_ranks_sum(&t->ranks, numbers, losses + 2, err));
+    ZN_TRY(zn_ranks_sum(&t->ranks, numbers, losses + OTHERS, err));
     facts->loss = (double)numbers[0] / ranks;
     facts->psnr = (double)numbers[1] / ranks;
-    for (size_t k = 0; k < losses; k++) facts->losses[k] = (double)numbers[2 + k] / ranks;
+    facts->discriminator = (double)numbers[2] / ranks;
+    for (size_t k = 0; k < losses; k++) facts->losses[k] = (double)numbers[OTHERS + k] / ranks;
     return ZENITH_OK;
 }
 
@@ -445,13 +484,22 @@ static zenith_status check_loss(const trainer *t, const zn_step_facts *facts, zn
         (unsigned long long)facts->step);
 }
 
+// What the next step's graph is run with. The discriminator learns from the first step on, so that it
+// knows something when the model begins to listen to it.
+static void set_scalars(trainer *t)
+{
+    const bool listens = t->optimizer.step >= (uint64_t)t->config.discriminator.start;
+    zn_batch_runner_set(t->runner, ZN_TRAIN_LOSS_SCALE, zn_optimizer_scale(&t->optimizer));
+    zn_batch_runner_set(t->runner, ZN_TRAIN_ADVERSARY, listens ? 1 : 0);
+}
+
 static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
 {
     zn_optimizer *o = &t->optimizer;
     const size_t all = images_per_step(t) * (size_t)t->ranks.count;
     double begin = zn_clock_seconds();
     *facts = (zn_step_facts){.step = o->step + 1};
-    zn_batch_runner_scale(t->runner, zn_optimizer_scale(o));
+    set_scalars(t);
     ZN_TRY(accumulate(t, facts, err));
     ZN_TRY(sum_ranks(t, facts, err));
     ZN_TRY(check_loss(t, facts, err));
@@ -459,8 +507,9 @@ static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
     zn_batch_runner_changed(t->runner, o->weights, o->count * sizeof *o->weights);
     double seconds = zn_clock_seconds() - begin;
     t->step_seconds = t->step_seconds > 0 ? 0.9 * t->step_seconds + 0.1 * seconds : seconds;
-    facts->norm = o->norm;
-    facts->lr = o->lr;
+    facts->norm = o->parts[0].norm;
+    facts->lr = o->parts[0].lr;
+    facts->discriminator_norm = o->parts[1].norm;
     facts->loss_scale = o->scale.used ? (double)zn_optimizer_scale(o) : 0;
     facts->overflows = o->scale.overflows;
     facts->seconds = zn_clock_seconds() - t->begun;
@@ -474,7 +523,7 @@ static zenith_status write_checkpoint(trainer *t, zn_error *err)
 {
     const zn_run_identity identity = identity_of(t);
     if (!leads(t)) return ZENITH_OK;
-    return zn_checkpoint_write(t->config.output, t->trained, t->trained_count, &t->optimizer,
+    return zn_checkpoint_write(t->config.output, t->trained, t->kept_count, &t->optimizer,
                                &identity, err);
 }
 
@@ -634,7 +683,7 @@ static void release(trainer *t, bool well)
     zn_data_free(t->data);
     zn_optimizer_free(&t->optimizer);
     zn_executor_free(t->executor);
-    for (int i = 0; i < 2; i++) zn_network_free(&t->trained[i]);
+    for (int i = 0; i < 3; i++) zn_network_free(&t->trained[i]);
     zn_network_free(&t->frozen_encoder);
     zn_network_free(&t->frozen_decoder);
     zn_weights_free(t->squeezenet);

@@ -7,6 +7,7 @@
 // step is listed twice. What is drawn is kept in memory too.
 //
 //     {"step":1,"loss":0.0712,"losses":{"l1":0.0712},"psnr":19.4,"lr":0.0001,"norm":0.8, ...}
+//     {"step":1, ... ,"discriminator":{"loss":1.98,"norm":0.4}}         with an adversarial loss
 //     {"step":100,"validation":{"loss":0.05,"psnr":21.7}}
 //     {"step":100,"skipped":"photos/broken.jpg","reason":"..."}
 //     {"step":7,"overflow":true,"loss_scale":32768,"overflows":1}
@@ -36,8 +37,9 @@ typedef struct zn_step_facts {
     double loss, psnr, lr, norm;
     double losses[ZN_TRAIN_LOSSES]; // each by itself, without its weight
     double images_per_second, seconds;
-    double loss_scale;  // of f16; 0: none
-    uint64_t overflows; // of the run so far
+    double loss_scale;                        // of f16; 0: none
+    uint64_t overflows;                       // of the run so far
+    double discriminator, discriminator_norm; // its loss and the norm of its gradient
 } zn_step_facts;
 
 // Keeps the lines up to step `kept` (0: none).

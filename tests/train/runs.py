@@ -15,6 +15,8 @@
     f16         in f16 a run follows that of f32; the loss scale is halved and doubled, survives a stop, and is the same
                 for any number of threads
     weights     a run does not go on with other frozen weights, nor with another SqueezeNet
+    adversarial a discriminator is trained beside the network, each against the other; from `start` on the network
+                learns from it; kills, threads and recomputation change no bit, and results have the model alone
     distill     a network of our own learns from a frozen one's pictures, beginning with what both have
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
@@ -107,8 +109,12 @@ def count_lines(path):
 
 
 def test_resume(options, folder):
-    whole = small_config(folder, "whole", steps=150)
-    broken = small_config(folder, "broken", steps=150)
+    return check_resume(options, folder)
+
+
+def check_resume(options, folder, **more):
+    whole = small_config(folder, "whole", steps=150, **more)
+    broken = small_config(folder, "broken", steps=150, **more)
     train(options, whole)
     seed = options.seed if options.seed is not None else random.randrange(10**6)
     chance = random.Random(seed)
@@ -256,7 +262,7 @@ def test_weights(options, folder):
 
 
 def test_kinds(options, folder):
-    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "stages", "latent")
+    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "stages", "latent", "adversarial")
     more = {}
     if SQUEEZENET.exists():
         kinds += ("squeezenet",)
@@ -300,10 +306,56 @@ def test_distill(options, folder):
     return 0
 
 
+def adversarial(**more):
+    """An L1 and an adversarial loss, with a small discriminator."""
+    return {"losses": [{"kind": "l1", "weight": 1}, {"kind": "adversarial", "weight": 0.05}],
+            "discriminator": {"lr": 1e-3, "width": 8} | more}
+
+
+def test_adversarial(options, folder):
+    # Each by itself, while the other stands still: the network is believed more, the discriminator errs less.
+    still = adversarial(lr=0) | {"losses": [{"kind": "adversarial", "weight": 1}]}
+    train(options, small_config(folder, "network", steps=60, **still))
+    train(options, small_config(folder, "rival", steps=60, **adversarial() | {"optimizer": {"lr": 0, "weight_decay": 0}}))
+    believed = losses_of(folder, "network")
+    errs = [line["discriminator"]["loss"] for line in log_of(folder, "rival") if "loss" in line]
+    print(f"adversarial loss from {believed[0]:.4f} to {believed[-1]:.4f}, the discriminator's from {errs[0]:.3f} to {errs[-1]:.3f}")
+    check(sum(believed[-5:]) < sum(believed[:5]), "the network does not learn from the discriminator")
+    check(abs(errs[0] - 2) < 0.5 and sum(errs[-5:]) < 0.8 * sum(errs[:5]), "the discriminator does not learn")
+
+    # Until `start` the network is what it would be alone.
+    train(options, small_config(folder, "alone", steps=40))
+    train(options, small_config(folder, "late", steps=40, **adversarial(start=20)))
+    alone, late = ([line["losses"]["l1"] for line in log_of(folder, name) if "loss" in line] for name in ("alone", "late"))
+    check(alone[:21] == late[:21], "it is listened to before its start")
+    check(alone[21] != late[21], "it is not listened to after its start")
+    check(late[-1] < 0.7 * late[0], f"the loss goes from {late[0]} to {late[-1]}")
+    files = [path.name for part in ("weights", "ema") for path in (folder / "late" / part).iterdir()]
+    check(files == ["taesd_decoder.safetensors"] * 2, f"{files}")
+    results = results_of(folder, "late")
+    check(all(b"discriminator" not in data for data in results.values()), "the model has a discriminator")
+    check([len(data) for data in results.values()] == [len(data) for data in results_of(folder, "alone").values()], "other sizes")
+    checkpoint = (folder / "late/checkpoint-00000040.safetensors").read_bytes()
+    check(b'"v.discriminator.3.bias"' in checkpoint and b'"ema.discriminator' not in checkpoint, "not what a checkpoint has")
+    said = train(options, small_config(folder, "late", steps=40, **adversarial(start=21)), "--resume", code=1).stderr
+    check("it has 'discriminator.start = 20' where the config has" in said, said)
+
+    for dtype in ("f32", "bf16", "f16"):
+        for threads in (1, 2, 3):
+            train(options, small_config(folder, f"{dtype}{threads}", steps=8, batch=5, threads=threads, dtype=dtype,
+                                        recompute=threads == 3, **adversarial()))
+        one, two, three = (results_of(folder, f"{dtype}{threads}") for threads in (1, 2, 3))
+        check(one == two == three, f"the weights differ in {dtype}")
+    teacher = adversarial() | {"losses": [{"kind": "adversarial", "weight": 1, "target": "teacher"}]}
+    train(options, small_config(folder, "teacher", steps=4, **teacher))
+    check(set(log_of(folder, "teacher")[-1]["losses"]) == {"adversarial.teacher"}, "no teacher")
+    return check_resume(options, folder, **adversarial(start=30))
+
+
 def test_ranks(options, folder):
     """One process that accumulates, and two of half the batch each."""
-    train(options, small_config(folder, "one", steps=20, batch=2, accumulate=2))
-    config = small_config(folder, "two", steps=20, batch=2)
+    train(options, small_config(folder, "one", steps=20, batch=2, accumulate=2, **adversarial()))
+    config = small_config(folder, "two", steps=20, batch=2, **adversarial())
     done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", options.zenith, "train", config],
                           capture_output=True, text=True, timeout=600)
     check(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")

@@ -23,6 +23,8 @@
 #define DATA   "\"data\": {\"sources\": [\"a\"], \"crop\": 64}"
 #define REST   "\"steps\": 10, \"output\": \"o\""
 #define LOSSES "\"losses\": [{\"kind\": \"l1\", \"weight\": 1}]"
+#define PLAIN  "\"model\": \"taesd\", " DATA ", " REST
+#define RIVAL  "{\"kind\": \"adversarial\", \"weight\": 1}"
 #define WHOLE  "\"model\": \"taesd\", " DATA ", " REST ", " LOSSES
 
 static zenith_status parse(const char *text, zn_train_config *config, zn_error *err)
@@ -69,6 +71,16 @@ static void refuses_what_is_wrong(void **state)
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l3\", \"weight\": 1}]}",
          "one of l1, mse, charbonnier, feature, gradient, walsh, squeezenet"},
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l1\"}]}", "\"weight\""},
+        {"{" WHOLE ", \"discriminator\": {}}", "is for a loss of the kind adversarial"},
+        {"{" PLAIN ", \"losses\": [" RIVAL ", " RIVAL "]}", "must not have two of the kind"},
+        {"{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": {\"depth\": 3}}",
+         "no key \"discriminator.depth\"; allowed are lr, start, width"},
+        {"{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": {\"width\": 0}}",
+         "\"discriminator.width\" must be an integer from 1 to 1024"},
+        {"{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": {\"lr\": -1}}",
+         "\"discriminator.lr\" must be a number from 0"},
+        {"{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": {\"start\": 10}}",
+         "\"discriminator.start\" must be below \"steps\""},
         {"{\"model\": \"t\", \"data\": {\"sources\": [], \"crop\": 64}, " REST ", " LOSSES "}",
          "\"data.sources\" must be a list"},
         {"{\"model\": \"t\", \"data\": {\"sources\": [1], \"crop\": 64}, " REST ", " LOSSES "}",
@@ -122,6 +134,32 @@ static void knows_another_run(void **state)
     zn_free(second);
     zn_train_config_close(&a);
     zn_train_config_close(&b);
+}
+
+// What the discriminator is decides the weights that come out.
+static void knows_another_discriminator(void **state)
+{
+    static const char *const ends[] = {"{\"lr\": 1e-3}", "{\"start\": 5}", "{\"width\": 16}", "{}"};
+    enum { COUNT = sizeof ends / sizeof *ends };
+    char *texts[COUNT];
+    zn_error err = {0};
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        zn_train_config config;
+        char text[512];
+        zn_text_format(text, sizeof text,
+                       "{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": %s}", ends[i]);
+        zn_test_ok(parse(text, &config, &err), &err);
+        assert_ptr_equal(zn_train_adversarial(&config), &config.losses[0]);
+        zn_test_ok(zn_train_config_identity(&config, NULL, NULL, &texts[i], &err), &err);
+        assert_non_null(strstr(texts[i], "discriminator.width = "));
+        zn_train_config_close(&config);
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++)
+            assert_int_equal(zn_train_config_agree(texts[i], texts[k], &err),
+                             i == k ? ZENITH_OK : ZENITH_INVALID_ARGUMENT);
+    for (int i = 0; i < COUNT; i++) zn_free(texts[i]);
 }
 
 // The same config with other weights that are only read is another run.
@@ -201,7 +239,7 @@ static void is_pytorchs_adamw(void **state)
             o.gradient[i] = 4 * (float)sin((double)i * 0.37 + (double)step) *
                             (0.25f + 0.25f * (float)step);
         zn_test_ok(zn_optimizer_step(&o, 0.25f, &err), &err);
-        norms[step] = (float)o.norm;
+        norms[step] = (float)o.parts[0].norm;
     }
     compare(golden, "norms", norms, steps);
     compare(golden, "weights", o.weights, count);
@@ -231,7 +269,7 @@ static void has_the_same_bits_on_threads(void **state)
     }
     assert_memory_equal(o[0].weights, o[1].weights, COUNT * sizeof(float));
     assert_memory_equal(o[0].ema, o[1].ema, COUNT * sizeof(float));
-    assert_true(o[0].norm == o[1].norm);
+    assert_true(o[0].parts[0].norm == o[1].parts[0].norm);
     o[0].gradient[COUNT - 1] = NAN;
     assert_int_not_equal(zn_optimizer_step(&o[0], 1, &err), ZENITH_OK);
     for (int k = 0; k < 2; k++) zn_optimizer_free(&o[k]);
@@ -271,7 +309,8 @@ static void halves_and_doubles_its_loss_scale(void **state)
         }
         zn_test_ok(zn_optimizer_step(&o, 0.25f, &err), &err);
         zn_test_ok(zn_optimizer_step(&other, 0.25f, &err), &err);
-        assert_true(!o.overflowed && o.step == (uint64_t)step && o.norm == other.norm);
+        assert_true(!o.overflowed && o.step == (uint64_t)step &&
+                    o.parts[0].norm == other.parts[0].norm);
         assert_memory_equal(o.weights, other.weights, sizeof nothing);
     }
     assert_true(zn_optimizer_scale(&o) == 8.0f && zn_optimizer_scale(&other) == 1.0f);
@@ -282,6 +321,53 @@ static void halves_and_doubles_its_loss_scale(void **state)
     assert_non_null(strstr(err.text, "with a loss scale of 1 too"));
     zn_optimizer_free(&o);
     zn_optimizer_free(&other);
+}
+
+// Two parts of one block have the bits of two optimizers, and one that overflows stops both.
+static void keeps_parts_apart(void **state)
+{
+    enum { FIRST = 2 * ZN_OPTIMIZER_PIECE, SECOND = ZN_OPTIMIZER_PIECE + 5, ALL = FIRST + SECOND };
+    const zn_train_optimizer model = {.lr = 0.1,
+                                      .beta1 = 0.9,
+                                      .beta2 = 0.999,
+                                      .eps = 1e-8,
+                                      .weight_decay = 0.1,
+                                      .clip = 1,
+                                      .ema = 0.5,
+                                      .loss_scale = 2,
+                                      .scale_window = 100};
+    const zn_train_optimizer rival = {
+        .lr = 0.2, .min_lr = 0.2, .beta1 = 0.5, .beta2 = 0.99, .eps = 1e-8, .clip = 3};
+    zn_optimizer both, apart[2];
+    zn_error err = {0};
+    (void)state;
+    zn_test_ok(zn_optimizer_create(&model, ALL, 10, NULL, &both, &err), &err);
+    zn_optimizer_divide(&both, FIRST, &rival);
+    zn_test_ok(zn_optimizer_create(&model, FIRST, 10, NULL, &apart[0], &err), &err);
+    zn_test_ok(zn_optimizer_create(&rival, SECOND, 10, NULL, &apart[1], &err), &err);
+    for (int step = 0; step < 3; step++) {
+        for (size_t i = 0; i < ALL; i++) {
+            float value = (float)((i + (size_t)step) * 7919 % 1000) - 499;
+            both.gradient[i] = 2 * value; // by the loss scale, which the second by itself has not
+            if (i < FIRST) apart[0].gradient[i] = 2 * value;
+            if (i >= FIRST) apart[1].gradient[i - FIRST] = value;
+        }
+        zn_test_ok(zn_optimizer_step(&both, 1, &err), &err);
+        for (int k = 0; k < 2; k++) {
+            zn_test_ok(zn_optimizer_step(&apart[k], 1, &err), &err);
+            assert_true(both.parts[k].norm == apart[k].parts[0].norm);
+            assert_true(both.parts[k].lr == apart[k].parts[0].lr);
+        }
+    }
+    assert_memory_equal(both.weights, apart[0].weights, FIRST * sizeof(float));
+    assert_memory_equal(both.ema, apart[0].ema, FIRST * sizeof(float));
+    assert_memory_equal(both.weights + FIRST, apart[1].weights, SECOND * sizeof(float));
+    both.gradient[ALL - 1] = INFINITY;
+    zn_test_ok(zn_optimizer_step(&both, 1, &err), &err);
+    assert_true(both.overflowed && both.step == 3);
+    assert_memory_equal(both.weights, apart[0].weights, FIRST * sizeof(float));
+    zn_optimizer_free(&both);
+    for (int k = 0; k < 2; k++) zn_optimizer_free(&apart[k]);
 }
 
 // --- log and plot -------------------------------------------------------------------------------
@@ -385,10 +471,12 @@ int main(void)
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(reads_where_squeezenet_is),
         cmocka_unit_test(knows_another_run),
+        cmocka_unit_test(knows_another_discriminator),
         cmocka_unit_test(knows_other_weights),
         cmocka_unit_test(is_pytorchs_adamw),
         cmocka_unit_test(has_the_same_bits_on_threads),
         cmocka_unit_test(halves_and_doubles_its_loss_scale),
+        cmocka_unit_test(keeps_parts_apart),
         cmocka_unit_test(cuts_the_log_on_resume),
         cmocka_unit_test(draws_whatever_it_is_given),
     };
