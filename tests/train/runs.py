@@ -315,7 +315,7 @@ def adversarial(**more):
 def test_adversarial(options, folder):
     # Each by itself, while the other stands still: the network is believed more, the discriminator errs less.
     still = adversarial(lr=0) | {"losses": [{"kind": "adversarial", "weight": 1}]}
-    train(options, small_config(folder, "network", steps=60, **still))
+    train(options, small_config(folder, "network", steps=15, **still))
     train(options, small_config(folder, "rival", steps=60, **adversarial() | {"optimizer": {"lr": 0, "weight_decay": 0}}))
     believed = losses_of(folder, "network")
     errs = [line["discriminator"]["loss"] for line in log_of(folder, "rival") if "loss" in line]
@@ -347,7 +347,7 @@ def test_adversarial(options, folder):
         one, two, three = (results_of(folder, f"{dtype}{threads}") for threads in (1, 2, 3))
         check(one == two == three, f"the weights differ in {dtype}")
     teacher = adversarial() | {"losses": [{"kind": "adversarial", "weight": 1, "target": "teacher"}]}
-    train(options, small_config(folder, "teacher", steps=4, **teacher))
+    train(options, small_config(folder, "teacher", steps=6, **teacher))
     check(set(log_of(folder, "teacher")[-1]["losses"]) == {"adversarial.teacher"}, "no teacher")
     return check_resume(options, folder, **adversarial(start=30))
 
