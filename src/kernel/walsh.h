@@ -19,7 +19,8 @@
 typedef struct zn_walsh_lines {
     zn_type src_type, dst_type;
     size_t length, step, count;
-    unsigned pruned; // lowest bits that no frequency has: their gates are not looked at
+    unsigned pruned;  // lowest bits that no frequency has: their gates are not looked at
+    const void *next; // where the next call's src begins: it is fetched meanwhile; NULL: nothing is
 } zn_walsh_lines;
 
 // dst = H (gate . (H src)); gate of frequency k and line c at k * gate_step + c. dst may be src.
