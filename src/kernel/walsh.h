@@ -23,10 +23,22 @@ typedef struct zn_walsh_lines {
     const void *next; // where the next call's src begins: it is fetched meanwhile; NULL: nothing is
 } zn_walsh_lines;
 
-// dst = H (gate . (H src)); gate of frequency k and line c at k * gate_step + c. dst may be src.
-// scratch: zn_walsh_scratch(length) floats, aligned to a cache line.
+// Gates of lines lie in blocks of 16 lines, [blocks, length, 16], so that they are read in order; the
+// last block is filled up with anything.
+enum { ZN_WALSH_BLOCK = 16 };
+static inline size_t zn_walsh_gate_at(size_t length, size_t frequency, size_t line)
+{
+    return (line / ZN_WALSH_BLOCK * length + frequency) * ZN_WALSH_BLOCK + line % ZN_WALSH_BLOCK;
+}
+static inline size_t zn_walsh_gate_floats(size_t length, size_t lines)
+{
+    return (lines + ZN_WALSH_BLOCK - 1) / ZN_WALSH_BLOCK * ZN_WALSH_BLOCK * length;
+}
+
+// dst = H (gate . (H src)). dst may be src. scratch: zn_walsh_scratch(length) floats, aligned to a
+// cache line.
 typedef void zn_walsh_gate_fn(const zn_walsh_lines *lines, const void *src, void *dst,
-                              const float *gate, size_t gate_step, float *scratch);
+                              const float *gate, float *scratch);
 
 // dst = scale . (H src), with nothing pruned.
 typedef void zn_walsh_lines_fn(const zn_walsh_lines *lines, const void *src, void *dst, float scale,

@@ -353,32 +353,30 @@ static void pass_down(walsh_group *g, walsh_pass pass, size_t vector){
     FOR_BITS(pass.bits, DOWN)}
 
 // The highest bits, the gate, and back.
-ALWAYS void turn(const int n, walsh_group *g, unsigned first, size_t vector, const float *gate,
-                 size_t gate_step, int64_t lanes)
+ALWAYS void turn(const int n, walsh_group *g, unsigned first, size_t vector, const float *gate)
 {
-    const size_t apart = (size_t)LANES << first;
-    const size_t gate_apart = gate_step << first << g->lines->pruned;
+    const size_t apart = (size_t)LANES << first, length = g->lines->length;
+    const unsigned pruned = g->lines->pruned;
+    const float *factor = gate + zn_walsh_gate_at(length, 0, vector * LANES);
     for (size_t i = 0; i < g->length / (size_t)n; i++) { // all higher bits are in the butterfly
         float *at = slot(g, vector, i);
         fetch_ahead(&g->ahead);
-        const float *factor = gate + (i << g->lines->pruned) * gate_step + vector * LANES;
         vec v[16];
         UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
         stages_up(v, n);
         UNROLL for (int j = 0; j < n; j++)
-            v[j] = vec_mul(v[j], vec_load_part(factor + (size_t)j * gate_apart, lanes));
+        {
+            const size_t k = (i + ((size_t)j << first)) << pruned;
+            v[j] = vec_mul(v[j], vec_load_f32(factor + k * ZN_WALSH_BLOCK));
+        }
         stages_down(v, n);
         UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
     }
 }
 
-static void pass_turn(walsh_group *g, walsh_pass pass, size_t vector, const float *gate,
-                      size_t gate_step)
-{
-    const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
-#define TURN(n) turn(n, g, pass.first, vector, gate, gate_step, lanes)
-    FOR_BITS(pass.bits, TURN)
-}
+static void pass_turn(walsh_group *g, walsh_pass pass, size_t vector, const float *gate){
+#define TURN(n) turn(n, g, pass.first, vector, gate)
+    FOR_BITS(pass.bits, TURN)}
 
 // The highest bits, scaled, to the map.
 ALWAYS void finish(const zn_type type, const int n, walsh_group *g, unsigned first, void *dst,
@@ -482,7 +480,7 @@ static void plan_ahead(walsh_group *g, size_t count)
 }
 
 static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, const float *gate,
-                       size_t gate_step, float *scratch)
+                       float *scratch)
 {
     walsh_group g = group_of(lines, scratch);
     walsh_pass passes[MOST_PASSES] = {{0}};
@@ -493,7 +491,7 @@ static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, 
     take_map(&g, in_scratch ? 0 : passes[0].bits, src, lines->src_type);
     for (size_t v = 0; v < g.vectors; v++) {
         for (int p = !in_scratch; p < last; p++) pass_up(&g, passes[p], v);
-        pass_turn(&g, passes[last], v, gate, gate_step);
+        pass_turn(&g, passes[last], v, gate);
         for (int p = last - 1; p >= !in_scratch; p--) pass_down(&g, passes[p], v);
     }
     give_map(&g, in_scratch ? 0 : passes[0].bits, dst, lines->dst_type);
@@ -561,12 +559,12 @@ static void *to(void *dst, zn_type type, size_t first)
 }
 
 static void gate_lines(const zn_walsh_lines *all, const void *src, void *dst, const float *gate,
-                       size_t gate_step, float *scratch)
+                       float *scratch)
 {
     FOR_GROUPS(all, lines, first)
     {
         gate_group(&lines, from(src, all->src_type, first), to(dst, all->dst_type, first),
-                   gate + first, gate_step, scratch);
+                   gate + zn_walsh_gate_at(all->length, 0, first), scratch);
     }
 }
 
