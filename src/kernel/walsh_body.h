@@ -545,6 +545,9 @@ static zn_walsh_lines group_lines(const zn_walsh_lines *all, size_t first, size_
 {
     zn_walsh_lines lines = *all;
     lines.count = all->count - first < most ? all->count - first : most;
+    if (all->next)
+        lines.next = (const char *)all->next +
+                     first * (all->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t));
     return lines;
 }
 
