@@ -81,11 +81,12 @@ static const char *prefix_of(unsigned part)
 }
 
 zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
-                                    zn_network *out, zn_error *err)
+                                    int64_t picture, zn_network *out, zn_error *err)
 {
     zn_network network = {
         .family = zn_family_of(variant), .variant = variant, .part = part, .width = width};
-    const int64_t side = part == ZN_ENCODER ? variant->factor : 1;
+    const int64_t smallest = network.family->side ? picture : variant->factor;
+    const int64_t side = part == ZN_ENCODER ? smallest : smallest / variant->factor;
     const int64_t channels = part == ZN_ENCODER ? 3 : variant->latent_channels;
     zn_graph graph;
     zn_graph_begin(&graph, err);

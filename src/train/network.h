@@ -27,9 +27,10 @@ typedef struct zn_network {
 // The parameters of a model, where its files have them; the model must outlive the network.
 zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_network *out,
                                   zn_error *err);
-// The parameters that the variant's network would have, as wide as `width`, without values.
+// The parameters that the variant's network would have, as wide as `width`, without values. picture: the
+// side of its pictures, for families that are made for one size.
 zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
-                                    zn_network *out, zn_error *err);
+                                    int64_t picture, zn_network *out, zn_error *err);
 void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 
 // Gives each parameter its place in a flat block, from `offset` on; the elements after them.

@@ -89,7 +89,7 @@ static zenith_status open_trained(trainer *t, const zn_variant *variant, zn_erro
         if (t->start)
             ZN_TRY(zn_network_of_model(t->start, part, network, err));
         else
-            ZN_TRY(zn_network_of_variant(variant, part, c->width, network, err));
+            ZN_TRY(zn_network_of_variant(variant, part, c->width, c->data.crop, network, err));
         t->trained_count++;
         if (part == ZN_ENCODER) t->networks.encoder = network;
         if (part == ZN_DECODER) t->networks.decoder = network;
