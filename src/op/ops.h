@@ -107,6 +107,37 @@ typedef struct zn_conv2d_backward_fused_attributes {
     bool halves, residual, mask;
 } zn_conv2d_backward_fused_attributes;
 
+typedef enum zn_walsh_axis { ZN_WALSH_ROW = 0, ZN_WALSH_COLUMN } zn_walsh_axis;
+
+// Of the gradients with respect to a gate over lines.
+typedef struct zn_walsh_gate_gradient_attributes {
+    zn_walsh_axis axis;
+} zn_walsh_gate_gradient_attributes;
+
+// Tiles of size x size pixels (4, 8 or 16), on a grid that begins `shift` pixels (0 or size / 2) left
+// of and above the map. kept: the frequencies along each side that are computed, those of the fewest
+// changes of sign; the others are 0. plain: the gate is the factor itself, else 1 + gate is.
+typedef struct zn_walsh_tile_attributes {
+    int size, shift, kept;
+    bool plain;
+} zn_walsh_tile_attributes;
+
+typedef enum zn_walsh_tile_parameter {
+    ZN_WALSH_TILE_GATE = 0,
+    ZN_WALSH_TILE_THRESHOLD
+} zn_walsh_tile_parameter;
+
+typedef struct zn_walsh_tile_sums_attributes {
+    zn_walsh_tile_attributes tile;
+    zn_walsh_tile_parameter of;
+} zn_walsh_tile_sums_attributes;
+
+// A map of height x width pixels that was continued by mirroring, `before` rows and columns on its
+// upper and left side and whatever there is on the other.
+typedef struct zn_mirror_fold_attributes {
+    int64_t before, height, width;
+} zn_mirror_fold_attributes;
+
 typedef enum zn_difference {
     ZN_DIFFERENCE_L1 = 0,     // mean of |a - b|
     ZN_DIFFERENCE_MSE,        // mean of (a - b)^2
@@ -158,6 +189,23 @@ zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type,
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,
                        int groups, float epsilon);
 
+// --- Walsh-Hadamard transforms ------------------------------------------------------------------
+//
+// W is orthonormal, so that W W = 1; frequencies are in natural (Hadamard) order. Lengths are powers
+// of two. Maps are f32 or bf16, arithmetic is f32.
+
+// y = W (gate . (W x)) along one axis, each channel by itself. gate [N, c], N the map's width
+// (ZN_WALSH_ROW) or height (ZN_WALSH_COLUMN).
+zn_node *zn_walsh_gate(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
+                       zn_walsh_axis axis);
+// y = W x over the channels of each pixel: its own inverse and gradient.
+zn_node *zn_walsh_channels(zn_graph *graph, const char *name, zn_node *x);
+// y = W soft((1 + gate) . (W x), threshold) on tiles, W over both their sides, where
+// soft(v, t) = sign(v) max(|v| - |t|, 0). Beyond its border the map is mirrored by half samples. gate
+// and threshold [size * size, c], by frequency along y, then x; threshold may be NULL: none.
+zn_node *zn_walsh_tile(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
+                       zn_node *threshold, zn_walsh_tile_attributes attributes);
+
 // --- losses -------------------------------------------------------------------------------------
 
 // One number [1], f32, whatever the types of a and b, which have one shape.
@@ -191,6 +239,10 @@ zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_nod
 zn_node *zn_soft_clip_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
                                float limit);
 zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x);
+zn_node *zn_walsh_gate_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
+                                zn_walsh_axis axis); // f32 [N, c]
+zn_node *zn_mirror_fold(zn_graph *graph, const char *name, zn_node *x,
+                        zn_mirror_fold_attributes attributes);
 zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
                                      zn_node *dloss, const zn_difference_attributes *how);
 
