@@ -186,8 +186,20 @@ const zn_walsh zn_walsh_scalar = {
 
 // --- versions -----------------------------------------------------------------------------------
 
+static const struct {
+    zn_isa isa;
+    const zn_walsh *version;
+} versions[] = {
+    {ZN_ISA_BASELINE, &zn_walsh_scalar},
+#ifdef __x86_64__
+    {ZN_ISA_AVX2, &zn_walsh_avx2},
+    {ZN_ISA_AVX512, &zn_walsh_avx512},
+#endif
+};
+
 const zn_walsh *zn_walsh_pick(zn_isa isa)
 {
-    (void)isa;
-    return &zn_walsh_scalar;
+    size_t best = sizeof versions / sizeof *versions - 1;
+    while (versions[best].isa > isa) best--;
+    return versions[best].version;
 }

@@ -242,7 +242,7 @@ static const zn_op_sample samples[] = {
     SAMPLE("four", four, 3, 8, 12, 3, 16, 6),    SAMPLE("shifted", eight, 3, 17, 9, 16, 64, 6),
     SAMPLE("half", half, 2, 11, 16, 20, 64, 2),  SAMPLE("sixteen", sixteen, 2, 19, 33, 5, 256, 2),
     SAMPLE("some", some, 3, 5, 32, 4, 256, 4),   SAMPLE("mean", mean, 2, 6, 7, 33, 16, 0),
-    SAMPLE("smaller", eight, 3, 3, 1, 2, 64, 0),
+    SAMPLE("smaller", eight, 2, 3, 1, 2, 64, 0),
 };
 
 const zn_op zn_op_walsh_tile = {

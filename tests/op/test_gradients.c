@@ -59,14 +59,14 @@ static void set(zn_tensor *tensor, size_t i, double value)
 // from zero, second maps below 1/10. Moments have squares that leave a variance; deviations are
 // positive. The values of a window of max_pool are a quarter apart. Tiles of walsh_tile have one pixel
 // that is not zero (and copies of it at borders): all frequencies are then a multiple of 1, gates make
-// 3/2 or 1/20 of it, and thresholds of 1/2 are far from both.
+// 3/2 or 1/50 of it, and thresholds of 1/2 are far from both.
 static double fill_tile(const subject *s, int input, size_t i)
 {
     const zn_walsh_tile_attributes *a = s->sample->attributes;
     const int64_t *dim = s->inputs[0]->desc.shape.dim, pixel = (int64_t)i / dim[3];
     const bool first = pixel / dim[2] % a->size == 0 && pixel % dim[2] % a->size == 0;
     if (input == 0) return first ? a->size : 0;
-    if (input == 1) return (i % 2 ? 1.5 : 0.05) - (a->plain ? 0 : 1);
+    if (input == 1) return (i % 2 ? 1.5 : 0.02) - (a->plain ? 0 : 1);
     return i % 3 ? 0.5 : -0.5;
 }
 
