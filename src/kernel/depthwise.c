@@ -6,9 +6,9 @@
 
 #include "src/kernel/depthwise_body.h"
 
-static void depthwise_baseline(const zn_depthwise_args *args, int64_t begin, int64_t end)
+static void depthwise_baseline(const zn_depthwise_args *args)
 {
-    depthwise(args, begin, end);
+    depthwise(args);
 }
 
 static void depthwise_sums_baseline(const zn_depthwise_sums_args *args)

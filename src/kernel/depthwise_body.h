@@ -9,17 +9,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-// A row of the result and the three rows that it reads.
-typedef struct dw_row {
-    const void *src[3], *added;
-    void *dst;
-} dw_row;
-
-INLINE const void *dw_at(zn_type type, const void *map, int64_t element)
-{
-    return (const char *)map + (size_t)element * (type == ZN_F32 ? sizeof(float) : 2);
-}
-
 INLINE vec dw_load(zn_type type, const void *map, int64_t at)
 {
     return type == ZN_F32 ? vec_load_f32((const float *)map + at)
@@ -40,88 +29,81 @@ INLINE void dw_store_one(zn_type type, void *map, int64_t at, float value)
 }
 
 // One pixel's vector; first and last: the columns under the window that are in the row.
-INLINE void dw_pixel(const zn_depthwise_args *a, zn_type from, zn_type to, const dw_row *row,
-                     const vec *weights, int64_t at, int first, int last)
+INLINE void dw_pixel(const zn_depthwise_args *a, zn_type from, zn_type to, const vec *weights,
+                     int64_t at, int first, int last)
 {
     vec sum = vec_zero();
     UNROLL
     for (int i = 0; i < 3; i++) {
         UNROLL
         for (int j = first; j <= last; j++)
-            sum = vec_fmadd(dw_load(from, row->src[i], at + (j - 1) * a->channels),
+            sum = vec_fmadd(dw_load(from, a->src[i], at + (j - 1) * a->channels),
                             weights[3 * i + j], sum);
     }
-    if (row->added) sum = vec_add(sum, dw_load(from, row->added, at));
+    if (a->added) sum = vec_add(sum, dw_load(from, a->added, at));
     if (a->relu) sum = vec_relu(sum);
     if (to == ZN_F32)
-        vec_store_f32((float *)row->dst + at, sum);
+        vec_store_f32((float *)a->dst + at, sum);
     else
-        vec_store_bf16((uint16_t *)row->dst + at, sum);
+        vec_store_bf16((uint16_t *)a->dst + at, sum);
 }
 
-INLINE void dw_vector(const zn_depthwise_args *a, zn_type from, zn_type to, const dw_row *row,
-                      int64_t channel)
+INLINE void dw_vector(const zn_depthwise_args *a, zn_type from, zn_type to, int64_t channel)
 {
     vec weights[ZN_DEPTHWISE_TAPS];
     UNROLL
     for (int i = 0; i < ZN_DEPTHWISE_TAPS; i++)
         weights[i] = vec_load_f32(a->weights + i * a->channels + channel);
-    const int64_t end = channel + (a->width - 1) * a->channels;
-    if (a->width == 1) {
-        dw_pixel(a, from, to, row, weights, channel, 1, 1);
+    int64_t at = channel, end = channel + a->width * a->channels;
+    if (a->width == 1 && !a->inside[0] && !a->inside[1]) {
+        dw_pixel(a, from, to, weights, at, 1, 1);
         return;
     }
-    dw_pixel(a, from, to, row, weights, channel, 1, 2);
-    for (int64_t at = channel + a->channels; at < end; at += a->channels)
-        dw_pixel(a, from, to, row, weights, at, 0, 2);
-    dw_pixel(a, from, to, row, weights, end, 0, 1);
+    if (!a->inside[1]) end -= a->channels;
+    if (!a->inside[0]) {
+        dw_pixel(a, from, to, weights, at, 1, 2);
+        at += a->channels;
+    }
+    for (; at < end; at += a->channels) dw_pixel(a, from, to, weights, at, 0, 2);
+    if (!a->inside[1]) dw_pixel(a, from, to, weights, end, 0, 1);
 }
 
-// Channels that are left over.
-INLINE void dw_rest(const zn_depthwise_args *a, zn_type from, zn_type to, const dw_row *row,
-                    int64_t channel)
+// A channel that is left over.
+INLINE void dw_rest(const zn_depthwise_args *a, zn_type from, zn_type to, int64_t channel)
 {
     for (int64_t x = 0; x < a->width; x++) {
         const int64_t at = x * a->channels + channel;
+        const int first = x > 0 || a->inside[0] ? 0 : 1;
+        const int last = x + 1 < a->width || a->inside[1] ? 2 : 1;
         float sum = 0;
         for (int i = 0; i < 3; i++) {
-            for (int j = x > 0 ? 0 : 1; j <= (x + 1 < a->width ? 2 : 1); j++)
-                sum += dw_load_one(from, row->src[i], at + (j - 1) * a->channels) *
+            for (int j = first; j <= last; j++)
+                sum += dw_load_one(from, a->src[i], at + (j - 1) * a->channels) *
                        a->weights[(3 * i + j) * a->channels + channel];
         }
-        if (row->added) sum += dw_load_one(from, row->added, at);
+        if (a->added) sum += dw_load_one(from, a->added, at);
         if (a->relu && sum < 0) sum = 0;
-        dw_store_one(to, row->dst, at, sum);
+        dw_store_one(to, a->dst, at, sum);
     }
 }
 
-INLINE void dw_rows(const zn_depthwise_args *a, zn_type from, zn_type to, int64_t begin,
-                    int64_t end)
+INLINE void dw_row(const zn_depthwise_args *a, zn_type from, zn_type to)
 {
-    const int64_t line = a->width * a->channels;
-    const int64_t src_line = a->src_stride ? a->src_stride : line;
-    const int64_t dst_line = a->dst_stride ? a->dst_stride : line;
-    for (int64_t y = begin; y < end; y++) {
-        dw_row row = {.dst = (void *)(uintptr_t)dw_at(to, a->dst, y * dst_line)};
-        if (a->added) row.added = dw_at(from, a->added, y * dst_line);
-        for (int i = 0; i < 3; i++) row.src[i] = dw_at(from, a->src, (y + i) * src_line);
-        int64_t channel = 0;
-        for (; channel + LANES <= a->channels; channel += LANES)
-            dw_vector(a, from, to, &row, channel);
-        for (; channel < a->channels; channel++) dw_rest(a, from, to, &row, channel);
-    }
+    int64_t channel = 0;
+    for (; channel + LANES <= a->channels; channel += LANES) dw_vector(a, from, to, channel);
+    for (; channel < a->channels; channel++) dw_rest(a, from, to, channel);
 }
 
-static void depthwise(const zn_depthwise_args *a, int64_t begin, int64_t end)
+static void depthwise(const zn_depthwise_args *a)
 {
     if (a->src_type == ZN_F32 && a->dst_type == ZN_F32)
-        dw_rows(a, ZN_F32, ZN_F32, begin, end);
+        dw_row(a, ZN_F32, ZN_F32);
     else if (a->src_type == ZN_F32)
-        dw_rows(a, ZN_F32, ZN_BF16, begin, end);
+        dw_row(a, ZN_F32, ZN_BF16);
     else if (a->dst_type == ZN_F32)
-        dw_rows(a, ZN_BF16, ZN_F32, begin, end);
+        dw_row(a, ZN_BF16, ZN_F32);
     else
-        dw_rows(a, ZN_BF16, ZN_BF16, begin, end);
+        dw_row(a, ZN_BF16, ZN_BF16);
 }
 
 // --- the gradient of the weights ----------------------------------------------------------------

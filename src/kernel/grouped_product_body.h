@@ -27,20 +27,11 @@ INLINE vec gp_load(zn_type type, const void *map, int64_t at)
                           : vec_load_bf16((const uint16_t *)map + at);
 }
 
-// Adds the products of a vector of outputs of `count` pixels.
-INLINE void gp_sum(const zn_grouped_product_args *a, const gp_tile *t, int64_t output, int count,
-                   vec *sums)
-{
-    for (int64_t i = 0; i < a->inputs; i++) {
-        const vec weight = vec_load_f32(t->weights + i * a->outputs + output);
-        UNROLL
-        for (int p = 0; p < count; p++)
-            sums[p] = vec_fmadd(vec_set1(t->src[p * t->stride + i]), weight, sums[p]);
-    }
-}
+// Vectors of outputs at once: two share each input's broadcast where there are registers for it.
+#define GP_VECTORS (LANES == 4 ? 1 : 2)
 
 INLINE void gp_store(const zn_grouped_product_args *a, const gp_tile *t, int64_t output, int count,
-                     vec *sums)
+                     const vec *sums)
 {
     UNROLL
     for (int p = 0; p < count; p++) {
@@ -55,16 +46,37 @@ INLINE void gp_store(const zn_grouped_product_args *a, const gp_tile *t, int64_t
     }
 }
 
+// `vectors` vectors of outputs of `count` pixels.
+INLINE void gp_sums(const zn_grouped_product_args *a, const gp_tile *t, int64_t output, int count,
+                    int vectors)
+{
+    vec sums[2][GP_PIXELS];
+    UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const vec begin = t->bias ? vec_load_f32(t->bias + output + v * LANES) : vec_zero();
+        UNROLL
+        for (int p = 0; p < count; p++) sums[v][p] = begin;
+    }
+    const float *weights = t->weights + output;
+    for (int64_t i = 0; i < a->inputs; i++, weights += a->outputs) {
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const vec weight = vec_load_f32(weights + v * LANES);
+            UNROLL
+            for (int p = 0; p < count; p++)
+                sums[v][p] = vec_fmadd(vec_set1(t->src[p * t->stride + i]), weight, sums[v][p]);
+        }
+    }
+    UNROLL
+    for (int v = 0; v < vectors; v++) gp_store(a, t, output + v * LANES, count, sums[v]);
+}
+
 INLINE void gp_vectors(const zn_grouped_product_args *a, const gp_tile *t, int count)
 {
-    for (int64_t output = 0; output + LANES <= a->outputs; output += LANES) {
-        vec sums[GP_PIXELS];
-        const vec begin = t->bias ? vec_load_f32(t->bias + output) : vec_zero();
-        UNROLL
-        for (int p = 0; p < count; p++) sums[p] = begin;
-        gp_sum(a, t, output, count, sums);
-        gp_store(a, t, output, count, sums);
-    }
+    int64_t output = 0;
+    for (; output + GP_VECTORS * LANES <= a->outputs; output += GP_VECTORS * LANES)
+        gp_sums(a, t, output, count, GP_VECTORS);
+    for (; output + LANES <= a->outputs; output += LANES) gp_sums(a, t, output, count, 1);
 }
 
 // Outputs that are no whole vector.

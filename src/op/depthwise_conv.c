@@ -74,23 +74,28 @@ typedef struct depthwise_lowering {
 } depthwise_lowering;
 
 typedef struct job {
-    zn_depthwise_fn *kernel;
-    zn_depthwise_args args;
+    const depthwise_lowering *lowering;
+    const zn_call *call;
 } job;
 
 static void run_rows(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
-    j->kernel(&j->args, (int64_t)begin, (int64_t)end);
+    zn_depthwise_args args = j->lowering->args;
+    const size_t line = (size_t)(args.width * args.channels);
+    const size_t from = line * zn_type_size(args.src_type), to = line * zn_type_size(args.dst_type);
+    for (size_t row = begin; row < end; row++) {
+        for (size_t i = 0; i < 3; i++)
+            args.src[i] = (const uint8_t *)j->call->inputs[0] + (row + i) * from;
+        args.dst = (uint8_t *)j->call->output + row * to;
+        j->lowering->kernel(&args);
+    }
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
-    const depthwise_lowering *l = (const depthwise_lowering *)base;
-    job j = {l->kernel, l->args};
-    j.args.src = call->inputs[0];
-    j.args.dst = call->output;
+    job j = {(const depthwise_lowering *)base, call};
     zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
     return ZENITH_OK;
 }

@@ -20,6 +20,8 @@ static inline bool zn_is_quantised(zn_type type)
 zenith_status zn_check_inputs(const zn_node *node, int least, int most, zn_error *err);
 // Rank 4, no dimension below 1.
 zenith_status zn_check_map(const zn_node *node, int input, zn_error *err);
+// Input `input` is f32 or bf16 without a scale; else ZENITH_UNSUPPORTED.
+zenith_status zn_check_unscaled(const zn_node *node, int input, zn_error *err);
 zenith_status zn_check_same_shape(const zn_node *node, int a, int b, zn_error *err);
 // Input `input` is [length].
 zenith_status zn_check_vector(const zn_node *node, int input, int64_t length, zn_error *err);

@@ -122,6 +122,13 @@ typedef struct zn_walsh_tile_attributes {
     bool plain;
 } zn_walsh_tile_attributes;
 
+// x + mask(conv(relu(walsh_tile(x) + depthwise(x)))). Inputs in this order: x, gate, threshold if
+// `threshold`, weight of the depthwise convolution, weight and bias of the 1x1 one, scores if `score`.
+typedef struct zn_zenith_block_attributes {
+    zn_walsh_tile_attributes tile;
+    bool threshold, score;
+} zn_zenith_block_attributes;
+
 typedef enum zn_walsh_tile_parameter {
     ZN_WALSH_TILE_GATE = 0,
     ZN_WALSH_TILE_THRESHOLD

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_INPUTS = 4, MAX_NODES = 32, ELEMENTS = 12, DIRECTIONS = 3, SEED = 20260202 };
+enum { MAX_INPUTS = 8, MAX_NODES = 32, ELEMENTS = 12, DIRECTIONS = 3, SEED = 20260202 };
 static const double tolerance = 1e-3;
 
 typedef struct subject {

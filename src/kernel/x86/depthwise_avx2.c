@@ -6,9 +6,9 @@
 
 #include "src/kernel/depthwise_body.h"
 
-void zn_depthwise_avx2(const zn_depthwise_args *args, int64_t begin, int64_t end)
+void zn_depthwise_avx2(const zn_depthwise_args *args)
 {
-    depthwise(args, begin, end);
+    depthwise(args);
 }
 
 void zn_depthwise_sums_avx2(const zn_depthwise_sums_args *args)
