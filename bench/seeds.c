@@ -151,29 +151,44 @@ static void measure_blocks(const char *type, int rounds)
 
 // --- pruning ------------------------------------------------------------------------------------
 
-static void measure_sparse(const char *type, int rounds)
+static zn_node *pruned_blocks(seed_network *n, int64_t side, int64_t channels, zn_type type)
+{
+    enum { BLOCKS = 4 };
+    zn_node *x = zn_graph_input(&n->plain, "x",
+                                zn_desc_make(type, ZN_SHAPE(1, side, side, channels)));
+    for (int i = 0; i < BLOCKS; i++)
+        x = zn_nn_zenith(&n->scope, "block", x, (zn_nn_zenith_shape){i % 2, false, true});
+    return x;
+}
+
+// Four blocks in a row at one level of ZenithHierarchicalAE.
+static void measure_level(const char *type, int64_t side, int64_t channels, int rounds)
 {
     static const float parts[] = {0, 0.5f, 0.75f, 1};
-    enum { PARTS = sizeof parts / sizeof *parts, DEPTH = 4 };
+    enum { PARTS = sizeof parts / sizeof *parts };
     seed_network n[PARTS];
     double best[PARTS];
     for (int i = 0; i < PARTS; i++) {
         seed_network_begin(&n[i]);
         n[i].pruned = parts[i];
-        zn_node *x = zn_graph_input(&n[i].plain, "x",
-                                    zn_desc_make(type_of(type), ZN_SHAPE(1, 128, 128, 64)));
-        for (int d = 0; d < DEPTH; d++)
-            x = zn_nn_zenith(&n[i].scope, "block", x, (zn_nn_zenith_shape){d % 2, false, true});
-        seed_network_compile(&n[i], x, type_of(type), false);
+        zn_node *y = pruned_blocks(&n[i], side, channels, type_of(type));
+        seed_network_compile(&n[i], y, type_of(type), false);
         best[i] = 1e30;
     }
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < PARTS; i++) best[i] = fmin(best[i], seed_network_run(&n[i]));
     for (int i = 0; i < PARTS; i++) {
-        printf("{\"pruned\": %.2f, \"type\": \"%s\", \"ms\": %.3f, \"part\": %.3f}\n",
-               (double)parts[i], type, 1e3 * best[i] / DEPTH, best[i] / best[0]);
+        printf("{\"pruned\": %.2f, \"type\": \"%s\", \"side\": %lld, \"channels\": %lld, "
+               "\"ms\": %.3f, \"part\": %.3f}\n",
+               (double)parts[i], type, (long long)side, (long long)channels, 1e3 * best[i] / 4,
+               best[i] / best[0]);
         seed_network_free(&n[i]);
     }
+}
+
+static void measure_sparse(const char *type, int rounds)
+{
+    for (int level = 0; level < 3; level++) measure_level(type, 128 >> level, 32 << level, rounds);
 }
 
 int main(int argc, char **argv)
