@@ -95,7 +95,7 @@ INLINE void gp_rest(const zn_grouped_product_args *a, const gp_tile *t)
     }
 }
 
-static void gp_tile_run(const zn_grouped_product_args *a, const gp_tile *t)
+INLINE void gp_tile_run(const zn_grouped_product_args *a, const gp_tile *t)
 {
     if (t->count == GP_PIXELS) {
         gp_vectors(a, t, GP_PIXELS);
@@ -110,37 +110,46 @@ static void gp_tile_run(const zn_grouped_product_args *a, const gp_tile *t)
     gp_rest(a, t);
 }
 
-// One group of up to GP_PIXELS pixels from `pixel` on. widened: room for them in f32, or NULL.
-static void gp_group(const zn_grouped_product_args *a, int64_t pixel, int count, int64_t group,
-                     float *widened)
+INLINE void gp_widen(const zn_grouped_product_args *a, int64_t at, int count, float *widened)
 {
-    const int64_t from = a->groups * a->inputs, at = pixel * from + group * a->inputs;
-    gp_tile t = {.stride = from,
-                 .at = pixel * a->groups * a->outputs + group * a->outputs,
-                 .channels = a->groups * a->outputs,
-                 .weights = a->weights + group * a->inputs * a->outputs,
-                 .bias = a->bias ? a->bias + group * a->outputs : NULL,
-                 .count = count};
-    if (widened) {
-        const uint16_t *src = (const uint16_t *)a->src + at;
-        for (int p = 0; p < count; p++) {
-            for (int64_t i = 0; i < a->inputs; i++)
-                widened[p * a->inputs + i] = zn_bf16_to_f32(src[p * from + i]);
-        }
-        t.src = widened;
-        t.stride = a->inputs;
-    } else {
-        t.src = (const float *)a->src + at;
+    const uint16_t *src = (const uint16_t *)a->src + at;
+    for (int p = 0; p < count; p++, src += a->groups * a->inputs) {
+        for (int64_t i = 0; i < a->inputs; i++) widened[p * a->inputs + i] = zn_bf16_to_f32(src[i]);
     }
-    gp_tile_run(a, &t);
 }
 
-static void grouped_product(const zn_grouped_product_args *a, int64_t begin, int64_t end)
+// One group of the pixels [begin, end).
+INLINE void gp_group(const zn_grouped_product_args *a, int64_t begin, int64_t end, int64_t group,
+                     float *widened)
 {
-    float widened[GP_PIXELS * ZN_GROUPED_INPUTS];
+    const int64_t from = a->groups * a->inputs, to = a->groups * a->outputs;
+    gp_tile t = {.stride = widened ? a->inputs : from,
+                 .channels = to,
+                 .weights = a->weights + group * a->inputs * a->outputs,
+                 .bias = a->bias ? a->bias + group * a->outputs : NULL};
     for (int64_t pixel = begin; pixel < end; pixel += GP_PIXELS) {
-        const int count = (int)(end - pixel < GP_PIXELS ? end - pixel : GP_PIXELS);
-        for (int64_t group = 0; group < a->groups; group++)
-            gp_group(a, pixel, count, group, a->src_type == ZN_F32 ? NULL : widened);
+        const int64_t at = pixel * from + group * a->inputs;
+        t.count = (int)(end - pixel < GP_PIXELS ? end - pixel : GP_PIXELS);
+        t.at = pixel * to + group * a->outputs;
+        if (widened) gp_widen(a, at, t.count, widened);
+        t.src = widened ? widened : (const float *)a->src + at;
+        gp_tile_run(a, &t);
+    }
+}
+
+// Pixels are taken a few at a time through all groups, so that they stay in the cache.
+static void grouped_product(const zn_grouped_product_args *args, int64_t begin, int64_t end)
+{
+    enum { CHUNK = 4 * GP_PIXELS };
+    const zn_grouped_product_args a = *args; // which no store can be suspected to change
+    float widened[GP_PIXELS * ZN_GROUPED_INPUTS];
+    for (int64_t pixel = begin; pixel < end; pixel += CHUNK) {
+        const int64_t last = pixel + CHUNK < end ? pixel + CHUNK : end;
+        for (int64_t group = 0; group < a.groups; group++) {
+            if (a.src_type == ZN_F32)
+                gp_group(&a, pixel, last, group, NULL);
+            else
+                gp_group(&a, pixel, last, group, widened);
+        }
     }
 }

@@ -189,6 +189,9 @@ zn_node *zn_max_pool_gradient(zn_graph *graph, const char *name, zn_node *dy, zn
                               int kernel, int stride);
 zn_node *zn_channel_slice(zn_graph *graph, const char *name, zn_node *x, int64_t first,
                           int64_t count);
+// x as the channels from `first` on of `count`, the others zero.
+zn_node *zn_channel_pad(zn_graph *graph, const char *name, zn_node *x, int64_t first,
+                        int64_t count);
 zn_node *zn_unit_norm_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
                                float epsilon);
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);

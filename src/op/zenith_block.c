@@ -69,19 +69,21 @@ static zenith_status infer(zn_node *node, zn_error *err)
 
 // clang-format off
 #define END     {NULL, {ZN_NONE}}
-#define SEEN(n) {"conv2d", {(n) + 1, ZN_ANY, ZN_ANY, ZN_NONE}}, {"relu", {(n) + 2, ZN_NONE}},      \
-                {"add", {(n) + 3, (n) + 4, ZN_NONE}}
+#define SEEN    {"conv2d", {3, ZN_ANY, ZN_ANY, ZN_NONE}}, {"relu", {4, ZN_NONE}},                  \
+                {"add", {5, 6, ZN_NONE}}
 #define LINEAR  {"walsh_tile", {ZN_ANY, ZN_ANY, ZN_NONE}}
 #define SOFT    {"walsh_tile", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}}
 #define EYES    {"depthwise_conv", {ZN_ANY, ZN_ANY, ZN_NONE}}
 #define SUM     {"add", {1, ZN_ANY, ZN_NONE}}
 #define MASK    {"tile_mask", {2, ZN_ANY, ZN_NONE}}
+#define MIXED   {"conv2d_fused", {1, ZN_ANY, ZN_ANY, ZN_ANY}}, {"relu", {2, ZN_NONE}},             \
+                {"add", {3, 4, ZN_NONE}}
 // clang-format on
 static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){SUM, MASK, SEEN(2), LINEAR, EYES, END},
-    (const zn_pattern[]){SUM, MASK, SEEN(2), SOFT, EYES, END},
-    (const zn_pattern[]){SUM, SEEN(1), LINEAR, EYES, END},
-    (const zn_pattern[]){SUM, SEEN(1), SOFT, EYES, END},
+    (const zn_pattern[]){SUM, MASK, SEEN, LINEAR, EYES, END},
+    (const zn_pattern[]){SUM, MASK, SEEN, SOFT, EYES, END},
+    (const zn_pattern[]){MIXED, LINEAR, EYES, END}, // without a mask the sum was fused before
+    (const zn_pattern[]){MIXED, SOFT, EYES, END},
 };
 
 static const zn_node *matched(const zn_match *match, const zn_op *op)
@@ -92,19 +94,28 @@ static const zn_node *matched(const zn_match *match, const zn_op *op)
     return NULL;
 }
 
+// A convolution whose stride is 1, without relu; one that was fused adds a bias and a residual.
+static bool is_plain(const zn_node *conv)
+{
+    if (conv->op == &zn_op_conv2d)
+        return ((const zn_conv2d_attributes *)conv->attributes)->stride == 1;
+    const zn_conv2d_fused_attributes *a = conv->attributes;
+    return a->stride == 1 && a->bias && a->residual && !a->relu;
+}
+
 // The same x three times, everything in its type, a 1x1 convolution between equal channels.
 static bool accepts(const zn_match *match, const zn_cpu *cpu)
 {
     const zn_node *tile = matched(match, &zn_op_walsh_tile);
     const zn_node *eyes = matched(match, &zn_op_depthwise_conv);
-    const zn_node *conv = matched(match, &zn_op_conv2d);
+    const zn_node *plain = matched(match, &zn_op_conv2d);
+    const zn_node *conv = plain ? plain : matched(match, &zn_op_conv2d_fused);
     const zn_node *x = tile->inputs[X];
-    const zn_conv2d_attributes *how = conv->attributes;
     const int64_t *weight = conv->inputs[1]->desc.shape.dim;
     (void)cpu;
     if (eyes->inputs[X] != x || match->any[match->any_count - 1] != x) return false;
     if (((const zn_depthwise_attributes *)eyes->attributes)->turned) return false;
-    if (x->desc.shape.dim[0] != 1 || x->desc.scale != 1.0f || how->stride != 1 || weight[2] != 1 ||
+    if (x->desc.shape.dim[0] != 1 || x->desc.scale != 1.0f || !is_plain(conv) || weight[2] != 1 ||
         weight[3] != 1 || weight[0] != weight[1] || x->desc.shape.dim[3] > ZN_GROUPED_INPUTS)
         return false;
     for (int i = 1; i < tile->inputs_count; i++)
