@@ -43,12 +43,14 @@ static void take_line(zn_type type, const void *src, size_t length, size_t step,
 }
 
 static void gate_scalar(const zn_walsh_lines *l, const void *src, void *dst, const float *gate,
-                        size_t gate_step, float *scratch)
+                        float *scratch)
 {
     for (size_t line = 0; line < l->count; line++) {
         take_line(l->src_type, src, l->length, l->step, line, scratch);
         for (size_t k = 0; k < l->length; k++)
-            scratch[k] = is_pruned(k, l->pruned) ? 0 : scratch[k] * gate[k * gate_step + line];
+            scratch[k] = is_pruned(k, l->pruned)
+                             ? 0
+                             : scratch[k] * gate[zn_walsh_gate_at(l->length, k, line)];
         downwards(scratch, l->length, 1);
         for (size_t i = 0; i < l->length; i++)
             zn_type_store(l->dst_type, dst, i * l->step + line, scratch[i]);

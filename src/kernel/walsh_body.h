@@ -108,6 +108,28 @@ __attribute__((noinline)) static void store_part(zn_type type, void *dst, size_t
 
 // --- passes --------------------------------------------------------------------------------------
 
+// The cache lines of the next call's src, a few with each butterfly of the passes inside the scratch:
+// memory is read while sums are made. Without it a gate over rows takes half as long again.
+typedef struct walsh_ahead {
+    const char *at;
+    size_t skip;              // bytes to the next position after its last cache line
+    size_t line, lines, left; // in this position; of each; in all
+    size_t share;             // with each butterfly
+} walsh_ahead;
+
+ALWAYS void fetch_ahead(walsh_ahead *a)
+{
+    if (a->left < a->share) return;
+    for (size_t i = 0; i < a->share; i++) {
+        __builtin_prefetch(a->at, 0, 2);
+        a->at += 64;
+        if (++a->line < a->lines) continue;
+        a->line = 0;
+        a->at += a->skip;
+    }
+    a->left -= a->share;
+}
+
 // A group of lines on its way.
 typedef struct walsh_group {
     const zn_walsh_lines *lines;
@@ -115,6 +137,7 @@ typedef struct walsh_group {
     size_t vectors; // with the last one, which may have fewer lanes
     int64_t last_lanes;
     float *scratch;
+    walsh_ahead ahead;
 } walsh_group;
 
 typedef struct walsh_pass {
@@ -157,15 +180,32 @@ ALWAYS float *slot(const walsh_group *g, size_t vector, size_t position)
     return g->scratch + (vector * g->length + position) * LANES;
 }
 
-ALWAYS void take_one(const zn_type type, const bool whole, const int n, const walsh_group *g,
-                     const void *src, size_t position, size_t vector)
+ALWAYS vec load_one(const zn_type type, const bool whole, const walsh_group *g, const void *src,
+                    size_t at)
 {
-    const size_t step = g->lines->step, first = position * step + vector * LANES;
+    return whole ? load_map(type, src, at) : load_part(type, src, at, g->last_lanes);
+}
+
+ALWAYS void store_one(const zn_type type, const bool whole, const walsh_group *g, void *dst,
+                      size_t at, vec value)
+{
+    if (whole)
+        store_map(type, dst, at, value);
+    else
+        store_part(type, dst, at, g->last_lanes, value);
+}
+
+// halved: one bit is pruned.
+ALWAYS void take_one(const zn_type type, const bool halved, const bool whole, const int n,
+                     const walsh_group *g, const void *src, size_t position, size_t vector)
+{
+    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
     vec v[16];
     UNROLL for (int j = 0; j < n; j++)
     {
-        v[j] = whole ? load_map(type, src, first + (size_t)j * step)
-                     : load_part(type, src, first + (size_t)j * step, g->last_lanes);
+        const size_t at = first + (size_t)j * step;
+        v[j] = load_one(type, whole, g, src, at);
+        if (halved) v[j] = vec_add(v[j], load_one(type, whole, g, src, at + step / 2));
     }
     stages_up(v, n);
     float *dst = slot(g, vector, position);
@@ -173,47 +213,89 @@ ALWAYS void take_one(const zn_type type, const bool whole, const int n, const wa
 }
 
 // The map, through the lowest bits, to the scratch.
-ALWAYS void take(const zn_type type, const int n, const walsh_group *g, const void *src)
+ALWAYS void take(const zn_type type, const bool halved, const int n, const walsh_group *g,
+                 const void *src)
 {
     const size_t whole = g->vectors - (g->last_lanes < LANES);
     for (size_t i = 0; i < g->length; i += (size_t)n) {
-        for (size_t v = 0; v < whole; v++) take_one(type, true, n, g, src, i, v);
-        if (whole < g->vectors) take_one(type, false, n, g, src, i, whole);
+        for (size_t v = 0; v < whole; v++) take_one(type, halved, true, n, g, src, i, v);
+        if (whole < g->vectors) take_one(type, halved, false, n, g, src, i, whole);
     }
 }
 
-ALWAYS void give_one(const zn_type type, const bool whole, const int n, const walsh_group *g,
-                     void *dst, size_t position, size_t vector)
+ALWAYS void give_one(const zn_type type, const bool halved, const bool whole, const int n,
+                     const walsh_group *g, void *dst, size_t position, size_t vector)
 {
-    const size_t step = g->lines->step, first = position * step + vector * LANES;
+    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
     const float *src = slot(g, vector, position);
     vec v[16];
     UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(src + j * LANES);
     stages_down(v, n);
     UNROLL for (int j = 0; j < n; j++)
     {
-        if (whole)
-            store_map(type, dst, first + (size_t)j * step, v[j]);
-        else
-            store_part(type, dst, first + (size_t)j * step, g->last_lanes, v[j]);
+        const size_t at = first + (size_t)j * step;
+        store_one(type, whole, g, dst, at, v[j]);
+        if (halved) store_one(type, whole, g, dst, at + step / 2, v[j]);
     }
 }
 
 // The scratch, back through the lowest bits, to the map.
-ALWAYS void give(const zn_type type, const int n, const walsh_group *g, void *dst)
+ALWAYS void give(const zn_type type, const bool halved, const int n, const walsh_group *g,
+                 void *dst)
 {
     const size_t whole = g->vectors - (g->last_lanes < LANES);
     for (size_t i = 0; i < g->length; i += (size_t)n) {
-        for (size_t v = 0; v < whole; v++) give_one(type, true, n, g, dst, i, v);
-        if (whole < g->vectors) give_one(type, false, n, g, dst, i, whole);
+        for (size_t v = 0; v < whole; v++) give_one(type, halved, true, n, g, dst, i, v);
+        if (whole < g->vectors) give_one(type, halved, false, n, g, dst, i, whole);
+    }
+}
+
+// Two and more pruned bits: positions that differ in them only, added as the first stages would.
+static void take_sums(const walsh_group *g, const void *src)
+{
+    const zn_walsh_lines *l = g->lines;
+    const size_t count = (size_t)1 << l->pruned;
+    for (size_t i = 0; i < g->length * g->vectors; i++) {
+        const size_t vector = i % g->vectors, position = i / g->vectors;
+        const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
+        vec waits[sizeof(size_t) * 8]; // of each bit: the sum that waits for its neighbour
+        vec sum = vec_zero();
+        for (size_t k = 0; k < count; k++) {
+            sum = load_part(l->src_type, src, (position * count + k) * l->step + vector * LANES,
+                            lanes);
+            unsigned bit = 0;
+            for (; k >> bit & 1; bit++) sum = vec_add(waits[bit], sum);
+            waits[bit] = sum;
+        }
+        vec_store_f32(slot(g, vector, position), sum);
+    }
+}
+
+// And each value back to all positions that share it.
+static void give_copies(const walsh_group *g, void *dst)
+{
+    const zn_walsh_lines *l = g->lines;
+    for (size_t i = 0; i < l->length * g->vectors; i++) {
+        const size_t vector = i % g->vectors, position = i / g->vectors;
+        const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
+        store_part(l->dst_type, dst, position * l->step + vector * LANES, lanes,
+                   vec_load_f32(slot(g, vector, position >> l->pruned)));
     }
 }
 
 static void take_map(const walsh_group *g, unsigned bits, const void *src, zn_type type)
 {
-#define TAKE_F32(n)  take(ZN_F32, n, g, src)
-#define TAKE_BF16(n) take(ZN_BF16, n, g, src)
-    if (type == ZN_F32)
+#define TAKE_F32(n)         take(ZN_F32, false, n, g, src)
+#define TAKE_BF16(n)        take(ZN_BF16, false, n, g, src)
+#define TAKE_HALVED_F32(n)  take(ZN_F32, true, n, g, src)
+#define TAKE_HALVED_BF16(n) take(ZN_BF16, true, n, g, src)
+    if (g->lines->pruned > 1)
+        take_sums(g, src);
+    else if (g->lines->pruned && type == ZN_F32)
+        FOR_BITS(bits, TAKE_HALVED_F32)
+    else if (g->lines->pruned)
+        FOR_BITS(bits, TAKE_HALVED_BF16)
+    else if (type == ZN_F32)
         FOR_BITS(bits, TAKE_F32)
     else
         FOR_BITS(bits, TAKE_BF16)
@@ -221,9 +303,17 @@ static void take_map(const walsh_group *g, unsigned bits, const void *src, zn_ty
 
 static void give_map(const walsh_group *g, unsigned bits, void *dst, zn_type type)
 {
-#define GIVE_F32(n)  give(ZN_F32, n, g, dst)
-#define GIVE_BF16(n) give(ZN_BF16, n, g, dst)
-    if (type == ZN_F32)
+#define GIVE_F32(n)         give(ZN_F32, false, n, g, dst)
+#define GIVE_BF16(n)        give(ZN_BF16, false, n, g, dst)
+#define GIVE_HALVED_F32(n)  give(ZN_F32, true, n, g, dst)
+#define GIVE_HALVED_BF16(n) give(ZN_BF16, true, n, g, dst)
+    if (g->lines->pruned > 1)
+        give_copies(g, dst);
+    else if (g->lines->pruned && type == ZN_F32)
+        FOR_BITS(bits, GIVE_HALVED_F32)
+    else if (g->lines->pruned)
+        FOR_BITS(bits, GIVE_HALVED_BF16)
+    else if (type == ZN_F32)
         FOR_BITS(bits, GIVE_F32)
     else
         FOR_BITS(bits, GIVE_BF16)
@@ -236,11 +326,12 @@ ALWAYS size_t butterfly_at(size_t i, unsigned first, const int n)
     return (i - low) * (size_t)n + low;
 }
 
-ALWAYS void middle(const int n, const bool up, const walsh_group *g, unsigned first, size_t vector)
+ALWAYS void middle(const int n, const bool up, walsh_group *g, unsigned first, size_t vector)
 {
     const size_t apart = (size_t)LANES << first;
     for (size_t i = 0; i < g->length / (size_t)n; i++) {
         float *at = slot(g, vector, butterfly_at(i, first, n));
+        fetch_ahead(&g->ahead);
         vec v[16];
         UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
         if (up)
@@ -251,45 +342,44 @@ ALWAYS void middle(const int n, const bool up, const walsh_group *g, unsigned fi
     }
 }
 
-static void pass_up(const walsh_group *g, walsh_pass pass, size_t vector)
+static void pass_up(walsh_group *g, walsh_pass pass, size_t vector)
 {
 #define UP(n) middle(n, true, g, pass.first, vector)
     FOR_BITS(pass.bits, UP)
 }
 
-static void pass_down(const walsh_group *g, walsh_pass pass, size_t vector){
+static void pass_down(walsh_group *g, walsh_pass pass, size_t vector){
 #define DOWN(n) middle(n, false, g, pass.first, vector)
     FOR_BITS(pass.bits, DOWN)}
 
 // The highest bits, the gate, and back.
-ALWAYS void turn(const int n, const walsh_group *g, unsigned first, size_t vector,
-                 const float *gate, size_t gate_step, int64_t lanes)
+ALWAYS void turn(const int n, walsh_group *g, unsigned first, size_t vector, const float *gate)
 {
-    const size_t apart = (size_t)LANES << first;
-    const size_t gate_apart = gate_step << first << g->lines->pruned;
+    const size_t apart = (size_t)LANES << first, length = g->lines->length;
+    const unsigned pruned = g->lines->pruned;
+    const float *factor = gate + zn_walsh_gate_at(length, 0, vector * LANES);
     for (size_t i = 0; i < g->length / (size_t)n; i++) { // all higher bits are in the butterfly
         float *at = slot(g, vector, i);
-        const float *factor = gate + (i << g->lines->pruned) * gate_step + vector * LANES;
+        fetch_ahead(&g->ahead);
         vec v[16];
         UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
         stages_up(v, n);
         UNROLL for (int j = 0; j < n; j++)
-            v[j] = vec_mul(v[j], vec_load_part(factor + (size_t)j * gate_apart, lanes));
+        {
+            const size_t k = (i + ((size_t)j << first)) << pruned;
+            v[j] = vec_mul(v[j], vec_load_f32(factor + k * ZN_WALSH_BLOCK));
+        }
         stages_down(v, n);
         UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
     }
 }
 
-static void pass_turn(const walsh_group *g, walsh_pass pass, size_t vector, const float *gate,
-                      size_t gate_step)
-{
-    const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
-#define TURN(n) turn(n, g, pass.first, vector, gate, gate_step, lanes)
-    FOR_BITS(pass.bits, TURN)
-}
+static void pass_turn(walsh_group *g, walsh_pass pass, size_t vector, const float *gate){
+#define TURN(n) turn(n, g, pass.first, vector, gate)
+    FOR_BITS(pass.bits, TURN)}
 
 // The highest bits, scaled, to the map.
-ALWAYS void finish(const zn_type type, const int n, const walsh_group *g, unsigned first, void *dst,
+ALWAYS void finish(const zn_type type, const int n, walsh_group *g, unsigned first, void *dst,
                    float scale)
 {
     const zn_walsh_lines *l = g->lines;
@@ -298,6 +388,7 @@ ALWAYS void finish(const zn_type type, const int n, const walsh_group *g, unsign
         for (size_t vector = 0; vector < g->vectors; vector++) {
             const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
             const float *at = slot(g, vector, i);
+            fetch_ahead(&g->ahead);
             vec v[16];
             UNROLL for (int j = 0; j < n; j++)
                 v[j] = vec_load_f32(at + ((size_t)j * LANES << first));
@@ -314,7 +405,7 @@ ALWAYS void finish(const zn_type type, const int n, const walsh_group *g, unsign
     }
 }
 
-static void pass_finish(const walsh_group *g, walsh_pass pass, void *dst, float scale)
+static void pass_finish(walsh_group *g, walsh_pass pass, void *dst, float scale)
 {
 #define FINISH_F32(n)  finish(ZN_F32, n, g, pass.first, dst, scale)
 #define FINISH_BF16(n) finish(ZN_BF16, n, g, pass.first, dst, scale)
@@ -366,70 +457,55 @@ static walsh_group group_of(const zn_walsh_lines *lines, float *scratch)
                          .scratch = scratch};
 }
 
-// Positions that differ in pruned bits only, added as the first stages would.
-static void take_sums(const walsh_group *g, const void *src)
+// How many butterflies the passes from `first` on have, there and back to it, or only there.
+static size_t butterflies(const walsh_group *g, const walsh_pass *passes, int first, int last,
+                          bool back)
 {
-    const zn_walsh_lines *l = g->lines;
-    const size_t count = (size_t)1 << l->pruned;
-    for (size_t i = 0; i < g->length * g->vectors; i++) {
-        const size_t vector = i % g->vectors, position = i / g->vectors;
-        const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
-        vec waits[sizeof(size_t) * 8]; // of each bit: the sum that waits for its neighbour
-        vec sum = vec_zero();
-        for (size_t k = 0; k < count; k++) {
-            sum = load_part(l->src_type, src, (position * count + k) * l->step + vector * LANES,
-                            lanes);
-            unsigned bit = 0;
-            for (; k >> bit & 1; bit++) sum = vec_add(waits[bit], sum);
-            waits[bit] = sum;
-        }
-        vec_store_f32(slot(g, vector, position), sum);
-    }
+    size_t count = 0;
+    for (int p = first; p <= last; p++) count += g->length >> passes[p].bits << (back && p < last);
+    return count * g->vectors;
 }
 
-// Each value to all positions that share it.
-static void give_copies(const walsh_group *g, void *dst)
+static void plan_ahead(walsh_group *g, size_t count)
 {
     const zn_walsh_lines *l = g->lines;
-    for (size_t i = 0; i < l->length * g->vectors; i++) {
-        const size_t vector = i % g->vectors, position = i / g->vectors;
-        const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
-        store_part(l->dst_type, dst, position * l->step + vector * LANES, lanes,
-                   vec_load_f32(slot(g, vector, position >> l->pruned)));
-    }
+    const size_t size = l->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    const size_t lines = (l->count * size + 63) / 64;
+    if (!l->next || l->step < l->count || count == 0) return;
+    g->ahead = (walsh_ahead){.at = l->next,
+                             .skip = l->step * size - lines * 64,
+                             .lines = lines,
+                             .left = l->length * lines,
+                             .share = (l->length * lines + count - 1) / count};
 }
 
 static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, const float *gate,
-                       size_t gate_step, float *scratch)
+                       float *scratch)
 {
-    const walsh_group g = group_of(lines, scratch);
+    walsh_group g = group_of(lines, scratch);
     walsh_pass passes[MOST_PASSES] = {{0}};
     const int last = cut_passes(g.length, passes) - 1;
     // The pass of the lowest bits is made on the way from and to the map, unless it is the only one.
-    const bool in_scratch = last == 0 || lines->pruned > 0;
-    if (lines->pruned > 0)
-        take_sums(&g, src);
-    else
-        take_map(&g, in_scratch ? 0 : passes[0].bits, src, lines->src_type);
+    const bool in_scratch = last == 0 || lines->pruned > 1;
+    plan_ahead(&g, butterflies(&g, passes, !in_scratch, last, true));
+    take_map(&g, in_scratch ? 0 : passes[0].bits, src, lines->src_type);
     for (size_t v = 0; v < g.vectors; v++) {
         for (int p = !in_scratch; p < last; p++) pass_up(&g, passes[p], v);
-        pass_turn(&g, passes[last], v, gate, gate_step);
+        pass_turn(&g, passes[last], v, gate);
         for (int p = last - 1; p >= !in_scratch; p--) pass_down(&g, passes[p], v);
     }
-    if (lines->pruned > 0)
-        give_copies(&g, dst);
-    else
-        give_map(&g, in_scratch ? 0 : passes[0].bits, dst, lines->dst_type);
+    give_map(&g, in_scratch ? 0 : passes[0].bits, dst, lines->dst_type);
 }
 
 // Through all passes but the last, which may be the first: into the scratch.
-static int transform_group(const walsh_group *g, const void *src, zn_type type, walsh_pass *passes)
+static int transform_group(walsh_group *g, const void *src, zn_type type, walsh_pass *passes)
 {
     const int last = cut_passes(g->length, passes) - 1;
     if (last == 0) {
         take_map(g, 0, src, type);
         return last;
     }
+    plan_ahead(g, butterflies(g, passes, 1, last, false));
     take_map(g, passes[0].bits, src, type);
     for (size_t v = 0; v < g->vectors; v++) {
         for (int p = 1; p < last; p++) pass_up(g, passes[p], v);
@@ -440,7 +516,7 @@ static int transform_group(const walsh_group *g, const void *src, zn_type type, 
 static void lines_group(const zn_walsh_lines *lines, const void *src, void *dst, float scale,
                         float *scratch)
 {
-    const walsh_group g = group_of(lines, scratch);
+    walsh_group g = group_of(lines, scratch);
     walsh_pass passes[MOST_PASSES] = {{0}};
     const int last = transform_group(&g, src, lines->src_type, passes);
     pass_finish(&g, passes[last], dst, scale);
@@ -449,7 +525,7 @@ static void lines_group(const zn_walsh_lines *lines, const void *src, void *dst,
 static void products_group(const zn_walsh_lines *lines, const void *src, const void *other,
                            float *sums, size_t sums_step, float *scratch)
 {
-    const walsh_group a = group_of(lines, scratch);
+    walsh_group a = group_of(lines, scratch);
     walsh_group b = a;
     b.scratch += zn_walsh_scratch(lines->length);
     walsh_pass passes[MOST_PASSES] = {{0}};
@@ -469,6 +545,9 @@ static zn_walsh_lines group_lines(const zn_walsh_lines *all, size_t first, size_
 {
     zn_walsh_lines lines = *all;
     lines.count = all->count - first < most ? all->count - first : most;
+    if (all->next)
+        lines.next = (const char *)all->next +
+                     first * (all->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t));
     return lines;
 }
 
@@ -483,12 +562,12 @@ static void *to(void *dst, zn_type type, size_t first)
 }
 
 static void gate_lines(const zn_walsh_lines *all, const void *src, void *dst, const float *gate,
-                       size_t gate_step, float *scratch)
+                       float *scratch)
 {
     FOR_GROUPS(all, lines, first)
     {
         gate_group(&lines, from(src, all->src_type, first), to(dst, all->dst_type, first),
-                   gate + first, gate_step, scratch);
+                   gate + zn_walsh_gate_at(all->length, 0, first), scratch);
     }
 }
 
@@ -513,6 +592,13 @@ static void multiply_lines(const zn_walsh_lines *all, const void *src, const voi
 }
 
 // --- transforms along contiguous memory ----------------------------------------------------------
+
+// What is read `ahead` elements later; beyond the end it is nothing's, and no harm.
+ALWAYS void fetch_next(const zn_type type, const void *src, size_t at, size_t ahead)
+{
+    const size_t size = type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    __builtin_prefetch((const char *)src + (at + ahead) * size, 0, 3);
+}
 
 // `n` vectors at a time, which hold one transform of n * LANES, or n = 1 and several shorter ones.
 ALWAYS void vectors_short(const zn_type from_type, const zn_type to_type, const int n,
@@ -557,30 +643,52 @@ ALWAYS void vectors_typed(const zn_type from_type, const zn_type to_type, const 
     case LANES:
         VECTORS_SHORT(1, LANES);
         break;
+    case LANES * 16:
+        VECTORS_SHORT(16, LANES);
+        break;
 #endif
     }
 }
 
-// A long one: the lanes first, to the scratch; the rest as a line of vectors.
+// A long one: the lanes and the lowest bits of the vectors' numbers first, to the scratch; the rest as a
+// line of vectors.
+ALWAYS void take_vectors(const zn_type type, const int n, const void *src, size_t length,
+                         float *dst)
+{
+    for (size_t at = 0; at < length; at += (size_t)n * LANES) {
+        vec v[16];
+        UNROLL for (int j = 0; j < n; j++)
+        {
+            const size_t from = at + (size_t)j * LANES;
+            fetch_next(type, src, from, length);
+            v[j] = stages_in_lanes(load_map(type, src, from), LANES);
+        }
+        stages_up(v, n);
+        UNROLL for (int j = 0; j < n; j++) vec_store_f32(dst + at + (size_t)j * LANES, v[j]);
+    }
+}
+
 static void vectors_long(zn_type src_type, zn_type dst_type, const void *src, void *dst,
                          size_t length, float scale, float *scratch)
 {
-    const zn_walsh_lines lines = {ZN_F32, dst_type, length / LANES, LANES, LANES, 0};
-    const walsh_group g = group_of(&lines, scratch);
+    const zn_walsh_lines lines = {ZN_F32, dst_type, length / LANES, LANES, LANES, 0, NULL};
+    walsh_group g = group_of(&lines, scratch);
     walsh_pass passes[MOST_PASSES] = {{0}};
-    for (size_t at = 0; at < length; at += LANES) {
-        const vec v = src_type == ZN_F32 ? load_map(ZN_F32, src, at) : load_map(ZN_BF16, src, at);
-        vec_store_f32(scratch + at, stages_in_lanes(v, LANES));
-    }
     const int last = cut_passes(g.length, passes) - 1;
-    for (int p = 0; p < last; p++) pass_up(&g, passes[p], 0);
+#define TAKE_VECTORS_F32(n)  take_vectors(ZN_F32, n, src, length, scratch)
+#define TAKE_VECTORS_BF16(n) take_vectors(ZN_BF16, n, src, length, scratch)
+    if (src_type == ZN_F32)
+        FOR_BITS(passes[0].bits, TAKE_VECTORS_F32)
+    else
+        FOR_BITS(passes[0].bits, TAKE_VECTORS_BF16)
+    for (int p = 1; p < last; p++) pass_up(&g, passes[p], 0);
     pass_finish(&g, passes[last], dst, scale);
 }
 
 static void transform_vectors(zn_type src_type, zn_type dst_type, const void *src, void *dst,
                               size_t length, size_t count, float scale, float *scratch)
 {
-    if (length > 8 * LANES) {
+    if (length > LANES << MOST_BITS) {
         for (size_t i = 0; i < count; i++)
             vectors_long(src_type, dst_type, from(src, src_type, i * length),
                          to(dst, dst_type, i * length), length, scale, scratch);

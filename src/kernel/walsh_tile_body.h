@@ -45,15 +45,31 @@ static vec add_tree(vec *values, int n)
     return values[0];
 }
 
+// What halved tiles keep; without it the compiler would look at 32 pixels of a tile of 16.
+#define AT_MOST_HALF(m) ((m) < ZN_WALSH_TILE_MOST ? (m) : ZN_WALSH_TILE_MOST / 2)
+
 // --- rows ----------------------------------------------------------------------------------------
 
-ALWAYS void take_rows(const zn_type type, const int m, const zn_walsh_pixels *p,
+// m values of each row, from pixels or (halved: one bit is pruned) from the sums of two. The pixels of
+// the next tile to the right are fetched meanwhile.
+ALWAYS void take_rows(const zn_type type, const bool halved, const int m, const zn_walsh_pixels *p,
                       const walsh_block *b, float *dst)
 {
-    for (int y = 0; y < m; y++) {
+    const size_t size = type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    const int64_t ahead = (p->columns[1] - p->columns[0]) * b->tile->size;
+    for (int y = 0; y < m << halved; y++) {
+        const char *row = (const char *)p->rows[y] + b->channel * size;
         vec v[16];
         UNROLL for (int j = 0; j < m; j++)
-            v[j] = load_map(type, p->rows[y], (size_t)p->columns[j] + b->channel);
+        {
+            const size_t at = (size_t)p->columns[j << halved];
+            __builtin_prefetch(row + (at + (size_t)ahead) * size, 0, 2);
+            v[j] = load_map(type, row, at);
+            if (!halved) continue;
+            const size_t second = (size_t)p->columns[2 * j + 1];
+            __builtin_prefetch(row + (second + (size_t)ahead) * size, 0, 2);
+            v[j] = vec_add(v[j], load_map(type, row, second));
+        }
         stages_up(v, m);
         UNROLL for (int j = 0; j < m; j++) vec_store_f32(dst + (y * m + j) * LANES, v[j]);
     }
@@ -73,8 +89,19 @@ ALWAYS void turn_rows(const int m, const bool up, float *rows, int count)
     }
 }
 
-// Borders, few channels and pruned frequencies: m sums of each row to the scratch; after their stages,
-// m sums of each column of those.
+// The m sums of each column, after the stages of rows.
+static void sum_rows(const walsh_block *b, float *rows)
+{
+    const int m = kept_of(b), n = 1 << b->tile->pruned;
+    vec values[ZN_WALSH_TILE_MOST];
+    for (int i = 0; i < m * m && n > 1; i++) {
+        for (int k = 0; k < n; k++)
+            values[k] = vec_load_f32(rows + ((i / m * n + k) * m + i % m) * LANES);
+        vec_store_f32(rows + i * LANES, add_tree(values, n));
+    }
+}
+
+// Borders, few channels and more pruned bits.
 static void take_sums_of_pixels(const zn_walsh_pixels *p, const walsh_block *b, float *dst)
 {
     const int m = kept_of(b), n = 1 << b->tile->pruned, size = b->tile->size;
@@ -85,34 +112,42 @@ static void take_sums_of_pixels(const zn_walsh_pixels *p, const walsh_block *b, 
     }
 #define ROWS_UP(kept) turn_rows(kept, true, dst, size)
     FOR_BITS(bits_of(b), ROWS_UP)
-    for (int i = 0; i < m * m; i++) {
-        for (int k = 0; k < n; k++)
-            values[k] = vec_load_f32(dst + ((i / m * n + k) * m + i % m) * LANES);
-        vec_store_f32(dst + i * LANES, add_tree(values, n));
-    }
 }
 
 static void take_pixels(const zn_walsh_pixels *p, const walsh_block *b, float *dst)
 {
-#define TAKE_ROWS_F32(m)  take_rows(ZN_F32, m, p, b, dst)
-#define TAKE_ROWS_BF16(m) take_rows(ZN_BF16, m, p, b, dst)
-    if (b->tile->pruned > 0 || !is_whole(p, b))
+#define TAKE_ROWS_F32(m)         take_rows(ZN_F32, false, m, p, b, dst)
+#define TAKE_ROWS_BF16(m)        take_rows(ZN_BF16, false, m, p, b, dst)
+#define TAKE_HALVED_ROWS_F32(m)  take_rows(ZN_F32, true, AT_MOST_HALF(m), p, b, dst)
+#define TAKE_HALVED_ROWS_BF16(m) take_rows(ZN_BF16, true, AT_MOST_HALF(m), p, b, dst)
+    if (b->tile->pruned > 1 || !is_whole(p, b))
         take_sums_of_pixels(p, b, dst);
+    else if (b->tile->pruned && p->type == ZN_F32)
+        FOR_BITS(bits_of(b), TAKE_HALVED_ROWS_F32)
+    else if (b->tile->pruned)
+        FOR_BITS(bits_of(b), TAKE_HALVED_ROWS_BF16)
     else if (p->type == ZN_F32)
         FOR_BITS(bits_of(b), TAKE_ROWS_F32)
     else
         FOR_BITS(bits_of(b), TAKE_ROWS_BF16)
+    sum_rows(b, dst);
 }
 
-ALWAYS void give_rows(const zn_type type, const int m, const zn_walsh_pixels *p,
+ALWAYS void give_rows(const zn_type type, const bool halved, const int m, const zn_walsh_pixels *p,
                       const walsh_block *b, const float *src)
 {
-    for (int y = 0; y < m; y++) {
+    for (int k = 0; k < m; k++) {
         vec v[16];
-        UNROLL for (int j = 0; j < m; j++) v[j] = vec_load_f32(src + (y * m + j) * LANES);
+        UNROLL for (int j = 0; j < m; j++) v[j] = vec_load_f32(src + (k * m + j) * LANES);
         stages_down(v, m);
-        UNROLL for (int j = 0; j < m; j++)
-            store_map(type, p->rows[y], (size_t)p->columns[j] + b->channel, v[j]);
+        for (int y = k << halved; y < (k + 1) << halved; y++) {
+            UNROLL for (int j = 0; j < m; j++)
+            {
+                store_map(type, p->rows[y], (size_t)p->columns[j << halved] + b->channel, v[j]);
+                if (halved)
+                    store_map(type, p->rows[y], (size_t)p->columns[2 * j + 1] + b->channel, v[j]);
+            }
+        }
     }
 }
 
@@ -132,10 +167,16 @@ static void give_copies_of_pixels(const zn_walsh_pixels *p, const walsh_block *b
 
 static void give_pixels(const zn_walsh_pixels *p, const walsh_block *b, float *src)
 {
-#define GIVE_ROWS_F32(m)  give_rows(ZN_F32, m, p, b, src)
-#define GIVE_ROWS_BF16(m) give_rows(ZN_BF16, m, p, b, src)
-    if (b->tile->pruned > 0 || !is_whole(p, b))
+#define GIVE_ROWS_F32(m)         give_rows(ZN_F32, false, m, p, b, src)
+#define GIVE_ROWS_BF16(m)        give_rows(ZN_BF16, false, m, p, b, src)
+#define GIVE_HALVED_ROWS_F32(m)  give_rows(ZN_F32, true, AT_MOST_HALF(m), p, b, src)
+#define GIVE_HALVED_ROWS_BF16(m) give_rows(ZN_BF16, true, AT_MOST_HALF(m), p, b, src)
+    if (b->tile->pruned > 1 || !is_whole(p, b))
         give_copies_of_pixels(p, b, src);
+    else if (b->tile->pruned && p->type == ZN_F32)
+        FOR_BITS(bits_of(b), GIVE_HALVED_ROWS_F32)
+    else if (b->tile->pruned)
+        FOR_BITS(bits_of(b), GIVE_HALVED_ROWS_BF16)
     else if (p->type == ZN_F32)
         FOR_BITS(bits_of(b), GIVE_ROWS_F32)
     else

@@ -24,8 +24,9 @@ typedef struct gate_lowering {
     size_t rows_step;      // elements from one row of lines to the next
     size_t channels, span; // span: lines of the gate, which repeats
     float factor;          // of each gate
-    float *gate;  // [length, span] of a parameter, times factor; NULL: it comes with the call
-    bool *silent; // by piece of the span: no gate in it
+    float
+        *gate; // of a parameter, in the kernels' blocks, times factor; NULL: it comes with the call
+    bool *silent;                      // by piece of the span: no gate in it
     size_t gate_at, parts, part_bytes; // of the scratch
 } gate_lowering;
 
@@ -39,26 +40,9 @@ static void spread_gate(const gate_lowering *l, const float *src, float *dst)
 {
     for (size_t k = 0; k < l->lines.length; k++) {
         for (size_t i = 0; i < l->span; i++)
-            dst[k * l->span + i] = src[k * l->channels + i % l->channels] * l->factor;
+            dst[zn_walsh_gate_at(l->lines.length, k, i)] = src[k * l->channels + i % l->channels] *
+                                                           l->factor;
     }
-}
-
-static void run_piece(const job *j, size_t row, size_t first, float *scratch)
-{
-    const gate_lowering *l = j->lowering;
-    zn_walsh_lines lines = l->lines;
-    const size_t at = row * l->rows_step + first, line = first % l->span;
-    const uint8_t *src = (const uint8_t *)j->call->inputs[X] + at * zn_type_size(lines.src_type);
-    uint8_t *dst = (uint8_t *)j->call->output + at * zn_type_size(lines.dst_type);
-    if (lines.count > l->span - line) lines.count = l->span - line;
-    if (lines.count > l->across - first) lines.count = l->across - first;
-    if (!l->silent || !l->silent[line / l->lines.count]) {
-        l->kernel->gate(&lines, src, dst, j->gate + line, l->span, scratch);
-        return;
-    }
-    const size_t size = zn_type_size(lines.dst_type);
-    for (size_t i = 0; i < lines.length; i++)
-        memset(dst + i * lines.step * size, 0, lines.count * size);
 }
 
 // Pieces of a row: those of each span, of which the last is smaller.
@@ -68,19 +52,46 @@ static size_t pieces_of(const gate_lowering *l, size_t lines)
     return lines / l->span * in_span + (lines % l->span + l->lines.count - 1) / l->lines.count;
 }
 
+// The i-th piece: the element of the map where it begins, and its first line there.
+static size_t piece_at(const gate_lowering *l, size_t i, size_t *line)
+{
+    const size_t in_span = pieces_of(l, l->span), pieces = pieces_of(l, l->across);
+    const size_t piece = i % pieces;
+    *line = piece / in_span * l->span + piece % in_span * l->lines.count;
+    return i / pieces * l->rows_step + *line;
+}
+
+static void run_piece(const job *j, size_t i, size_t next, float *scratch)
+{
+    const gate_lowering *l = j->lowering;
+    zn_walsh_lines lines = l->lines;
+    const size_t from_size = zn_type_size(lines.src_type), size = zn_type_size(lines.dst_type);
+    const uint8_t *src = j->call->inputs[X];
+    size_t first = 0, unused = 0;
+    const size_t at = piece_at(l, i, &first), line = first % l->span;
+    uint8_t *dst = (uint8_t *)j->call->output + at * size;
+    if (lines.count > l->span - line) lines.count = l->span - line;
+    if (lines.count > l->across - first) lines.count = l->across - first;
+    if (next) lines.next = src + piece_at(l, next, &unused) * from_size;
+    if (!l->silent || !l->silent[line / l->lines.count]) {
+        l->kernel->gate(&lines, src + at * from_size, dst,
+                        j->gate + zn_walsh_gate_at(lines.length, 0, line), scratch);
+        return;
+    }
+    for (size_t k = 0; k < lines.length; k++)
+        memset(dst + k * lines.step * size, 0, lines.count * size);
+}
+
 static void run_part(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
     const gate_lowering *l = j->lowering;
-    const size_t in_span = pieces_of(l, l->span), pieces = pieces_of(l, l->across);
     const size_t rows = l->rows_step ? (size_t)j->call->rows : 1;
+    const size_t count = rows * pieces_of(l, l->across);
     for (size_t part = begin; part < end; part++) {
         uint8_t *scratch = (uint8_t *)j->call->scratch + l->gate_at + part * l->part_bytes;
-        for (size_t i = part; i < rows * pieces; i += l->parts) {
-            const size_t piece = i % pieces;
-            run_piece(j, i / pieces, piece / in_span * l->span + piece % in_span * l->lines.count,
-                      (float *)(void *)scratch);
-        }
+        for (size_t i = part; i < count; i += l->parts)
+            run_piece(j, i, i + l->parts < count ? i + l->parts : 0, (float *)(void *)scratch);
     }
 }
 
@@ -106,9 +117,8 @@ static void lowering_free(zn_lowering *base)
 
 static bool is_zero(const gate_lowering *l, size_t frequency, size_t first, size_t count)
 {
-    const float *gate = l->gate + frequency * l->span + first;
-    for (size_t i = 0; i < count; i++) {
-        if (gate[i] != 0) return false;
+    for (size_t i = first; i < first + count; i++) {
+        if (l->gate[zn_walsh_gate_at(l->lines.length, frequency, i)] != 0) return false;
     }
     return true;
 }
@@ -138,8 +148,8 @@ static zenith_status look_at_gate(gate_lowering *l, const zn_lowering_request *r
     const void *values = NULL;
     const size_t pieces = pieces_of(l, l->span);
     ZN_TRY(zn_pack_vector(request->packs, &request->node->inputs[GATE]->constant, &values, err));
-    const size_t bytes = l->lines.length * l->span * sizeof(float);
-    l->gate = zn_alloc(bytes);
+    const size_t bytes = zn_walsh_gate_floats(l->lines.length, l->span) * sizeof(float);
+    l->gate = zn_alloc_zero(bytes);
     l->silent = zn_alloc(pieces * sizeof *l->silent);
     if (!l->gate || !l->silent) return zn_fail_memory(err, bytes);
     spread_gate(l, values, l->gate);
@@ -172,7 +182,7 @@ static zenith_status prepare(gate_lowering *l, const zn_lowering_request *reques
     if (node->inputs[GATE]->kind == ZN_NODE_PARAMETER)
         ZN_TRY(look_at_gate(l, request, err));
     else
-        l->gate_at = zn_round_up(length * l->span * sizeof(float), ZN_ALIGN);
+        l->gate_at = zn_round_up(zn_walsh_gate_floats(length, l->span) * sizeof(float), ZN_ALIGN);
     l->parts = (size_t)request->threads;
     l->part_bytes = zn_walsh_scratch(length) * sizeof(float);
     l->base.scratch_bytes = l->gate_at + l->parts * l->part_bytes;

@@ -80,11 +80,11 @@ zn_walsh_tiling zn_walsh_factors_get(const zn_walsh_factors *f, const zn_call *c
     const float *gate = f->kept ? f->kept : made;
     const size_t channels = f->values / (size_t)(a->size * a->size);
     return (zn_walsh_tiling){.size = a->size,
-                           .pruned = zn_walsh_pruned(a),
-                           .channels = channels,
-                           .step = channels,
-                           .gate = gate,
-                           .threshold = f->threshold < 0 ? NULL : gate + f->values};
+                             .pruned = zn_walsh_pruned(a),
+                             .channels = channels,
+                             .step = channels,
+                             .gate = gate,
+                             .threshold = f->threshold < 0 ? NULL : gate + f->values};
 }
 
 void zn_walsh_pixels_find(const zn_walsh_map *map, int size, int64_t top, int64_t left,

@@ -26,7 +26,7 @@ size_t zn_walsh_factors_scratch(const zn_walsh_factors *factors); // bytes, a mu
 void zn_walsh_factors_free(zn_walsh_factors *factors);
 // At the beginning of a call. scratch: zn_walsh_factors_scratch bytes. The tile's own scratch is not set.
 zn_walsh_tiling zn_walsh_factors_get(const zn_walsh_factors *factors, const zn_call *call,
-                                   void *scratch);
+                                     void *scratch);
 
 // A map, or some of its rows.
 typedef struct zn_walsh_map {

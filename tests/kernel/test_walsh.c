@@ -50,7 +50,7 @@ static void the_specification_is_the_definition(void **state)
     float x[N * COUNT_], y[N * COUNT_], scratch[N];
     zn_random random = {.seed = 1};
     fill_normal(x, N * COUNT_, &random);
-    const zn_walsh_lines lines = {ZN_F32, ZN_F32, N, COUNT_, COUNT_, 0};
+    const zn_walsh_lines lines = {ZN_F32, ZN_F32, N, COUNT_, COUNT_, 0, NULL};
     zn_walsh_scalar.lines(&lines, x, y, 1, scratch);
     for (int i = 0; i < N * COUNT_; i++) {
         double sum = 0;
@@ -81,18 +81,20 @@ static void check_lines(const zn_walsh *version, const line_case *c, zn_type fro
                         uint64_t seed)
 {
     zn_random random = {.seed = seed};
-    const zn_walsh_lines lines = {from, to, c->length, c->step, c->count, c->pruned};
     const size_t n = (c->length - 1) * c->step + c->count, gates = c->length * c->count;
     const size_t shift = seed % 8;
     fenced x = make(from, n, shift, &random), other = make(to, n, 0, &random);
+    const zn_walsh_lines lines = {
+        from, to, c->length, c->step, c->count, c->pruned, seed % 2 ? x.data : NULL};
     fenced y = fenced_make(n * zn_type_size(to), shift * zn_type_size(to));
-    fenced want = fenced_make(n * zn_type_size(to), 0), gate = make(ZN_F32, gates, 1, &random);
+    fenced want = fenced_make(n * zn_type_size(to), 0),
+           gate = make(ZN_F32, zn_walsh_gate_floats(c->length, c->count), 1, &random);
     fenced sums = make(ZN_F32, gates, 0, &random), expected = fenced_make(gates * 4, 0);
     float *scratch = make_scratch(2 * zn_walsh_scratch(c->length));
     memset(y.data, 0, n * zn_type_size(to)); // between the lines, nothing is touched
     memset(want.data, 0, n * zn_type_size(to));
-    zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, c->count, scratch);
-    version->gate(&lines, x.data, y.data, gate.data, c->count, scratch);
+    zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, scratch);
+    version->gate(&lines, x.data, y.data, gate.data, scratch);
     check_same(to, y.data, want.data, n, "gate", seed);
     zn_walsh_lines dense = lines;
     dense.pruned = 0;
@@ -104,11 +106,11 @@ static void check_lines(const zn_walsh *version, const line_case *c, zn_type fro
     version->products(&dense, x.data, other.data, sums.data, c->count, scratch);
     check_same(ZN_F32, sums.data, expected.data, gates, "products", seed);
     if (from == to) { // in place
-        zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, c->count, scratch);
+        zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, scratch);
         memcpy(y.data, x.data, n * zn_type_size(to));
         memcpy(want.data, x.data, n * zn_type_size(to));
-        zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, c->count, scratch);
-        version->gate(&lines, y.data, y.data, gate.data, c->count, scratch);
+        zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, scratch);
+        version->gate(&lines, y.data, y.data, gate.data, scratch);
         check_same(to, y.data, want.data, n, "gate in place", seed);
     }
     free(scratch);
@@ -135,21 +137,21 @@ static void pruned_is_gates_of_zero(void **state)
 {
     (void)state;
     enum { N = 256, LINES = 40 };
-    static float x[N * LINES], sparse[N * LINES], dense[N * LINES], gate[N * LINES];
+    static float x[N * LINES], sparse[N * LINES], dense[N * LINES], gate[N * (LINES + 8)];
     zn_random random = {.seed = 3};
     float *scratch = make_scratch(zn_walsh_scratch(N));
     fill_normal(x, N * LINES, &random);
     for (unsigned pruned = 1; pruned <= 8; pruned++) {
-        fill_normal(gate, N * LINES, &random);
-        for (size_t i = 0; i < N * LINES; i++) {
-            if (i / LINES & ((1u << pruned) - 1)) gate[i] = 0;
+        fill_normal(gate, COUNT(gate), &random);
+        for (size_t i = 0; i < COUNT(gate); i++) {
+            if (i / ZN_WALSH_BLOCK % N & ((1u << pruned) - 1)) gate[i] = 0;
         }
         FOR_EACH_ISA(isa)
         {
-            zn_walsh_lines lines = {ZN_F32, ZN_F32, N, LINES, LINES, 0};
-            zn_walsh_pick(isa)->gate(&lines, x, dense, gate, LINES, scratch);
+            zn_walsh_lines lines = {ZN_F32, ZN_F32, N, LINES, LINES, 0, NULL};
+            zn_walsh_pick(isa)->gate(&lines, x, dense, gate, scratch);
             lines.pruned = pruned;
-            zn_walsh_pick(isa)->gate(&lines, x, sparse, gate, LINES, scratch);
+            zn_walsh_pick(isa)->gate(&lines, x, sparse, gate, scratch);
             check_same(ZN_F32, sparse, dense, N * LINES, "pruned", pruned);
         }
     }
@@ -309,9 +311,8 @@ static char *at(const bench_data *d, size_t element)
     return (char *)d->map + element * zn_type_size(d->type);
 }
 
-// The pass to compare with: everything read, multiplied and written once. 64 positions at a time
-// through the vector kernel's loads and stores would be a transform of length 1; this is the plain loop.
-__attribute__((optimize("O3"))) static void scale_pass(const bench_data *d)
+// The pass to compare with: everything read, multiplied and written once.
+static void scale_pass(const bench_data *d)
 {
     const size_t n = (size_t)H * W * C;
     if (d->type == ZN_F32) {
@@ -325,16 +326,20 @@ __attribute__((optimize("O3"))) static void scale_pass(const bench_data *d)
 
 static void rows_pass(const bench_data *d)
 {
-    const zn_walsh_lines lines = {d->type, d->type, W, C, C, 0};
-    for (size_t y = 0; y < H; y++)
+    zn_walsh_lines lines = {d->type, d->type, W, C, C, 0, NULL};
+    for (size_t y = 0; y < H; y++) {
+        lines.next = at(d, (y + 1) * W * C);
         d->kernel->lines(&lines, at(d, y * W * C), at(d, y * W * C), 0.04419417f, d->scratch);
+    }
 }
 
 static void gate_rows_with(const bench_data *d, unsigned pruned)
 {
-    const zn_walsh_lines lines = {d->type, d->type, W, C, C, pruned};
-    for (size_t y = 0; y < H; y++)
-        d->kernel->gate(&lines, at(d, y * W * C), at(d, y * W * C), d->gate, C, d->scratch);
+    zn_walsh_lines lines = {d->type, d->type, W, C, C, pruned, NULL};
+    for (size_t y = 0; y < H; y++) {
+        lines.next = at(d, (y + 1) * W * C);
+        d->kernel->gate(&lines, at(d, y * W * C), at(d, y * W * C), d->gate, d->scratch);
+    }
 }
 
 static void gate_rows_pass(const bench_data *d)
@@ -349,9 +354,11 @@ static void half_rows_pass(const bench_data *d)
 
 static void gate_columns_pass(const bench_data *d)
 {
-    const zn_walsh_lines lines = {d->type, d->type, H, (size_t)W * C, C, 0};
-    for (size_t x = 0; x < W; x++)
-        d->kernel->gate(&lines, at(d, x * C), at(d, x * C), d->gate, C, d->scratch);
+    zn_walsh_lines lines = {d->type, d->type, H, (size_t)W * C, C, 0, NULL};
+    for (size_t x = 0; x < W; x++) {
+        lines.next = at(d, (x + 1) * C);
+        d->kernel->gate(&lines, at(d, x * C), at(d, x * C), d->gate, d->scratch);
+    }
 }
 
 static void vectors_pass(const bench_data *d)
