@@ -109,7 +109,7 @@ typedef struct lite_lowering {
     zn_lowering base;
     const zn_walsh *walsh;
     zn_walsh_lines along, down;    // of a row in f32; of one pixel's channels in a strip
-    float *row_gate, *column_gate; // [w, c], [h, c], times the transforms' factors
+    float *row_gate, *column_gate; // in blocks of lines, times the transforms' factors
     zn_grouped_product_fn *product;
     zn_grouped_product_args compress, expand;
     zn_conversion store; // f32 to the map's type
@@ -129,6 +129,20 @@ static uint8_t *strip_at(const lite_lowering *l, const zn_call *call, int64_t st
     return (uint8_t *)call->scratch + (size_t)(strip * l->height + row) * line;
 }
 
+// The lines of one pixel's channels, as many at once as the kernel's scratch is meant for.
+static void run_lines(const lite_lowering *l, const zn_walsh_lines *all, const uint8_t *src,
+                      float *dst, const float *gate, float *scratch)
+{
+    zn_walsh_lines lines = *all;
+    const size_t most = zn_walsh_group(lines.length) / ZN_WALSH_BLOCK * ZN_WALSH_BLOCK;
+    const size_t size = zn_type_size(lines.src_type);
+    for (size_t c = 0; c < all->count; c += most) {
+        lines.count = all->count - c < most ? all->count - c : most;
+        lines.next = src + (c + most) * size;
+        l->walsh->gate(&lines, src + c * size, dst + c, gate + c * lines.length, scratch);
+    }
+}
+
 static void run_row(const lite_lowering *l, const zn_call *call, int64_t row, float *values,
                     float *scratch)
 {
@@ -137,7 +151,7 @@ static void run_row(const lite_lowering *l, const zn_call *call, int64_t row, fl
     args.src = (const uint8_t *)call->inputs[X] + (size_t)row * elements * zn_type_size(l->type);
     args.dst = values;
     l->product(&args, 0, l->width);
-    l->walsh->gate(&l->along, values, values, l->row_gate, (size_t)l->channels, scratch);
+    run_lines(l, &l->along, (const uint8_t *)values, values, l->row_gate, scratch);
     const size_t piece = (size_t)(STRIP * l->channels);
     for (int64_t strip = 0; strip * STRIP < l->width; strip++) {
         void *dst = strip_at(l, call, strip, row);
@@ -156,8 +170,7 @@ static void run_strip(const lite_lowering *l, const zn_call *call, int64_t strip
     const uint8_t *src = strip_at(l, call, strip, 0);
     for (size_t pixel = 0; pixel < STRIP; pixel++) {
         const size_t at = pixel * (size_t)l->channels;
-        l->walsh->gate(&l->down, src + at * size, values + at, l->column_gate, (size_t)l->channels,
-                       scratch);
+        run_lines(l, &l->down, src + at * size, values + at, l->column_gate, scratch);
     }
     zn_grouped_product_args args = l->expand;
     for (int64_t row = 0; row < l->height; row++) {
@@ -214,14 +227,16 @@ static void lowering_free(zn_lowering *base)
     zn_free(l);
 }
 
-// The gate times 1 / N, which two transforms of length N want.
+// The gate as kernels read it, times 1 / N, which two transforms of length N want.
 static zenith_status take_gate(const zn_node *gate, float **out, zn_error *err)
 {
-    const size_t count = (size_t)(gate->desc.shape.dim[0] * gate->desc.shape.dim[1]);
-    float *values = zn_alloc(count * sizeof *values);
-    if (!values) return zn_fail_memory(err, count * sizeof *values);
-    const float factor = 1 / (float)gate->desc.shape.dim[0];
-    for (size_t i = 0; i < count; i++) values[i] = zn_value_get(&gate->constant, i) * factor;
+    const size_t length = (size_t)gate->desc.shape.dim[0], lines = (size_t)gate->desc.shape.dim[1];
+    const size_t bytes = zn_walsh_gate_floats(length, lines) * sizeof(float);
+    float *values = zn_alloc_zero(bytes);
+    if (!values) return zn_fail_memory(err, bytes);
+    for (size_t i = 0; i < length * lines; i++)
+        values[zn_walsh_gate_at(length, i / lines, i % lines)] = zn_value_get(&gate->constant, i) /
+                                                                 (float)length;
     *out = values;
     return ZENITH_OK;
 }
