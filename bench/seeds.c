@@ -9,8 +9,11 @@
 //     bench_seeds naive NAME SIDE ROWS           its convolutions as plain loops, one row in ROWS
 //     bench_seeds naive-train NAME SIDE ROWS     the same with gradients
 //     bench_seeds block TYPE ROUNDS              ZenithLite beside TAESD's block at 64x256x256
+//     bench_seeds steps ROUNDS                   the steps of the ZenithLite block in f32, one by one
 //     bench_seeds sparse TYPE ROUNDS             a ZenithBlock with none, a half, 3/4 of it pruned
 #include "bench/seed_network.h"
+#include "src/kernel/grouped_product.h"
+#include "src/kernel/walsh.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
@@ -99,6 +102,8 @@ static void measure_naive(const char *name, int64_t side, int rows, bool gradien
 
 typedef zn_node *block_fn(seed_network *n, zn_node *x);
 
+enum { DEPTH = 4 }; // blocks in a row, so that reading the input counts little
+
 static zn_node *taesd_block(seed_network *n, zn_node *x)
 {
     return zn_nn_residual(&n->scope, "block", x);
@@ -128,9 +133,8 @@ static void open_block(seed_network *n, block_fn *block, zn_type type)
     seed_network_begin(n);
     // The input and the result are in the type of the block: a block lies between others.
     zn_node *x = zn_graph_input(&n->plain, "x", zn_desc_make(type, ZN_SHAPE(1, 256, 256, 64)));
-    zn_node *y = block(n, x);
-    seeds_need(n->plain.status);
-    seed_network_compile(n, y, type, false);
+    for (int i = 0; i < DEPTH; i++) x = block(n, x);
+    seed_network_compile(n, x, type, false);
 }
 
 static void measure_blocks(const char *type, int rounds)
@@ -144,19 +148,106 @@ static void measure_blocks(const char *type, int rounds)
         for (int i = 0; i < 3; i++) best[i] = fmin(best[i], seed_network_run(&n[i]));
     for (int i = 0; i < 3; i++) {
         printf("{\"block\": \"%s\", \"type\": \"%s\", \"ms\": %.3f, \"gflop\": %.3f}\n", names[i],
-               type, 1e3 * best[i], seed_network_flops(&n[i]) * 1e-9);
+               type, 1e3 * best[i] / DEPTH, seed_network_flops(&n[i]) * 1e-9 / DEPTH);
         seed_network_free(&n[i]);
     }
+}
+
+// The steps of zenith_lite (src/op/zenith_lite.c) in f32 with the kernels that it calls. `put` lays rows
+// into strips, `copy` is what reading x again and writing y costs: a copy of the map.
+typedef struct steps {
+    float *x, *y, *strips, *values, *scratch, *gate, *weights;
+    const zn_walsh *walsh;
+    zn_grouped_product_fn *product;
+} steps;
+
+enum { MAP = 256, WIDE = 64, STRIP = 16, MAP_VALUES = MAP * MAP * WIDE };
+static const char *const step_names[] = {"compress", "rows", "put", "columns", "expand", "copy"};
+
+static void transform(const steps *s, const float *src, float *dst, size_t step)
+{
+    const size_t most = zn_walsh_group(MAP);
+    for (size_t c = 0; c < WIDE; c += most) {
+        const zn_walsh_lines lines = {.length = MAP, .step = step, .count = most};
+        s->walsh->gate(&lines, src + c, dst + c, s->gate + c * MAP, s->scratch);
+    }
+}
+
+// Each step over the whole map, on the same part of memory in the cache where the block has it there.
+static void measure_steps_once(steps *s, double *taken)
+{
+    const size_t row = MAP * WIDE, piece = STRIP * WIDE;
+    zn_grouped_product_args mix = {
+        .weights = s->weights, .dst = s->values, .groups = 4, .inputs = 16, .outputs = 16};
+    double marks[7] = {seeds_seconds()};
+    for (size_t i = 0; i < MAP; i++) {
+        mix.src = s->x + i * row;
+        s->product(&mix, 0, MAP);
+    }
+    marks[1] = seeds_seconds();
+    for (size_t i = 0; i < MAP; i++) transform(s, s->values, s->values, WIDE);
+    marks[2] = seeds_seconds();
+    for (size_t i = 0; i < MAP; i++)
+        for (size_t k = 0; k < MAP / STRIP; k++)
+            memcpy(s->strips + (k * MAP + i) * piece, s->values + k * piece, piece * sizeof(float));
+    marks[3] = seeds_seconds();
+    for (size_t k = 0; k < MAP / STRIP; k++)
+        for (size_t p = 0; p < STRIP; p++)
+            transform(s, s->strips + k * MAP * piece + p * WIDE, s->values + p * WIDE, piece);
+    marks[4] = seeds_seconds();
+    for (size_t k = 0; k < MAP / STRIP; k++) {
+        for (size_t i = 0; i < MAP; i++) {
+            mix.src = s->values + i * piece;
+            mix.dst = s->scratch;
+            s->product(&mix, 0, STRIP);
+        }
+    }
+    marks[5] = seeds_seconds();
+    memcpy(s->y, s->x, MAP_VALUES * sizeof(float));
+    marks[6] = seeds_seconds();
+    for (int i = 0; i < 6; i++) taken[i] = marks[i + 1] - marks[i];
+}
+
+static float *make_values(size_t count)
+{
+    float *values = zn_alloc(count * sizeof *values);
+    if (!values) seeds_need(zn_fail_memory(&seeds_error, count));
+    for (size_t i = 0; i < count; i++) values[i] = 0.003f * (float)(i % 13);
+    return values;
+}
+
+static void measure_steps(int rounds)
+{
+    const zn_isa isa = zn_cpu_detect().isa;
+    steps s = {.x = make_values(MAP_VALUES),
+               .y = make_values(MAP_VALUES),
+               .strips = make_values(MAP_VALUES),
+               .values = make_values(MAP * STRIP * WIDE),
+               .scratch = make_values(MAP * WIDE),
+               .gate = make_values(MAP * WIDE),
+               .weights = make_values(4 * 16 * 16),
+               .walsh = zn_walsh_pick(isa),
+               .product = zn_grouped_product_pick(isa)};
+    double best[6];
+    for (int round = 0; round <= rounds; round++) {
+        double taken[6];
+        measure_steps_once(&s, taken);
+        for (int i = 0; i < 6; i++) best[i] = round == 0 ? 1e30 : fmin(best[i], taken[i]);
+    }
+    printf("{\"block\": \"zenith_lite\"");
+    for (int i = 0; i < 6; i++) printf(", \"%s_ms\": %.3f", step_names[i], 1e3 * best[i]);
+    printf("}\n");
+    float *all[] = {s.x, s.y, s.strips, s.values, s.scratch, s.gate, s.weights};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) zn_free(all[i]);
 }
 
 // --- pruning ------------------------------------------------------------------------------------
 
 static zn_node *pruned_blocks(seed_network *n, int64_t side, int64_t channels, zn_type type)
 {
-    enum { BLOCKS = 4 };
     zn_node *x = zn_graph_input(&n->plain, "x",
                                 zn_desc_make(type, ZN_SHAPE(1, side, side, channels)));
-    for (int i = 0; i < BLOCKS; i++)
+    for (int i = 0; i < DEPTH; i++)
         x = zn_nn_zenith(&n->scope, "block", x, (zn_nn_zenith_shape){i % 2, false, true});
     return x;
 }
@@ -180,7 +271,7 @@ static void measure_level(const char *type, int64_t side, int64_t channels, int 
     for (int i = 0; i < PARTS; i++) {
         printf("{\"pruned\": %.2f, \"type\": \"%s\", \"side\": %lld, \"channels\": %lld, "
                "\"ms\": %.3f, \"part\": %.3f}\n",
-               (double)parts[i], type, (long long)side, (long long)channels, 1e3 * best[i] / 4,
+               (double)parts[i], type, (long long)side, (long long)channels, 1e3 * best[i] / DEPTH,
                best[i] / best[0]);
         seed_network_free(&n[i]);
     }
@@ -203,6 +294,8 @@ int main(int argc, char **argv)
         measure_naive(argv[2], atoi(argv[3]), last, strcmp(what, "naive-train") == 0);
     else if (argc == 4 && strcmp(what, "block") == 0)
         measure_blocks(argv[2], last);
+    else if (argc == 3 && strcmp(what, "steps") == 0)
+        measure_steps(last);
     else if (argc == 4 && strcmp(what, "sparse") == 0)
         measure_sparse(argv[2], last);
     else

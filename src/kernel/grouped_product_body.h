@@ -9,7 +9,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { GP_PIXELS = 8 };
+enum { GP_PIXELS = 8, GP_CHUNK = 4 * GP_PIXELS, GP_GROUPS = 4 };
 
 // Up to GP_PIXELS pixels of one group: where they are, and how far apart.
 typedef struct gp_tile {
@@ -118,6 +118,19 @@ INLINE void gp_widen(const zn_grouped_product_args *a, int64_t at, int count, fl
     }
 }
 
+// Fetches what the pixels a chunk further on will read: rows of few channels are soon through.
+INLINE void gp_fetch(const zn_grouped_product_args *a, const gp_tile *t, int64_t at)
+{
+    const size_t from = a->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    const size_t sum = a->added_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    const int64_t step = a->groups * a->inputs;
+    const char *src = (const char *)a->src + (size_t)(at + GP_CHUNK * step) * from;
+    for (int p = 0; p < GP_PIXELS; p++) __builtin_prefetch(src + (size_t)(p * step) * from);
+    if (!a->added) return;
+    const char *added = (const char *)a->added + (size_t)(t->at + GP_PIXELS * t->channels) * sum;
+    for (int p = 0; p < GP_PIXELS; p++) __builtin_prefetch(added + (size_t)(p * t->channels) * sum);
+}
+
 // One group of the pixels [begin, end).
 INLINE void gp_group(const zn_grouped_product_args *a, int64_t begin, int64_t end, int64_t group,
                      float *widened)
@@ -133,18 +146,104 @@ INLINE void gp_group(const zn_grouped_product_args *a, int64_t begin, int64_t en
         t.at = pixel * to + group * a->outputs;
         if (widened) gp_widen(a, at, t.count, widened);
         t.src = widened ? widened : (const float *)a->src + at;
+        gp_fetch(a, &t, at);
         gp_tile_run(a, &t);
     }
+}
+
+// --- four groups of LANES channels in f32 -----------------------------------------------------------
+//
+// The matrix of a group then fits into registers, and everything that is not a product, the places of
+// pixels too, is known before.
+
+typedef struct gp_square_kind {
+    zn_type src, added, dst;
+    bool sums, relu;
+} gp_square_kind;
+
+// GP_PIXELS pixels of one group, from element `at` of the maps on.
+INLINE void gp_square_tile(const zn_grouped_product_args *a, gp_square_kind kind,
+                           const vec *weights, vec bias, int64_t at)
+{
+    enum { CHANNELS = GP_GROUPS * LANES };
+    const bool wide = kind.src == ZN_F32;
+    float widened[GP_PIXELS * LANES];
+    const float *src = wide ? (const float *)a->src + at : widened;
+    const int step = wide ? CHANNELS : LANES;
+    vec sums[GP_PIXELS];
+    UNROLL
+    for (int p = 0; p < GP_PIXELS; p++) {
+        sums[p] = bias;
+        if (wide) __builtin_prefetch((const float *)a->src + at + (GP_CHUNK + p) * CHANNELS);
+        if (!wide) vec_store_f32(widened + p * LANES, gp_load(kind.src, a->src, at + p * CHANNELS));
+    }
+    UNROLL
+    for (int i = 0; i < LANES; i++) {
+        UNROLL
+        for (int p = 0; p < GP_PIXELS; p++)
+            sums[p] = vec_fmadd(vec_set1(src[p * step + i]), weights[i], sums[p]);
+    }
+    UNROLL
+    for (int p = 0; p < GP_PIXELS; p++) {
+        if (kind.sums) sums[p] = vec_add(sums[p], gp_load(kind.added, a->added, at + p * CHANNELS));
+        if (kind.relu) sums[p] = vec_relu(sums[p]);
+        if (kind.dst == ZN_F32)
+            vec_store_f32((float *)a->dst + at + p * CHANNELS, sums[p]);
+        else
+            vec_store_bf16((uint16_t *)a->dst + at + p * CHANNELS, sums[p]);
+    }
+}
+
+INLINE void gp_square_run(const zn_grouped_product_args *a, gp_square_kind kind, int64_t begin,
+                          int64_t end)
+{
+    for (int64_t group = 0; group < GP_GROUPS; group++) {
+        const vec bias = a->bias ? vec_load_f32(a->bias + group * LANES) : vec_zero();
+        vec weights[LANES];
+        UNROLL
+        for (int i = 0; i < LANES; i++)
+            weights[i] = vec_load_f32(a->weights + (group * LANES + i) * LANES);
+        for (int64_t pixel = begin; pixel < end; pixel += GP_PIXELS)
+            gp_square_tile(a, kind, weights, bias, (pixel * GP_GROUPS + group) * LANES);
+    }
+}
+
+// The kinds that there are, each a function of its own: in one the compiler runs out of registers for
+// addresses.
+typedef void gp_square_fn(const zn_grouped_product_args *a, int64_t begin, int64_t end);
+#define GP_SQUARE(name, src, added, dst, sums, relu)                                               \
+    static __attribute__((noinline)) void name(const zn_grouped_product_args *a, int64_t begin,    \
+                                               int64_t end)                                        \
+    {                                                                                              \
+        gp_square_run(a, (gp_square_kind){src, added, dst, sums, relu}, begin, end);               \
+    }
+GP_SQUARE(gp_square, ZN_F32, ZN_F32, ZN_F32, false, false)
+GP_SQUARE(gp_square_narrow, ZN_BF16, ZN_F32, ZN_F32, false, false)
+GP_SQUARE(gp_square_relu, ZN_F32, ZN_F32, ZN_F32, true, true)
+GP_SQUARE(gp_square_relu_narrow, ZN_F32, ZN_BF16, ZN_BF16, true, true)
+
+// NULL: it is none of them.
+INLINE gp_square_fn *gp_square_for(const zn_grouped_product_args *a)
+{
+    if (a->groups != GP_GROUPS || a->inputs != LANES || a->outputs != LANES) return NULL;
+    if (!a->added && !a->relu && a->dst_type == ZN_F32)
+        return a->src_type == ZN_F32 ? gp_square : gp_square_narrow;
+    if (!a->added || !a->relu || a->src_type != ZN_F32 || a->added_type != a->dst_type) return NULL;
+    return a->dst_type == ZN_F32 ? gp_square_relu : gp_square_relu_narrow;
 }
 
 // Pixels are taken a few at a time through all groups, so that they stay in the cache.
 static void grouped_product(const zn_grouped_product_args *args, int64_t begin, int64_t end)
 {
-    enum { CHUNK = 4 * GP_PIXELS };
     const zn_grouped_product_args a = *args; // which no store can be suspected to change
+    gp_square_fn *square = gp_square_for(&a);
     float widened[GP_PIXELS * ZN_GROUPED_INPUTS];
-    for (int64_t pixel = begin; pixel < end; pixel += CHUNK) {
-        const int64_t last = pixel + CHUNK < end ? pixel + CHUNK : end;
+    for (int64_t pixel = begin; pixel < end; pixel += GP_CHUNK) {
+        const int64_t last = pixel + GP_CHUNK < end ? pixel + GP_CHUNK : end;
+        if (square && (last - pixel) % GP_PIXELS == 0) {
+            square(&a, pixel, last);
+            continue;
+        }
         for (int64_t group = 0; group < a.groups; group++) {
             if (a.src_type == ZN_F32)
                 gp_group(&a, pixel, last, group, NULL);

@@ -7,11 +7,11 @@
 // It goes over memory twice, which is the least there is: a column needs every row.
 //
 //     rows     compress a row into the cache, transform, gate and transform it there, and put it away in
-//              strips of STRIP pixels, each strip all rows one below the other: [strips, h, STRIP, c]
+//              strips of 16 pixels or 8, each strip all rows one below the other: [strips, h, 16, c]
 //     strips   transform, gate and transform the columns of a strip into the cache, expand it row by row,
 //              add x, relu
 //
-// A strip in the cache is h * STRIP * c floats: 512 KB for 256 rows of 64 channels. Fused when types are
+// A strip in the cache is h * 16 * c floats: 1 MB for 256 rows of 64 channels. Fused when types are
 // known, without gradients.
 #include "src/base/memory.h"
 #include "src/kernel/grouped_product.h"
@@ -26,7 +26,18 @@
 
 #include <string.h>
 
-enum { X, COMPRESS, COMPRESS_BIAS, ROWS, COLUMNS, EXPAND, EXPAND_BIAS, INPUTS, STRIP = 8 };
+enum {
+    X,
+    COMPRESS,
+    COMPRESS_BIAS,
+    ROWS,
+    COLUMNS,
+    EXPAND,
+    EXPAND_BIAS,
+    INPUTS,
+    STRIP = 16,
+    NARROW = 8
+};
 
 static int groups_of(const zn_node *node)
 {
@@ -82,7 +93,7 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
     const zn_node *x = compress->inputs[0];
     (void)cpu;
     if (match->nodes[P_SUM]->inputs[1] != x || x->desc.shape.dim[0] != 1 || x->desc.scale != 1.0f ||
-        x->desc.shape.dim[2] % STRIP != 0)
+        x->desc.shape.dim[2] % NARROW != 0)
         return false;
     if (!keeps_channels(compress) || !keeps_channels(last) ||
         groups_of(compress) != groups_of(last))
@@ -113,7 +124,7 @@ typedef struct lite_lowering {
     zn_grouped_product_fn *product;
     zn_grouped_product_args compress, expand;
     zn_conversion store; // f32 to the map's type
-    int64_t height, width, channels;
+    int64_t height, width, channels, strip;
     zn_type type;
     size_t map_bytes, part_bytes, parts;
 } lite_lowering;
@@ -125,7 +136,7 @@ typedef struct job {
 
 static uint8_t *strip_at(const lite_lowering *l, const zn_call *call, int64_t strip, int64_t row)
 {
-    const size_t line = (size_t)(STRIP * l->channels) * zn_type_size(l->type);
+    const size_t line = (size_t)(l->strip * l->channels) * zn_type_size(l->type);
     return (uint8_t *)call->scratch + (size_t)(strip * l->height + row) * line;
 }
 
@@ -152,8 +163,8 @@ static void run_row(const lite_lowering *l, const zn_call *call, int64_t row, fl
     args.dst = values;
     l->product(&args, 0, l->width);
     run_lines(l, &l->along, (const uint8_t *)values, values, l->row_gate, scratch);
-    const size_t piece = (size_t)(STRIP * l->channels);
-    for (int64_t strip = 0; strip * STRIP < l->width; strip++) {
+    const size_t piece = (size_t)(l->strip * l->channels);
+    for (int64_t strip = 0; strip * l->strip < l->width; strip++) {
         void *dst = strip_at(l, call, strip, row);
         const float *src = values + (size_t)strip * piece;
         if (l->type == ZN_F32)
@@ -166,19 +177,19 @@ static void run_row(const lite_lowering *l, const zn_call *call, int64_t row, fl
 static void run_strip(const lite_lowering *l, const zn_call *call, int64_t strip, float *values,
                       float *scratch)
 {
-    const size_t size = zn_type_size(l->type), piece = (size_t)(STRIP * l->channels);
+    const size_t size = zn_type_size(l->type), piece = (size_t)(l->strip * l->channels);
     const uint8_t *src = strip_at(l, call, strip, 0);
-    for (size_t pixel = 0; pixel < STRIP; pixel++) {
+    for (size_t pixel = 0; pixel < (size_t)l->strip; pixel++) {
         const size_t at = pixel * (size_t)l->channels;
         run_lines(l, &l->down, src + at * size, values + at, l->column_gate, scratch);
     }
     zn_grouped_product_args args = l->expand;
     for (int64_t row = 0; row < l->height; row++) {
-        const size_t at = (size_t)((row * l->width + strip * STRIP) * l->channels) * size;
+        const size_t at = (size_t)((row * l->width + strip * l->strip) * l->channels) * size;
         args.src = values + (size_t)row * piece;
         args.added = (const uint8_t *)call->inputs[X] + at;
         args.dst = (uint8_t *)call->output + at;
-        l->product(&args, 0, STRIP);
+        l->product(&args, 0, l->strip);
     }
 }
 
@@ -207,7 +218,7 @@ static void run_rows(void *arg, size_t begin, size_t end)
 static void run_strips(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
-    run_pieces(j, begin, end, (size_t)(j->lowering->width / STRIP), run_strip);
+    run_pieces(j, begin, end, (size_t)(j->lowering->width / j->lowering->strip), run_strip);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
@@ -259,7 +270,7 @@ static zenith_status take_product(const zn_lowering_request *request, int weight
 static void measure(lite_lowering *l)
 {
     const size_t high = (size_t)l->height, wide = (size_t)l->width, c = (size_t)l->channels;
-    const size_t row = wide * c, strip = high * STRIP * c;
+    const size_t row = wide * c, strip = high * (size_t)l->strip * c;
     l->map_bytes = zn_round_up(high * row * zn_type_size(l->type), ZN_ALIGN);
     l->part_bytes = zn_round_up(
         (zn_walsh_scratch(high > wide ? high : wide) + (row > strip ? row : strip)) * sizeof(float),
@@ -267,19 +278,23 @@ static void measure(lite_lowering *l)
     l->base.scratch_bytes = l->map_bytes + l->parts * l->part_bytes;
     l->along = (zn_walsh_lines){
         .src_type = ZN_F32, .dst_type = ZN_F32, .length = wide, .step = c, .count = c};
-    l->down = (zn_walsh_lines){
-        .src_type = l->type, .dst_type = ZN_F32, .length = high, .step = STRIP * c, .count = c};
+    l->down = (zn_walsh_lines){.src_type = l->type,
+                               .dst_type = ZN_F32,
+                               .length = high,
+                               .step = (size_t)l->strip * c,
+                               .count = c};
 }
 
 static zenith_status prepare(lite_lowering *l, const zn_lowering_request *request, zn_error *err)
 {
     const zn_node *node = request->node;
     const zn_desc *x = &node->inputs[X]->desc;
-    if (node->desc.type != x->type || x->shape.dim[2] % STRIP != 0 || x->shape.dim[0] != 1)
+    if (node->desc.type != x->type || x->shape.dim[2] % NARROW != 0 || x->shape.dim[0] != 1)
         return zn_fail(err, ZENITH_UNSUPPORTED, "zenith_lite keeps the type of its map");
     l->height = x->shape.dim[1];
     l->width = x->shape.dim[2];
     l->channels = x->shape.dim[3];
+    l->strip = l->width % STRIP == 0 ? STRIP : NARROW;
     l->type = x->type;
     l->parts = (size_t)request->threads;
     measure(l);
