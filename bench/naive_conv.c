@@ -7,56 +7,34 @@
 #include <time.h>
 
 typedef struct maps {
-    float *x, *y, *w; // x [in, h, w], y [out, h', w'], w [out, in, k, k]
+    float *x, *y, *w; // x [h, w, in], y [h', w', out], w [k, k, in, out], as the documents lay them
 } maps;
 
-// y += x * w, the order of loops that everybody writes first.
-static void forward(const naive_conv *c, const maps *m, int begin, int end)
+// One tap of one pixel: the innermost loops of all three.
+static void tap(const naive_conv *c, float *x, float *y, float *w, naive_what what)
 {
-    for (int o = 0; o < c->out; o++) {
-        for (int row = begin; row < end; row++) {
-            for (int column = 0; column < c->width; column++) {
-                float sum = 0;
-                for (int i = 0; i < c->in; i++) {
-                    for (int a = 0; a < c->kernel; a++) {
-                        for (int b = 0; b < c->kernel; b++) {
-                            const int y = row * c->stride + a - c->pad;
-                            const int x = column * c->stride + b - c->pad;
-                            if (y < 0 || y >= c->src_height || x < 0 || x >= c->src_width) continue;
-                            sum += m->x[(i * c->src_height + y) * c->src_width + x] *
-                                   m->w[((o * c->in + i) * c->kernel + a) * c->kernel + b];
-                        }
-                    }
-                }
-                m->y[(o * c->height + row) * c->width + column] = sum;
-            }
-        }
+    for (int i = 0; i < c->in; i++) {
+        float *weights = w + i * c->out, sum = 0;
+        if (what == NAIVE_FORWARD)
+            for (int o = 0; o < c->out; o++) y[o] += x[i] * weights[o];
+        else if (what == NAIVE_WEIGHTS)
+            for (int o = 0; o < c->out; o++) weights[o] += x[i] * y[o];
+        else
+            for (int o = 0; o < c->out; o++) sum += y[o] * weights[o];
+        if (what == NAIVE_DATA) x[i] += sum;
     }
 }
 
-// Gradients of x (dx += dy * w) or of the weights (dw += dy * x), in the same order.
-static void backward(const naive_conv *c, const maps *m, int begin, int end, int of_weights)
+static void run(const naive_conv *c, const maps *m, int begin, int end, naive_what what)
 {
-    for (int o = 0; o < c->out; o++) {
-        for (int row = begin; row < end; row++) {
-            for (int column = 0; column < c->width; column++) {
-                const float dy = m->y[(o * c->height + row) * c->width + column];
-                for (int i = 0; i < c->in; i++) {
-                    for (int a = 0; a < c->kernel; a++) {
-                        for (int b = 0; b < c->kernel; b++) {
-                            const int y = row * c->stride + a - c->pad;
-                            const int x = column * c->stride + b - c->pad;
-                            if (y < 0 || y >= c->src_height || x < 0 || x >= c->src_width) continue;
-                            float *from = &m->x[(i * c->src_height + y) * c->src_width + x];
-                            float
-                                *weight = &m->w[((o * c->in + i) * c->kernel + a) * c->kernel + b];
-                            if (of_weights)
-                                *weight += dy * *from;
-                            else
-                                *from += dy * *weight;
-                        }
-                    }
-                }
+    for (int row = begin; row < end; row++) {
+        for (int column = 0; column < c->width; column++) {
+            for (int t = 0; t < c->kernel * c->kernel; t++) {
+                const int y = row * c->stride + t / c->kernel - c->pad;
+                const int x = column * c->stride + t % c->kernel - c->pad;
+                if (y < 0 || y >= c->src_height || x < 0 || x >= c->src_width) continue;
+                tap(c, m->x + (y * c->src_width + x) * c->in,
+                    m->y + (row * c->width + column) * c->out, m->w + t * c->in * c->out, what);
             }
         }
     }
@@ -89,10 +67,7 @@ double naive_conv_seconds(const naive_conv *c, int rows, naive_what what)
     const int count = c->height / rows > 0 ? c->height / rows : 1;
     const int begin_row = (c->height - count) / 2;
     const double begin = seconds();
-    if (what == NAIVE_FORWARD)
-        forward(c, &m, begin_row, begin_row + count);
-    else
-        backward(c, &m, begin_row, begin_row + count, what == NAIVE_WEIGHTS);
+    run(c, &m, begin_row, begin_row + count, what);
     const double taken = (seconds() - begin) * c->height / count;
     volatile float used = m.x[0] + m.y[0] + m.w[0];
     (void)used;
