@@ -9,10 +9,7 @@
 zenith_status zn_walsh_check_map(const zn_node *node, int input, zn_error *err)
 {
     ZN_TRY(zn_check_map(node, input, err));
-    const zn_type type = node->inputs[input]->desc.type;
-    if (type == ZN_F32 || type == ZN_BF16) return ZENITH_OK;
-    return zn_fail(err, ZENITH_UNSUPPORTED, "%s takes maps of f32 and bf16, not of %s",
-                   node->op->name, zn_type_name(type));
+    return zn_check_wide_floats(node, input, err);
 }
 
 zenith_status zn_walsh_check_length(const zn_node *node, int64_t length, const char *what,

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_INPUTS = 4, MAX_NODES = 32, ELEMENTS = 12, DIRECTIONS = 3, SEED = 20260202 };
+enum { MAX_INPUTS = 8, MAX_NODES = 32, ELEMENTS = 12, DIRECTIONS = 3, SEED = 20260202 };
 static const double tolerance = 1e-3;
 
 typedef struct subject {
@@ -196,6 +196,12 @@ static void check_directions(subject *s, int input, const zn_tensor *gradient, z
     zn_free(direction);
 }
 
+// The scores of a hard mask: their gradient is not the slope, which is zero. test_tile_mask.c has it.
+static bool is_straight_through(const subject *s, int input)
+{
+    return input == 1 && strcmp(s->op->name, "tile_mask") == 0;
+}
+
 // False: this input has none.
 static bool check_input(subject *s, int input, zn_random *random)
 {
@@ -223,7 +229,7 @@ static void check_sample(const zn_op *op, const zn_op_sample *sample, zn_random 
     build(&s, random, &err);
     int checked = 0;
     for (int i = 0; is_smooth(&s) && i < sample->inputs_count; i++)
-        checked += check_input(&s, i, random);
+        checked += !is_straight_through(&s, i) && check_input(&s, i, random);
     if (is_smooth(&s)) assert_true(checked > 0);
     *cases += checked;
     for (size_t id = 0; id < s.graph.count; id++) zn_free(s.values[id].data);
