@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run needs to go on as if it had never stopped: weights, both moments and the average, as
-// tensors "weights.NAME", "m.NAME", "v.NAME", "ema.NAME" (which a discriminator has not) of one
-// safetensors file, and in its
-// metadata the step, the loss scale of f16 and what the run is (config identity, checksum of the data).
-// Which sample comes next follows from the step. A file appears whole or not at all; the two newest are kept.
+// What a run needs to go on as if it had never stopped: weights, both moments and the average (a
+// discriminator has none), as tensors "weights.NAME", "m.NAME", "v.NAME", "ema.NAME" of one
+// safetensors file, and in its metadata the step, the loss scale of f16 and what the run is (config
+// identity, checksum of the data). Which sample comes next follows from the step. A file appears whole
+// or not at all; the two newest are kept.
 #ifndef ZN_TRAIN_CHECKPOINT_H
 #define ZN_TRAIN_CHECKPOINT_H
 

@@ -10,7 +10,7 @@
 // that is not finite has overflowed: the step is not done, and the scale is halved. It is doubled
 // after so many steps without. It is a power of two, so it changes no bit of what f16 can hold.
 //
-// A discriminator's parameters are a second part of the blocks, after the model's: a rate, moments, decay
+// A discriminator has a second part of the blocks, after the model: a rate, moments, decay
 // and norm of their own, and no average. Both parts make their steps together, or neither does.
 //
 // The blocks are cut into pieces of ZN_OPTIMIZER_PIECE elements. An element's new value depends on
