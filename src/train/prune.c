@@ -257,9 +257,9 @@ static zenith_status leave_out(const pruning *p, const group *groups, size_t cou
     return zn_fail(
         err, ZENITH_INVALID_ARGUMENT,
         "no channels can be left out: they go in groups of %lld, each layer keeps one, and "
-        "%f of %lld channels are to stay; take a smaller share (--channels) or multiple "
+        "%lld of %lld channels are to stay; take a smaller share (--channels) or multiple "
         "(--multiple)",
-        (long long)p->options->multiple, p->options->channels, (long long)all);
+        (long long)p->options->multiple, (long long)ceil(wanted), (long long)all);
 }
 
 static zenith_status choose_channels(pruning *p, zn_error *err)
