@@ -6,8 +6,8 @@
     prune_curve.py --model zenith-sd-fast --weights DIR --pictures DIR [--config RUN.json] [--steps N] [--out DIR]
                    [--channels 0.9 0.75 0.5] [--blocks 1 2]
 
-Each point is pruned with `zenith prune`, and with --steps trained further for as many steps (`zenith train`, the config's
-data and losses; its cosine ends at the last of them). Pruned weights, runs and results stay in --out: a point that is
+Each point is pruned with `zenith prune`, and with --steps trained further for as many steps, as is the whole model (`zenith
+train`, the config's data and losses; its cosine ends at the last of them). Pruned weights, runs and results stay in --out: a point that is
 there is not made again, so the script can be stopped and started. Then `zenith bench` measures the time of the part that
 was pruned, one point after the other and --rounds times round, so that a slow minute does not hit one of them alone, and
 `zenith eval` the quality on --pictures. With --against another model
@@ -52,7 +52,7 @@ def prune(options, name, asked):
     if not facts.exists():
         shutil.rmtree(folder, ignore_errors=True)
         text = run(options, "prune", options.weights, "-o", folder, "-m", options.model, "--part", options.part, "--json",
-                   *(["--config", options.config] if options.config else []), *asked)
+                   "--multiple", options.multiple, *(["--config", options.config] if options.config else []), *asked)
         facts.write_text(text)
     return folder, json.loads(facts.read_text())
 
@@ -100,23 +100,22 @@ def quality(options, weights):
 
 def row(name, facts, times, whole_times, measured):
     """Times are of the same rounds, so their ratios are taken round by round."""
-    size = "| | | " if facts is None else f"| {facts['blocks']}/{facts['blocks_before']} | {facts['channels']}/{facts['channels_before']} "
-    gflop = "" if facts is None else f"{facts['gflop']:.1f}"
-    speed = statistics.median(whole / time for whole, time in zip(whole_times, times))
+    cells = [name, f"{facts['blocks']}", f"{facts['channels']}", f"{facts['gflop']:.1f}", f"{statistics.median(times):.2f}"]
+    cells.append(f"{statistics.median(whole / time for whole, time in zip(whole_times, times)):.2f}")
     numbers = [measured[key] for key in ("psnr", "ssim", "gmsd", "squeezenet", "hf", "mesh4")]
-    cells = " | ".join("" if number is None else f"{number:.4g}" for number in numbers)
-    return f"| {name} {size}| {gflop} | {statistics.median(times):.2f} | {speed:.2f} | {cells} |"
+    return f"| {' | '.join(cells + ['' if number is None else f'{number:.4g}' for number in numbers])} |"
 
 
 def main():
     parser = argparse.ArgumentParser(description="Speed against quality of a model pruned at several ratios.")
     parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/release/zenith")
     parser.add_argument("--model", required=True)
-    parser.add_argument("--weights", type=pathlib.Path, required=True, help="of the whole model: a folder, or a file of one part")
-    parser.add_argument("--pictures", type=pathlib.Path, required=True, help="that quality is measured on; none that were trained on")
+    parser.add_argument("--weights", type=pathlib.Path, required=True, help="of the whole model: a folder")
+    parser.add_argument("--pictures", type=pathlib.Path, required=True, help="to judge by; none that were trained on")
     parser.add_argument("--part", choices=("encoder", "decoder"), default="decoder")
     parser.add_argument("--channels", type=float, nargs="*", default=[0.9, 0.75, 0.6, 0.5], help="shares that stay")
     parser.add_argument("--blocks", type=int, nargs="*", default=[], help="numbers of blocks to leave out; needs --config")
+    parser.add_argument("--multiple", type=int, default=32, help="of channels that a layer keeps")
     parser.add_argument("--config", type=pathlib.Path, help="a training config: says what matters least, and trains further")
     parser.add_argument("--steps", type=int, default=0, help="of training after pruning; 0: none")
     parser.add_argument("--against", help="model of the other part, where the weights lack it, such as taesd")
@@ -130,19 +129,23 @@ def main():
     options = parser.parse_args()
     if (options.blocks or options.steps) and not options.config:
         sys.exit("--blocks and --steps need pictures and losses: give --config")
+    if not (options.blocks or options.channels):
+        sys.exit("nothing is to be left out: give --channels or --blocks")
     options.out.mkdir(parents=True, exist_ok=True)
 
     points = {}
     for name, asked in points_of(options).items():
         weights, facts = prune(options, name, asked)
-        points[name] = (tune(options, name, weights) if asked and options.steps else weights, facts)
+        points[name] = (tune(options, name, weights) if options.steps else weights, facts)
+    pruned = next(facts for _, facts in points.values() if facts)
+    points["whole"] = (points["whole"][0], {key: pruned[f"{key}_before"] for key in ("blocks", "channels", "gflop")})
     times = {name: [] for name in points}
     for _ in range(options.rounds):
         for name, (weights, _) in points.items():
             times[name].append(milliseconds(options, weights))
     after = f", trained for {options.steps} more steps" if options.steps else ", not trained further"
     print(f"{options.model}, {options.part}, {options.size}, threads: {options.threads}{after}\n")
-    print("| point | blocks | channels inside | GFLOP at 512x512 | ms | times as fast | PSNR | SSIM | GMSD | SqueezeNet | HF | mesh4 |")
+    print("| point | blocks | channels inside | GFLOP | ms | times as fast | PSNR | SSIM | GMSD | SqueezeNet | HF | mesh4 |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, (weights, facts) in points.items():
         print(row(name, facts, times[name], times["whole"], quality(options, weights)), flush=True)
