@@ -63,7 +63,7 @@ struct zn_lowering {
 typedef struct zn_op_sample {
     const char *name;
     int inputs_count;
-    zn_shape inputs[4];
+    zn_shape inputs[8];
     unsigned parameters; // bit i: input i is a parameter
     const void *attributes;
 } zn_op_sample;

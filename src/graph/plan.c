@@ -73,6 +73,10 @@ static zenith_status make_lowering(const zn_plan *plan, const zn_work *work, zn_
                                    zn_error *err)
 {
     const zn_op *op = work->node->op;
+    const bool chosen = !(op->traits & (ZN_OP_FIXED | ZN_OP_FOLLOWS));
+    if (chosen && op->result_types && !(op->result_types >> work->node->desc.type & 1))
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s '%s' cannot be computed in %s", op->name,
+                       work->node->name, zn_type_name(work->node->desc.type));
     const zn_lowering_request request = zn_plan_request(plan, work);
     return op->lower ? op->lower(&request, out, err) : lower_by_reference(&request, out, err);
 }

@@ -13,7 +13,7 @@
 
 #include "src/graph/plan.h"
 
-enum { ZN_WORK_INPUTS = 6 };
+enum { ZN_WORK_INPUTS = 8 };
 
 // A value in memory for part of a run.
 //   whole:  holds rows [first_row, first_row + rows), zero rows above and below the map included

@@ -297,7 +297,8 @@ zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const
     runner r = {.plan = plan, .run = run, .arena = arena, .team = team};
     for (size_t p = 0; p < plan->passes_count; p++) {
         const zn_pass *pass = &plan->passes[p];
-        r.last_pass = p + 1 == plan->passes_count;
+        // What a barrier makes is made once; all else is complete in the last pass alone.
+        r.last_pass = !pass->rolling || p + 1 == plan->passes_count;
         if (!pass->rolling) {
             ZN_TRY(run_sequential(&r, pass, err));
             continue;

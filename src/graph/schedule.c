@@ -441,7 +441,7 @@ static zenith_status barrier_pass(rolling *r, const zn_node *node, zn_error *err
     ZN_TRY(add_pass(plan, false, err));
     zn_work work = begin_work(plan, node);
     work.chunk = work.call_rows = work.height;
-    zn_buffer made = {.node = node, .rows = work.height, .born = plan->ticks, .dies = plan->ticks};
+    zn_buffer made = whole_buffer(r, node);
     ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
     plan->current[node->id] = work.buffer;
     link_inputs(plan, &work, plan->ticks);

@@ -34,6 +34,11 @@ static inline vec vec_fmadd(vec a, vec b, vec c)
     return a * b + c;
 }
 
+static inline vec vec_relu(vec a)
+{
+    return (vec)((four_mask)a & ~(a < (vec){0}));
+}
+
 static inline vec vec_where_positive(vec y, vec a)
 {
     return (vec)((four_mask)a & (y > (vec){0}));

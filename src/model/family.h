@@ -44,6 +44,10 @@ typedef struct zn_family {
     // inside the published bound. NULL: no more than bf16.
     zn_precision (*precision)(const zn_variant *variant, const char *name);
 
+    // Of families whose parameters are for one size of picture: its side, from the weights. NULL: the
+    // networks take pictures of any size.
+    int64_t (*side)(const zn_weights *weights);
+
     // The encoder from pixels in 0 .. 1 to a latent, or the decoder back.
     zn_node *(*build)(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x);
 

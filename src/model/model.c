@@ -159,9 +159,10 @@ zenith_status zn_model_small_graph(const zn_model *model, unsigned part, zn_grap
                                    zn_error *err)
 {
     const int64_t factor = model->variant->factor, latent = model->variant->latent_channels;
+    const int64_t side = model->family->side ? model->family->side(model->weights) : factor;
     zn_graph_begin(out, err);
-    zn_shape shape = part == ZN_ENCODER ? ZN_SHAPE(1, factor, factor, 3)
-                                        : ZN_SHAPE(1, 1, 1, latent);
+    zn_shape shape = part == ZN_ENCODER ? ZN_SHAPE(1, side, side, 3)
+                                        : ZN_SHAPE(1, side / factor, side / factor, latent);
     zn_node *x = zn_graph_input(out, "input", zn_desc_make(ZN_F32, shape));
     zn_node *y = zn_model_build(model, part, out, x);
     if (y) zn_graph_output(out, y);

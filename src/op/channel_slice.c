@@ -49,6 +49,12 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_row_lower(request, 1, row, out, err);
 }
 
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_channel_slice_attributes *a = node->attributes;
+    return zn_channel_pad(graph, node->name, dy, a->first, node->inputs[input]->desc.shape.dim[3]);
+}
+
 static const zn_channel_slice_attributes all = {0, 4}, middle = {2, 3}, end = {64, 48};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &all},
@@ -64,7 +70,7 @@ const zn_op zn_op_channel_slice = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
-    .no_gradient = "it is made as the gradient of concat only",
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

@@ -24,6 +24,22 @@ zenith_status zn_check_map(const zn_node *node, int input, zn_error *err)
                    input, text);
 }
 
+zenith_status zn_check_wide_floats(const zn_node *node, int input, zn_error *err)
+{
+    const zn_type type = node->inputs[input]->desc.type;
+    if (ZN_WIDE_FLOAT_TYPES >> type & 1) return ZENITH_OK;
+    return zn_fail(err, ZENITH_UNSUPPORTED, "%s takes maps of f32 and bf16, not of %s",
+                   node->op->name, zn_type_name(type));
+}
+
+zenith_status zn_check_unscaled(const zn_node *node, int input, zn_error *err)
+{
+    const zn_desc *desc = &node->inputs[input]->desc;
+    if ((desc->type == ZN_F32 || desc->type == ZN_BF16) && desc->scale == 1.0f) return ZENITH_OK;
+    return zn_fail(err, ZENITH_UNSUPPORTED, "%s takes floating maps without a scale",
+                   node->op->name);
+}
+
 zenith_status zn_check_same_shape(const zn_node *node, int a, int b, zn_error *err)
 {
     const zn_shape *first = &node->inputs[a]->desc.shape, *second = &node->inputs[b]->desc.shape;

@@ -43,6 +43,27 @@ typedef struct zn_pixel_shuffle_attributes {
     int factor;
 } zn_pixel_shuffle_attributes;
 
+// turned: the weights in the opposite order, which is the gradient.
+typedef struct zn_depthwise_attributes {
+    bool turned;
+} zn_depthwise_attributes;
+
+// turned: each group's matrix the other way around, which is the gradient.
+typedef struct zn_grouped_conv_attributes {
+    int groups;
+    bool turned;
+} zn_grouped_conv_attributes;
+
+// size: channels that are permuted, a power of two; channels: of the result. back: the way back.
+typedef struct zn_permute_scale_attributes {
+    int64_t size, channels;
+    bool back;
+} zn_permute_scale_attributes;
+
+typedef struct zn_tile_sums_attributes {
+    int64_t rows, columns; // of rectangles
+} zn_tile_sums_attributes;
+
 // Windows of kernel x kernel pixels at every stride-th; kernel >= stride.
 typedef struct zn_max_pool_attributes {
     int kernel, stride;
@@ -86,6 +107,44 @@ typedef struct zn_conv2d_backward_fused_attributes {
     bool halves, residual, mask;
 } zn_conv2d_backward_fused_attributes;
 
+typedef enum zn_walsh_axis { ZN_WALSH_ROW = 0, ZN_WALSH_COLUMN } zn_walsh_axis;
+
+// Of the gradients with respect to a gate over lines.
+typedef struct zn_walsh_gate_gradient_attributes {
+    zn_walsh_axis axis;
+} zn_walsh_gate_gradient_attributes;
+
+// Tiles of size x size pixels (4, 8 or 16), on a grid that begins `shift` pixels (0 or size / 2) left
+// of and above the map. kept: the frequencies along each side that are computed, those of the fewest
+// changes of sign; the others are 0. plain: the gate is the factor itself, else 1 + gate is.
+typedef struct zn_walsh_tile_attributes {
+    int size, shift, kept;
+    bool plain;
+} zn_walsh_tile_attributes;
+
+// x + mask(conv(relu(walsh_tile(x) + depthwise(x)))). Inputs in this order: x, gate, threshold if
+// `threshold`, weight of the depthwise convolution, weight and bias of the 1x1 one, scores if `score`.
+typedef struct zn_zenith_block_attributes {
+    zn_walsh_tile_attributes tile;
+    bool threshold, score;
+} zn_zenith_block_attributes;
+
+typedef enum zn_walsh_tile_parameter {
+    ZN_WALSH_TILE_GATE = 0,
+    ZN_WALSH_TILE_THRESHOLD
+} zn_walsh_tile_parameter;
+
+typedef struct zn_walsh_tile_sums_attributes {
+    zn_walsh_tile_attributes tile;
+    zn_walsh_tile_parameter of;
+} zn_walsh_tile_sums_attributes;
+
+// A map of height x width pixels that was continued by mirroring, `before` rows and columns on its
+// upper and left side and whatever there is on the other.
+typedef struct zn_mirror_fold_attributes {
+    int64_t before, height, width;
+} zn_mirror_fold_attributes;
+
 typedef enum zn_difference {
     ZN_DIFFERENCE_L1 = 0,     // mean of |a - b|
     ZN_DIFFERENCE_MSE,        // mean of (a - b)^2
@@ -112,6 +171,17 @@ zn_node *zn_soft_clip(zn_graph *graph, const char *name, zn_node *x, float limit
 zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor); // a scalar node
 zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
+zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
+// A 3x3 convolution of each channel by itself, zero padded: weight [c, 1, 3, 3].
+zn_node *zn_depthwise_conv(zn_graph *graph, const char *name, zn_node *x, zn_node *weight);
+// A 1x1 convolution in groups of channels: weight [out, in / groups, 1, 1], bias [out] or NULL.
+zn_node *zn_grouped_conv(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
+                         zn_node *bias, int groups);
+// `size` channels, those of x and zeros, in a fixed other order, each times scale [size].
+zn_node *zn_permute_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *scale,
+                          int64_t size);
+// Zero where the score [rows, columns] of a pixel's rectangle is negative.
+zn_node *zn_tile_mask(zn_graph *graph, const char *name, zn_node *x, zn_node *scores);
 zn_node *zn_max_pool(zn_graph *graph, const char *name, zn_node *x, int kernel, int stride);
 zn_node *zn_concat(zn_graph *graph, const char *name, zn_node *const *inputs, int count); // 1 .. 4
 zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsilon);
@@ -119,12 +189,32 @@ zn_node *zn_max_pool_gradient(zn_graph *graph, const char *name, zn_node *dy, zn
                               int kernel, int stride);
 zn_node *zn_channel_slice(zn_graph *graph, const char *name, zn_node *x, int64_t first,
                           int64_t count);
+// x as the channels from `first` on of `count`, the others zero.
+zn_node *zn_channel_pad(zn_graph *graph, const char *name, zn_node *x, int64_t first,
+                        int64_t count);
 zn_node *zn_unit_norm_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
                                float epsilon);
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
 // gamma and beta [c]. The moments and statistics on the way are nodes "name.moments", "name.stats".
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,
                        int groups, float epsilon);
+
+// --- Walsh-Hadamard transforms ------------------------------------------------------------------
+//
+// W is orthonormal, so that W W = 1; frequencies are in natural (Hadamard) order. Lengths are powers
+// of two. Maps are f32 or bf16, arithmetic is f32.
+
+// y = W (gate . (W x)) along one axis, each channel by itself. gate [N, c], N the map's width
+// (ZN_WALSH_ROW) or height (ZN_WALSH_COLUMN).
+zn_node *zn_walsh_gate(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
+                       zn_walsh_axis axis);
+// y = W x over the channels of each pixel: its own inverse and gradient.
+zn_node *zn_walsh_channels(zn_graph *graph, const char *name, zn_node *x);
+// y = W soft((1 + gate) . (W x), threshold) on tiles, W over both their sides, where
+// soft(v, t) = sign(v) max(|v| - |t|, 0). Beyond its border the map is mirrored by half samples. gate
+// and threshold [size * size, c], by frequency along y, then x; threshold may be NULL: none.
+zn_node *zn_walsh_tile(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
+                       zn_node *threshold, zn_walsh_tile_attributes attributes);
 
 // --- losses -------------------------------------------------------------------------------------
 
@@ -148,12 +238,21 @@ zn_node *zn_conv2d_backward_weights(zn_graph *graph, const char *name, zn_node *
 // Of a 3x3 convolution, stride 1 and padding 1, that read upsample2 of x.
 zn_node *zn_upsample2_conv_backward_weights(zn_graph *graph, const char *name, zn_node *x,
                                             zn_node *dy);
+zn_node *zn_depthwise_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy);
+zn_node *zn_grouped_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
+                                     int groups);
+zn_node *zn_channel_product_sum(zn_graph *graph, const char *name, zn_node *a, zn_node *b); // [c]
+zn_node *zn_tile_sums(zn_graph *graph, const char *name, zn_node *a, zn_node *b, int64_t rows,
+                      int64_t columns);
 zn_node *zn_channel_sum(zn_graph *graph, const char *name, zn_node *x); // f32 [c]
 zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
 zn_node *zn_soft_clip_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
                                float limit);
 zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x);
-zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
+zn_node *zn_walsh_gate_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
+                                zn_walsh_axis axis); // f32 [N, c]
+zn_node *zn_mirror_fold(zn_graph *graph, const char *name, zn_node *x,
+                        zn_mirror_fold_attributes attributes);
 zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
                                      zn_node *dloss, const zn_difference_attributes *how);
 

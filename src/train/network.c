@@ -128,13 +128,14 @@ static const char *prefix_of(unsigned part)
     return part == ZN_ENCODER ? "encoder." : "decoder.";
 }
 
-zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
-                                    const char *layout, zn_network *out, zn_error *err)
+zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part,
+                                    const zn_network_shape *shape, zn_network *out, zn_error *err)
 {
     zn_network network = {
-        .family = zn_family_of(variant), .variant = variant, .part = part, .width = width};
-    zn_text_format(network.layout, sizeof network.layout, "%s", layout ? layout : "");
-    const int64_t side = part == ZN_ENCODER ? variant->factor : 1;
+        .family = zn_family_of(variant), .variant = variant, .part = part, .width = shape->width};
+    zn_text_format(network.layout, sizeof network.layout, "%s", shape->layout ? shape->layout : "");
+    const int64_t smallest = network.family->side ? shape->picture : variant->factor;
+    const int64_t side = part == ZN_ENCODER ? smallest : smallest / variant->factor;
     const int64_t channels = part == ZN_ENCODER ? 3 : variant->latent_channels;
     zn_graph graph;
     zn_graph_begin(&graph, err);
@@ -142,7 +143,7 @@ zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, in
                             .parameter = invent,
                             .cookie = &network,
                             .prefix = prefix_of(part),
-                            .layout = layout};
+                            .layout = shape->layout};
     zn_node *x = zn_graph_input(&graph, "input",
                                 zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, channels)));
     zn_node *y = network.family->build(&scope, variant, part, x);

@@ -29,10 +29,15 @@ typedef struct zn_network {
 // The parameters of a model, where its files have them; the model must outlive the network.
 zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_network *out,
                                   zn_error *err);
-// The parameters that the variant's network would have, as wide as `width` and arranged as `layout`
-// (NULL: as usual), without values.
-zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part, int64_t width,
-                                    const char *layout, zn_network *out, zn_error *err);
+// What the weights decide where there are some.
+typedef struct zn_network_shape {
+    int64_t width;
+    const char *layout; // see zn_scope; NULL: the usual one
+    int64_t picture;    // side of its pictures, for families that are made for one size
+} zn_network_shape;
+// The parameters that the variant's network would have in that shape, without values.
+zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part,
+                                    const zn_network_shape *shape, zn_network *out, zn_error *err);
 void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 
 // Gives each parameter its place in a flat block, from `offset` on; the elements after them.

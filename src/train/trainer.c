@@ -97,13 +97,14 @@ static zenith_status open_trained(trainer *t, const zn_variant *variant, zn_erro
                                           (unsigned)c->part};
         ZN_TRY(zn_model_open(&request, &t->start, err));
     }
+    const zn_network_shape shape = {c->width, c->layout, c->data.crop};
     for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
         if (!((unsigned)c->part & part)) continue;
         zn_network *network = &t->trained[t->trained_count];
         if (t->start && !c->donor)
             ZN_TRY(zn_network_of_model(t->start, part, network, err));
         else
-            ZN_TRY(zn_network_of_variant(variant, part, c->width, c->layout, network, err));
+            ZN_TRY(zn_network_of_variant(variant, part, &shape, network, err));
         t->trained_count++;
         if (part == ZN_ENCODER) t->networks.encoder = network;
         if (part == ZN_DECODER) t->networks.decoder = network;

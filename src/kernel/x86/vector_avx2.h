@@ -70,6 +70,32 @@ static inline vec vec_where_positive(vec y, vec a) // a where y > 0, else 0
     return _mm256_and_ps(a, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_GT_OQ));
 }
 
+static inline vec vec_abs(vec a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+static inline vec vec_copy_sign(vec a, vec sign) // a is not negative
+{
+    return _mm256_or_ps(a, _mm256_and_ps(_mm256_set1_ps(-0.0f), sign));
+}
+
+// Lanes change places with those 1, 2, 4 (and with sixteen lanes, 8) further: bit by bit of their number.
+static inline vec vec_swap1(vec a)
+{
+    return _mm256_permute_ps(a, 0xb1);
+}
+
+static inline vec vec_swap2(vec a)
+{
+    return _mm256_permute_ps(a, 0x4e);
+}
+
+static inline vec vec_swap4(vec a)
+{
+    return _mm256_permute2f128_ps(a, a, 1);
+}
+
 static inline vec vec_load_f32(const void *src)
 {
     return _mm256_loadu_ps(src);

@@ -66,6 +66,36 @@ static inline vec vec_where_positive(vec y, vec a)
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
 
+static inline vec vec_abs(vec a)
+{
+    return _mm512_abs_ps(a);
+}
+
+static inline vec vec_copy_sign(vec a, vec sign)
+{
+    return _mm512_or_ps(a, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign));
+}
+
+static inline vec vec_swap1(vec a)
+{
+    return _mm512_permute_ps(a, 0xb1);
+}
+
+static inline vec vec_swap2(vec a)
+{
+    return _mm512_permute_ps(a, 0x4e);
+}
+
+static inline vec vec_swap4(vec a)
+{
+    return _mm512_shuffle_f32x4(a, a, 0xb1);
+}
+
+static inline vec vec_swap8(vec a)
+{
+    return _mm512_shuffle_f32x4(a, a, 0x4e);
+}
+
 static inline vec vec_load_f32(const void *src)
 {
     return _mm512_loadu_ps(src);

@@ -1,0 +1,709 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines side by side in vectors: the vector version of walsh.c, written in the names of x86/vector_*.h,
+// which the including file has included. walsh_tile_body.h has tiles.
+//
+// A transform is cut into passes of up to MOST_BITS stages, each in registers: 2^bits vectors are
+// loaded, summed and stored. The first pass reads the map, the last one writes it, and those between
+// stay in the scratch. A gate stands in the middle of the pass of the highest bits, which then goes
+// straight on with the stages back:
+//
+//     map -> [bits 0 1 2] -> scratch -> [3 4 5] -> [6 7 8, gate, 8 7 6] -> [5 4 3] -> [2 1 0] -> map
+//
+// The scratch holds a group of lines: [vector][position]. Passes inside it go vector by vector (512
+// positions are 32 KB of the first-level cache); those that touch the map take all vectors of a
+// position, so that its cache lines are read and written in order.
+#include "src/kernel/unroll.h"
+#include "src/kernel/walsh.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+enum { MOST_BITS = LANES == 16 ? 4 : 3, MOST_PASSES = 8, VECTORS = ZN_WALSH_GROUP / LANES };
+
+// --- in registers --------------------------------------------------------------------------------
+
+ALWAYS void pairs(vec *v, const int n, const int apart)
+{
+    UNROLL for (int i = 0; i < n / 2; i++)
+    {
+        const int at = i / apart * 2 * apart + i % apart;
+        const vec a = v[at], b = v[at + apart];
+        v[at] = vec_add(a, b);
+        v[at + apart] = vec_sub(a, b);
+    }
+}
+
+ALWAYS void stages_up(vec *v, const int n)
+{
+    if (n > 1) pairs(v, n, 1);
+    if (n > 2) pairs(v, n, 2);
+    if (n > 4) pairs(v, n, 4);
+    if (n > 8) pairs(v, n, 8);
+}
+
+ALWAYS void stages_down(vec *v, const int n)
+{
+    if (n > 8) pairs(v, n, 8);
+    if (n > 4) pairs(v, n, 4);
+    if (n > 2) pairs(v, n, 2);
+    if (n > 1) pairs(v, n, 1);
+}
+
+// Stages over the lanes of a vector, as far as `length` goes: the sum of the lanes that changed places
+// and what was there, with a minus in the upper lane of each pair.
+ALWAYS vec stages_in_lanes(vec v, const size_t length)
+{
+    static const float minus[4][16] = {{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1},
+                                       {1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1},
+                                       {1, 1, 1, 1, -1, -1, -1, -1, 1, 1, 1, 1, -1, -1, -1, -1},
+                                       {1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1}};
+    if (length > 1) v = vec_fmadd(v, vec_load_f32(minus[0]), vec_swap1(v));
+    if (length > 2) v = vec_fmadd(v, vec_load_f32(minus[1]), vec_swap2(v));
+    if (length > 4) v = vec_fmadd(v, vec_load_f32(minus[2]), vec_swap4(v));
+#if LANES == 16
+    if (length > 8) v = vec_fmadd(v, vec_load_f32(minus[3]), vec_swap8(v));
+#endif
+    return v;
+}
+
+// --- memory --------------------------------------------------------------------------------------
+
+ALWAYS vec load_map(const zn_type type, const void *src, size_t at)
+{
+    return type == ZN_F32 ? vec_load_f32((const float *)src + at)
+                          : vec_load_bf16((const uint16_t *)src + at);
+}
+
+ALWAYS void store_map(const zn_type type, void *dst, size_t at, vec value)
+{
+    if (type == ZN_F32)
+        vec_store_f32((float *)dst + at, value);
+    else
+        vec_store_bf16((uint16_t *)dst + at, value);
+}
+
+// The first `lanes` (up to LANES) elements, of either type: for borders and what is left at the end. Not
+// inlined: it stands in unrolled loops.
+__attribute__((noinline)) static vec load_part(zn_type type, const void *src, size_t at,
+                                               int64_t lanes)
+{
+    if (type == ZN_F32) return vec_load_part((const float *)src + at, lanes);
+    uint16_t part[LANES] = {0};
+    memcpy(part, (const uint16_t *)src + at, (size_t)lanes * sizeof *part);
+    return vec_load_bf16(part);
+}
+
+__attribute__((noinline)) static void store_part(zn_type type, void *dst, size_t at, int64_t lanes,
+                                                 vec value)
+{
+    if (type == ZN_F32) {
+        vec_store_part((float *)dst + at, lanes, value);
+        return;
+    }
+    uint16_t part[LANES];
+    vec_store_bf16(part, value);
+    memcpy((uint16_t *)dst + at, part, (size_t)lanes * sizeof *part);
+}
+
+// --- passes --------------------------------------------------------------------------------------
+
+// The cache lines of the next call's src, a few with each butterfly of the passes inside the scratch:
+// memory is read while sums are made. Without it a gate over rows takes half as long again.
+typedef struct walsh_ahead {
+    const char *at;
+    size_t skip;              // bytes to the next position after its last cache line
+    size_t line, lines, left; // in this position; of each; in all
+    size_t share;             // with each butterfly
+} walsh_ahead;
+
+ALWAYS void fetch_ahead(walsh_ahead *a)
+{
+    if (a->left < a->share) return;
+    for (size_t i = 0; i < a->share; i++) {
+        __builtin_prefetch(a->at, 0, 2);
+        a->at += 64;
+        if (++a->line < a->lines) continue;
+        a->line = 0;
+        a->at += a->skip;
+    }
+    a->left -= a->share;
+}
+
+// A group of lines on its way.
+typedef struct walsh_group {
+    const zn_walsh_lines *lines;
+    size_t length;  // without pruned bits
+    size_t vectors; // with the last one, which may have fewer lanes
+    int64_t last_lanes;
+    float *scratch;
+    walsh_ahead ahead;
+} walsh_group;
+
+typedef struct walsh_pass {
+    unsigned first, bits;
+} walsh_pass;
+
+// Even shares of the bits, low to high; returns how many.
+static int cut_passes(size_t length, walsh_pass *passes)
+{
+    unsigned bits = zn_walsh_log2(length), first = 0;
+    int left = bits ? (int)((bits + MOST_BITS - 1) / MOST_BITS) : 1, count = 0;
+    for (; left > 0; left--, count++) {
+        passes[count] = (walsh_pass){first, (bits - first + (unsigned)left - 1) / (unsigned)left};
+        first += passes[count].bits;
+    }
+    return count;
+}
+
+// Runs `call`, which takes the constant number of vectors, for a pass's bits.
+#define FOR_BITS(bits, call)                                                                       \
+    switch (bits) {                                                                                \
+    case 0:                                                                                        \
+        call(1);                                                                                   \
+        break;                                                                                     \
+    case 1:                                                                                        \
+        call(2);                                                                                   \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        call(4);                                                                                   \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        call(8);                                                                                   \
+        break;                                                                                     \
+    default:                                                                                       \
+        call(16);                                                                                  \
+    }
+
+ALWAYS float *slot(const walsh_group *g, size_t vector, size_t position)
+{
+    return g->scratch + (vector * g->length + position) * LANES;
+}
+
+ALWAYS vec load_one(const zn_type type, const bool whole, const walsh_group *g, const void *src,
+                    size_t at)
+{
+    return whole ? load_map(type, src, at) : load_part(type, src, at, g->last_lanes);
+}
+
+ALWAYS void store_one(const zn_type type, const bool whole, const walsh_group *g, void *dst,
+                      size_t at, vec value)
+{
+    if (whole)
+        store_map(type, dst, at, value);
+    else
+        store_part(type, dst, at, g->last_lanes, value);
+}
+
+// halved: one bit is pruned.
+ALWAYS void take_one(const zn_type type, const bool halved, const bool whole, const int n,
+                     const walsh_group *g, const void *src, size_t position, size_t vector)
+{
+    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
+    vec v[16];
+    UNROLL for (int j = 0; j < n; j++)
+    {
+        const size_t at = first + (size_t)j * step;
+        v[j] = load_one(type, whole, g, src, at);
+        if (halved) v[j] = vec_add(v[j], load_one(type, whole, g, src, at + step / 2));
+    }
+    stages_up(v, n);
+    float *dst = slot(g, vector, position);
+    UNROLL for (int j = 0; j < n; j++) vec_store_f32(dst + j * LANES, v[j]);
+}
+
+// The map, through the lowest bits, to the scratch.
+ALWAYS void take(const zn_type type, const bool halved, const int n, const walsh_group *g,
+                 const void *src)
+{
+    const size_t whole = g->vectors - (g->last_lanes < LANES);
+    for (size_t i = 0; i < g->length; i += (size_t)n) {
+        for (size_t v = 0; v < whole; v++) take_one(type, halved, true, n, g, src, i, v);
+        if (whole < g->vectors) take_one(type, halved, false, n, g, src, i, whole);
+    }
+}
+
+ALWAYS void give_one(const zn_type type, const bool halved, const bool whole, const int n,
+                     const walsh_group *g, void *dst, size_t position, size_t vector)
+{
+    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
+    const float *src = slot(g, vector, position);
+    vec v[16];
+    UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(src + j * LANES);
+    stages_down(v, n);
+    UNROLL for (int j = 0; j < n; j++)
+    {
+        const size_t at = first + (size_t)j * step;
+        store_one(type, whole, g, dst, at, v[j]);
+        if (halved) store_one(type, whole, g, dst, at + step / 2, v[j]);
+    }
+}
+
+// The scratch, back through the lowest bits, to the map.
+ALWAYS void give(const zn_type type, const bool halved, const int n, const walsh_group *g,
+                 void *dst)
+{
+    const size_t whole = g->vectors - (g->last_lanes < LANES);
+    for (size_t i = 0; i < g->length; i += (size_t)n) {
+        for (size_t v = 0; v < whole; v++) give_one(type, halved, true, n, g, dst, i, v);
+        if (whole < g->vectors) give_one(type, halved, false, n, g, dst, i, whole);
+    }
+}
+
+// Two and more pruned bits: positions that differ in them only, added as the first stages would.
+static void take_sums(const walsh_group *g, const void *src)
+{
+    const zn_walsh_lines *l = g->lines;
+    const size_t count = (size_t)1 << l->pruned;
+    for (size_t i = 0; i < g->length * g->vectors; i++) {
+        const size_t vector = i % g->vectors, position = i / g->vectors;
+        const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
+        vec waits[sizeof(size_t) * 8]; // of each bit: the sum that waits for its neighbour
+        vec sum = vec_zero();
+        for (size_t k = 0; k < count; k++) {
+            sum = load_part(l->src_type, src, (position * count + k) * l->step + vector * LANES,
+                            lanes);
+            unsigned bit = 0;
+            for (; k >> bit & 1; bit++) sum = vec_add(waits[bit], sum);
+            waits[bit] = sum;
+        }
+        vec_store_f32(slot(g, vector, position), sum);
+    }
+}
+
+// And each value back to all positions that share it.
+static void give_copies(const walsh_group *g, void *dst)
+{
+    const zn_walsh_lines *l = g->lines;
+    for (size_t i = 0; i < l->length * g->vectors; i++) {
+        const size_t vector = i % g->vectors, position = i / g->vectors;
+        const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
+        store_part(l->dst_type, dst, position * l->step + vector * LANES, lanes,
+                   vec_load_f32(slot(g, vector, position >> l->pruned)));
+    }
+}
+
+static void take_map(const walsh_group *g, unsigned bits, const void *src, zn_type type)
+{
+#define TAKE_F32(n)         take(ZN_F32, false, n, g, src)
+#define TAKE_BF16(n)        take(ZN_BF16, false, n, g, src)
+#define TAKE_HALVED_F32(n)  take(ZN_F32, true, n, g, src)
+#define TAKE_HALVED_BF16(n) take(ZN_BF16, true, n, g, src)
+    if (g->lines->pruned > 1)
+        take_sums(g, src);
+    else if (g->lines->pruned && type == ZN_F32)
+        FOR_BITS(bits, TAKE_HALVED_F32)
+    else if (g->lines->pruned)
+        FOR_BITS(bits, TAKE_HALVED_BF16)
+    else if (type == ZN_F32)
+        FOR_BITS(bits, TAKE_F32)
+    else
+        FOR_BITS(bits, TAKE_BF16)
+}
+
+static void give_map(const walsh_group *g, unsigned bits, void *dst, zn_type type)
+{
+#define GIVE_F32(n)         give(ZN_F32, false, n, g, dst)
+#define GIVE_BF16(n)        give(ZN_BF16, false, n, g, dst)
+#define GIVE_HALVED_F32(n)  give(ZN_F32, true, n, g, dst)
+#define GIVE_HALVED_BF16(n) give(ZN_BF16, true, n, g, dst)
+    if (g->lines->pruned > 1)
+        give_copies(g, dst);
+    else if (g->lines->pruned && type == ZN_F32)
+        FOR_BITS(bits, GIVE_HALVED_F32)
+    else if (g->lines->pruned)
+        FOR_BITS(bits, GIVE_HALVED_BF16)
+    else if (type == ZN_F32)
+        FOR_BITS(bits, GIVE_F32)
+    else
+        FOR_BITS(bits, GIVE_BF16)
+}
+
+// The n vectors of a butterfly of bits from `first` up: the i-th of all butterflies.
+ALWAYS size_t butterfly_at(size_t i, unsigned first, const int n)
+{
+    const size_t low = i & (((size_t)1 << first) - 1);
+    return (i - low) * (size_t)n + low;
+}
+
+ALWAYS void middle(const int n, const bool up, walsh_group *g, unsigned first, size_t vector)
+{
+    const size_t apart = (size_t)LANES << first;
+    for (size_t i = 0; i < g->length / (size_t)n; i++) {
+        float *at = slot(g, vector, butterfly_at(i, first, n));
+        fetch_ahead(&g->ahead);
+        vec v[16];
+        UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
+        if (up)
+            stages_up(v, n);
+        else
+            stages_down(v, n);
+        UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
+    }
+}
+
+static void pass_up(walsh_group *g, walsh_pass pass, size_t vector)
+{
+#define UP(n) middle(n, true, g, pass.first, vector)
+    FOR_BITS(pass.bits, UP)
+}
+
+static void pass_down(walsh_group *g, walsh_pass pass, size_t vector){
+#define DOWN(n) middle(n, false, g, pass.first, vector)
+    FOR_BITS(pass.bits, DOWN)}
+
+// The highest bits, the gate, and back.
+ALWAYS void turn(const int n, walsh_group *g, unsigned first, size_t vector, const float *gate)
+{
+    const size_t apart = (size_t)LANES << first, length = g->lines->length;
+    const unsigned pruned = g->lines->pruned;
+    const float *factor = gate + zn_walsh_gate_at(length, 0, vector * LANES);
+    for (size_t i = 0; i < g->length / (size_t)n; i++) { // all higher bits are in the butterfly
+        float *at = slot(g, vector, i);
+        fetch_ahead(&g->ahead);
+        vec v[16];
+        UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
+        stages_up(v, n);
+        UNROLL for (int j = 0; j < n; j++)
+        {
+            const size_t k = (i + ((size_t)j << first)) << pruned;
+            v[j] = vec_mul(v[j], vec_load_f32(factor + k * ZN_WALSH_BLOCK));
+        }
+        stages_down(v, n);
+        UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
+    }
+}
+
+static void pass_turn(walsh_group *g, walsh_pass pass, size_t vector, const float *gate){
+#define TURN(n) turn(n, g, pass.first, vector, gate)
+    FOR_BITS(pass.bits, TURN)}
+
+// The highest bits, scaled, to the map.
+ALWAYS void finish(const zn_type type, const int n, walsh_group *g, unsigned first, void *dst,
+                   float scale)
+{
+    const zn_walsh_lines *l = g->lines;
+    const vec factor = vec_set1(scale);
+    for (size_t i = 0; i < g->length / (size_t)n; i++) {
+        for (size_t vector = 0; vector < g->vectors; vector++) {
+            const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
+            const float *at = slot(g, vector, i);
+            fetch_ahead(&g->ahead);
+            vec v[16];
+            UNROLL for (int j = 0; j < n; j++)
+                v[j] = vec_load_f32(at + ((size_t)j * LANES << first));
+            stages_up(v, n);
+            UNROLL for (int j = 0; j < n; j++)
+            {
+                const size_t to = (i + ((size_t)j << first)) * l->step + vector * LANES;
+                if (lanes == LANES)
+                    store_map(type, dst, to, vec_mul(v[j], factor));
+                else
+                    store_part(type, dst, to, lanes, vec_mul(v[j], factor));
+            }
+        }
+    }
+}
+
+static void pass_finish(walsh_group *g, walsh_pass pass, void *dst, float scale)
+{
+#define FINISH_F32(n)  finish(ZN_F32, n, g, pass.first, dst, scale)
+#define FINISH_BF16(n) finish(ZN_BF16, n, g, pass.first, dst, scale)
+    if (g->lines->dst_type == ZN_F32)
+        FOR_BITS(pass.bits, FINISH_F32)
+    else
+        FOR_BITS(pass.bits, FINISH_BF16)
+}
+
+// The highest bits of two groups, and the sums of their products.
+ALWAYS void multiply(const int n, const walsh_group *a, const walsh_group *b, unsigned first,
+                     size_t vector, float *sums, size_t sums_step)
+{
+    const int64_t lanes = vector + 1 < a->vectors ? LANES : a->last_lanes;
+    for (size_t i = 0; i < a->length / (size_t)n; i++) {
+        vec u[16], v[16];
+        UNROLL for (int j = 0; j < n; j++)
+        {
+            u[j] = vec_load_f32(slot(a, vector, i) + ((size_t)j * LANES << first));
+            v[j] = vec_load_f32(slot(b, vector, i) + ((size_t)j * LANES << first));
+        }
+        stages_up(u, n);
+        stages_up(v, n);
+        UNROLL for (int j = 0; j < n; j++)
+        {
+            float *sum = sums + (i + ((size_t)j << first)) * sums_step + vector * LANES;
+            const vec product = vec_mul(u[j], v[j]);
+            vec_store_part(sum, lanes, vec_add(vec_load_part(sum, lanes), product));
+        }
+    }
+}
+
+static void pass_multiply(const walsh_group *a, const walsh_group *b, walsh_pass pass,
+                          size_t vector, float *sums, size_t sums_step)
+{
+#define MULTIPLY(n) multiply(n, a, b, pass.first, vector, sums, sums_step)
+    FOR_BITS(pass.bits, MULTIPLY)
+}
+
+// --- whole transforms ----------------------------------------------------------------------------
+
+static walsh_group group_of(const zn_walsh_lines *lines, float *scratch)
+{
+    const size_t vectors = (lines->count + LANES - 1) / LANES;
+    return (walsh_group){.lines = lines,
+                         .length = lines->length >> lines->pruned,
+                         .vectors = vectors,
+                         .last_lanes = (int64_t)(lines->count - (vectors - 1) * LANES),
+                         .scratch = scratch};
+}
+
+// How many butterflies the passes from `first` on have, there and back to it, or only there.
+static size_t butterflies(const walsh_group *g, const walsh_pass *passes, int first, int last,
+                          bool back)
+{
+    size_t count = 0;
+    for (int p = first; p <= last; p++) count += g->length >> passes[p].bits << (back && p < last);
+    return count * g->vectors;
+}
+
+static void plan_ahead(walsh_group *g, size_t count)
+{
+    const zn_walsh_lines *l = g->lines;
+    const size_t size = l->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    const size_t lines = (l->count * size + 63) / 64;
+    if (!l->next || l->step < l->count || count == 0) return;
+    g->ahead = (walsh_ahead){.at = l->next,
+                             .skip = l->step * size - lines * 64,
+                             .lines = lines,
+                             .left = l->length * lines,
+                             .share = (l->length * lines + count - 1) / count};
+}
+
+static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, const float *gate,
+                       float *scratch)
+{
+    walsh_group g = group_of(lines, scratch);
+    walsh_pass passes[MOST_PASSES] = {{0}};
+    const int last = cut_passes(g.length, passes) - 1;
+    // The pass of the lowest bits is made on the way from and to the map, unless it is the only one.
+    const bool in_scratch = last == 0 || lines->pruned > 1;
+    plan_ahead(&g, butterflies(&g, passes, !in_scratch, last, true));
+    take_map(&g, in_scratch ? 0 : passes[0].bits, src, lines->src_type);
+    for (size_t v = 0; v < g.vectors; v++) {
+        for (int p = !in_scratch; p < last; p++) pass_up(&g, passes[p], v);
+        pass_turn(&g, passes[last], v, gate);
+        for (int p = last - 1; p >= !in_scratch; p--) pass_down(&g, passes[p], v);
+    }
+    give_map(&g, in_scratch ? 0 : passes[0].bits, dst, lines->dst_type);
+}
+
+// Through all passes but the last, which may be the first: into the scratch.
+static int transform_group(walsh_group *g, const void *src, zn_type type, walsh_pass *passes)
+{
+    const int last = cut_passes(g->length, passes) - 1;
+    if (last == 0) {
+        take_map(g, 0, src, type);
+        return last;
+    }
+    plan_ahead(g, butterflies(g, passes, 1, last, false));
+    take_map(g, passes[0].bits, src, type);
+    for (size_t v = 0; v < g->vectors; v++) {
+        for (int p = 1; p < last; p++) pass_up(g, passes[p], v);
+    }
+    return last;
+}
+
+static void lines_group(const zn_walsh_lines *lines, const void *src, void *dst, float scale,
+                        float *scratch)
+{
+    walsh_group g = group_of(lines, scratch);
+    walsh_pass passes[MOST_PASSES] = {{0}};
+    const int last = transform_group(&g, src, lines->src_type, passes);
+    pass_finish(&g, passes[last], dst, scale);
+}
+
+static void products_group(const zn_walsh_lines *lines, const void *src, const void *other,
+                           float *sums, size_t sums_step, float *scratch)
+{
+    walsh_group a = group_of(lines, scratch);
+    walsh_group b = a;
+    b.scratch += zn_walsh_scratch(lines->length);
+    walsh_pass passes[MOST_PASSES] = {{0}};
+    transform_group(&a, src, lines->src_type, passes);
+    const int last = transform_group(&b, other, lines->dst_type, passes);
+    for (size_t v = 0; v < a.vectors; v++) pass_multiply(&a, &b, passes[last], v, sums, sums_step);
+}
+
+// Lines in groups that the scratch has room for.
+#define FOR_GROUPS(all, lines, first)                                                              \
+    for (size_t first = 0, most_ = zn_walsh_group((all)->length); first < (all)->count;            \
+         first += most_)                                                                           \
+        for (zn_walsh_lines lines = group_lines(all, first, most_), *once_ = &lines; once_;        \
+             once_ = NULL)
+
+static zn_walsh_lines group_lines(const zn_walsh_lines *all, size_t first, size_t most)
+{
+    zn_walsh_lines lines = *all;
+    lines.count = all->count - first < most ? all->count - first : most;
+    if (all->next)
+        lines.next = (const char *)all->next +
+                     first * (all->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t));
+    return lines;
+}
+
+static const void *from(const void *src, zn_type type, size_t first)
+{
+    return (const char *)src + first * (type == ZN_F32 ? sizeof(float) : sizeof(uint16_t));
+}
+
+static void *to(void *dst, zn_type type, size_t first)
+{
+    return (char *)dst + first * (type == ZN_F32 ? sizeof(float) : sizeof(uint16_t));
+}
+
+static void gate_lines(const zn_walsh_lines *all, const void *src, void *dst, const float *gate,
+                       float *scratch)
+{
+    FOR_GROUPS(all, lines, first)
+    {
+        gate_group(&lines, from(src, all->src_type, first), to(dst, all->dst_type, first),
+                   gate + zn_walsh_gate_at(all->length, 0, first), scratch);
+    }
+}
+
+static void scale_lines(const zn_walsh_lines *all, const void *src, void *dst, float scale,
+                        float *scratch)
+{
+    FOR_GROUPS(all, lines, first)
+    {
+        lines_group(&lines, from(src, all->src_type, first), to(dst, all->dst_type, first), scale,
+                    scratch);
+    }
+}
+
+static void multiply_lines(const zn_walsh_lines *all, const void *src, const void *other,
+                           float *sums, size_t sums_step, float *scratch)
+{
+    FOR_GROUPS(all, lines, first)
+    {
+        products_group(&lines, from(src, all->src_type, first), from(other, all->dst_type, first),
+                       sums + first, sums_step, scratch);
+    }
+}
+
+// --- transforms along contiguous memory ----------------------------------------------------------
+
+// What is read `ahead` elements later; beyond the end it is nothing's, and no harm.
+ALWAYS void fetch_next(const zn_type type, const void *src, size_t at, size_t ahead)
+{
+    const size_t size = type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    __builtin_prefetch((const char *)src + (at + ahead) * size, 0, 3);
+}
+
+// `n` vectors at a time, which hold one transform of n * LANES, or n = 1 and several shorter ones.
+ALWAYS void vectors_short(const zn_type from_type, const zn_type to_type, const int n,
+                          const void *src, void *dst, const size_t length, size_t count,
+                          float scale)
+{
+    const vec factor = vec_set1(scale);
+    for (size_t at = 0; at < count; at += (size_t)n * LANES) {
+        vec v[16];
+        UNROLL for (int j = 0; j < n; j++)
+            v[j] = stages_in_lanes(load_map(from_type, src, at + (size_t)j * LANES), length);
+        stages_up(v, n);
+        UNROLL for (int j = 0; j < n; j++)
+            store_map(to_type, dst, at + (size_t)j * LANES, vec_mul(v[j], factor));
+    }
+}
+
+ALWAYS void vectors_typed(const zn_type from_type, const zn_type to_type, const void *src,
+                          void *dst, size_t length, size_t count, float scale)
+{
+#define VECTORS_SHORT(n, of) vectors_short(from_type, to_type, n, src, dst, of, count, scale)
+    switch (length) {
+    case 2:
+        VECTORS_SHORT(1, 2);
+        break;
+    case 4:
+        VECTORS_SHORT(1, 4);
+        break;
+    case 8:
+        VECTORS_SHORT(1, 8);
+        break;
+    case LANES * 2:
+        VECTORS_SHORT(2, LANES);
+        break;
+    case LANES * 4:
+        VECTORS_SHORT(4, LANES);
+        break;
+    case LANES * 8:
+        VECTORS_SHORT(8, LANES);
+        break;
+#if LANES == 16
+    case LANES:
+        VECTORS_SHORT(1, LANES);
+        break;
+    case LANES * 16:
+        VECTORS_SHORT(16, LANES);
+        break;
+#endif
+    }
+}
+
+// A long one: the lanes and the lowest bits of the vectors' numbers first, to the scratch; the rest as a
+// line of vectors.
+ALWAYS void take_vectors(const zn_type type, const int n, const void *src, size_t length,
+                         float *dst)
+{
+    for (size_t at = 0; at < length; at += (size_t)n * LANES) {
+        vec v[16];
+        UNROLL for (int j = 0; j < n; j++)
+        {
+            const size_t from = at + (size_t)j * LANES;
+            fetch_next(type, src, from, length);
+            v[j] = stages_in_lanes(load_map(type, src, from), LANES);
+        }
+        stages_up(v, n);
+        UNROLL for (int j = 0; j < n; j++) vec_store_f32(dst + at + (size_t)j * LANES, v[j]);
+    }
+}
+
+static void vectors_long(zn_type src_type, zn_type dst_type, const void *src, void *dst,
+                         size_t length, float scale, float *scratch)
+{
+    const zn_walsh_lines lines = {ZN_F32, dst_type, length / LANES, LANES, LANES, 0, NULL};
+    walsh_group g = group_of(&lines, scratch);
+    walsh_pass passes[MOST_PASSES] = {{0}};
+    const int last = cut_passes(g.length, passes) - 1;
+#define TAKE_VECTORS_F32(n)  take_vectors(ZN_F32, n, src, length, scratch)
+#define TAKE_VECTORS_BF16(n) take_vectors(ZN_BF16, n, src, length, scratch)
+    if (src_type == ZN_F32)
+        FOR_BITS(passes[0].bits, TAKE_VECTORS_F32)
+    else
+        FOR_BITS(passes[0].bits, TAKE_VECTORS_BF16)
+    for (int p = 1; p < last; p++) pass_up(&g, passes[p], 0);
+    pass_finish(&g, passes[last], dst, scale);
+}
+
+static void transform_vectors(zn_type src_type, zn_type dst_type, const void *src, void *dst,
+                              size_t length, size_t count, float scale, float *scratch)
+{
+    if (length > LANES << MOST_BITS) {
+        for (size_t i = 0; i < count; i++)
+            vectors_long(src_type, dst_type, from(src, src_type, i * length),
+                         to(dst, dst_type, i * length), length, scale, scratch);
+        return;
+    }
+    const size_t whole = count * length / LANES * LANES;
+    if (src_type == ZN_F32 && dst_type == ZN_F32)
+        vectors_typed(ZN_F32, ZN_F32, src, dst, length, whole, scale);
+    else if (src_type == ZN_F32)
+        vectors_typed(ZN_F32, ZN_BF16, src, dst, length, whole, scale);
+    else if (dst_type == ZN_F32)
+        vectors_typed(ZN_BF16, ZN_F32, src, dst, length, whole, scale);
+    else
+        vectors_typed(ZN_BF16, ZN_BF16, src, dst, length, whole, scale);
+    zn_walsh_scalar.vectors(src_type, dst_type, from(src, src_type, whole),
+                            to(dst, dst_type, whole), length, (count * length - whole) / length,
+                            scale, scratch);
+}

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A map among more channels, the others zero: its first channel becomes channel `first` of `count`. The
+// gradient of channel_slice.
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/row_lowering.h"
+
+#include <string.h>
+
+static const zn_channel_slice_attributes *place_of(const zn_node *node)
+{
+    return node->attributes;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    const zn_channel_slice_attributes *a = place_of(node);
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    const zn_desc *x = &node->inputs[0]->desc;
+    if (a->first < 0 || a->first > a->count - x->shape.dim[3])
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%lld channels do not lie from %lld on in %lld", (long long)x->shape.dim[3],
+                       (long long)a->first, (long long)a->count);
+    if (zn_is_quantised(x->type))
+        return zn_fail(err, ZENITH_UNSUPPORTED, "channel_pad computes in floating types");
+    zn_infer_like_input(node);
+    node->desc.shape.dim[3] = a->count;
+    return ZENITH_OK;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const int64_t from = inputs[0].desc.shape.dim[3], to = output->desc.shape.dim[3];
+    for (int64_t i = 0; i < (int64_t)zn_value_count(output); i++) {
+        const int64_t c = i % to - place_of(node)->first;
+        const bool there = c >= 0 && c < from;
+        zn_value_set(output, (size_t)i,
+                     there ? zn_value_get(&inputs[0], (size_t)(i / to * from + c)) : 0);
+    }
+}
+
+static void row(const zn_node *node, const float *const *inputs, float *dst)
+{
+    const size_t from = (size_t)node->inputs[0]->desc.shape.dim[3];
+    const size_t to = (size_t)node->desc.shape.dim[3], width = (size_t)node->desc.shape.dim[2];
+    memset(dst, 0, width * to * sizeof *dst);
+    for (size_t x = 0; x < width; x++)
+        memcpy(dst + x * to + place_of(node)->first, inputs[0] + x * from, from * sizeof *dst);
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_row_lower(request, 1, row, out, err);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    return zn_channel_slice(graph, node->name, dy, place_of(node)->first,
+                            node->inputs[input]->desc.shape.dim[3]);
+}
+
+static const zn_channel_slice_attributes all = {0, 3}, middle = {5, 40};
+static const zn_op_sample samples[] = {
+    {.name = "all", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &all},
+    {.name = "middle", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 20}}}, .attributes = &middle},
+};
+
+const zn_op zn_op_channel_pad = {
+    .name = "channel_pad",
+    .summary = "a map among channels of zeros",
+    .attributes_size = sizeof(zn_channel_slice_attributes),
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_channel_pad(zn_graph *graph, const char *name, zn_node *x, int64_t first, int64_t count)
+{
+    const zn_channel_slice_attributes attributes = {first, count};
+    return zn_graph_add(graph, &zn_op_channel_pad, name, &x, 1, &attributes);
+}
