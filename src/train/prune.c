@@ -246,6 +246,12 @@ static int64_t all_channels(const pruning *p)
 static zenith_status leave_out(const pruning *p, const group *groups, size_t count, zn_error *err)
 {
     const int64_t all = all_channels(p);
+    if (all == 0)
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "%s has no residual blocks of three convolutions, whose channels could be left "
+            "out",
+            p->options->model->variant->name);
     const double wanted = p->options->channels * (double)all - 1e-6;
     int64_t left = all;
     for (size_t i = 0; i < count && (double)(left - groups[i].count) >= wanted; i++) {
