@@ -65,6 +65,10 @@ typedef struct cli_settings {
     // train
     bool resume;
     int steps;
+    // prune
+    double channels;
+    int blocks, multiple, batches;
+    const char *config;
     // pull
     const char *endpoint;
     // eval
@@ -84,6 +88,7 @@ typedef enum cli_option_kind {
     CLI_WORD,       // const char *, one of the choices
     CLI_CHOICE,     // int, the value of one of the choices
     CLI_NUMBER,     // int, min .. max
+    CLI_SHARE,      // double, between 0 and 1
     CLI_BYTES,      // uint64_t, with K, M, G
     CLI_DIMENSIONS, // cli_dimensions
     CLI_COLOUR,     // uint8_t[3]
@@ -138,8 +143,8 @@ const cli_command *cli_command_find(const char *name);
 
 extern const cli_command cli_command_encode, cli_command_decode, cli_command_reconstruct,
     cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
-    cli_command_convert, cli_command_train, cli_command_eval, cli_command_bench, cli_command_doctor,
-    cli_command_help;
+    cli_command_convert, cli_command_train, cli_command_prune, cli_command_eval, cli_command_bench,
+    cli_command_doctor, cli_command_help;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_output;  // -o

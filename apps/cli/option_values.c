@@ -30,6 +30,16 @@ static bool parse_number(const cli_option *option, const char *text, void *out)
     return true;
 }
 
+static bool parse_share(const char *text, void *out)
+{
+    char *end;
+    if (strspn(text, "0123456789.") != strlen(text)) return false; // strtod takes signs and words
+    double value = strtod(text, &end);
+    if (end == text || *end != 0 || !(value > 0 && value < 1)) return false;
+    *(double *)out = value;
+    return true;
+}
+
 static bool parse_bytes(const char *text, void *out)
 {
     static const char units[] = "KMGT";
@@ -112,6 +122,8 @@ bool cli_option_value(const cli_option *option, const char *text, void *out)
         return parse_choice(option, text, out);
     case CLI_NUMBER:
         return parse_number(option, text, out);
+    case CLI_SHARE:
+        return parse_share(text, out);
     case CLI_BYTES:
         return parse_bytes(text, out);
     case CLI_DIMENSIONS:

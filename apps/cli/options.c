@@ -21,6 +21,8 @@ static int store_value(const cli_option *option, const char *text, cli_settings 
     if (option->kind == CLI_NUMBER)
         cli_say("--%s %s: expected a number from %d to %d", option->name, text, option->min,
                 option->max);
+    else if (option->kind == CLI_SHARE)
+        cli_say("--%s %s: expected a share above 0 and below 1, such as 0.5", option->name, text);
     else if (option->kind == CLI_BYTES)
         cli_say("--%s %s: expected a size such as 512M or 2G", option->name, text);
     else if (option->kind == CLI_DIMENSIONS)

@@ -379,6 +379,40 @@ typedef struct zenith_train_params {
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_train(zenith_context *context,
                                                         const zenith_train_params *params);
 
+// --- pruning ------------------------------------------------------------------------------------
+
+typedef struct zenith_prune_params {
+    size_t size;
+    const char *output; // a folder, made if it is not there
+    unsigned parts;  // to prune: ZENITH_ENCODER | ZENITH_DECODER; 0: what the config trains, or all
+    double channels; // share of the channels inside blocks that stays, below 1; 0: all do
+    uint32_t blocks; // that are left out; needs a config
+    uint32_t multiple; // of channels that a layer keeps; 0: 32, which the AMX kernels want
+    // Path of a training config (docs/TRAINING.md): its pictures and losses then say what matters
+    // least. NULL: the size of the weights does.
+    const char *config;
+    uint32_t batches;      // of the config's pictures that channels are judged by; 0: 16
+    zenith_cancel *cancel; // seen between two measurements
+} zenith_prune_params;
+
+// Of the parts that were pruned, before and after. Operations are those for 512x512 pixels.
+typedef struct zenith_prune_info {
+    size_t size;
+    unsigned parts;
+    uint64_t parameters_before, parameters;
+    uint64_t channels_before, channels; // inside blocks
+    uint32_t blocks_before, blocks;
+    double operations_before, operations;
+} zenith_prune_info;
+
+// Writes a smaller model, as NAME_encoder.safetensors and NAME_decoder.safetensors in f32: without
+// the channels inside its residual blocks, or the blocks, that matter least. Its weights open like any others and can be trained further (init.weights). Parts that are
+// not pruned are written as they are. out may be NULL.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_prune(zenith_context *context,
+                                                        const zenith_model *model,
+                                                        const zenith_prune_params *params,
+                                                        zenith_prune_info *out);
+
 // --- picture files ------------------------------------------------------------------------------
 
 // A picture file, read in a fixed order: header against limits, decode, EXIF orientation, ICC

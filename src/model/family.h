@@ -50,6 +50,13 @@ typedef struct zn_family {
 
     // The encoder from pixels in 0 .. 1 to a latent, or the decoder back.
     zn_node *(*build)(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x);
+
+    // Of a family whose layouts say how many blocks there are: the layout without one block of the
+    // part, into dst. Blocks after it, up to number *last, then have the number before. layout: NULL:
+    // the usual one. False where there is no such block. The function is NULL where networks have one
+    // form.
+    bool (*without_block)(const zn_variant *variant, unsigned part, const char *layout, int block,
+                          char dst[ZN_LAYOUT_SIZE], int *last);
 } zn_family;
 
 #endif

@@ -9,8 +9,8 @@
 #include "src/format/weights.h"
 #include "src/graph/graph.h"
 
-// The tensor `stored` as the parameter `name` of the graph. A dimension of -1 in `shape` fits any
-// size. NULL, with the graph's status and a sentence, where it is not there, has another shape, or a
+// The tensor `stored` as the parameter `name` of the graph. A dimension below zero in `shape` fits
+// any size. NULL, with the graph's status and a sentence, where it is not there, has another shape, or a
 // type that is not computed with.
 zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_graph *graph,
                              const char *name, const zn_shape *shape);

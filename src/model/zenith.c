@@ -12,7 +12,8 @@
 // Which stages there are is the layout: "64x3 64x3 32x1" is three blocks of 64 channels at the
 // latent's resolution, three of 64 at twice and one of 32 at four times that; f makes up the rest of
 // the factor 8. Weights carry it in their metadata (zenith.encoder, zenith.decoder); without it a
-// variant has its usual one.
+// variant has its usual one. Blocks that were pruned are narrower inside than outside: only their
+// weights say so.
 //
 // Traps
 //   - Layers are numbered as TAESD's are, so that a layer which both have has one name (its weights
@@ -110,6 +111,12 @@ static zn_node *conv(const zn_scope *scope, int number, zn_node *x, zn_nn_conv_s
     return zn_nn_conv(scope, name, x, shape);
 }
 
+// The number of a stage's first block.
+static int first_block(unsigned part, int stage)
+{
+    return part == ZN_DECODER ? 3 + 5 * stage : 11 - 4 * stage;
+}
+
 static zn_node *blocks(const zn_scope *scope, int first, int count, zn_node *x)
 {
     char name[ZN_NAME_SIZE];
@@ -133,7 +140,7 @@ static zn_node *build_decoder(const zn_scope *scope, const layout *l, zn_node *x
             x = zn_upsample2(graph, full, x);
             x = conv(scope, 2 + 5 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 1, false});
         }
-        x = blocks(scope, 3 + 5 * s, l->stage[s].blocks, x);
+        x = blocks(scope, first_block(ZN_DECODER, s), l->stage[s].blocks, x);
     }
     const int64_t channels = 3 * l->shuffle * l->shuffle;
     x = zn_nn_conv(scope, "head", x, (zn_nn_conv_shape){channels, 3, 1, true});
@@ -149,7 +156,7 @@ static zn_node *build_encoder(const zn_scope *scope, const layout *l, int64_t la
     for (int s = l->stages - 1; s >= 0; s--) {
         if (s < l->stages - 1)
             x = conv(scope, 10 - 4 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 2, false});
-        x = blocks(scope, 11 - 4 * s, l->stage[s].blocks, x);
+        x = blocks(scope, first_block(ZN_ENCODER, s), l->stage[s].blocks, x);
     }
     return conv(scope, 14, x, (zn_nn_conv_shape){latent, 3, 1, true});
 }
@@ -163,10 +170,29 @@ static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned
     return build_encoder(scope, &l, variant->latent_channels, x);
 }
 
+static bool without_block(const zn_variant *variant, unsigned part, const char *text, int block,
+                          char dst[ZN_LAYOUT_SIZE], int *last)
+{
+    layout l;
+    bool found = false;
+    size_t length = 0;
+    if (!parse_layout(text ? text : variant->numbers, &l)) return false;
+    for (int s = 0; s < l.stages; s++) {
+        const int first = first_block(part, s), count = l.stage[s].blocks;
+        const bool here = block >= first && block < first + count;
+        if (here) *last = first + count - 1;
+        found |= here;
+        length += zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%lldx%d", s ? " " : "",
+                                 (long long)l.stage[s].width, count - here);
+    }
+    return found;
+}
+
 const zn_family zn_family_zenith = {
     .name = "zenith",
     .variants = variants,
     .variants_count = VARIANTS,
     .probe = probe,
     .build = build,
+    .without_block = without_block,
 };

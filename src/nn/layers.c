@@ -17,7 +17,8 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
         scope, name, ".weight",
         ZN_SHAPE(shape.channels, channels_of(x), shape.kernel, shape.kernel));
     zn_node *bias = NULL;
-    if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(shape.channels));
+    const int64_t channels = weight ? weight->desc.shape.dim[0] : 1;
+    if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(channels));
     return zn_graph_add(scope->graph, &zn_op_conv2d, zn_scope_name(scope, name, "", full),
                         (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
                         &(zn_conv2d_attributes){shape.stride, shape.kernel / 2, scope->direct});
@@ -31,12 +32,13 @@ static zn_node *relu(const zn_scope *scope, const char *name, zn_node *x)
 
 zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x)
 {
-    const zn_nn_conv_shape shape = {channels_of(x), 3, 1, true};
+    const int64_t channels = channels_of(x);
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     zn_node *y = x;
     for (int i = 0; i < 6; i += 2) {
         zn_text_format(part, sizeof part, "%s.conv.%d", name, i);
-        y = zn_nn_conv(scope, part, y, shape);
+        y = zn_nn_conv(scope, part, y,
+                       (zn_nn_conv_shape){i < 4 ? -channels : channels, 3, 1, true});
         if (i == 4) break;
         zn_text_format(part, sizeof part, "%s.conv.%d", name, i + 1);
         y = relu(scope, part, y);

@@ -10,14 +10,15 @@
 
 // A square convolution with "same" padding.
 typedef struct zn_nn_conv_shape {
-    int64_t channels; // of the result
+    int64_t channels; // of the result; -n: as many as the weights have, usually n
     int kernel, stride;
     bool bias;
 } zn_nn_conv_shape;
 zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape);
 
-// relu(x + conv(relu(conv(relu(conv(x)))))), three 3x3 convolutions NAME.conv.0, .2, .4 that keep
-// the number of channels.
+// relu(x + conv(relu(conv(relu(conv(x)))))), three 3x3 convolutions NAME.conv.0, .2, .4. The result
+// has the channels of x; the maps between have as many as the weights say, the same as x unless
+// they were pruned.
 zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x);
 
 // x + conv(relu(group_norm(conv(x)))): 1x1 convolutions NAME.pool.0 and NAME.pool.3 without bias

@@ -8,12 +8,13 @@
 
 #include "src/graph/graph.h"
 
-enum { ZN_NAME_SIZE = 96 };
+enum { ZN_NAME_SIZE = 96, ZN_LAYOUT_SIZE = 64 };
 
 typedef struct zn_scope {
     zn_graph *graph;
     // The parameter `name` ("decoder.3.conv.0.weight") as a node; NULL after a failure. A dimension
-    // of -1 in `shape` fits any size.
+    // below zero in `shape` fits any size. Where there are no weights to ask, -n is n, and -1 the
+    // width that was asked for.
     zn_node *(*parameter)(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape);
     void *cookie;
     const char *prefix; // "decoder."

@@ -65,14 +65,16 @@ static zn_node *fail(zn_graph *graph, zenith_status status)
     return NULL;
 }
 
-// Writes down what is asked for. A size that the weights would decide is the width.
+// Writes down what is asked for. A size that the weights would decide is the usual one.
 static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
 {
     zn_network *network = cookie;
     static const float nothing; // never read: the graph is only built
     zn_tensor tensor = {zn_desc_make(ZN_F32, *shape), NULL};
-    for (int i = 0; i < shape->rank; i++)
-        if (shape->dim[i] < 0) tensor.desc.shape.dim[i] = network->width;
+    for (int i = 0; i < shape->rank; i++) {
+        const int64_t size = shape->dim[i];
+        if (size < 0) tensor.desc.shape.dim[i] = size == -1 ? network->width : -size;
+    }
     zenith_status status = add(network, name, tensor, graph->err);
     if (status != ZENITH_OK) return fail(graph, status);
     tensor.data = (void *)(uintptr_t)&nothing;

@@ -22,8 +22,8 @@ typedef struct zn_network {
     unsigned part; // ZN_ENCODER or ZN_DECODER
     zn_train_parameter *parameters;
     size_t count, capacity;
-    int64_t width;   // of a network without weights
-    char layout[64]; // see zn_scope; "": none is said
+    int64_t width;               // of a network without weights
+    char layout[ZN_LAYOUT_SIZE]; // see zn_scope; "": none is said
 } zn_network;
 
 // The parameters of a model, where its files have them; the model must outlive the network.

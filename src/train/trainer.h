@@ -19,6 +19,7 @@
 #include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/base/status.h"
+#include "src/train/network.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,6 +35,7 @@ typedef struct zn_train_options {
     bool resume;        // go on from the newest checkpoint, if there is one
     uint64_t stop_at;   // a step to stop at; 0: the config's last
     int threads;        // where the config does not say
+    zn_model *start;    // to begin with, not with what the config says; NULL: as it says
     zn_cpu cpu;
     const atomic_int *cancel; // finish the step, write a checkpoint, ZENITH_CANCELLED; may be NULL
     int (*report)(void *cookie, const zn_train_report *report); // not zero: as cancel; may be NULL
@@ -42,5 +44,24 @@ typedef struct zn_train_options {
 } zn_train_options;
 
 zenith_status zn_train(const zn_train_options *options, zn_error *err);
+
+// --- trials -------------------------------------------------------------------------------------
+
+// A config's pictures and losses without a run: what they say of networks as they are. Nothing is
+// written. The options need a `start`, of the config's model.
+typedef struct zn_trial zn_trial;
+zenith_status zn_trial_open(const zn_train_options *options, zn_trial **out, zn_error *err);
+void zn_trial_free(zn_trial *trial);            // NULL is fine
+unsigned zn_trial_parts(const zn_trial *trial); // that the config trains
+
+// networks: the encoder and the decoder; the one of a part that the config does not train is not
+// looked at. The loss is the mean over the crops of the validation, or a batch where there is none.
+zenith_status zn_trial_loss(zn_trial *trial, const zn_network networks[2], double *loss,
+                            zn_error *err);
+// The gradient of each of `batches` batches, summed over its pictures, in a flat block by the
+// parameters' places; `each` gets one after the other in `gradient`.
+zenith_status zn_trial_gradients(zn_trial *trial, const zn_network networks[2], size_t batches,
+                                 float *gradient, void (*each)(void *cookie), void *cookie,
+                                 zn_error *err);
 
 #endif

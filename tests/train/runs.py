@@ -18,6 +18,8 @@
     adversarial a discriminator is trained beside the network, each against the other; from `start` on the network
                 learns from it; kills, threads and recomputation change no bit, and results have the model alone
     distill     a network of our own learns from a frozen one's pictures, beginning with what both have
+    prune       a network is pruned by a config's losses, blocks and channels, and trained further: over a kill, and
+                its weights are still pruned ones
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -350,6 +352,59 @@ def test_adversarial(options, folder):
     train(options, small_config(folder, "teacher", steps=6, **teacher))
     check(set(log_of(folder, "teacher")[-1]["losses"]) == {"adversarial.teacher"}, "no teacher")
     return check_resume(options, folder, **adversarial(start=30))
+
+
+def shapes_of(path):
+    data = path.read_bytes()
+    header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+    return header.pop("__metadata__"), {name: tensor["shape"] for name, tensor in header.items()}
+
+
+def prune(options, *arguments, code=0):
+    done = subprocess.run([options.zenith, "prune", *arguments], capture_output=True, text=True, timeout=600)
+    check(done.returncode == code, f"exit code {done.returncode}, not {code}: {done.stderr}")
+    return json.loads(done.stdout) if "--json" in arguments and code == 0 else done.stderr
+
+
+def test_prune(options, folder):
+    frozen = {"model": "taesd", "weights": str(TINY)}
+    begin = {"model": "taesd", "weights": str(TINY), "layout": "8x2 8x2 16x1", "seed": 3}
+    more = {"model": "zenith-sd-small", "frozen": frozen, "validation": {"sources": [str(HERE / "data")], "count": 4}}
+    whole = small_config(folder, "whole", init=begin, **more)
+    train(options, whole)
+    weights = folder / "whole/ema/zenith-sd-small_decoder.safetensors"
+    facts = prune(options, weights, "-o", folder / "small", "--config", whole, "--blocks", "1", "--channels", "0.5",
+                  "--multiple", "4", "--batches", "2", "--json")
+    print(facts)
+    check((facts["blocks_before"], facts["blocks"]) == (5, 4), "one block should go")
+    check(0.5 * facts["channels_before"] > facts["channels"] > 0.3 * facts["channels_before"], "half of what four blocks have")
+    check(facts["gflop"] < 0.7 * facts["gflop_before"] and not facts["encoder"], "it should be smaller")
+    metadata, shapes = shapes_of(folder / "small/zenith-sd-small_decoder.safetensors")
+    check(sum(int(stage[-1]) for stage in metadata["zenith.decoder"].split()) == 4, f"{metadata}")
+
+    tuned = small_config(folder, "tuned", init={"weights": str(folder / "small")}, steps=40, **more)
+    train(options, tuned, "--steps", "10")
+    train(options, tuned, "--resume")
+    once = small_config(folder, "once", init={"weights": str(folder / "small")}, steps=40, **more)
+    train(options, once)
+    check(results_of(folder, "tuned") == results_of(folder, "once"), "a stop changes the weights")
+    for part in ("weights", "ema"):
+        check(shapes_of(folder / f"tuned/{part}/zenith-sd-small_decoder.safetensors") == (metadata, shapes), "it is another network")
+    losses = losses_of(folder, "tuned")
+    print(f"loss {losses_of(folder, 'whole')[-1]:.4f} whole, {losses[0]:.4f} pruned, {losses[-1]:.4f} trained further")
+    check(sum(losses[-5:]) < 0.9 * sum(losses[:5]), f"it does not learn: {losses}")
+
+    check("not so many blocks" in prune(options, weights, "-o", folder / "no", "--config", whole, "--blocks", "6", code=1), "6 of 5 blocks")
+    check("do not say" in prune(options, TINY, "-o", folder / "no", "-m", "taesd", "--channels", "0.5", "--multiple", "4", "--part",
+                                "encoder", "--config", small_config(folder, "taesd"), code=1), "a part that is not trained")
+    check("trains taesd" in prune(options, weights, "-o", folder / "no", "--channels", "0.5", "--config", folder / "taesd.json",
+                                  code=1), "another model's config")
+    check("fixed number" in prune(options, TINY, "-o", folder / "no", "-m", "taesd", "--blocks", "1", "--config",
+                                  folder / "taesd.json", code=1), "TAESD's blocks")
+    check("has learned nothing" in prune(options, weights, "-o", folder / "no", "--channels", "0.5", "--config",
+                                         small_config(folder, "rival", **more, **adversarial()), code=1), "a new discriminator")
+    check(not (folder / "no").exists(), "a refusal leaves a folder")
+    return 0
 
 
 def test_ranks(options, folder):
