@@ -48,7 +48,7 @@ def train(parameters, gradient_of, settings, steps, clip, ema):
         optimizer.step()
         with torch.no_grad():
             for average, parameter in zip(ema, parameters):
-                average.lerp_(parameter, 1 - settings["ema"])
+                average.lerp_(parameter, max(1 - settings["ema"], 9 / (step + 10)))
         yield told, norm.item()
 
 

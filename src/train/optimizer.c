@@ -154,6 +154,7 @@ static zenith_status run(work *w, zn_error *err)
     return zn_executor_run(executor, run_stream, w, zn_executor_streams(executor), err);
 }
 
+// The average forgets quickly at first: what a network begins with is not what it should average.
 static factors factors_for(const zn_optimizer_part *part, uint64_t step, float scale)
 {
     const zn_train_optimizer *s = &part->settings;
@@ -168,7 +169,7 @@ static factors factors_for(const zn_optimizer_part *part, uint64_t step, float s
                      .root = (float)sqrt(second),
                      .eps = (float)s->eps,
                      .step = (float)(rate / first),
-                     .fade = (float)(1 - s->ema)};
+                     .fade = (float)fmax(1 - s->ema, 9 / (t + 9))};
 }
 
 float zn_optimizer_scale(const zn_optimizer *o)
