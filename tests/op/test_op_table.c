@@ -465,7 +465,7 @@ static bool has_second_map(const zn_op_sample *sample)
 static void check_op(fixture *f, const zn_op *op, zn_dnn *dnn)
 {
     static const zn_type others[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
-    size_t every = zn_test_quick() ? 5 : 1;
+    size_t every = zn_test_quick() ? 9 : 1;
     for (int i = 0; i < op->samples_count; i++) {
         for (size_t j = 0; j < sizeof storages / sizeof *storages; j++) {
             size_t count = has_second_map(&op->samples[i]) ? sizeof others / sizeof *others : 1;
