@@ -125,10 +125,14 @@ static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const
     return zn_stored_parameter(model->weights, other ? renamed : name, graph, name, shape);
 }
 
+const char *zn_layout_key(unsigned part)
+{
+    return part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder";
+}
+
 const char *zn_model_layout(const zn_model *model, unsigned part)
 {
-    return zn_weights_metadata(model->weights,
-                               part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder");
+    return zn_weights_metadata(model->weights, zn_layout_key(part));
 }
 
 zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x)

@@ -38,6 +38,7 @@ void zn_model_unref(zn_model *model); // NULL is fine
 
 // How a part of the weights is arranged, by their metadata (zenith.decoder); NULL: they do not say.
 const char *zn_model_layout(const zn_model *model, unsigned part);
+const char *zn_layout_key(unsigned part); // of the metadata
 
 // Adds the network to a graph: from `x` to its result.
 zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x);

@@ -82,9 +82,8 @@ static zenith_status write_tensors(zn_writer *file, parameters *p, zn_type type,
     zn_metadata facts[3] = {{"zenith.model", model->variant->name}};
     size_t facts_count = 1;
     for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
-        const char *key = part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder";
         const char *layout = zn_model_layout(model, part);
-        if (layout) facts[facts_count++] = (zn_metadata){key, layout};
+        if (layout) facts[facts_count++] = (zn_metadata){zn_layout_key(part), layout};
     }
     for (size_t i = 0; i < p->count; i++) {
         p->tensors[i].dtype = zn_safetensors_dtype(p->tensors[i].type);

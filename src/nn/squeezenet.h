@@ -8,6 +8,9 @@
 
 #include "src/nn/scope.h"
 
+// Added to a pixel's length where distances of features normalise channels.
+#define ZN_FEATURE_EPSILON 1e-10f
+
 enum { ZN_SQUEEZENET_FEATURES = 8, ZN_SQUEEZENET_SIDE = 7 }; // the least side of a picture
 
 // x: RGB, 0 .. 1. features: the results, after their relu, of conv1 and fire3 .. fire9. Returns the

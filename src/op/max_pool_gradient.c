@@ -61,11 +61,6 @@ typedef struct pooling {
     const int64_t *pooled, *size; // shapes of dy and x
 } pooling;
 
-static float value_at(const zn_tensor *tensor, size_t index)
-{
-    return zn_type_load(tensor->desc.type, tensor->data, index);
-}
-
 // The place of the first largest value of a window's channel c, by row and column of x.
 static void find_largest(const pooling *p, int64_t top, int64_t left, int64_t c, int64_t *row,
                          int64_t *column)
@@ -74,8 +69,9 @@ static void find_largest(const pooling *p, int64_t top, int64_t left, int64_t c,
     bool found = false;
     for (int64_t h = top; h < top + p->window->kernel && h < p->size[1]; h++) {
         for (int64_t v = left; v < left + p->window->kernel && v < p->size[2]; v++) {
-            const float value = value_at(
-                p->x, (size_t)(((h - p->x_row) * p->size[2] + v) * p->size[3] + c));
+            const float value = zn_type_load(
+                p->x->desc.type, p->x->data,
+                (size_t)(((h - p->x_row) * p->size[2] + v) * p->size[3] + c));
             if (found && !(value > best || (value != value && best == best))) continue;
             best = value;
             found = true;
@@ -96,7 +92,8 @@ static void load(const zn_tensor *tensor, int64_t index, size_t count, float *ds
         const uint16_t *src = (const uint16_t *)tensor->data + index;
         for (size_t c = 0; c < count; c++) dst[c] = zn_bf16_to_f32(src[c]);
     } else {
-        for (size_t c = 0; c < count; c++) dst[c] = value_at(tensor, (size_t)index + c);
+        for (size_t c = 0; c < count; c++)
+            dst[c] = zn_type_load(tensor->desc.type, tensor->data, (size_t)index + c);
     }
 }
 

@@ -10,7 +10,7 @@
 
 #define ZN_BIT(type)   (1u << (type))
 #define ZN_FLOAT_TYPES (ZN_BIT(ZN_F32) | ZN_BIT(ZN_BF16) | ZN_BIT(ZN_F16))
-// Of operators whose kernels have no f16: types that a graph in f16 does not give them.
+// Of operators whose kernels know no f16: a plan refuses them there.
 #define ZN_WIDE_FLOAT_TYPES (ZN_BIT(ZN_F32) | ZN_BIT(ZN_BF16))
 #define ZN_MAP_TYPES        (ZN_FLOAT_TYPES | ZN_BIT(ZN_U8) | ZN_BIT(ZN_S8))
 
@@ -22,8 +22,8 @@ static inline bool zn_is_quantised(zn_type type)
 zenith_status zn_check_inputs(const zn_node *node, int least, int most, zn_error *err);
 // Rank 4, no dimension below 1.
 zenith_status zn_check_map(const zn_node *node, int input, zn_error *err);
-// Input `input` is f32 or bf16 without a scale; else ZENITH_UNSUPPORTED.
-zenith_status zn_check_wide_floats(const zn_node *node, int input, zn_error *err); // f32 or bf16
+// Input `input` is f32 or bf16; else ZENITH_UNSUPPORTED. Or that without a scale.
+zenith_status zn_check_wide_floats(const zn_node *node, int input, zn_error *err);
 zenith_status zn_check_unscaled(const zn_node *node, int input, zn_error *err);
 zenith_status zn_check_same_shape(const zn_node *node, int a, int b, zn_error *err);
 // Input `input` is [length].

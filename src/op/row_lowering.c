@@ -39,6 +39,18 @@ typedef struct job {
     const zn_call *call;
 } job;
 
+double zn_row_product(const float *a, const float *b, size_t count)
+{
+    enum { LANES = 8 };
+    double sums[LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++) sums[k] += (double)a[i + k] * (double)b[i + k];
+    for (; i < count; i++) sum += (double)a[i] * (double)b[i];
+    for (size_t k = 0; k < LANES; k++) sum += sums[k];
+    return sum;
+}
+
 size_t zn_row_elements(const zn_node *node)
 {
     const int64_t *dim = node->desc.shape.dim;

@@ -27,6 +27,10 @@ static inline zn_rows zn_rows_taken(int taken, zn_rows out)
     return (zn_rows){out.begin * taken, out.end * taken};
 }
 
+// The sum of products of two pieces of rows, made as eight sums in a fixed order. Products of floats
+// are exact in double.
+double zn_row_product(const float *a, const float *b, size_t count);
+
 // --- operators that add up all rows of their inputs (barriers) -----------------------------------
 
 // Adds up one row of the map inputs in the sums, which are zero before.

@@ -45,27 +45,13 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering -----------------------------------------------------------------------------------
 
-enum { LANES = 8 };
-
-// Squares summed in LANES sums of doubles, in a fixed order: squares of floats are exact in them.
-static double sum_squares(const float *x, size_t count)
-{
-    double sums[LANES] = {0}, sum = 0;
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        for (size_t k = 0; k < LANES; k++) sums[k] += (double)x[i + k] * (double)x[i + k];
-    }
-    for (; i < count; i++) sum += (double)x[i] * (double)x[i];
-    for (size_t k = 0; k < LANES; k++) sum += sums[k];
-    return sum;
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const size_t channels = (size_t)node->desc.shape.dim[3];
     const float *src = inputs[0];
     for (int64_t p = 0; p < node->desc.shape.dim[2]; p++, src += channels, dst += channels) {
-        const float length = (float)(sqrt(sum_squares(src, channels)) + (double)epsilon_of(node));
+        const float length = (float)(sqrt(zn_row_product(src, src, channels)) +
+                                     (double)epsilon_of(node));
         for (size_t c = 0; c < channels; c++) dst[c] = src[c] / length;
     }
 }

@@ -45,25 +45,13 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// The sum of products, made as LANES sums in a fixed order.
-static double dot(const float *a, const float *b, size_t count)
-{
-    enum { LANES = 8 };
-    double sums[LANES] = {0}, sum = 0;
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++) sums[k] += (double)a[i + k] * (double)b[i + k];
-    for (; i < count; i++) sum += (double)a[i] * (double)b[i];
-    for (size_t k = 0; k < LANES; k++) sum += sums[k];
-    return sum;
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const size_t channels = (size_t)node->desc.shape.dim[3];
     const float *dy = inputs[DY], *x = inputs[X];
     for (int64_t p = 0; p < node->desc.shape.dim[2]; p++) {
-        const double squares = dot(x, x, channels), product = dot(x, dy, channels);
+        const double squares = zn_row_product(x, x, channels),
+                     product = zn_row_product(x, dy, channels);
         const factors f = factors_of(node, squares, product);
         for (size_t c = 0; c < channels; c++) {
             dst[c] = (float)((double)dy[c] * f.dy - (double)x[c] * f.x);

@@ -155,19 +155,11 @@ static void prepare(tile_lowering *l, const zn_lowering_request *request)
 {
     const zn_node *node = request->node;
     const zn_desc *x = &node->inputs[X]->desc;
-    const int64_t *dim = x->shape.dim;
     const float size = (float)l->tile.size;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
     l->kernel = zn_walsh_pick(request->cpu.isa);
-    l->src = (zn_walsh_map){.end = dim[1],
-                            .height = dim[1],
-                            .width = dim[2],
-                            .channels = dim[3],
-                            .type = x->type,
-                            .mirrored = true};
-    l->dst = l->src;
-    l->dst.type = node->desc.type;
-    l->dst.mirrored = false;
+    l->src = zn_walsh_map_of(x, true);
+    l->dst = zn_walsh_map_of(&node->desc, false);
     l->factors = (zn_walsh_factors){.tile = node->attributes,
                                     .gate = GATE,
                                     .threshold = node->inputs_count > THRESHOLD ? THRESHOLD : -1,

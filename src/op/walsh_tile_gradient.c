@@ -145,17 +145,6 @@ static void lowering_free(zn_lowering *base)
     zn_free(base);
 }
 
-static zn_walsh_map map_of(const zn_desc *desc, bool mirrored)
-{
-    const int64_t *dim = desc->shape.dim;
-    return (zn_walsh_map){.end = dim[1],
-                          .height = dim[1],
-                          .width = dim[2],
-                          .channels = dim[3],
-                          .type = desc->type,
-                          .mirrored = mirrored};
-}
-
 static void prepare(gradient_lowering *l, const zn_lowering_request *request)
 {
     const zn_node *node = request->node;
@@ -164,15 +153,15 @@ static void prepare(gradient_lowering *l, const zn_lowering_request *request)
     const float size = (float)l->tile.size;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
     l->kernel = zn_walsh_pick(request->cpu.isa);
-    l->dy = map_of(dy, false);
-    l->dst = map_of(&node->desc, false);
+    l->dy = zn_walsh_map_of(dy, false);
+    l->dst = zn_walsh_map_of(&node->desc, false);
     l->factors = (zn_walsh_factors){.tile = node->attributes,
                                     .gate = GATE,
                                     .threshold = with_threshold ? THRESHOLD : -1,
                                     .gate_factor = dy->scale / (size * size)};
     if (with_threshold) {
         const zn_desc *x = &node->inputs[X]->desc;
-        l->x = map_of(x, true);
+        l->x = zn_walsh_map_of(x, true);
         l->factors.threshold_factor = dy->scale / (x->scale * size);
     }
     l->parts = (size_t)request->threads;

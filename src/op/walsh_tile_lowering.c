@@ -87,6 +87,17 @@ zn_walsh_tiling zn_walsh_factors_get(const zn_walsh_factors *f, const zn_call *c
                              .threshold = f->threshold < 0 ? NULL : gate + f->values};
 }
 
+zn_walsh_map zn_walsh_map_of(const zn_desc *desc, bool mirrored)
+{
+    const int64_t *dim = desc->shape.dim;
+    return (zn_walsh_map){.end = dim[1],
+                          .height = dim[1],
+                          .width = dim[2],
+                          .channels = dim[3],
+                          .type = desc->type,
+                          .mirrored = mirrored};
+}
+
 void zn_walsh_pixels_find(const zn_walsh_map *map, int size, int64_t top, int64_t left,
                           int64_t channel, zn_walsh_pixels *out)
 {

@@ -38,6 +38,9 @@ typedef struct zn_walsh_map {
     bool mirrored; // outside it; else there is nothing
 } zn_walsh_map;
 
+// The whole of a map, whose data is set later.
+zn_walsh_map zn_walsh_map_of(const zn_desc *desc, bool mirrored);
+
 // The tile whose first pixel is (top, left), from `channel` on.
 void zn_walsh_pixels_find(const zn_walsh_map *map, int size, int64_t top, int64_t left,
                           int64_t channel, zn_walsh_pixels *out);

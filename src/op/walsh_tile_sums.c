@@ -181,19 +181,11 @@ static void prepare(sums_lowering *l, const zn_lowering_request *request)
 {
     const zn_node *node = request->node;
     const zn_desc *x = &node->inputs[X]->desc, *dy = &node->inputs[DY]->desc;
-    const int64_t *dim = x->shape.dim;
     const float size = (float)l->tile.size;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
     l->kernel = zn_walsh_pick(request->cpu.isa);
-    l->x = (zn_walsh_map){.end = dim[1],
-                          .height = dim[1],
-                          .width = dim[2],
-                          .channels = dim[3],
-                          .type = x->type,
-                          .mirrored = true};
-    l->dy = l->x;
-    l->dy.type = dy->type;
-    l->dy.mirrored = false;
+    l->x = zn_walsh_map_of(x, true);
+    l->dy = zn_walsh_map_of(dy, false);
     l->factors = (zn_walsh_factors){.tile = &l->tile,
                                     .gate = GATE,
                                     .threshold = node->inputs_count > THRESHOLD ? THRESHOLD : -1,

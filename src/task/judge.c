@@ -40,7 +40,7 @@ static zenith_status build(const zn_judge *judge, int64_t width, int64_t height,
     zn_node *features[ZN_SQUEEZENET_FEATURES];
     zn_nn_squeezenet(&scope, zn_graph_input(graph, "image", picture), features);
     for (int i = 0; i < ZN_SQUEEZENET_FEATURES; i++) {
-        zn_node *unit = zn_unit_norm(graph, "", features[i], 1e-10f);
+        zn_node *unit = zn_unit_norm(graph, "", features[i], ZN_FEATURE_EPSILON);
         if (unit) zn_graph_output(graph, unit);
     }
     zenith_status status = zn_graph_finish(graph);

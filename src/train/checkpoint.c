@@ -173,9 +173,8 @@ zenith_status zn_weights_write(const char *folder, const zn_network *network, co
                                zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    const zn_metadata facts[] = {
-        {"zenith.model", network->variant->name},
-        {network->part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder", network->layout}};
+    const zn_metadata facts[] = {{"zenith.model", network->variant->name},
+                                 {zn_layout_key(network->part), network->layout}};
     const size_t facts_count = *network->layout ? 2 : 1;
     size_t length = zn_text_format(path, sizeof path, "%s/%s_%s%s", folder, network->variant->name,
                                    network->part == ZN_ENCODER ? "encoder" : "decoder", tail);

@@ -53,10 +53,10 @@ bool zn_train_has_teacher(const zn_train_config *config)
     return false;
 }
 
-const zn_train_loss *zn_train_adversarial(const zn_train_config *config)
+const zn_train_loss *zn_train_find_loss(const zn_train_config *config, zn_loss_kind which)
 {
     for (size_t i = 0; i < config->losses_count; i++)
-        if (config->losses[i].kind == ZN_LOSS_ADVERSARIAL) return &config->losses[i];
+        if (config->losses[i].kind == (int)which) return &config->losses[i];
     return NULL;
 }
 
@@ -505,7 +505,7 @@ static void put_losses(writing *w, const zn_train_config *c)
                        c->losses[i].teacher ? ".teacher" : "");
         put_number(w, key, c->losses[i].weight);
     }
-    if (!zn_train_adversarial(c)) return;
+    if (!zn_train_find_loss(c, ZN_LOSS_ADVERSARIAL)) return;
     put_number(w, "discriminator.lr", c->discriminator.lr);
     put_integer(w, "discriminator.start", c->discriminator.start);
     put_integer(w, "discriminator.width", c->discriminator.width);

@@ -106,8 +106,8 @@ typedef struct zn_train_config {
 
 // Whether a loss compares with the frozen model's picture.
 bool zn_train_has_teacher(const zn_train_config *config);
-// The adversarial loss; NULL: there is none, and no discriminator.
-const zn_train_loss *zn_train_adversarial(const zn_train_config *config);
+// The first loss of a kind; NULL: there is none (of ZN_LOSS_ADVERSARIAL: and no discriminator).
+const zn_train_loss *zn_train_find_loss(const zn_train_config *config, zn_loss_kind kind);
 
 zenith_status zn_train_config_open(const char *path, zn_train_config *out, zn_error *err);
 // From text; `where` names it in messages.

@@ -9,12 +9,12 @@
 //             per pixel, by additions alone
 #include "src/train/losses.h"
 
+#include "src/nn/squeezenet.h"
 #include "src/op/ops.h"
 #include "src/train/squeezenet_loss.h"
 
 enum { CHANNELS = 3, WALSH = 8 };
 static const float charbonnier_epsilon = 1e-3f;
-static const float norm_epsilon = 1e-10f; // that of the SqueezeNet distance
 
 static zn_node *difference(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
                            zn_difference how)
@@ -89,8 +89,8 @@ static zn_node *stages(zn_graph *graph, const zn_features *a, const zn_features 
     _Static_assert((int)ZN_FEATURE_STAGES <= (int)ZN_SCALAR_SUM_INPUTS, "one sum");
     if (graph->status != ZENITH_OK) return NULL;
     for (int i = 0; i < a->count; i++) {
-        zn_node *x = zn_unit_norm(graph, "stages.unit", a->stage[i], norm_epsilon);
-        zn_node *y = zn_unit_norm(graph, "stages.unit", b->stage[i], norm_epsilon);
+        zn_node *x = zn_unit_norm(graph, "stages.unit", a->stage[i], ZN_FEATURE_EPSILON);
+        zn_node *y = zn_unit_norm(graph, "stages.unit", b->stage[i], ZN_FEATURE_EPSILON);
         distances[i] = zn_difference_loss(graph, "stages.distance", x, y, squares);
         channels[i] = (float)a->stage[i]->desc.shape.dim[3];
     }

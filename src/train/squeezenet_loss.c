@@ -17,8 +17,6 @@
 
 #include <string.h>
 
-static const float norm_epsilon = 1e-10f; // the judge's
-
 // --- weights ------------------------------------------------------------------------------------
 
 static zenith_status find_file(const char *models, char path[ZN_PATH_SIZE], zn_error *err)
@@ -76,7 +74,7 @@ static void build_features(zn_graph *graph, const zn_weights *weights, const cha
     const zn_scope scope = {.graph = graph, .parameter = parameter, .cookie = &b, .prefix = prefix};
     zn_nn_squeezenet(&scope, picture, features);
     for (int i = 0; i < ZN_SQUEEZENET_FEATURES; i++)
-        features[i] = zn_unit_norm(graph, "squeezenet.unit", features[i], norm_epsilon);
+        features[i] = zn_unit_norm(graph, "squeezenet.unit", features[i], ZN_FEATURE_EPSILON);
 }
 
 zn_node *zn_squeezenet_loss(zn_graph *graph, const zn_weights *weights, zn_node *reconstruction,

@@ -44,17 +44,15 @@ static zn_node *build_network(building *b, const zn_network *network, bool froze
     return y;
 }
 
-static bool has_loss(const zn_train_config *config, zn_loss_kind kind, bool teacher)
-{
-    for (size_t i = 0; i < config->losses_count; i++)
-        if (config->losses[i].kind == (int)kind && config->losses[i].teacher == teacher)
-            return true;
-    return false;
-}
-
+// Whether a loss looks at features of the original, or of the teacher's picture.
 static bool needs_features(const zn_train_config *config, bool teacher)
 {
-    return has_loss(config, ZN_LOSS_FEATURE, teacher) || has_loss(config, ZN_LOSS_STAGES, teacher);
+    for (size_t i = 0; i < config->losses_count; i++) {
+        const zn_train_loss *loss = &config->losses[i];
+        bool looks = loss->kind == ZN_LOSS_FEATURE || loss->kind == ZN_LOSS_STAGES;
+        if (looks && loss->teacher == teacher) return true;
+    }
+    return false;
 }
 
 // Of the nodes from `begin` on: the last map of each resolution, and the result.
@@ -101,7 +99,7 @@ static void build_discriminator(building *b, zn_loss_inputs *in)
 {
     const zn_network *network = b->networks->discriminator;
     if (!network) return;
-    const bool teacher = zn_train_adversarial(b->config)->teacher;
+    const bool teacher = zn_train_find_loss(b->config, ZN_LOSS_ADVERSARIAL)->teacher;
     zn_node **nodes = b->parameters + b->count;
     for (size_t i = 0; i < network->count; i++) b->sources[b->count + i] = &network->parameters[i];
     zn_node *wanted = zn_discriminator_build(network, b->graph,

@@ -71,19 +71,13 @@ static zenith_status output_path(const trainer *t, const char *name, char path[Z
 
 // --- networks -----------------------------------------------------------------------------------
 
-static bool has_loss(const zn_train_config *c, zn_loss_kind kind)
-{
-    for (size_t i = 0; i < c->losses_count; i++)
-        if (c->losses[i].kind == (int)kind) return true;
-    return false;
-}
-
 // Parts of the frozen model that are needed: the one that is not trained, and what losses compare
 // with.
 static unsigned frozen_parts(const zn_train_config *c)
 {
     unsigned parts = (ZN_ENCODER | ZN_DECODER) & ~(unsigned)c->part;
-    if (has_loss(c, ZN_LOSS_FEATURE) || has_loss(c, ZN_LOSS_STAGES) || has_loss(c, ZN_LOSS_LATENT))
+    if (zn_train_find_loss(c, ZN_LOSS_FEATURE) || zn_train_find_loss(c, ZN_LOSS_STAGES) ||
+        zn_train_find_loss(c, ZN_LOSS_LATENT))
         parts |= ZN_ENCODER;
     if (zn_train_has_teacher(c)) parts = ZN_ENCODER | ZN_DECODER;
     return parts;
@@ -146,7 +140,7 @@ static zenith_status open_frozen(trainer *t, const zn_variant *variant, zn_error
 static zenith_status open_squeezenet(trainer *t, zn_error *err)
 {
     const zn_train_config *c = &t->config;
-    if (!has_loss(c, ZN_LOSS_SQUEEZENET)) return ZENITH_OK;
+    if (!zn_train_find_loss(c, ZN_LOSS_SQUEEZENET)) return ZENITH_OK;
     const char *models = c->frozen_from ? c->frozen_from : c->weights;
     ZN_TRY(zn_squeezenet_loss_open(c->squeezenet, models, &t->squeezenet, err));
     t->networks.squeezenet = t->squeezenet;
@@ -156,7 +150,7 @@ static zenith_status open_squeezenet(trainer *t, zn_error *err)
 static zenith_status open_discriminator(trainer *t, zn_error *err)
 {
     t->kept_count = t->trained_count;
-    if (!zn_train_adversarial(&t->config)) return ZENITH_OK;
+    if (!zn_train_find_loss(&t->config, ZN_LOSS_ADVERSARIAL)) return ZENITH_OK;
     zn_network *network = &t->trained[t->kept_count];
     ZN_TRY(zn_discriminator_create(t->config.discriminator.width, network, err));
     t->kept_count++;
@@ -736,7 +730,7 @@ static zenith_status open_trial(trainer *t, zn_error *err)
             err, ZENITH_INVALID_ARGUMENT,
             "'%s' trains the %s, which these weights lack: \"part\" says what is trained",
             o->config, o->start->parts & ZN_DECODER ? "encoder" : "decoder");
-    if (zn_train_adversarial(&t->config))
+    if (zn_train_find_loss(&t->config, ZN_LOSS_ADVERSARIAL))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "'%s' has an adversarial loss, and a discriminator that has learned nothing "
                        "says nothing of these weights: give a config without it",

@@ -150,7 +150,7 @@ static void knows_another_discriminator(void **state)
         zn_text_format(text, sizeof text,
                        "{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": %s}", ends[i]);
         zn_test_ok(parse(text, &config, &err), &err);
-        assert_ptr_equal(zn_train_adversarial(&config), &config.losses[0]);
+        assert_ptr_equal(zn_train_find_loss(&config, ZN_LOSS_ADVERSARIAL), &config.losses[0]);
         zn_test_ok(zn_train_config_identity(&config, NULL, NULL, &texts[i], &err), &err);
         assert_non_null(strstr(texts[i], "discriminator.width = "));
         zn_train_config_close(&config);
