@@ -20,6 +20,7 @@ typedef struct worker {
     void *arena;
     size_t arena_bytes;
     uint8_t *pixels;
+    float *corrupted; // NULL: pictures are not spoiled
 } worker;
 
 struct zn_batch_runner {
@@ -27,6 +28,7 @@ struct zn_batch_runner {
     zn_cpu cpu;
     const zn_train_graph *graphs[GRAPHS];
     zn_packs *packs;
+    zn_corruption corruption;
     int64_t crop;
     size_t most;
     uint64_t state; // counts changes of the parameters
@@ -55,17 +57,20 @@ typedef struct picture {
     worker *worker;
     zn_team *team;
     size_t index;
+    uint64_t number; // of the sample
 } picture;
 
 zenith_status zn_batch_runner_create(zn_executor *executor, const zn_cpu *cpu,
-                                     const zn_train_graph *graphs[2], int64_t crop, size_t most,
+                                     const zn_train_graph *graphs[2],
+                                     const zn_corruption *corruption, int64_t crop, size_t most,
                                      zn_batch_runner **out, zn_error *err)
 {
     zn_batch_runner *r = zn_alloc_zero(sizeof *r);
     if (!r) return zn_fail_memory(err, sizeof *r);
     zenith_status status;
     const size_t streams = (size_t)zn_executor_streams(executor);
-    *r = (zn_batch_runner){.executor = executor, .cpu = *cpu, .crop = crop, .most = most};
+    *r = (zn_batch_runner){
+        .executor = executor, .cpu = *cpu, .corruption = *corruption, .crop = crop, .most = most};
     for (int i = 0; i < ZN_TRAIN_SCALARS; i++) r->scalars[i] = 1;
     for (int g = 0; g < GRAPHS; g++) r->graphs[g] = graphs[g];
     r->numbers = zn_alloc(most * graphs[0]->numbers * sizeof *r->numbers);
@@ -91,6 +96,7 @@ static void release(worker *w)
     for (int g = 0; g < GRAPHS; g++) zn_plan_free(w->plans[g]);
     zn_free(w->arena);
     zn_free(w->pixels);
+    zn_free(w->corrupted);
     zn_dnn_free(w->dnn);
 }
 
@@ -149,12 +155,20 @@ static zenith_status make_plan(zn_batch_runner *r, worker *w, zn_error *err)
     return zn_plan_create(&r->graphs[r->graph]->graph, &options, &w->plans[r->graph], err);
 }
 
+static zenith_status prepare_pixels(const zn_batch_runner *r, worker *w, zn_error *err)
+{
+    const size_t count = (size_t)(r->crop * r->crop * 3);
+    if (!w->pixels) w->pixels = zn_alloc(count);
+    if (!w->pixels) return zn_fail_memory(err, count);
+    if (r->corruption.kind == ZN_CORRUPT_NOTHING || w->corrupted) return ZENITH_OK;
+    w->corrupted = zn_alloc(count * sizeof *w->corrupted);
+    return w->corrupted ? ZENITH_OK : zn_fail_memory(err, count * sizeof *w->corrupted);
+}
+
 static zenith_status prepare(zn_batch_runner *r, worker *w, zn_error *err)
 {
     const int g = r->graph;
-    const size_t bytes = (size_t)(r->crop * r->crop * 3);
-    if (!w->pixels) w->pixels = zn_alloc(bytes);
-    if (!w->pixels) return zn_fail_memory(err, bytes);
+    ZN_TRY(prepare_pixels(r, w, err));
     if (!w->plans[g])
         ZN_TRY(make_plan(r, w, err));
     else if (w->seen[g] != r->state)
@@ -173,15 +187,19 @@ static zenith_status prepare(zn_batch_runner *r, worker *w, zn_error *err)
 
 // --- one picture --------------------------------------------------------------------------------
 
+// Input 0 is the picture, input 1 what the network sees where that is something else.
 static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
                                zn_error *err)
 {
     const picture *p = cookie;
-    const size_t width = (size_t)p->runner->crop * 3;
-    const uint8_t *src = p->worker->pixels + (size_t)row * width;
+    const size_t width = (size_t)p->runner->crop * 3, begin = (size_t)row * width;
+    const uint8_t *src = p->worker->pixels + begin;
     float *values = dst;
-    (void)input;
     (void)err;
+    if (input == 1) {
+        memcpy(values, p->worker->corrupted + begin, (size_t)count * width * sizeof *values);
+        return ZENITH_OK;
+    }
     for (size_t i = 0; i < (size_t)count * width; i++) values[i] = (float)src[i] / 255.0f;
     return ZENITH_OK;
 }
@@ -257,8 +275,10 @@ static bool take(picture *p, zenith_status *status, zn_error *err)
     bool taken = r->next < r->count && r->status == ZENITH_OK;
     if (taken) p->index = r->next++;
     zn_mutex_unlock(r->lock);
-    if (taken) *status = r->pixels(r->cookie, p->index, p->worker->pixels, err);
+    if (taken) *status = r->pixels(r->cookie, p->index, p->worker->pixels, &p->number, err);
     zn_mutex_unlock(r->source);
+    if (taken && *status == ZENITH_OK && p->worker->corrupted)
+        zn_corrupt(&r->corruption, p->number, r->crop, p->worker->pixels, p->worker->corrupted);
     return taken;
 }
 

@@ -9,6 +9,8 @@
 // depend on the number of threads. No thread keeps a gradient of its own for that: a parameter's
 // gradient is added to the sum as soon as it is computed, when the picture before has added its own.
 //
+// What the network sees is the picture, or what corrupt.h makes of it.
+//
 //     picture 0   network  losses  dw9 dw8 dw7 ...
 //     picture 1      network  losses  .dw9 dw8 dw7 ...       each dw waits for the one above it,
 //     picture 2         network  losses  .dw9 dw8 dw7 ...    which in the long run is there already
@@ -22,9 +24,10 @@
 typedef struct zn_batch_runner zn_batch_runner;
 
 // graphs: with gradients, and without; they and the executor must outlive the runner. The executor's
-// streams have one thread each. most: the largest batch.
+// streams have one thread each. most: the largest batch. corruption: what the graphs were made for.
 zenith_status zn_batch_runner_create(zn_executor *executor, const zn_cpu *cpu,
-                                     const zn_train_graph *graphs[2], int64_t crop, size_t most,
+                                     const zn_train_graph *graphs[2],
+                                     const zn_corruption *corruption, int64_t crop, size_t most,
                                      zn_batch_runner **out, zn_error *err);
 void zn_batch_runner_free(zn_batch_runner *runner); // NULL is fine
 
@@ -34,10 +37,11 @@ void zn_batch_runner_changed(zn_batch_runner *runner, const void *begin, size_t 
 // A number of the graphs, where they have it, from now on; 1 at first.
 void zn_batch_runner_set(zn_batch_runner *runner, zn_train_scalar which, float value);
 
-// Gives picture `index` of the batch: crop * crop * 3 bytes. Called on the executor's threads, one
+// Gives picture `index` of the batch: crop * crop * 3 bytes, and the number of the sample that it is,
+// by which it is spoiled. Called on the executor's threads, one
 // call at a time, indices in order.
 typedef zenith_status zn_batch_pixels_fn(void *cookie, size_t index, uint8_t *pixels,
-                                         zn_error *err);
+                                         uint64_t *number, zn_error *err);
 
 // Losses of `count` pictures, and the sum of their gradients into `gradient`, a flat block by the
 // parameters' places.

@@ -100,6 +100,12 @@ static const choice parts[] = {
     {"decoder", ZN_DECODER}, {"encoder", ZN_ENCODER}, {"both", ZN_ENCODER | ZN_DECODER}, {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
+static const choice corruptions[] = {{"gaussian", ZN_CORRUPT_GAUSSIAN},
+                                     {"shot", ZN_CORRUPT_SHOT},
+                                     {"blur", ZN_CORRUPT_BLUR},
+                                     {"haar", ZN_CORRUPT_HAAR},
+                                     {NULL, 0}};
+
 static const double many = 1e15; // integers up to here are exact in a double
 
 static const field init_fields[] = {A_TEXT("weights", weights, false),
@@ -110,6 +116,10 @@ static const field init_fields[] = {A_TEXT("weights", weights, false),
                                     END};
 static const field frozen_fields[] = {A_TEXT("model", frozen, false),
                                       A_TEXT("weights", frozen_from, false), END};
+static const field corrupt_fields[] = {
+    {"kind", CHOICE, AT(data.corrupt.kind), 0, 0, true, corruptions, NULL, 0},
+    A_NUMBER("amount", data.corrupt.amount, 0, 1000),
+    END};
 static const field data_fields[] = {SOURCES_OF(data),
                                     AN_INTEGER("crop", data.crop, 8, 8192, true),
                                     A_FLAG("flip", data.flip),
@@ -117,6 +127,7 @@ static const field data_fields[] = {SOURCES_OF(data),
                                     AN_INTEGER("seed", data.seed, 0, 1e15, false),
                                     AN_INTEGER("workers", data.workers, 0, 256, false),
                                     AN_INTEGER("cache_mb", data.cache_mb, 0, 1e7, false),
+                                    AN_OBJECT("corrupt", corrupt_fields, false),
                                     END};
 static const field validation_fields[] = {
     SOURCES_OF(validation), AN_INTEGER("count", validation.count, 1, 100000, false), END};
@@ -152,6 +163,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                {"losses", LOSSES, 0, 0, 0, true, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
+                               A_FLAG("residual", residual),
                                A_FLAG("recompute", recompute),
                                AN_INTEGER("log_every", log_every, 1, 1e12, false),
                                AN_INTEGER("checkpoint_every", checkpoint_every, 1, 1e12, false),
@@ -291,7 +303,7 @@ static zenith_status read_field(const reading *r, const zn_json *object, const f
         break;
     }
     if (!zn_json_is_object(value)) return wrong(r, f->key, "an object", err);
-    zn_text_format(inner, sizeof inner, "%s.", f->key);
+    zn_text_format(inner, sizeof inner, "%s%s.", r->where, f->key);
     return read_object(r->config, value, f->fields, inner, err);
 }
 
@@ -332,6 +344,7 @@ static void set_defaults(zn_train_config *c)
     c->data.min_scale = 1;
     c->data.workers = 1;
     c->data.cache_mb = 256;
+    c->data.corrupt.amount = -1; // that of its kind
     c->validation.count = 16;
     c->batch = 16;
     c->accumulate = 1;
@@ -381,6 +394,34 @@ static zenith_status check_discriminator(const zn_train_config *c, zn_error *err
     return ZENITH_OK;
 }
 
+// The amount that the kind has where none is said.
+static double usual_amount(int corruption)
+{
+    return corruption == ZN_CORRUPT_SHOT ? 0.05 : corruption == ZN_CORRUPT_BLUR ? 0 : 0.3;
+}
+
+static zenith_status check_corruption(zn_train_config *c, zn_error *err)
+{
+    zn_corruption *how = &c->data.corrupt;
+    const bool said = how->amount >= 0;
+    if (c->residual && how->kind == ZN_CORRUPT_NOTHING)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"residual\" is for \"data.corrupt\": a picture that is not spoiled is the "
+                       "result already");
+    if (how->kind == ZN_CORRUPT_BLUR && said)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"data.corrupt.amount\" is not for blur, which is always of 3x3 pixels");
+    if (how->kind == ZN_CORRUPT_SHOT && how->amount > 1)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"data.corrupt.amount\" of shot is a share of the pixels, from 0 to 1");
+    if (how->kind == ZN_CORRUPT_HAAR && c->data.crop % 2 != 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"data.crop\" must be even for \"data.corrupt\" of the kind haar");
+    if (!said) how->amount = usual_amount(how->kind);
+    how->seed = (uint64_t)c->data.seed;
+    return ZENITH_OK;
+}
+
 // What no single key can say.
 static zenith_status check(const zn_train_config *c, zn_error *err)
 {
@@ -413,6 +454,7 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
                                ? read_object(c, c->document, fields, "", err)
                                : zn_fail(err, ZENITH_BAD_FILE, "a JSON object is expected");
     if (status == ZENITH_OK) status = check(c, err);
+    if (status == ZENITH_OK) status = check_corruption(c, err);
     if (status == ZENITH_OK) status = check_scale(c, err);
     if (status == ZENITH_OK) status = check_discriminator(c, err);
     if (status != ZENITH_OK) zn_error_prefix(err, where);
@@ -481,6 +523,19 @@ static void put_number(writing *w, const char *key, double value)
     put(w, key, text);
 }
 
+static void put_data(writing *w, const zn_train_config *c)
+{
+    const zn_corruption *how = &c->data.corrupt;
+    put_integer(w, "data.crop", c->data.crop);
+    put_integer(w, "data.flip", c->data.flip);
+    put_number(w, "data.min_scale", c->data.min_scale);
+    put_integer(w, "data.seed", c->data.seed);
+    if (how->kind == ZN_CORRUPT_NOTHING) return;
+    put_integer(w, "data.corrupt.kind", how->kind);
+    put_number(w, "data.corrupt.amount", how->amount);
+    put_integer(w, "residual", c->residual);
+}
+
 static void put_optimizer(writing *w, const zn_train_optimizer *o)
 {
     put_number(w, "optimizer.lr", o->lr);
@@ -523,10 +578,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     if (c->donor) put(&w, "init.model", c->donor);
     if (c->layout) put(&w, "init.layout", c->layout);
     put(&w, "frozen.model", c->frozen ? c->frozen : c->model);
-    put_integer(&w, "data.crop", c->data.crop);
-    put_integer(&w, "data.flip", c->data.flip);
-    put_number(&w, "data.min_scale", c->data.min_scale);
-    put_integer(&w, "data.seed", c->data.seed);
+    put_data(&w, c);
     put_integer(&w, "batch", c->batch);
     put_integer(&w, "accumulate", c->accumulate);
     put_integer(&w, "steps", c->steps);

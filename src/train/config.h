@@ -19,6 +19,7 @@
 
 #include "src/base/json.h"
 #include "src/tensor/type.h"
+#include "src/train/corrupt.h"
 
 enum { ZN_TRAIN_LOSSES = 16, ZN_TRAIN_SOURCES = 256 };
 
@@ -68,6 +69,7 @@ typedef struct zn_train_data {
     bool flip;
     double min_scale;
     int64_t seed, workers, cache_mb;
+    zn_corruption corrupt; // of what the network sees; losses compare with the crop as it was
 } zn_train_data;
 
 typedef struct zn_train_validation {
@@ -99,6 +101,7 @@ typedef struct zn_train_config {
     zn_train_discriminator discriminator;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int64_t threads;
+    bool residual;  // the result is the decoder's picture plus what the encoder saw
     bool recompute; // maps that gradients need are computed again, for less memory; the same bits
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     const char *output;

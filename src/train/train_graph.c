@@ -79,6 +79,11 @@ static zn_features build_features(building *b, const char *prefix, zn_node *pict
     return features;
 }
 
+static bool corrupts(const building *b)
+{
+    return b->config->data.corrupt.kind != ZN_CORRUPT_NOTHING;
+}
+
 // The frozen model's features of the original (the encoder's own, where that is the frozen one), and
 // its picture.
 static void build_teacher(building *b, const zn_features *encoder, zn_loss_inputs *in)
@@ -86,7 +91,8 @@ static void build_teacher(building *b, const zn_features *encoder, zn_loss_input
     const zn_train_networks *n = b->networks;
     if (!n->frozen_encoder) return;
     in->original_features = *encoder;
-    if (!n->encoder_frozen) in->original_features = build_features(b, "original.", in->original);
+    if (!n->encoder_frozen || corrupts(b))
+        in->original_features = build_features(b, "original.", in->original);
     if (!zn_train_has_teacher(b->config)) return;
     in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.",
                                    in->original_features.latent, NULL);
@@ -112,15 +118,19 @@ static void build_discriminator(building *b, zn_loss_inputs *in)
 static zn_loss_inputs build_pictures(building *b)
 {
     const zn_train_networks *n = b->networks;
-    const int64_t side = b->config->data.crop;
+    const zn_desc picture = zn_desc_make(
+        ZN_F32, ZN_SHAPE(1, b->config->data.crop, b->config->data.crop, 3));
     zn_features encoder;
     zn_loss_inputs in = {.squeezenet = n->squeezenet};
-    in.original = zn_graph_input(b->graph, "image",
-                                 zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, 3)));
+    in.original = zn_graph_input(b->graph, "image", picture);
+    zn_node *seen = in.original;
+    if (corrupts(b)) seen = zn_graph_input(b->graph, "corrupted", picture);
     const size_t begin = b->graph->count;
-    b->latent = build_network(b, n->encoder, n->encoder_frozen, in.original);
+    b->latent = build_network(b, n->encoder, n->encoder_frozen, seen);
     find_features(b->graph, begin, b->latent, &encoder);
     b->reconstruction = build_network(b, n->decoder, n->decoder_frozen, b->latent);
+    if (b->config->residual)
+        b->reconstruction = zn_add(b->graph, "restored", b->reconstruction, seen);
     in.reconstruction = b->reconstruction;
     in.latent = b->latent;
     build_teacher(b, &encoder, &in);

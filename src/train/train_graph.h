@@ -8,6 +8,9 @@
 //       ├───────────────────────────────────────────────────────┤
 //       └─ frozen encoder ── frozen decoder ── teacher's picture ┘ (if a loss compares with it)
 //
+// Where crops are spoiled (corrupt.h), the encoder has an input of its own, the second one; with
+// `residual` what it saw is added to the decoder's picture.
+//
 // With an adversarial loss the graph has the discriminator too, of both pictures, and a second set of
 // gradients: those of its own loss, which do not go into the model. So a step of both is made from the
 // same pictures.

@@ -49,6 +49,7 @@ typedef struct trainer {
     struct skip *first_skip;
     double begun, plotted; // zn_clock_seconds
     double step_seconds;   // running mean
+    double cpu_seconds;    // of all steps
 } trainer;
 
 typedef struct skip {
@@ -256,8 +257,8 @@ static zenith_status open_runner(trainer *t, zn_error *err)
     if (t->held_count > most) most = t->held_count;
     for (int i = 0; i < 2; i++)
         ZN_TRY(zn_train_graph_create(&t->config, &t->networks, i == 0, cpu, &t->graphs[i], err));
-    return zn_batch_runner_create(t->executor, cpu, graphs, t->config.data.crop, most, &t->runner,
-                                  err);
+    return zn_batch_runner_create(t->executor, cpu, graphs, &t->config.data.corrupt,
+                                  t->config.data.crop, most, &t->runner, err);
 }
 
 // --- data ---------------------------------------------------------------------------------------
@@ -394,6 +395,7 @@ static zenith_status open_output(trainer *t, zn_error *err)
     ZN_TRY(copy_config(t, err));
     ZN_TRY(output_path(t, "train.jsonl", path, err));
     ZN_TRY(zn_training_log_open(path, t->optimizer.step, &t->log, err));
+    t->cpu_seconds = t->log.cpu_seconds;
     for (const skip *s = t->first_skip; s; s = s->next)
         ZN_TRY(zn_training_log_skip(&t->log, t->optimizer.step, s->name, s->reason, err));
     return ZENITH_OK;
@@ -401,20 +403,25 @@ static zenith_status open_output(trainer *t, zn_error *err)
 
 // --- a step -------------------------------------------------------------------------------------
 
-static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, zn_error *err)
+static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                                 zn_error *err)
 {
     trainer *t = cookie;
     const uint64_t count = images_per_step(t), ranks = (uint64_t)t->ranks.count;
     uint64_t first = (t->optimizer.step * ranks + (uint64_t)t->ranks.rank) * count;
     first += t->batches * (uint64_t)t->config.batch;
-    return zn_data_get(t->data, first + index, pixels, err);
+    *number = first + index;
+    return zn_data_get(t->data, *number, pixels, err);
 }
 
-static zenith_status held_pixels(void *cookie, size_t index, uint8_t *pixels, zn_error *err)
+// Numbers that no sample of the run has: noise that was trained on is not judged by.
+static zenith_status held_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                                 zn_error *err)
 {
     const trainer *t = cookie;
     const size_t bytes = (size_t)(t->config.data.crop * t->config.data.crop * 3);
     (void)err;
+    *number = UINT64_MAX - index;
     memcpy(pixels, t->held + index * bytes, bytes);
     return ZENITH_OK;
 }
@@ -433,6 +440,7 @@ static void add_to_means(const trainer *t, size_t count, double n, zn_step_facts
         facts->loss += (double)numbers[0] / n;
         for (size_t k = 0; k < losses; k++) facts->losses[k] += (double)numbers[1 + k] / n;
         facts->psnr += decibels((double)numbers[1 + losses]) / n;
+        facts->mse += (double)numbers[1 + losses] / n;
         if (t->networks.discriminator) facts->discriminator += (double)numbers[2 + losses] / n;
     }
 }
@@ -494,7 +502,7 @@ static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
 {
     zn_optimizer *o = &t->optimizer;
     const size_t all = images_per_step(t) * (size_t)t->ranks.count;
-    double begin = zn_clock_seconds();
+    double begin = zn_clock_seconds(), cpu_begin = zn_process_cpu_seconds();
     *facts = (zn_step_facts){.step = o->step + 1};
     set_scalars(t);
     ZN_TRY(accumulate(t, facts, err));
@@ -504,6 +512,8 @@ static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
     zn_batch_runner_changed(t->runner, o->weights, o->count * sizeof *o->weights);
     double seconds = zn_clock_seconds() - begin;
     t->step_seconds = t->step_seconds > 0 ? 0.9 * t->step_seconds + 0.1 * seconds : seconds;
+    t->cpu_seconds += zn_process_cpu_seconds() - cpu_begin;
+    facts->cpu_seconds = t->cpu_seconds;
     facts->norm = o->parts[0].norm;
     facts->lr = o->parts[0].lr;
     facts->discriminator_norm = o->parts[1].norm;
@@ -539,13 +549,12 @@ static zenith_status draw_plot(trainer *t, bool always, zn_error *err)
 
 static zenith_status validate(trainer *t, zn_error *err)
 {
-    zn_step_facts facts = {0};
+    zn_step_facts facts = {.step = t->optimizer.step};
     const size_t count = (size_t)t->config.validation.count;
     if (!leads(t)) return ZENITH_OK;
     ZN_TRY(zn_batch_losses(t->runner, count, held_pixels, t, NULL, err));
     add_to_means(t, count, (double)count, &facts);
-    const zn_history_point point = {t->optimizer.step, facts.loss, facts.psnr};
-    return zn_training_log_validation(&t->log, point, err);
+    return zn_training_log_validation(&t->log, &facts, err);
 }
 
 static zenith_status draw_samples(trainer *t, zn_error *err)
@@ -779,10 +788,12 @@ static zenith_status prepare_trial(trainer *t, const zn_network networks[2], zn_
     return open_runner(t, err);
 }
 
-static zenith_status trial_pixels(void *cookie, size_t index, uint8_t *pixels, zn_error *err)
+static zenith_status trial_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                                  zn_error *err)
 {
     zn_trial *trial = cookie;
-    return zn_data_get(trial->inner.data, trial->first + index, pixels, err);
+    *number = trial->first + index;
+    return zn_data_get(trial->inner.data, *number, pixels, err);
 }
 
 zenith_status zn_trial_loss(zn_trial *trial, const zn_network networks[2], double *loss,

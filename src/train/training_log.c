@@ -47,6 +47,7 @@ static zenith_status read_line(zn_training_log *log, const char *text, size_t si
         bool validation = zn_json_get_object(line, "validation", &inner, NULL) == ZENITH_OK;
         bool has = number(validation ? inner : line, "loss", &point.loss);
         (void)number(validation ? inner : line, "psnr", &point.psnr);
+        (void)number(line, "cpu_seconds", &log->cpu_seconds);
         if (has) status = remember(validation ? &log->validation : &log->steps, point, err);
     }
     zn_json_free(line);
@@ -177,6 +178,7 @@ zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *
     put_number(&l, ",\"norm\":", facts->norm);
     put_number(&l, ",\"images_per_second\":", facts->images_per_second);
     put_number(&l, ",\"seconds\":", facts->seconds);
+    put_number(&l, ",\"cpu_seconds\":", facts->cpu_seconds);
     if (facts->loss_scale > 0) put_scale(&l, facts);
     if (zn_train_find_loss(config, ZN_LOSS_ADVERSARIAL)) put_discriminator(&l, facts);
     ZN_TRY(write_line(log, &l, err));
@@ -193,16 +195,18 @@ zenith_status zn_training_log_overflow(zn_training_log *log, const zn_step_facts
     return write_line(log, &l, err);
 }
 
-zenith_status zn_training_log_validation(zn_training_log *log, zn_history_point point,
+zenith_status zn_training_log_validation(zn_training_log *log, const zn_step_facts *facts,
                                          zn_error *err)
 {
     line l;
-    put_step(&l, point.step);
-    put_number(&l, ",\"validation\":{\"loss\":", point.loss);
-    put_number(&l, ",\"psnr\":", point.psnr);
+    put_step(&l, facts->step);
+    put_number(&l, ",\"validation\":{\"loss\":", facts->loss);
+    put_number(&l, ",\"psnr\":", facts->psnr);
+    put_number(&l, ",\"mse\":", facts->mse);
     put(&l, "}");
     ZN_TRY(write_line(log, &l, err));
-    return remember(&log->validation, point, err);
+    return remember(&log->validation, (zn_history_point){facts->step, facts->loss, facts->psnr},
+                    err);
 }
 
 zenith_status zn_training_log_skip(zn_training_log *log, uint64_t step, const char *name,

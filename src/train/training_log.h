@@ -8,7 +8,7 @@
 //
 //     {"step":1,"loss":0.0712,"losses":{"l1":0.0712},"psnr":19.4,"lr":0.0001,"norm":0.8, ...}
 //     {"step":1, ... ,"discriminator":{"loss":1.98,"norm":0.4}}         with an adversarial loss
-//     {"step":100,"validation":{"loss":0.05,"psnr":21.7}}
+//     {"step":100,"validation":{"loss":0.05,"psnr":21.7,"mse":0.0068}}
 //     {"step":100,"skipped":"photos/broken.jpg","reason":"..."}
 //     {"step":7,"overflow":true,"loss_scale":32768,"overflows":1}
 #ifndef ZN_TRAIN_TRAINING_LOG_H
@@ -30,15 +30,17 @@ typedef struct zn_history {
 typedef struct zn_training_log {
     zn_journal *journal;
     zn_history steps, validation;
+    double cpu_seconds; // of the last step that was kept
 } zn_training_log;
 
 typedef struct zn_step_facts {
     uint64_t step; // from 1
-    double loss, psnr, lr, norm;
+    double loss, psnr, mse, lr, norm;
     double losses[ZN_TRAIN_LOSSES]; // each by itself, without its weight
     double images_per_second, seconds;
-    double loss_scale;                        // of f16; 0: none
-    uint64_t overflows;                       // of the run so far
+    double cpu_seconds; // of the process, in all steps of the run so far, over resumes too
+    double loss_scale;  // of f16; 0: none
+    uint64_t overflows; // of the run so far
     double discriminator, discriminator_norm; // its loss and the norm of its gradient
 } zn_step_facts;
 
@@ -52,7 +54,8 @@ zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *
 // A step that was not done; it is tried again with the smaller scale.
 zenith_status zn_training_log_overflow(zn_training_log *log, const zn_step_facts *facts,
                                        zn_error *err);
-zenith_status zn_training_log_validation(zn_training_log *log, zn_history_point point,
+// Takes step, loss, psnr and mse.
+zenith_status zn_training_log_validation(zn_training_log *log, const zn_step_facts *facts,
                                          zn_error *err);
 zenith_status zn_training_log_skip(zn_training_log *log, uint64_t step, const char *name,
                                    const char *reason, zn_error *err);
