@@ -106,6 +106,7 @@ static const choice corruptions[] = {{"gaussian", ZN_CORRUPT_GAUSSIAN},
                                      {"haar", ZN_CORRUPT_HAAR},
                                      {NULL, 0}};
 
+static const double usual_score = 0.1;
 static const double many = 1e15; // integers up to here are exact in a double
 
 static const field init_fields[] = {A_TEXT("weights", weights, false),
@@ -113,6 +114,7 @@ static const field init_fields[] = {A_TEXT("weights", weights, false),
                                     A_TEXT("layout", layout, false),
                                     AN_INTEGER("seed", init_seed, 0, 1e15, false),
                                     AN_INTEGER("width", width, 1, 4096, false),
+                                    A_NUMBER("score", score, 0, 1000),
                                     END};
 static const field frozen_fields[] = {A_TEXT("model", frozen, false),
                                       A_TEXT("weights", frozen_from, false), END};
@@ -341,6 +343,7 @@ static void set_defaults(zn_train_config *c)
 {
     c->part = ZN_DECODER;
     c->width = 64;
+    c->score = usual_score;
     c->data.min_scale = 1;
     c->data.workers = 1;
     c->data.cache_mb = 256;
@@ -575,6 +578,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put(&w, "init.weights", c->weights ? c->weights : "");
     put_integer(&w, "init.seed", c->init_seed);
     put_integer(&w, "init.width", c->width);
+    if (c->score != usual_score) put_number(&w, "init.score", c->score);
     if (c->donor) put(&w, "init.model", c->donor);
     if (c->layout) put(&w, "init.layout", c->layout);
     put(&w, "frozen.model", c->frozen ? c->frozen : c->model);

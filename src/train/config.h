@@ -87,6 +87,7 @@ typedef struct zn_train_config {
     const char *weights;     // to begin with; NULL: random
     int64_t init_seed;       // of random weights
     int64_t width;           // of a network with random weights
+    double score;            // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;       // model of `weights`, where it is another: what both have is copied
     const char *layout;      // of a network that is not read from its own weights; NULL: the usual
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`

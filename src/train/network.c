@@ -191,7 +191,7 @@ void zn_network_move(zn_network *network, float *block)
     }
 }
 
-void zn_network_randomise(zn_network *network, float *block, uint64_t seed)
+void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score)
 {
     for (size_t i = 0; i < network->count; i++) {
         zn_train_parameter *p = &network->parameters[i];
@@ -199,11 +199,12 @@ void zn_network_randomise(zn_network *network, float *block, uint64_t seed)
         float *values = block + p->offset;
         zn_random random = {.seed = seed, .position = (uint64_t)i << 40};
         bool gain = shape->rank == 1 && zn_text_ends_with(p->name, ".weight");
-        float spread = 0;
+        float spread = 0, fixed = gain ? 1.0f : 0.0f;
+        if (zn_text_ends_with(p->name, ".score")) fixed = score;
         if (shape->rank == 4)
             spread = p->scale * sqrtf(2.0f / (float)((int64_t)p->elements / shape->dim[0]));
         for (size_t j = 0; j < p->elements; j++)
-            values[j] = shape->rank == 4 ? spread * zn_random_normal(&random) : gain ? 1 : 0;
+            values[j] = shape->rank == 4 ? spread * zn_random_normal(&random) : fixed;
         now_at(p, block);
     }
 }

@@ -216,7 +216,7 @@ static zenith_status create_blocks(trainer *t, zn_error *err)
                                                                    &c->optimizer);
     zn_optimizer_divide(&t->optimizer, begin, &settings);
     zn_network_randomise(&t->trained[t->trained_count], t->optimizer.weights,
-                         (uint64_t)c->init_seed + 2); // the model's parts have the two before
+                         (uint64_t)c->init_seed + 2, 0); // the model's parts have the two before
     return ZENITH_OK;
 }
 
@@ -232,7 +232,7 @@ static zenith_status open_optimizer(trainer *t, zn_error *err)
             zn_network_move(&t->trained[i], weights);
             continue;
         }
-        zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i);
+        zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i, (float)c->score);
         if (c->donor) ZN_TRY(take_weights(t, &t->trained[i], err));
     }
     zn_model_unref(t->start); // its weights are copied
