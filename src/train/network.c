@@ -101,7 +101,8 @@ static void scale_weights(zn_network *network, const zn_node *value, float scale
 }
 
 // Of the two values that are added, the branch is the one with more convolutions before it.
-static zenith_status find_scales(zn_network *network, zn_graph *graph, const zn_node *y)
+static zenith_status find_scales(zn_network *network, zn_graph *graph, const zn_node *y,
+                                 bool residual)
 {
     int *depth = zn_arena_alloc(&graph->arena, (graph->count + 1) * sizeof *depth);
     if (!depth) return zn_fail_memory(graph->err, graph->count * sizeof *depth);
@@ -119,7 +120,7 @@ static zenith_status find_scales(zn_network *network, zn_graph *graph, const zn_
         const bool second = depth[node->inputs[1]->id] > depth[node->inputs[0]->id];
         scale_weights(network, node->inputs[second], 1 / sqrtf((float)branches));
     }
-    if (network->part == ZN_DECODER) scale_weights(network, y, 0.1f);
+    if (network->part == ZN_DECODER) scale_weights(network, y, residual ? 0 : 0.1f);
     return ZENITH_OK;
 }
 
@@ -149,7 +150,7 @@ zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part,
     zn_node *y = network.family->build(&scope, variant, part, x);
     if (y) zn_graph_output(&graph, y);
     zenith_status status = zn_graph_finish(&graph);
-    if (status == ZENITH_OK) status = find_scales(&network, &graph, y);
+    if (status == ZENITH_OK) status = find_scales(&network, &graph, y, shape->residual);
     zn_graph_free(&graph);
     if (status == ZENITH_OK)
         *out = network;

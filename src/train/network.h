@@ -34,6 +34,7 @@ typedef struct zn_network_shape {
     int64_t width;
     const char *layout; // see zn_scope; NULL: the usual one
     int64_t picture;    // side of its pictures, for families that are made for one size
+    bool residual;      // what it makes is added to something: it begins with nothing
 } zn_network_shape;
 // The parameters that the variant's network would have in that shape, without values.
 zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part,
@@ -47,7 +48,7 @@ void zn_network_move(zn_network *network, float *block);
 // The same with random values: weights by He's rule (variance 2 / inputs), gains of norms one, all
 // else zero, but for scores (NAME.score). The last convolution of a residual branch is smaller by the root of the number of
 // branches, so that their sum does not grow with it; a decoder's last one is a tenth, so that it
-// begins with a dark picture rather than a loud one. A parameter's values depend on the seed and its
+// begins with a dark picture rather than a loud one, or zero (`residual`). A parameter's values depend on the seed and its
 // number only.
 void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score);
 // Then takes what a network of another model has under the same name and in the same shape; how many

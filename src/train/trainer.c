@@ -94,7 +94,7 @@ static zenith_status open_trained(trainer *t, const zn_variant *variant, zn_erro
                                           (unsigned)c->part};
         ZN_TRY(zn_model_open(&request, &t->start, err));
     }
-    const zn_network_shape shape = {c->width, c->layout, c->data.crop};
+    const zn_network_shape shape = {c->width, c->layout, c->data.crop, c->residual};
     for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
         if (!((unsigned)c->part & part)) continue;
         zn_network *network = &t->trained[t->trained_count];

@@ -123,12 +123,12 @@ static void open_model(model *m, const char *name, unsigned part, int64_t side, 
 {
     const zn_variant *variant = need((void *)(uintptr_t)zn_variant_find(name));
     const int64_t low = side / variant->factor;
-    zn_test_ok(
-        zn_network_of_variant(variant, part, &(zn_network_shape){64, NULL, side}, &m->network, err),
-        err);
+    zn_test_ok(zn_network_of_variant(variant, part, &(zn_network_shape){64, NULL, side, false},
+                                     &m->network, err),
+               err);
     assert_true(m->network.count < MOST);
     m->block = need(zn_alloc(zn_network_place(&m->network, 0) * sizeof(float)));
-    zn_network_randomise(&m->network, m->block, 7);
+    zn_network_randomise(&m->network, m->block, 7, 0);
     for (size_t i = 0; i < m->network.count; i++) { // gates and biases are zero at first
         const zn_train_parameter *p = &m->network.parameters[i];
         zn_random random = {.seed = i};
@@ -250,16 +250,17 @@ static void one_size_only(void **state)
     zn_error err = {0};
     zn_network network = {0};
     const zn_variant *lite = zn_variant_find("zenith_taesd_lite");
-    assert_int_not_equal(
-        zn_network_of_variant(lite, ZN_ENCODER, &(zn_network_shape){64, NULL, 96}, &network, &err),
-        ZENITH_OK);
+    assert_int_not_equal(zn_network_of_variant(lite, ZN_ENCODER,
+                                               &(zn_network_shape){64, NULL, 96, false}, &network,
+                                               &err),
+                         ZENITH_OK);
     assert_non_null(strstr(err.text, "power of two"));
     // Made for 64, run at 32.
-    zn_test_ok(
-        zn_network_of_variant(lite, ZN_ENCODER, &(zn_network_shape){64, NULL, 64}, &network, &err),
-        &err);
+    zn_test_ok(zn_network_of_variant(lite, ZN_ENCODER, &(zn_network_shape){64, NULL, 64, false},
+                                     &network, &err),
+               &err);
     float *block = need(zn_alloc(zn_network_place(&network, 0) * sizeof(float)));
-    zn_network_randomise(&network, block, 1);
+    zn_network_randomise(&network, block, 1, 0);
     zn_graph graph;
     zn_graph_begin(&graph, &err);
     zn_node *x = zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, 32, 32, 3)));

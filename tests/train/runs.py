@@ -18,6 +18,8 @@
     adversarial a discriminator is trained beside the network, each against the other; from `start` on the network
                 learns from it; kills, threads and recomputation change no bit, and results have the model alone
     distill     a network of our own learns from a frozen one's pictures, beginning with what both have
+    restore     a network that sees spoiled crops learns the crops as they were; what it sees is the same for any number of
+                threads and over kills, and not spoiling at all is the same run as spoiling by nothing
     prune       a network is pruned by a config's losses, blocks and channels, and trained further: over a kill, and
                 its weights are still pruned ones
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
@@ -352,6 +354,39 @@ def test_adversarial(options, folder):
     train(options, small_config(folder, "teacher", steps=6, **teacher))
     check(set(log_of(folder, "teacher")[-1]["losses"]) == {"adversarial.teacher"}, "no teacher")
     return check_resume(options, folder, **adversarial(start=30))
+
+
+def spoiled(kind, **more):
+    return {"data": {"sources": [str(HERE / "data")], "crop": 32, "flip": True, "seed": 5, "corrupt": {"kind": kind} | more}}
+
+
+def test_restore(options, folder):
+    losses = [{"kind": kind, "weight": 1} for kind in ("l1", "feature", "stages")]
+    for part in ("decoder", "both"):
+        train(options, small_config(folder, f"{part}-plain", part=part, steps=8, losses=losses))
+        train(options, small_config(folder, f"{part}-nothing", part=part, steps=8, losses=losses, **spoiled("gaussian", amount=0)))
+        train(options, small_config(folder, f"{part}-noise", part=part, steps=8, losses=losses, **spoiled("gaussian", amount=0.1)))
+        check(results_of(folder, f"{part}-plain") == results_of(folder, f"{part}-nothing"), "noise of deviation 0 changes something")
+        check(results_of(folder, f"{part}-plain") != results_of(folder, f"{part}-noise"), "noise changes nothing")
+
+    network = {"model": "zenith_prune", "part": "both", "init": {"seed": 3}, "losses": [{"kind": "mse", "weight": 1}]}
+    held = {"validation": {"sources": [str(HERE / "data")], "count": 3}, "validate_every": 20, "sample_every": 20, "samples": 2}
+    train(options, small_config(folder, "run", residual=True, **network, **held, **spoiled("gaussian")))
+    first, last = losses_of(folder, "run")[0], [line["validation"] for line in log_of(folder, "run") if "validation" in line][-1]
+    seconds = [line["cpu_seconds"] for line in log_of(folder, "run") if "loss" in line]
+    print(f"MSE from {first:.4f} to {last['mse']:.4f}, {seconds[-1]:.1f} CPU seconds")
+    check(0.08 < first < 0.13, "the first result should be what the network sees, nearly")
+    check(last["mse"] < 0.03 and last["mse"] == last["loss"], f"it does not learn: {last}")
+    check(all(a < b for a, b in zip(seconds, seconds[1:])) and len(seconds) == 60, f"CPU seconds are {seconds}")
+
+    for kind in ("gaussian", "shot", "blur", "haar"):
+        for threads in (1, 3):
+            train(options, small_config(folder, f"{kind}{threads}", steps=4, batch=5, threads=threads, recompute=threads == 3,
+                                        **network, **spoiled(kind)))
+        check(results_of(folder, f"{kind}1") == results_of(folder, f"{kind}3"), f"{kind}: threads change the weights")
+    said = train(options, small_config(folder, "haar1", steps=4, batch=5, **network, **spoiled("haar", amount=0.2)), "--resume", code=1).stderr
+    check("it has 'data.corrupt.amount = 0.3" in said, said)
+    return check_resume(options, folder, **spoiled("gaussian"))
 
 
 def shapes_of(path):

@@ -25,7 +25,10 @@
 #define LOSSES "\"losses\": [{\"kind\": \"l1\", \"weight\": 1}]"
 #define PLAIN  "\"model\": \"taesd\", " DATA ", " REST
 #define RIVAL  "{\"kind\": \"adversarial\", \"weight\": 1}"
-#define WHOLE  "\"model\": \"taesd\", " DATA ", " REST ", " LOSSES
+#define SPOILED(crop, how, more)                                                                   \
+    "{\"model\": \"taesd\", \"data\": {\"sources\": [\"a\"], \"crop\": " crop                      \
+    ", \"corrupt\": " how "}, " REST ", " LOSSES more "}"
+#define WHOLE "\"model\": \"taesd\", " DATA ", " REST ", " LOSSES
 
 static zenith_status parse(const char *text, zn_train_config *config, zn_error *err)
 {
@@ -85,6 +88,19 @@ static void refuses_what_is_wrong(void **state)
          "\"data.sources\" must be a list"},
         {"{\"model\": \"t\", \"data\": {\"sources\": [1], \"crop\": 64}, " REST ", " LOSSES "}",
          "\"data.sources\" must be a list of paths"},
+        {SPOILED("64", "{}", ""), "\"data.corrupt.kind\" is missing"},
+        {SPOILED("64", "\"blur\"", ""), "\"data.corrupt\" must be an object"},
+        {SPOILED("64", "{\"kind\": \"rain\"}", ""),
+         "\"data.corrupt.kind\" must be one of gaussian, shot, blur, haar"},
+        {SPOILED("64", "{\"kind\": \"haar\", \"sigma\": 1}", ""),
+         "no key \"data.corrupt.sigma\"; allowed are kind, amount"},
+        {SPOILED("64", "{\"kind\": \"haar\", \"amount\": -1}", ""),
+         "\"data.corrupt.amount\" must be a number from 0"},
+        {SPOILED("64", "{\"kind\": \"blur\", \"amount\": 3}", ""), "not for blur"},
+        {SPOILED("64", "{\"kind\": \"shot\", \"amount\": 5}", ""), "from 0 to 1"},
+        {SPOILED("65", "{\"kind\": \"haar\"}", ""), "\"data.crop\" must be even"},
+        {"{" WHOLE ", \"residual\": true}", "\"residual\" is for \"data.corrupt\""},
+        {"{" WHOLE ", \"init\": {\"score\": -1}}", "\"init.score\" must be a number from 0"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -160,6 +176,36 @@ static void knows_another_discriminator(void **state)
             assert_int_equal(zn_train_config_agree(texts[i], texts[k], &err),
                              i == k ? ZENITH_OK : ZENITH_INVALID_ARGUMENT);
     for (int i = 0; i < COUNT; i++) zn_free(texts[i]);
+}
+
+static void knows_how_crops_are_spoiled(void **state)
+{
+    static const char *const texts[] = {
+        "{" WHOLE "}",
+        "{" WHOLE ", \"init\": {\"score\": 0}}",
+        SPOILED("64", "{\"kind\": \"gaussian\"}", ""),
+        SPOILED("64", "{\"kind\": \"gaussian\", \"amount\": 0.2}", ""),
+        SPOILED("64", "{\"kind\": \"shot\"}", ""),
+        SPOILED("64", "{\"kind\": \"blur\"}", ""),
+        SPOILED("64", "{\"kind\": \"haar\"}", ""),
+        SPOILED("64", "{\"kind\": \"haar\"}", ", \"residual\": true")};
+    enum { COUNT = sizeof texts / sizeof *texts };
+    static const double amounts[COUNT] = {0.3, 0.3, 0.3, 0.2, 0.05, 0, 0.3, 0.3};
+    char *identities[COUNT];
+    zn_error err = {0};
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        zn_train_config config;
+        zn_test_ok(parse(texts[i], &config, &err), &err);
+        assert_true(config.data.corrupt.amount == amounts[i]);
+        zn_test_ok(zn_train_config_identity(&config, NULL, NULL, &identities[i], &err), &err);
+        zn_train_config_close(&config);
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++)
+            assert_int_equal(zn_train_config_agree(identities[i], identities[k], &err),
+                             i == k ? ZENITH_OK : ZENITH_INVALID_ARGUMENT);
+    for (int i = 0; i < COUNT; i++) zn_free(identities[i]);
 }
 
 // The same config with other weights that are only read is another run.
@@ -380,8 +426,12 @@ static void write_steps(const char *path, uint64_t kept, uint64_t from, uint64_t
     zn_test_ok(parse("{" WHOLE "}", &config, &err), &err);
     zn_test_ok(zn_training_log_open(path, kept, &log, &err), &err);
     assert_int_equal(log.steps.count, from - 1);
+    assert_true(log.cpu_seconds == 2.5 * (double)(from - 1));
     for (uint64_t step = from; step <= to; step++) {
-        const zn_step_facts facts = {.step = step, .loss = 1.0 / (double)step, .psnr = INFINITY};
+        const zn_step_facts facts = {.step = step,
+                                     .loss = 1.0 / (double)step,
+                                     .psnr = INFINITY,
+                                     .cpu_seconds = 2.5 * (double)step};
         zn_test_ok(zn_training_log_step(&log, &config, &facts, &err), &err);
         if (step == 3) zn_test_ok(zn_training_log_skip(&log, 3, "a\"\n\xff", "w\\hy", &err), &err);
     }
@@ -472,6 +522,7 @@ int main(void)
         cmocka_unit_test(reads_where_squeezenet_is),
         cmocka_unit_test(knows_another_run),
         cmocka_unit_test(knows_another_discriminator),
+        cmocka_unit_test(knows_how_crops_are_spoiled),
         cmocka_unit_test(knows_other_weights),
         cmocka_unit_test(is_pytorchs_adamw),
         cmocka_unit_test(has_the_same_bits_on_threads),
