@@ -7,8 +7,8 @@
 
 Learning rates are chosen first, for each model, on the pictures of --choose; these short runs also tell what a step costs, so
 that every later run has as many steps as fit into its CPU seconds. Then each model is trained on each kind of spoiled crop
-(`data.corrupt`), as an autoencoder and with its input added to its result (`residual`), and judged by crops of --held-out. Then
-the models are trained on the wavelet task with several seeds. Runs stay in --out: what is there is not made again, so the script
+(`data.corrupt`) with its input added to its result (--parts residual), on the wavelet task with several seeds (convergence), and
+on each kind of spoiled crop as the autoencoder that it is (autoencoder), and judged by crops of --held-out. Runs stay in --out: what is there is not made again, so the script
 can be stopped and started. Filters are judged on the very crops of the runs (the left side of their sample pictures), each with
 the parameter that is best for these crops. Prints Markdown tables, and writes the curves with --svg. Needs numpy and Pillow.
 """
@@ -25,6 +25,7 @@ from PIL import Image
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CROP, GAP = 128, 4  # GAP: white pixels of a sample picture
 TASKS = ("gaussian", "shot", "blur")
+PARTS = ("residual", "convergence", "autoencoder")  # in this order
 RATES = (1e-3, 3e-3)
 CONVOLUTION = "conv_baseline"
 
@@ -164,24 +165,26 @@ def table(head, rows):
     print(flush=True)
 
 
-def restoration(options, tuned):
-    rows = []
-    for residual in (True, False):
-        for kind in TASKS:
-            for model in options.models:
-                rate, cost = tuned[model]
-                name = f"{kind}-{model}{'-residual' if residual else ''}"
-                run = train(options, name, model, kind, rate, round(options.seconds / cost), residual=residual)
-                rows.append((kind, model, residual, run))
-    shown = []
+def restoration(options, tuned, residual):
+    """Runs by task: what each is, and what became of it."""
+    runs = {kind: [] for kind in TASKS}
     for kind in TASKS:
-        runs = [(model, residual, run) for task, model, residual, run in rows if task == kind]
-        spoiled, filtered, name = best_filter(kind, crops_of(options, runs[0][2]["name"]))
+        for model in options.models:
+            rate, cost = tuned[model]
+            name = f"{kind}-{model}{'-residual' if residual else ''}"
+            run = train(options, name, model, kind, rate, round(options.seconds / cost), residual=residual)
+            runs[kind].append((model + (", its input added" if residual else ""), run))
+    return runs
+
+
+def restoration_table(options, tasks):
+    shown = []
+    for kind, runs in tasks.items():
+        spoiled, filtered, name = best_filter(kind, crops_of(options, runs[0][1]["name"]))
         bar = {"gaussian": 0.6 * filtered, "shot": 0.5 * filtered, "blur": 0.5 * spoiled}[kind]
         shown.append((kind, "input", f"{spoiled:.5f}", "", ""))
         shown.append((kind, name, f"{filtered:.5f}", f"{filtered / bar:.2f}", ""))
-        for model, residual, run in sorted(runs, key=lambda run: run[1]):
-            what = model + (", its input added" if residual else "")
+        for what, run in runs:
             shown.append((kind, what, f"{run['mse']:.5f}", f"{run['mse'] / bar:.2f}", f"{run['steps']} / {run['seconds']:.0f}"))
     table(("task", "what", "MSE", "of the bar", "steps / CPU s"), shown)
 
@@ -256,18 +259,23 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the curves")
     parser.add_argument("--crops", type=int, default=48, help="to judge by")
     parser.add_argument("--cache-mb", type=int, default=2000, help="of decoded photographs")
-    parser.add_argument("--parts", nargs="+", choices=("restoration", "convergence"), default=["restoration", "convergence"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--svg", type=pathlib.Path, help="file for the curves")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/restore")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     tuned = {model: tune(options, model) for model in options.models}
+    tasks = {kind: [] for kind in TASKS}
+    if "residual" in options.parts:
+        tasks = restoration(options, tuned, True)
     if "convergence" in options.parts:
         groups = convergence(options, tuned)
         if options.svg:
             options.svg.write_text(svg(groups, "Wavelet task: MSE of held-out crops"))
-    if "restoration" in options.parts:
-        restoration(options, tuned)
+    if "autoencoder" in options.parts:
+        tasks = {kind: runs + tasks[kind] for kind, runs in restoration(options, tuned, False).items()}
+    if any(tasks.values()):
+        restoration_table(options, tasks)
 
 
 if __name__ == "__main__":

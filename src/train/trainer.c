@@ -40,6 +40,7 @@ typedef struct trainer {
     char *identity;
     uint8_t *held; // crops of validation and samples
     size_t held_count;
+    float *held_spoiled;    // what the network sees of them; NULL: the crops themselves
     float *reconstructions; // of the samples
     float *group;           // the gradient of one batch of several that a step accumulates
     size_t batches;         // of this step that are done
@@ -296,6 +297,25 @@ static zn_data_options data_options(const trainer *t)
                              .stride = run * (uint64_t)t->ranks.count};
 }
 
+// Samples of the run never have these numbers: noise that was trained on is not judged by.
+static uint64_t held_number(size_t index)
+{
+    return UINT64_MAX - index;
+}
+
+static zenith_status spoil_crops(trainer *t, zn_error *err)
+{
+    const zn_train_data *d = &t->config.data;
+    const size_t values = (size_t)(d->crop * d->crop * 3), all = t->held_count * values;
+    if (d->corrupt.kind == ZN_CORRUPT_NOTHING) return ZENITH_OK;
+    t->held_spoiled = zn_alloc(all * sizeof *t->held_spoiled);
+    if (!t->held_spoiled) return zn_fail_memory(err, all * sizeof *t->held_spoiled);
+    for (size_t i = 0; i < t->held_count; i++)
+        zn_corrupt(&d->corrupt, held_number(i), d->crop, t->held + i * values,
+                   t->held_spoiled + i * values);
+    return ZENITH_OK;
+}
+
 // Crops that stay the same all through the run: of the validation pictures, else the first samples.
 static zenith_status hold_crops(trainer *t, zn_error *err)
 {
@@ -322,7 +342,7 @@ static zenith_status hold_crops(trainer *t, zn_error *err)
         status = zn_data_get(data, i, t->held + i * bytes, err);
     zn_data_free(data);
     t->held_count = count;
-    return status;
+    return status == ZENITH_OK ? spoil_crops(t, err) : status;
 }
 
 static zenith_status open_data(trainer *t, zn_error *err)
@@ -414,14 +434,13 @@ static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, ui
     return zn_data_get(t->data, *number, pixels, err);
 }
 
-// Numbers that no sample of the run has: noise that was trained on is not judged by.
 static zenith_status held_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
                                  zn_error *err)
 {
     const trainer *t = cookie;
     const size_t bytes = (size_t)(t->config.data.crop * t->config.data.crop * 3);
     (void)err;
-    *number = UINT64_MAX - index;
+    *number = held_number(index);
     memcpy(pixels, t->held + index * bytes, bytes);
     return ZENITH_OK;
 }
@@ -565,7 +584,7 @@ static zenith_status draw_samples(trainer *t, zn_error *err)
     ZN_TRY(zn_batch_losses(t->runner, count, held_pixels, t, t->reconstructions, err));
     zn_text_format(name, sizeof name, "samples/%08llu.png", (unsigned long long)t->optimizer.step);
     ZN_TRY(output_path(t, name, path, err));
-    return zn_sample_grid_write(path, t->held, t->reconstructions, count,
+    return zn_sample_grid_write(path, t->held, t->held_spoiled, t->reconstructions, count,
                                 (uint32_t)t->config.data.crop, err);
 }
 
@@ -698,6 +717,7 @@ static void release(trainer *t, bool well)
     zn_ranks_close(&t->ranks, well);
     zn_arena_free(&t->skips);
     zn_free(t->held);
+    zn_free(t->held_spoiled);
     zn_free(t->group);
     zn_free(t->reconstructions);
     zn_free(t->identity);

@@ -376,15 +376,15 @@ def test_restore(options, folder):
     seconds = [line["cpu_seconds"] for line in log_of(folder, "run") if "loss" in line]
     print(f"MSE from {first:.4f} to {last['mse']:.4f}, {seconds[-1]:.1f} CPU seconds")
     check(0.08 < first < 0.13, "the first result should be what the network sees, nearly")
-    check(last["mse"] < 0.03 and last["mse"] == last["loss"], f"it does not learn: {last}")
+    check(last["mse"] < 0.7 * first and last["mse"] == last["loss"], f"it does not learn: {last}")
     check(all(a < b for a, b in zip(seconds, seconds[1:])) and len(seconds) == 60, f"CPU seconds are {seconds}")
 
     for kind in ("gaussian", "shot", "blur", "haar"):
         for threads in (1, 3):
-            train(options, small_config(folder, f"{kind}{threads}", steps=4, batch=5, threads=threads, recompute=threads == 3,
+            train(options, small_config(folder, f"{kind}{threads}", steps=6, batch=5, threads=threads, recompute=threads == 3,
                                         **network, **spoiled(kind)))
         check(results_of(folder, f"{kind}1") == results_of(folder, f"{kind}3"), f"{kind}: threads change the weights")
-    said = train(options, small_config(folder, "haar1", steps=4, batch=5, **network, **spoiled("haar", amount=0.2)), "--resume", code=1).stderr
+    said = train(options, small_config(folder, "haar1", steps=6, batch=5, **network, **spoiled("haar", amount=0.2)), "--resume", code=1).stderr
     check("it has 'data.corrupt.amount = 0.3" in said, said)
     return check_resume(options, folder, **spoiled("gaussian"))
 
