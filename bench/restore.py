@@ -7,8 +7,8 @@
 
 Learning rates are chosen first, for each model, on the pictures of --choose; these short runs also tell what a step costs, so
 that every later run has as many steps as fit into its CPU seconds. Then each model is trained on each kind of spoiled crop
-(`data.corrupt`) with its input added to its result (--parts residual), on the wavelet task with several seeds (convergence), and
-on each kind of spoiled crop as the autoencoder that it is (autoencoder), and judged by crops of --held-out. Runs stay in --out: what is there is not made again, so the script
+(`data.corrupt`) as the autoencoder that it is (--parts autoencoder), where the difference is small enough also with its input
+added to its result (residual), and on the wavelet task with several seeds (convergence). Crops of --held-out judge. Runs stay in --out: what is there is not made again, so the script
 can be stopped and started. Filters are judged on the very crops of the runs (the left side of their sample pictures), each with
 the parameter that is best for these crops. Prints Markdown tables, and writes the curves with --svg. Needs numpy and Pillow.
 """
@@ -25,7 +25,8 @@ from PIL import Image
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CROP, GAP = 128, 4  # GAP: white pixels of a sample picture
 TASKS = ("gaussian", "shot", "blur")
-PARTS = ("residual", "convergence", "autoencoder")  # in this order
+SPARSE = ("shot", "blur")  # tasks whose difference is small: noise on every value does not fit through the latent
+PARTS = ("autoencoder", "residual", "convergence")
 RATES = (1e-3, 3e-3)
 CONVOLUTION = "conv_baseline"
 
@@ -165,10 +166,10 @@ def table(head, rows):
     print(flush=True)
 
 
-def restoration(options, tuned, residual):
+def restoration(options, tuned, kinds, residual):
     """Runs by task: what each is, and what became of it."""
-    runs = {kind: [] for kind in TASKS}
-    for kind in TASKS:
+    runs = {kind: [] for kind in kinds}
+    for kind in kinds:
         for model in options.models:
             rate, cost = tuned[model]
             name = f"{kind}-{model}{'-residual' if residual else ''}"
@@ -260,22 +261,23 @@ def main():
     parser.add_argument("--crops", type=int, default=48, help="to judge by")
     parser.add_argument("--cache-mb", type=int, default=2000, help="of decoded photographs")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--svg", type=pathlib.Path, help="file for the curves")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/restore")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     tuned = {model: tune(options, model) for model in options.models}
     tasks = {kind: [] for kind in TASKS}
-    if "residual" in options.parts:
-        tasks = restoration(options, tuned, True)
+    for part, kinds in (("autoencoder", options.tasks), ("residual", [kind for kind in options.tasks if kind in SPARSE])):
+        if part in options.parts:
+            for kind, runs in restoration(options, tuned, kinds, part == "residual").items():
+                tasks[kind] += runs
+    if any(tasks.values()):
+        restoration_table(options, {kind: runs for kind, runs in tasks.items() if runs})
     if "convergence" in options.parts:
         groups = convergence(options, tuned)
         if options.svg:
             options.svg.write_text(svg(groups, "Wavelet task: MSE of held-out crops"))
-    if "autoencoder" in options.parts:
-        tasks = {kind: runs + tasks[kind] for kind, runs in restoration(options, tuned, False).items()}
-    if any(tasks.values()):
-        restoration_table(options, tasks)
 
 
 if __name__ == "__main__":
