@@ -27,7 +27,7 @@ CROP, GAP = 128, 4  # GAP: white pixels of a sample picture
 TASKS = ("gaussian", "shot", "blur")
 SPARSE = ("shot", "blur")  # tasks whose difference is small: noise on every value does not fit through the latent
 PARTS = ("autoencoder", "residual", "convergence")
-RATES = (1e-3, 3e-3)
+RATES = (3e-4, 1e-3, 3e-3)
 CONVOLUTION = "conv_baseline"
 
 

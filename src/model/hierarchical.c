@@ -13,6 +13,9 @@
 //     zenith_soft         zenith_prune, coefficients thresholded  the same             the same
 //     conv_baseline       relu(x + conv 3x3(relu(conv 3x3)))      conv 3x3 stride 2    nearest, conv 3x3
 //
+// zenith_wide and conv_wide are zenith_prune and conv_baseline with a latent of 128 channels, more numbers
+// than the picture has: for restoration, where what is to be taken away may be as rich as the picture.
+//
 // The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of any size.
 #include "src/base/text.h"
 #include "src/model/family.h"
@@ -24,10 +27,11 @@ typedef struct numbers {
     bool spectral, pruned, threshold;
 } numbers;
 
-enum { LEVELS = 3, BLOCKS = 2, LATENT = 32, FACTOR = 4, HIERARCHICAL = 0, PRUNE, SOFT, CONV };
+enum { LEVELS = 3, BLOCKS = 2, LATENT = 32, WIDE = 128, FACTOR = 4 };
+enum { HIERARCHICAL = 0, PRUNE, SOFT, CONV, ZENITH_WIDE, CONV_WIDE };
 static const int64_t widths[LEVELS] = {32, 64, 128};
-static const numbers each[] = {
-    {true, false, false}, {true, true, false}, {true, true, true}, {false, false, false}};
+static const numbers each[] = {{true, false, false},  {true, true, false}, {true, true, true},
+                               {false, false, false}, {true, true, false}, {false, false, false}};
 
 static const zn_variant variants[] = {
     {"zenith_hierarchical", "ZenithHierarchicalAE: spectral tiles and depthwise convolutions",
@@ -38,6 +42,10 @@ static const zn_variant variants[] = {
      false, 1, 0, false, &each[SOFT]},
     {"conv_baseline", "ConvBaselineAE: ZenithHierarchicalAE's widths with 3x3 convolutions", LATENT,
      FACTOR, false, 1, 0, false, &each[CONV]},
+    {"zenith_wide", "zenith_prune with a latent of 128 channels, for restoration", WIDE, FACTOR,
+     false, 1, 0, false, &each[ZENITH_WIDE]},
+    {"conv_wide", "conv_baseline with a latent of 128 channels, for restoration", WIDE, FACTOR,
+     false, 1, 0, false, &each[CONV_WIDE]},
 };
 
 static bool has(const zn_weights *weights, unsigned parts, const char *tail)
@@ -47,14 +55,25 @@ static bool has(const zn_weights *weights, unsigned parts, const char *tail)
     return zn_weights_find(weights, name) != NULL;
 }
 
+// Whether the latent is that of the wide ones.
+static bool is_wide(const zn_weights *weights, unsigned parts)
+{
+    const bool encoder = parts & ZN_ENCODER;
+    const zn_file_tensor *latent = zn_weights_find(weights, encoder ? "encoder.latent.weight"
+                                                                    : "decoder.latent.weight");
+    const zn_shape *shape = &latent->shape;
+    return shape->rank == 4 && shape->dim[encoder ? 0 : 1] == WIDE;
+}
+
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
     *parts = (zn_weights_find(weights, "encoder.latent.weight") ? ZN_ENCODER : 0u) |
              (zn_weights_find(weights, "decoder.latent.weight") ? ZN_DECODER : 0u);
     if (!*parts) return 0;
-    if (has(weights, *parts, "level1.0.conv.0.weight")) return 1u << CONV;
+    const bool wide = is_wide(weights, *parts);
+    if (has(weights, *parts, "level1.0.conv.0.weight")) return 1u << (wide ? CONV_WIDE : CONV);
     if (has(weights, *parts, "level1.0.spectral.threshold")) return 1u << SOFT;
-    if (has(weights, *parts, "level1.0.score")) return 1u << PRUNE;
+    if (has(weights, *parts, "level1.0.score")) return 1u << (wide ? ZENITH_WIDE : PRUNE);
     return has(weights, *parts, "level1.0.eyes.weight") ? 1u << HIERARCHICAL : 0;
 }
 

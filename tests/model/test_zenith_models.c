@@ -20,9 +20,9 @@
 #include <string.h>
 
 enum { MOST = 256 };
-static const char *const names[] = {"zenith_vanilla",  "zenith_taesd",  "zenith_taesd_lite",
-                                    "zenith_spectral", "conv_baseline", "zenith_hierarchical",
-                                    "zenith_prune",    "zenith_soft"};
+static const char *const names[] = {
+    "zenith_vanilla",      "zenith_taesd", "zenith_taesd_lite", "zenith_spectral", "conv_baseline",
+    "zenith_hierarchical", "zenith_prune", "zenith_soft",       "zenith_wide",     "conv_wide"};
 
 static void *need(void *block)
 {
@@ -172,7 +172,8 @@ static void check_forward(const char *name, unsigned part, int64_t side)
                           count_op(&fused, &zn_op_zenith_block);
     const bool lite = strcmp(name, "zenith_taesd") == 0 || strcmp(name, "zenith_taesd_lite") == 0;
     const bool tiles = strcmp(name, "zenith_hierarchical") == 0 ||
-                       strcmp(name, "zenith_prune") == 0 || strcmp(name, "zenith_soft") == 0;
+                       strcmp(name, "zenith_prune") == 0 || strcmp(name, "zenith_soft") == 0 ||
+                       strcmp(name, "zenith_wide") == 0;
     if (blocks != (lite ? 3u : tiles ? 6u : 0u)) fail_msg("%s: %zu blocks are fused", name, blocks);
     const size_t count = elements(m.y), inputs = elements(m.x);
     float *x = need(zn_alloc(inputs * sizeof *x)), *plain = need(zn_alloc(count * sizeof *plain));
