@@ -6,9 +6,9 @@
     restore.py --photos DIR --choose DIR --held-out DIR [--out DIR] [--seconds 120] [--curve-seconds 90] [--seeds 1 2 3]
 
 Learning rates are chosen first, for each model, on the pictures of --choose; these short runs also tell what a step costs, so
-that every later run has as many steps as fit into its CPU seconds. Then each model is trained on each kind of spoiled crop
-(`data.corrupt`) as the autoencoder that it is (--parts autoencoder), where the difference is small enough also with its input
-added to its result (residual), and on the wavelet task with several seeds (convergence). Crops of --held-out judge. Runs stay in --out: what is there is not made again, so the script
+that every later run has as many steps as fit into its CPU seconds. Then models are trained on each kind of spoiled crop
+(`data.corrupt`): wide ones with their input added to their result (--parts residual), and the autoencoders as they are
+(autoencoder), these also on the wavelet task with several seeds (convergence). Crops of --held-out judge. Runs stay in --out: what is there is not made again, so the script
 can be stopped and started. Filters are judged on the very crops of the runs (the left side of their sample pictures), each with
 the parameter that is best for these crops. Prints Markdown tables, and writes the curves with --svg. Needs numpy and Pillow.
 """
@@ -25,10 +25,9 @@ from PIL import Image
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CROP, GAP = 128, 4  # GAP: white pixels of a sample picture
 TASKS = ("gaussian", "shot", "blur")
-SPARSE = ("shot", "blur")  # tasks whose difference is small: noise on every value does not fit through the latent
-PARTS = ("autoencoder", "residual", "convergence")
-RATES = (3e-4, 1e-3, 3e-3)
-CONVOLUTION = "conv_baseline"
+RATES = (1e-3, 3e-3)
+PRUNE, CONVOLUTION = AUTOENCODERS = ("zenith_prune", "conv_baseline")
+WIDE = ("zenith_wide", "conv_wide")  # whose latent holds as much as noise has, so that it can be taken away
 
 
 # --- runs
@@ -68,8 +67,9 @@ def train(options, name, *what, **more):
 
 def tune(options, model):
     """The better of the learning rates, and the CPU seconds of a step."""
-    runs = {rate: train(options, f"tune-{model}-{rate:g}", model, "haar", rate, options.tune_steps, pictures=options.choose)
-            for rate in RATES}
+    kind, residual = ("gaussian", True) if model in WIDE else ("haar", False)
+    runs = {rate: train(options, f"tune-{model}-{rate:g}", model, kind, rate, options.tune_steps, residual=residual,
+                        pictures=options.choose) for rate in RATES}
     best = min(runs, key=lambda rate: runs[rate]["mse"])
     for rate, run in runs.items():
         print(f"{model}, learning rate {rate:g}: MSE {run['mse']:.5f}, {run['seconds']:.0f} s", file=sys.stderr, flush=True)
@@ -166,21 +166,22 @@ def table(head, rows):
     print(flush=True)
 
 
-def restoration(options, tuned, kinds, residual):
-    """Runs by task: what each is, and what became of it."""
-    runs = {kind: [] for kind in kinds}
-    for kind in kinds:
-        for model in options.models:
-            rate, cost = tuned[model]
-            name = f"{kind}-{model}{'-residual' if residual else ''}"
-            run = train(options, name, model, kind, rate, round(options.seconds / cost), residual=residual)
-            runs[kind].append((model + (", its input added" if residual else ""), run))
-    return runs
+def restoration(options, models):
+    """Trains each model on each task."""
+    tuned = {model: tune(options, model) for model in models}
+    for kind in options.tasks:
+        for model, (rate, cost) in tuned.items():
+            train(options, f"{kind}-{model}", model, kind, rate, round(options.seconds / cost), residual=model in WIDE)
 
 
-def restoration_table(options, tasks):
+def restoration_table(options):
+    """Of the runs that are there."""
     shown = []
-    for kind, runs in tasks.items():
+    for kind in TASKS:
+        runs = [(model, train(options, f"{kind}-{model}")) for model in AUTOENCODERS + WIDE
+                if any((options.out / f"{kind}-{model}/weights").glob("*"))]
+        if not runs:
+            continue
         spoiled, filtered, name = best_filter(kind, crops_of(options, runs[0][1]["name"]))
         bar = {"gaussian": 0.6 * filtered, "shot": 0.5 * filtered, "blur": 0.5 * spoiled}[kind]
         shown.append((kind, "input", f"{spoiled:.5f}", "", ""))
@@ -190,17 +191,18 @@ def restoration_table(options, tasks):
     table(("task", "what", "MSE", "of the bar", "steps / CPU s"), shown)
 
 
-def convergence(options, tuned):
+def convergence(options):
+    tuned = {model: tune(options, model) for model in AUTOENCODERS}
     groups = {}
     for seed in options.seeds:
-        for model in options.models:
+        for model in AUTOENCODERS:
             rate, cost = tuned[model]
             run = train(options, f"haar-{model}-{seed}", model, "haar", rate, round(options.curve_seconds / cost), seed=seed)
             groups.setdefault(model, []).append(run)
-    for seed in options.seeds[:1] if "zenith_prune" in options.models else ():
-        rate, cost = tuned["zenith_prune"]
-        run = train(options, f"haar-zero-{seed}", "zenith_prune", "haar", rate, round(options.curve_seconds / cost), seed=seed, score=0)
-        groups["zenith_prune, scores begin at 0"] = [run]
+    rate, cost = tuned[PRUNE]
+    seed = options.seeds[0]
+    run = train(options, f"haar-zero-{seed}", PRUNE, "haar", rate, round(options.curve_seconds / cost), seed=seed, score=0)
+    groups[f"{PRUNE}, scores begin at 0"] = [run]
     rows = []
     for label, runs in groups.items():
         for seed, run in zip(options.seeds, runs):
@@ -253,31 +255,28 @@ def main():
     parser.add_argument("--photos", type=pathlib.Path, required=True, help="to train on")
     parser.add_argument("--choose", type=pathlib.Path, required=True, help="to choose learning rates by")
     parser.add_argument("--held-out", type=pathlib.Path, required=True, help="to judge by")
-    parser.add_argument("--models", nargs="+", default=["zenith_prune", CONVOLUTION], help=f"among them {CONVOLUTION}")
     parser.add_argument("--seconds", type=float, default=120, help="of CPU time for each restoration")
     parser.add_argument("--curve-seconds", type=float, default=90, help="of CPU time for each curve")
     parser.add_argument("--tune-steps", type=int, default=200, help="of each run that chooses a learning rate")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the curves")
     parser.add_argument("--crops", type=int, default=48, help="to judge by")
     parser.add_argument("--cache-mb", type=int, default=2000, help="of decoded photographs")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--parts", nargs="+", choices=("residual", "convergence", "autoencoder"),
+                        default=["residual", "convergence", "autoencoder"])
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--svg", type=pathlib.Path, help="file for the curves")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/restore")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    tuned = {model: tune(options, model) for model in options.models}
-    tasks = {kind: [] for kind in TASKS}
-    for part, kinds in (("autoencoder", options.tasks), ("residual", [kind for kind in options.tasks if kind in SPARSE])):
-        if part in options.parts:
-            for kind, runs in restoration(options, tuned, kinds, part == "residual").items():
-                tasks[kind] += runs
-    if any(tasks.values()):
-        restoration_table(options, {kind: runs for kind, runs in tasks.items() if runs})
+    if "residual" in options.parts:
+        restoration(options, WIDE)
     if "convergence" in options.parts:
-        groups = convergence(options, tuned)
+        groups = convergence(options)
         if options.svg:
             options.svg.write_text(svg(groups, "Wavelet task: MSE of held-out crops"))
+    if "autoencoder" in options.parts:
+        restoration(options, AUTOENCODERS)
+    restoration_table(options)
 
 
 if __name__ == "__main__":
