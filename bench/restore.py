@@ -34,15 +34,15 @@ WIDE = ("zenith_wide", "conv_wide")  # whose latent holds as much as noise has, 
 
 
 def config_of(options, name, model, kind, rate, steps, seed=1, residual=False, score=None, pictures=None):
-    """What a run is. Batches are small: so few seconds are better spent on many steps."""
+    """What a run is. A batch is one crop: so few seconds are better spent on many steps."""
     config = {
         "model": model, "part": "both", "init": {"seed": 100 * seed} | ({} if score is None else {"score": score}),
         "data": {"sources": [str(options.photos)], "crop": CROP, "flip": True, "seed": seed, "cache_mb": options.cache_mb,
                  "corrupt": {"kind": kind}},
         "validation": {"sources": [str(pictures or options.held_out)], "count": options.crops},
-        "validate_every": max(steps // 8, 1), "batch": 2, "steps": steps,
+        "validate_every": max(steps // 6, 1), "batch": 1, "steps": steps,
         "optimizer": {"lr": rate, "warmup": min(20, steps), "ema": 0}, "losses": [{"kind": "mse", "weight": 1}],
-        "dtype": "bf16", "threads": 1, "checkpoint_every": 200, "sample_every": steps, "samples": options.crops,
+        "dtype": "bf16", "threads": 1, "checkpoint_every": 500, "sample_every": steps, "samples": options.crops,
         "output": str(options.out / name)}
     return config | ({"residual": True} if residual else {})
 
@@ -257,7 +257,7 @@ def main():
     parser.add_argument("--held-out", type=pathlib.Path, required=True, help="to judge by")
     parser.add_argument("--seconds", type=float, default=120, help="of CPU time for each restoration")
     parser.add_argument("--curve-seconds", type=float, default=90, help="of CPU time for each curve")
-    parser.add_argument("--tune-steps", type=int, default=200, help="of each run that chooses a learning rate")
+    parser.add_argument("--tune-steps", type=int, default=300, help="of each run that chooses a learning rate")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the curves")
     parser.add_argument("--crops", type=int, default=48, help="to judge by")
     parser.add_argument("--cache-mb", type=int, default=2000, help="of decoded photographs")

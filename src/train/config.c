@@ -106,7 +106,7 @@ static const choice corruptions[] = {{"gaussian", ZN_CORRUPT_GAUSSIAN},
                                      {"haar", ZN_CORRUPT_HAAR},
                                      {NULL, 0}};
 
-static const double usual_score = 0.1;
+static const double usual_score = 1;
 static const double many = 1e15; // integers up to here are exact in a double
 
 static const field init_fields[] = {A_TEXT("weights", weights, false),

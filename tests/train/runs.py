@@ -379,11 +379,15 @@ def test_restore(options, folder):
     check(last["mse"] < 0.7 * first and last["mse"] == last["loss"], f"it does not learn: {last}")
     check(all(a < b for a, b in zip(seconds, seconds[1:])) and len(seconds) == 60, f"CPU seconds are {seconds}")
 
-    for kind in ("gaussian", "shot", "blur", "haar"):
+    models = {"gaussian": "zenith_wide", "shot": "conv_wide", "blur": "conv_baseline", "haar": "zenith_prune"}
+    for kind, model in models.items():
         for threads in (1, 3):
             train(options, small_config(folder, f"{kind}{threads}", steps=6, batch=5, threads=threads, recompute=threads == 3,
-                                        **network, **spoiled(kind)))
+                                        **network | {"model": model}, **spoiled(kind)))
         check(results_of(folder, f"{kind}1") == results_of(folder, f"{kind}3"), f"{kind}: threads change the weights")
+        for weights in (folder / f"{kind}1/weights").iterdir():
+            facts = json.loads(subprocess.run([options.zenith, "inspect", "--json", weights], capture_output=True, check=True).stdout)
+            check(facts["fits"] == [model], f"{weights.name}: {facts}")
     said = train(options, small_config(folder, "haar1", steps=6, batch=5, **network, **spoiled("haar", amount=0.2)), "--resume", code=1).stderr
     check("it has 'data.corrupt.amount = 0.29" in said, said)
     return check_resume(options, folder, **spoiled("gaussian"))
