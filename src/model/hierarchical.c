@@ -67,8 +67,11 @@ static bool is_wide(const zn_weights *weights, unsigned parts)
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
-    *parts = (zn_weights_find(weights, "encoder.latent.weight") ? ZN_ENCODER : 0u) |
-             (zn_weights_find(weights, "decoder.latent.weight") ? ZN_DECODER : 0u);
+    *parts = 0;
+    if (has(weights, ZN_ENCODER, "latent.weight") && has(weights, ZN_ENCODER, "stem.weight"))
+        *parts |= ZN_ENCODER;
+    if (has(weights, ZN_DECODER, "latent.weight") && has(weights, ZN_DECODER, "head.weight"))
+        *parts |= ZN_DECODER;
     if (!*parts) return 0;
     const bool wide = is_wide(weights, *parts);
     if (has(weights, *parts, "level1.0.conv.0.weight")) return 1u << (wide ? CONV_WIDE : CONV);

@@ -382,13 +382,13 @@ def test_restore(options, folder):
     models = {"gaussian": "zenith_wide", "shot": "conv_wide", "blur": "conv_baseline", "haar": "zenith_prune"}
     for kind, model in models.items():
         for threads in (1, 3):
-            train(options, small_config(folder, f"{kind}{threads}", steps=6, batch=5, threads=threads, recompute=threads == 3,
+            train(options, small_config(folder, f"{kind}{threads}", steps=5, batch=3, threads=threads, recompute=threads == 3,
                                         **network | {"model": model}, **spoiled(kind)))
         check(results_of(folder, f"{kind}1") == results_of(folder, f"{kind}3"), f"{kind}: threads change the weights")
         for weights in (folder / f"{kind}1/weights").iterdir():
             facts = json.loads(subprocess.run([options.zenith, "inspect", "--json", weights], capture_output=True, check=True).stdout)
             check(facts["fits"] == [model], f"{weights.name}: {facts}")
-    said = train(options, small_config(folder, "haar1", steps=6, batch=5, **network, **spoiled("haar", amount=0.2)), "--resume", code=1).stderr
+    said = train(options, small_config(folder, "haar1", steps=5, batch=3, **network, **spoiled("haar", amount=0.2)), "--resume", code=1).stderr
     check("it has 'data.corrupt.amount = 0.29" in said, said)
     return check_resume(options, folder, **spoiled("gaussian"))
 
