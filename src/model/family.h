@@ -57,6 +57,12 @@ typedef struct zn_family {
     // form.
     bool (*without_block)(const zn_variant *variant, unsigned part, const char *layout, int block,
                           char dst[ZN_LAYOUT_SIZE], int *last);
+
+    // Of a family whose blocks gate the frequencies of tiles: how many along each side the layout keeps;
+    // 0: this variant has no tiles. Where kept is not 0, the layout that keeps so many, into dst. The
+    // function is NULL where no variant has tiles.
+    int (*frequencies)(const zn_variant *variant, const char *layout, int kept,
+                       char dst[ZN_LAYOUT_SIZE]);
 } zn_family;
 
 #endif

@@ -14,11 +14,16 @@
 //     conv_baseline       relu(x + conv 3x3(relu(conv 3x3)))      conv 3x3 stride 2    nearest, conv 3x3
 //
 // The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of any size.
+//
+// Layouts of the first three: "4 of 8 frequencies" keeps the lowest 4 x 4 of each tile, in all blocks;
+// without one, all 8 x 8. Gates have the shape of all of them either way.
 #include "src/base/text.h"
 #include "src/model/family.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
+
+#include <string.h>
 
 typedef struct numbers {
     bool spectral, pruned, threshold;
@@ -49,13 +54,40 @@ static bool has(const zn_weights *weights, unsigned parts, const char *tail)
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
-    *parts = (zn_weights_find(weights, "encoder.latent.weight") ? ZN_ENCODER : 0u) |
-             (zn_weights_find(weights, "decoder.latent.weight") ? ZN_DECODER : 0u);
-    if (!*parts) return 0;
+    *parts = (has(weights, ZN_ENCODER, "stem.weight") ? ZN_ENCODER : 0u) |
+             (has(weights, ZN_DECODER, "head.weight") ? ZN_DECODER : 0u);
+    if (!*parts || !has(weights, *parts, "latent.weight")) return 0;
     if (has(weights, *parts, "level1.0.conv.0.weight")) return 1u << CONV;
     if (has(weights, *parts, "level1.0.spectral.threshold")) return 1u << SOFT;
     if (has(weights, *parts, "level1.0.score")) return 1u << PRUNE;
     return has(weights, *parts, "level1.0.eyes.weight") ? 1u << HIERARCHICAL : 0;
+}
+
+// --- layouts ------------------------------------------------------------------------------------
+
+static void write_layout(int kept, char dst[ZN_LAYOUT_SIZE])
+{
+    zn_text_format(dst, ZN_LAYOUT_SIZE, "%d of %d frequencies", kept, (int)ZN_NN_TILE);
+}
+
+// The frequencies that a layout keeps, a power of two; 0: it is none.
+static int read_layout(const char *layout)
+{
+    char text[ZN_LAYOUT_SIZE];
+    int kept = ZN_NN_TILE;
+    for (; layout && kept > 0; kept /= 2) {
+        write_layout(kept, text);
+        if (strcmp(layout, text) == 0) break;
+    }
+    return kept;
+}
+
+static int frequencies(const zn_variant *variant, const char *layout, int kept,
+                       char dst[ZN_LAYOUT_SIZE])
+{
+    const numbers *how = variant->numbers;
+    if (kept > 0) write_layout(kept, dst);
+    return how->spectral ? read_layout(layout) : 0;
 }
 
 // --- layers -------------------------------------------------------------------------------------
@@ -63,6 +95,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 typedef struct builder {
     const zn_scope *scope;
     const numbers *how;
+    int kept;
 } builder;
 
 static zn_node *conv(const builder *b, const char *name, zn_node *x, int64_t channels, int kernel,
@@ -88,7 +121,7 @@ static zn_node *conv_block(const builder *b, const char *name, zn_node *x)
 static zn_node *level(const builder *b, int number, zn_node *x)
 {
     for (int i = 0; i < BLOCKS; i++) {
-        const zn_nn_zenith_shape shape = {i % 2 == 1, b->how->threshold, b->how->pruned};
+        const zn_nn_zenith_shape shape = {i % 2 == 1, b->how->threshold, b->how->pruned, b->kept};
         char name[ZN_NAME_SIZE];
         zn_text_format(name, sizeof name, "level%d.%d", number, i);
         x = b->how->spectral ? zn_nn_zenith(b->scope, name, x, shape) : conv_block(b, name, x);
@@ -116,10 +149,22 @@ static zn_node *up(const builder *b, const char *name, zn_node *x, int64_t chann
     return zn_pixel_shuffle(graph, zn_scope_name(b->scope, name, ".pixels", full), x, 2);
 }
 
+static zn_node *refuse(zn_graph *graph, const char *layout)
+{
+    if (graph->status == ZENITH_OK)
+        graph->status = zn_fail(
+            graph->err, ZENITH_BAD_FILE,
+            "'%.60s' is no layout: \"4 of 8 frequencies\" is one, and so are 1, 2 "
+            "and 8 of them",
+            layout);
+    return NULL;
+}
+
 static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
 {
-    const builder b = {scope, variant->numbers};
+    const builder b = {scope, variant->numbers, read_layout(scope->layout)};
     char name[ZN_NAME_SIZE];
+    if (b.kept == 0) return refuse(scope->graph, scope->layout);
     if (part == ZN_ENCODER) {
         x = conv(&b, "stem", x, widths[0], 3, 1);
         for (int i = 0; i < LEVELS; i++) {
@@ -144,4 +189,5 @@ const zn_family zn_family_hierarchical = {
     .variants_count = sizeof variants / sizeof *variants,
     .probe = probe,
     .build = build,
+    .frequencies = frequencies,
 };

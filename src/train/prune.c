@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_BLOCKS = 64 }; // numbers of layers are below
 
@@ -123,6 +124,31 @@ static zenith_status drop_block(pruning *p, zn_error *err)
     ZN_TRY(zn_network_without_block(&p->networks[part], worst, &smaller, err));
     zn_network_free(&p->networks[part]);
     p->networks[part] = smaller;
+    return ZENITH_OK;
+}
+
+// --- frequencies --------------------------------------------------------------------------------
+
+// That a network keeps; where kept is not 0, the layout that keeps so many into dst.
+static int frequencies_of(const zn_network *network, int kept, char dst[ZN_LAYOUT_SIZE])
+{
+    const char *layout = *network->layout ? network->layout : NULL;
+    if (!network->family->frequencies) return 0;
+    return network->family->frequencies(network->variant, layout, kept, dst);
+}
+
+static zenith_status keep_frequencies(zn_network *network, int kept, zn_error *err)
+{
+    char layout[ZN_LAYOUT_SIZE];
+    const int before = frequencies_of(network, kept, layout);
+    if (before == 0)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "%s has no blocks that gate the frequencies of tiles (--frequencies)",
+                       network->variant->name);
+    if (before <= kept)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the %s keeps %d frequencies already",
+                       part_name(network->part), before);
+    memcpy(network->layout, layout, sizeof network->layout);
     return ZENITH_OK;
 }
 
@@ -306,6 +332,7 @@ static zenith_status count_network(const zn_network *network, zn_prune_count *ou
     for (size_t i = 0; i < network->count; i++) out->parameters += network->parameters[i].elements;
     ZN_TRY(zn_network_operations(network, &operations, err));
     out->operations += operations;
+    out->frequencies = (uint32_t)frequencies_of(network, 0, NULL);
     return ZENITH_OK;
 }
 
@@ -332,6 +359,9 @@ static zenith_status prune(pruning *p, zn_prune_report *report, zn_error *err)
         if (pruned(p, i)) ZN_TRY(count_network(&p->networks[i], &report->before, err));
     for (int n = 0; n < o->blocks; n++) ZN_TRY(drop_block(p, err));
     for (int i = 0; i < 2; i++)
+        if (pruned(p, i) && o->frequencies)
+            ZN_TRY(keep_frequencies(&p->networks[i], o->frequencies, err));
+    for (int i = 0; i < 2; i++)
         if (pruned(p, i)) ZN_TRY(zn_inner_layers_find(&p->networks[i], &p->layers[i], err));
     if (o->channels > 0) ZN_TRY(choose_channels(p, err));
     ZN_TRY(check_cancel(p, err));
@@ -347,10 +377,16 @@ static zenith_status check(const zn_prune_options *o, zn_error *err)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "the share of channels must be below 1, and the multiple and the batches at "
                        "least 1");
-    if (o->channels == 0 && o->blocks == 0)
+    if (o->channels == 0 && o->blocks == 0 && o->frequencies == 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "nothing is to be left out: say which share of the channels inside blocks "
-                       "stays (--channels), or how many blocks go (--blocks)");
+                       "stays (--channels), how many blocks go (--blocks), or which frequencies of "
+                       "tiles stay (--frequencies)");
+    if (o->frequencies != 0 && o->frequencies != 1 && o->frequencies != 2 && o->frequencies != 4)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "1, 2 or 4 frequencies can stay along each side of a tile, not %d: the "
+                       "smaller transforms have a power of two",
+                       o->frequencies);
     if (o->blocks > 0 && !o->model->family->without_block)
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s has a fixed number of blocks: only its channels can be pruned "

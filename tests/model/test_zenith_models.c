@@ -324,8 +324,8 @@ static void pruned_parts_are_the_masked_dense_run(void **state)
         all[i] = 1;
         some[i] = i % 3 == 0 || i % 5 == 1 ? 0.5f : -0.5f;
     }
-    for (int kind = 0; kind < 4; kind++) {
-        const zn_nn_zenith_shape shape = {kind & 1, kind & 2, true};
+    for (int kind = 0; kind < 8; kind++) {
+        const zn_nn_zenith_shape shape = {kind & 1, kind & 2, true, kind & 4};
         run_block(all, shape, x, dense);
         run_block(some, shape, x, pruned);
         for (int i = 0; i < VALUES; i++) {

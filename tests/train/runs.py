@@ -21,7 +21,7 @@
     prune       a network is pruned by a config's losses, blocks and channels, and trained further: over a kill, and
                 its weights are still pruned ones
     scores      rectangles of blocks are left out by a schedule while both parts are trained: as many as it says, over
-                two stops, and in the averaged weights the same
+                two stops, and in the averaged weights the same; then high frequencies of tiles go, and it is trained further
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -439,6 +439,14 @@ def test_scores(options, folder):
     train(options, twice, "--resume", "--steps", "30")
     train(options, twice, "--resume")
     check(results_of(folder, "once") == results_of(folder, "twice"), "a stop changes the weights")
+
+    facts = prune(options, folder / "once/ema", "-o", folder / "low", "--frequencies", "4", "--json")
+    check((facts["frequencies_before"], facts["frequencies"]) == (8, 4), f"{facts}")
+    check(facts["encoder"] and facts["decoder"] and facts["gflop"] < facts["gflop_before"], "both parts should be smaller")
+    train(options, small_config(folder, "tuned", **more | {"init": {"weights": str(folder / "low")}, "steps": 26}))
+    for part, key in (("encoder", "zenith.encoder"), ("decoder", "zenith.decoder")):
+        metadata, _ = shapes_of(folder / f"tuned/ema/zenith_prune_{part}.safetensors")
+        check(metadata[key] == "4 of 8 frequencies", f"{metadata}")
     other = train(options, small_config(folder, "taesd", prune={"target": 0.5, "end": 5}), code=1)
     check("taesd has none" in other.stderr, f"scores of TAESD: {other.stderr}")
     return 0
