@@ -440,7 +440,7 @@ def test_scores(options, folder):
     train(options, twice, "--resume")
     check(results_of(folder, "once") == results_of(folder, "twice"), "a stop changes the weights")
 
-    facts = prune(options, folder / "once/ema", "-o", folder / "low", "--frequencies", "4", "--json")
+    facts = prune(options, folder / "once/ema", "-m", "zenith_prune", "-o", folder / "low", "--frequencies", "4", "--json")
     check((facts["frequencies_before"], facts["frequencies"]) == (8, 4), f"{facts}")
     check(facts["encoder"] and facts["decoder"] and facts["gflop"] < facts["gflop_before"], "both parts should be smaller")
     train(options, small_config(folder, "tuned", **more | {"init": {"weights": str(folder / "low")}, "steps": 26}))
