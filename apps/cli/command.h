@@ -68,6 +68,7 @@ typedef struct cli_settings {
     // prune
     double channels;
     int blocks, multiple, frequencies, batches;
+    double still;
     const char *config;
     // pull
     const char *endpoint;

@@ -67,7 +67,8 @@ static bool prune(cli_session *session, cli_failure *failure)
                                         .config = settings->config,
                                         .batches = (uint32_t)settings->batches,
                                         .cancel = session->cancel,
-                                        .frequencies = (uint32_t)settings->frequencies};
+                                        .frequencies = (uint32_t)settings->frequencies,
+                                        .still = settings->still};
     if (!cli_session_model_at(session, settings->model, settings->inputs[0], 0, &model, failure))
         return false;
     zenith_status status = zenith_prune(session->context, model->model, &params, &info);
@@ -84,8 +85,10 @@ static int run(const cli_settings *settings)
         cli_say("where should the smaller model go? Give -o DIR");
         return CLI_USAGE;
     }
-    if (settings->channels == 0 && settings->blocks == 0 && settings->frequencies == 0) {
-        cli_say("what should be left out? Give --channels SHARE, --blocks N or --frequencies N");
+    if (settings->channels == 0 && settings->blocks == 0 && settings->frequencies == 0 &&
+        settings->still == 0) {
+        cli_say("what should be left out? Give --channels SHARE, --blocks N, --frequencies N or "
+                "--still CHANGE");
         return CLI_USAGE;
     }
     if (settings->blocks != 0 && settings->config == NULL) {
@@ -157,6 +160,13 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, frequencies),
      .choices = sides},
+    {.name = "still",
+     .argument = "CHANGE",
+     .help =
+         "leave blocks out where their map changes by less than this, such as 0.05: decided for "
+         "each picture, by cells of about 16x16 pixels; zenith_prune and zenith_soft",
+     .kind = CLI_SHARE,
+     .offset = offsetof(cli_settings, still)},
     {.name = "config",
      .argument = "FILE",
      .help = "a training config: its pictures and losses say what matters least. Without it the "

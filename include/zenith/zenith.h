@@ -393,7 +393,10 @@ typedef struct zenith_prune_params {
     const char *config;
     uint32_t batches;      // of the config's pictures that channels are judged by; 0: 16
     zenith_cancel *cancel; // seen between two measurements
-    uint32_t frequencies;  // along each side of a tile, that stay: 1, 2 or 4; 0: all do
+    uint32_t frequencies;  // along each side of a tile, that stay: 1, 2 or 4; 0: as before
+    // Of models with scores: cells of a block's map over which no channel changes by this are left out
+    // while it runs, picture by picture; 0.001 to 0.999; 0: as before.
+    double still;
 } zenith_prune_params;
 
 // Of the parts that were pruned, before and after. Operations are those for 512x512 pixels.

@@ -44,6 +44,7 @@ static zenith_status prune(zenith_context *context, const zenith_model *model,
                                       .blocks = (int)full.blocks,
                                       .multiple = full.multiple ? full.multiple : DEFAULT_MULTIPLE,
                                       .frequencies = (int)full.frequencies,
+                                      .still = full.still,
                                       .config = full.config,
                                       .batches = full.batches ? full.batches : DEFAULT_BATCHES,
                                       .threads = zn_executor_threads(context->executor) *

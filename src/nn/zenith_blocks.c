@@ -107,5 +107,8 @@ zn_node *zn_nn_zenith(const zn_scope *scope, const char *name, zn_node *x, zn_nn
         zn_node *score = zn_scope_parameter(scope, name, ".score", ZN_SHAPE(SCORES, SCORES));
         y = zn_tile_mask(graph, zn_scope_name(scope, name, ".mask", full), y, score);
     }
+    if (shape.pruned && shape.still > 0)
+        y = zn_still_mask(graph, zn_scope_name(scope, name, ".still", full), y, x,
+                          (zn_still_mask_attributes){SCORES, SCORES, shape.still});
     return zn_add(graph, zn_scope_name(scope, name, "", full), y, x);
 }

@@ -224,7 +224,7 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_still_mask_attributes all = {1, 1, 1e9f}, none = {1, 1, 0}, some = {2, 3, 3},
-                                      many = {2, 1, 3.5f};
+                                      many = {2, 1, 5.7f};
 #define SAMPLE(label, attribute, h, w, c)                                                          \
     {                                                                                              \
         .name = label, .inputs_count = 2, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},        \

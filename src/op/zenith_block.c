@@ -430,7 +430,7 @@ static double flops(const zn_node *node)
 static const zn_zenith_block_attributes all = {{8, 4, 8, false}, true, true, 0},
                                         least = {{8, 0, 8, false}, false, false, 0},
                                         masked = {{4, 0, 4, false}, false, true, 0},
-                                        quiet = {{8, 4, 4, false}, false, true, 3.5f};
+                                        quiet = {{8, 4, 4, false}, false, true, 5.8f};
 // clang-format off
 #define MAP(h, w, c)   {4, {1, h, w, c}}
 #define GATES(s, c)    {2, {(s) * (s), c}}

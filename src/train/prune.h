@@ -18,6 +18,9 @@
 // Frequencies: of models whose blocks gate the Walsh frequencies of tiles, each block keeps the lowest
 // along each side. Their layout says so, and blocks then compute a smaller transform of the means of
 // pixels; gates keep their shape, and those that are left out are not read.
+//
+// Still parts: of models with scores, cells of a block's map over which no channel changes by `still` are
+// left out, picture by picture. The layout says so.
 #ifndef ZN_TRAIN_PRUNE_H
 #define ZN_TRAIN_PRUNE_H
 
@@ -32,7 +35,8 @@ typedef struct zn_prune_options {
     double channels;    // share of the channels inside blocks that stays; 0: all do
     int blocks;         // to leave out
     int64_t multiple;   // of channels
-    int frequencies;    // along each side of a tile, that stay: 1, 2 or 4; 0: all do
+    int frequencies;    // along each side of a tile, that stay: 1, 2 or 4; 0: as before
+    double still;       // what changes by less is left out of each picture; 0: as before
     const char *config; // path of a training config; NULL: only the weights are looked at
     size_t batches;     // of the config, for channels
     int threads;        // where the config does not say

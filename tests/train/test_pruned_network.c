@@ -312,8 +312,15 @@ static void frequencies_again(void **state)
     assert_int_equal(report.before.frequencies, 2);
     options.frequencies = 3;
     assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
-    static const char *const wrong[] = {"3 of 8 frequencies", "64x3", "4 of 8",
-                                        "0 of 8 frequencies"};
+    static const char *const wrong[] = {"3 of 8 frequencies",
+                                        "64x3",
+                                        "4 of 8",
+                                        "0 of 8 frequencies",
+                                        "4,",
+                                        "4 of 8 frequencies, still below ",
+                                        "4 of 8 frequencies, still below -5/1000",
+                                        "4 of 8 frequencies, still below 1000/1000",
+                                        "4 of 8 frequencies, still below 4294967346/1000"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(o.network.layout, sizeof o.network.layout, "%s", wrong[i]);
         write("prune-wrong", &o.network, o.block);
@@ -322,6 +329,56 @@ static void frequencies_again(void **state)
         assert_int_equal(zn_model_open(&bad, &model, &err), ZENITH_BAD_FILE);
         assert_non_null(strstr(err.text, "is no layout"));
     }
+    close_golden(&o);
+}
+
+// What the layout says is read again, and kept when something else is pruned.
+static void still_parts(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_prune_report report;
+    opened o = {0};
+    invent(&o, "zenith_soft", ZN_DECODER);
+    write("prune-dense", &o.network, o.block);
+    const zn_model_request request = {.weights = file_of("prune-dense", &o.network)};
+    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    zn_prune_options options = {.model = o.model,
+                                .output = folder("prune-still"),
+                                .multiple = 1,
+                                .batches = 1,
+                                .still = 0.05};
+    zn_test_ok(zn_prune(&options, &report, &err), &err);
+    zn_model_unref(o.model);
+    const zn_model_request again = {.weights = file_of("prune-still", &o.network)};
+    zn_test_ok(zn_model_open(&again, &o.model, &err), &err);
+    assert_string_equal(zn_model_layout(o.model, ZN_DECODER),
+                        "8 of 8 frequencies, still below 50/1000");
+    options = (zn_prune_options){.model = o.model,
+                                 .output = folder("prune-again"),
+                                 .multiple = 1,
+                                 .batches = 1,
+                                 .frequencies = 4};
+    zn_test_ok(zn_prune(&options, &report, &err), &err);
+    zn_model_unref(o.model);
+    const zn_model_request both = {.weights = file_of("prune-again", &o.network)};
+    zn_test_ok(zn_model_open(&both, &o.model, &err), &err);
+    assert_string_equal(zn_model_layout(o.model, ZN_DECODER),
+                        "4 of 8 frequencies, still below 50/1000");
+    options.frequencies = 0, options.still = 1;
+    assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
+    close_golden(&o);
+
+    o = (opened){0};
+    err = (zn_error){0};
+    invent(&o, "zenith_hierarchical", ZN_DECODER);
+    write("prune-dense", &o.network, o.block);
+    const zn_model_request unscored = {.weights = file_of("prune-dense", &o.network)};
+    zn_test_ok(zn_model_open(&unscored, &o.model, &err), &err);
+    options = (zn_prune_options){
+        .model = o.model, .output = "prune-no", .multiple = 1, .batches = 1, .still = 0.05};
+    assert_int_equal(zn_prune(&options, &report, &err), ZENITH_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "has no scores"));
     close_golden(&o);
 }
 
@@ -437,10 +494,13 @@ static void disagreeing_widths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(channels_as_zeroed),  cmocka_unit_test(blocks_as_zeroed),
-        cmocka_unit_test(frequencies_as_shut), cmocka_unit_test(frequencies_again),
-        cmocka_unit_test(least_worth_go),      cmocka_unit_test(refusals),
-        cmocka_unit_test(disagreeing_widths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(channels_as_zeroed),
+                                       cmocka_unit_test(blocks_as_zeroed),
+                                       cmocka_unit_test(frequencies_as_shut),
+                                       cmocka_unit_test(frequencies_again),
+                                       cmocka_unit_test(still_parts),
+                                       cmocka_unit_test(least_worth_go),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(disagreeing_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
