@@ -357,7 +357,7 @@ static void still_parts_are_left_out(void **state)
     for (int i = 0; i < GRID * GRID; i++) scores[i] = i % 4 == 1 ? -1 : 1;
     for (int i = 0; i < WIDE_VALUES; i++) {
         const float busy = zn_random_normal(&random), level = (float)(i % CHANNELS);
-        x[i] = cell_of(i) % 3 == 0 ? level + 0.04f * (float)(i % 2) : busy;
+        x[i] = cell_of(i) % 3 == 0 ? level + 0.04f * (float)(i / CHANNELS % 2) : busy;
     }
     for (int kind = 0; kind < 4; kind++) {
         zn_nn_zenith_shape shape = {kind & 1, kind & 2, true, 0, 0};
