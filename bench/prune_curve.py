@@ -63,7 +63,8 @@ def tune(options, name, weights):
     config |= {"init": {"weights": str(weights)}, "steps": options.steps, "output": str(options.out / f"{name}-tuned")}
     path = options.out / f"{name}-tuned.json"
     path.write_text(json.dumps(config, indent=1) + "\n")
-    run(options, "train", path, "--resume", "--quiet")
+    if not file_of(options, options.out / f"{name}-tuned/weights").exists():  # written at the end of a run
+        run(options, "train", path, "--resume", "--quiet")
     ema = options.out / f"{name}-tuned/ema"
     folder = ema if ema.is_dir() else ema.with_name("weights")
     for other in pathlib.Path(weights).glob(f"{options.model}_*.safetensors"):  # the part that is not trained
