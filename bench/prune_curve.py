@@ -4,14 +4,14 @@
 """Speed against quality of a model pruned at several ratios, as a Markdown table.
 
     prune_curve.py --model zenith-sd-fast --weights DIR --pictures DIR [--config RUN.json] [--steps N] [--out DIR]
-                   [--channels 0.9 0.75 0.5] [--blocks 1 2]
+                   [--channels 0.9 0.75 0.5] [--blocks 1 2] [--together] [--prepare]
 
 Each point is pruned with `zenith prune`, and with --steps trained further for as many steps, as is the whole model (`zenith
-train`, the config's data and losses; its cosine ends at the last of them). Pruned weights, runs and results stay in --out: a point that is
-there is not made again, so the script can be stopped and started. Then `zenith bench` measures the time of the part that
-was pruned, one point after the other and --rounds times round, so that a slow minute does not hit one of them alone, and
-`zenith eval` the quality on --pictures. With --against another model
-makes the latents (or the pictures from them), so that one part alone is judged.
+train`, the config's data and losses; its cosine ends at the last of them). Then `zenith eval` measures the quality on
+--pictures; with --against another model makes the latents (or the pictures from them), so that one part alone is judged.
+Pruned weights, runs and qualities stay in --out: a point that is there is not made again, so the script can be stopped
+and started, and with --prepare it ends here. `zenith bench` measures the time of the part that was pruned, one point
+after the other and --rounds times round, so that a slow minute does not hit one of them alone.
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ def points_of(options):
     """Name of each point, and what `zenith prune` is asked for; the first is the model as it is."""
     points = {"whole": []}
     for blocks in [0, *options.blocks]:
-        for share in [None, *options.channels]:
+        for share in [None, *options.channels] if options.together or not blocks else [None]:
             asked = (["--blocks", blocks] if blocks else []) + (["--channels", share] if share else [])
             if asked:
                 points["-".join(str(word).strip("-") for word in asked)] = asked
@@ -63,7 +63,8 @@ def tune(options, name, weights):
     config |= {"init": {"weights": str(weights)}, "steps": options.steps, "output": str(options.out / f"{name}-tuned")}
     path = options.out / f"{name}-tuned.json"
     path.write_text(json.dumps(config, indent=1) + "\n")
-    run(options, "train", path, "--resume", "--quiet")
+    if not file_of(options, options.out / f"{name}-tuned/weights").exists():  # written at the end of a run
+        run(options, "train", path, "--resume", "--quiet")
     ema = options.out / f"{name}-tuned/ema"
     folder = ema if ema.is_dir() else ema.with_name("weights")
     for other in pathlib.Path(weights).glob(f"{options.model}_*.safetensors"):  # the part that is not trained
@@ -85,7 +86,10 @@ def milliseconds(options, weights):
     return facts[verb]["ms"]
 
 
-def quality(options, weights):
+def quality(options, name, weights):
+    kept = options.out / f"{name}-quality.json"
+    if kept.exists():
+        return json.loads(kept.read_text())
     other = []
     if options.against:
         weights = file_of(options, weights)
@@ -95,6 +99,7 @@ def quality(options, weights):
     if options.squeezenet:
         other += ["--squeezenet", options.squeezenet]
     facts = json.loads(run(options, "eval", "-m", options.model, "-w", weights, "-i", options.pictures, *other, "--json"))
+    kept.write_text(json.dumps(facts[options.model]) + "\n")
     return facts[options.model]
 
 
@@ -115,6 +120,8 @@ def main():
     parser.add_argument("--part", choices=("encoder", "decoder"), default="decoder")
     parser.add_argument("--channels", type=float, nargs="*", default=[0.9, 0.75, 0.6, 0.5], help="shares that stay")
     parser.add_argument("--blocks", type=int, nargs="*", default=[], help="numbers of blocks to leave out; needs --config")
+    parser.add_argument("--together", action="store_true", help="each of --blocks with each of --channels too")
+    parser.add_argument("--prepare", action="store_true", help="prune, train and judge, but measure no times")
     parser.add_argument("--multiple", type=int, default=32, help="of channels that a layer keeps")
     parser.add_argument("--config", type=pathlib.Path, help="a training config: says what matters least, and trains further")
     parser.add_argument("--steps", type=int, default=0, help="of training after pruning; 0: none")
@@ -137,6 +144,9 @@ def main():
     for name, asked in points_of(options).items():
         weights, facts = prune(options, name, asked)
         points[name] = (tune(options, name, weights) if options.steps else weights, facts)
+        quality(options, name, points[name][0])
+    if options.prepare:
+        return
     pruned = next(facts for _, facts in points.values() if facts)
     points["whole"] = (points["whole"][0], {key: pruned[f"{key}_before"] for key in ("blocks", "channels", "gflop")})
     times = {name: [] for name in points}
@@ -148,7 +158,7 @@ def main():
     print("| point | blocks | channels inside | GFLOP | ms | times as fast | PSNR | SSIM | GMSD | SqueezeNet | HF | mesh4 |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, (weights, facts) in points.items():
-        print(row(name, facts, times[name], times["whole"], quality(options, weights)), flush=True)
+        print(row(name, facts, times[name], times["whole"], quality(options, name, weights)), flush=True)
 
 
 if __name__ == "__main__":

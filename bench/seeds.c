@@ -248,7 +248,8 @@ static zn_node *pruned_blocks(seed_network *n, int64_t side, int64_t channels, z
     zn_node *x = zn_graph_input(&n->plain, "x",
                                 zn_desc_make(type, ZN_SHAPE(1, side, side, channels)));
     for (int i = 0; i < DEPTH; i++)
-        x = zn_nn_zenith(&n->scope, "block", x, (zn_nn_zenith_shape){i % 2, false, true});
+        x = zn_nn_zenith(&n->scope, "block", x,
+                         (zn_nn_zenith_shape){.shifted = i % 2, .pruned = true});
     return x;
 }
 

@@ -67,7 +67,8 @@ typedef struct cli_settings {
     int steps;
     // prune
     double channels;
-    int blocks, multiple, batches;
+    int blocks, multiple, frequencies, batches;
+    double still;
     const char *config;
     // pull
     const char *endpoint;

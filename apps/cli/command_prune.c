@@ -6,21 +6,36 @@
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
+#include <stdio.h>
+
 static const double giga = 1e9;
 
 static void report_json(const cli_settings *settings, const char *model,
                         const zenith_prune_info *info)
 {
-    cli_json_print(
-        json_pack("{s:o, s:o, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "input",
-                  cli_json_text(settings->inputs[0]), "output", cli_json_text(settings->output),
-                  "model", model, "encoder", (info->parts & ZENITH_ENCODER) != 0, "decoder",
-                  (info->parts & ZENITH_DECODER) != 0, "parameters_before",
-                  (json_int_t)info->parameters_before, "parameters", (json_int_t)info->parameters,
-                  "channels_before", (json_int_t)info->channels_before, "channels",
-                  (json_int_t)info->channels, "blocks_before", (json_int_t)info->blocks_before,
-                  "blocks", (json_int_t)info->blocks, "gflop_before",
-                  info->operations_before / giga, "gflop", info->operations / giga));
+    cli_json_print(json_pack(
+        "{s:o, s:o, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "input",
+        cli_json_text(settings->inputs[0]), "output", cli_json_text(settings->output), "model",
+        model, "encoder", (info->parts & ZENITH_ENCODER) != 0, "decoder",
+        (info->parts & ZENITH_DECODER) != 0, "parameters_before",
+        (json_int_t)info->parameters_before, "parameters", (json_int_t)info->parameters,
+        "channels_before", (json_int_t)info->channels_before, "channels",
+        (json_int_t)info->channels, "blocks_before", (json_int_t)info->blocks_before, "blocks",
+        (json_int_t)info->blocks, "frequencies_before", (json_int_t)info->frequencies_before,
+        "frequencies", (json_int_t)info->frequencies, "gflop_before",
+        info->operations_before / giga, "gflop", info->operations / giga));
+}
+
+// What there is to leave out: residual blocks and channels inside them, or frequencies of tiles.
+static void describe_parts(const zenith_prune_info *info, char *dst, size_t size)
+{
+    const unsigned side = info->frequencies, whole = info->frequencies_before;
+    if (whole > 0)
+        snprintf(dst, size, "%ux%u of %ux%u frequencies of each tile", side, side, whole, whole);
+    else
+        snprintf(dst, size, "%u of %u blocks, %llu of %llu channels inside them",
+                 (unsigned)info->blocks, (unsigned)info->blocks_before,
+                 (unsigned long long)info->channels, (unsigned long long)info->channels_before);
 }
 
 static void report(const cli_settings *settings, const char *model, const zenith_prune_info *info)
@@ -30,13 +45,12 @@ static void report(const cli_settings *settings, const char *model, const zenith
         return;
     }
     if (settings->quiet) return;
-    cli_say("%s -> %s, %s: %u of %u blocks, %llu of %llu channels inside them, %llu of %llu "
-            "parameters, %.2f of %.2f GFLOP at 512x512",
-            settings->inputs[0], settings->output, model, (unsigned)info->blocks,
-            (unsigned)info->blocks_before, (unsigned long long)info->channels,
-            (unsigned long long)info->channels_before, (unsigned long long)info->parameters,
-            (unsigned long long)info->parameters_before, info->operations / giga,
-            info->operations_before / giga);
+    char parts[160];
+    describe_parts(info, parts, sizeof parts);
+    cli_say("%s -> %s, %s: %s, %llu of %llu parameters, %.2f of %.2f GFLOP at 512x512",
+            settings->inputs[0], settings->output, model, parts,
+            (unsigned long long)info->parameters, (unsigned long long)info->parameters_before,
+            info->operations / giga, info->operations_before / giga);
 }
 
 static bool prune(cli_session *session, cli_failure *failure)
@@ -52,7 +66,9 @@ static bool prune(cli_session *session, cli_failure *failure)
                                         .multiple = (uint32_t)settings->multiple,
                                         .config = settings->config,
                                         .batches = (uint32_t)settings->batches,
-                                        .cancel = session->cancel};
+                                        .cancel = session->cancel,
+                                        .frequencies = (uint32_t)settings->frequencies,
+                                        .still = settings->still};
     if (!cli_session_model_at(session, settings->model, settings->inputs[0], 0, &model, failure))
         return false;
     zenith_status status = zenith_prune(session->context, model->model, &params, &info);
@@ -69,8 +85,10 @@ static int run(const cli_settings *settings)
         cli_say("where should the smaller model go? Give -o DIR");
         return CLI_USAGE;
     }
-    if (settings->channels == 0 && settings->blocks == 0) {
-        cli_say("what should be left out? Give --channels SHARE or --blocks N");
+    if (settings->channels == 0 && settings->blocks == 0 && settings->frequencies == 0 &&
+        settings->still == 0) {
+        cli_say("what should be left out? Give --channels SHARE, --blocks N, --frequencies N or "
+                "--still CHANGE");
         return CLI_USAGE;
     }
     if (settings->blocks != 0 && settings->config == NULL) {
@@ -91,6 +109,7 @@ static const cli_choice parts[] = {{"encoder", ZENITH_ENCODER},
                                    {"decoder", ZENITH_DECODER},
                                    {"both", ZENITH_ENCODER | ZENITH_DECODER},
                                    {NULL, 0}};
+static const cli_choice sides[] = {{"1", 1}, {"2", 2}, {"4", 4}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "output",
      .letter = 'o',
@@ -133,6 +152,21 @@ static const cli_option options[] = {
      .offset = offsetof(cli_settings, blocks),
      .min = 1,
      .max = 64},
+    {.name = "frequencies",
+     .argument = "1|2|4",
+     .help =
+         "keep the N x N lowest of the 8x8 Walsh frequencies of each tile; zenith_hierarchical, "
+         "zenith_prune and zenith_soft",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, frequencies),
+     .choices = sides},
+    {.name = "still",
+     .argument = "CHANGE",
+     .help =
+         "leave blocks out where their map changes by less than this, such as 0.05: decided for "
+         "each picture, by cells of about 16x16 pixels; zenith_prune and zenith_soft",
+     .kind = CLI_SHARE,
+     .offset = offsetof(cli_settings, still)},
     {.name = "config",
      .argument = "FILE",
      .help = "a training config: its pictures and losses say what matters least. Without it the "
@@ -162,9 +196,9 @@ const cli_command cli_command_prune = {
     .arguments = "PATH -o DIR [OPTIONS]",
     .summary = "make a smaller, faster model out of a trained one",
     .description =
-        "Leaves out what matters least, channels inside residual blocks or whole blocks, and "
-        "writes "
-        "what is left as a smaller model that all commands take. Its pictures are worse at first: "
+        "Leaves out what matters least, channels inside residual blocks, whole blocks, or high "
+        "frequencies of tiles, and writes what is left as a smaller model that all commands take. "
+        "Its pictures are worse at first: "
         "'zenith train' with \"init\": {\"weights\": DIR} trains it further. docs/TRAINING.md has "
         "more.",
     .groups = groups,

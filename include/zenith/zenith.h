@@ -393,6 +393,10 @@ typedef struct zenith_prune_params {
     const char *config;
     uint32_t batches;      // of the config's pictures that channels are judged by; 0: 16
     zenith_cancel *cancel; // seen between two measurements
+    uint32_t frequencies;  // along each side of a tile, that stay: 1, 2 or 4; 0: as before
+    // Of models with scores: cells of a block's map over which no channel changes by this are left out
+    // while it runs, picture by picture; 0.001 to 0.999; 0: as before.
+    double still;
 } zenith_prune_params;
 
 // Of the parts that were pruned, before and after. Operations are those for 512x512 pixels.
@@ -403,11 +407,13 @@ typedef struct zenith_prune_info {
     uint64_t channels_before, channels; // inside blocks
     uint32_t blocks_before, blocks;
     double operations_before, operations;
+    uint32_t frequencies_before, frequencies; // along each side of a tile; 0: there are no tiles
 } zenith_prune_info;
 
 // Writes a smaller model, as NAME_encoder.safetensors and NAME_decoder.safetensors in f32: without
-// the channels inside its residual blocks, or the blocks, that matter least. Its weights open like any others and can be trained further (init.weights). Parts that are
-// not pruned are written as they are. out may be NULL.
+// the channels inside its residual blocks, or the blocks, that matter least, or with the lowest frequencies
+// of its tiles alone. Its weights open like any others and can be trained further (init.weights). Parts
+// that are not pruned are written as they are. out may be NULL.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_prune(zenith_context *context,
                                                         const zenith_model *model,
                                                         const zenith_prune_params *params,

@@ -18,7 +18,9 @@ static void tell(const zn_prune_report *report, zenith_prune_info *out)
                                     .blocks_before = before->blocks,
                                     .blocks = after->blocks,
                                     .operations_before = before->operations,
-                                    .operations = after->operations};
+                                    .operations = after->operations,
+                                    .frequencies_before = before->frequencies,
+                                    .frequencies = after->frequencies};
     if (out) zn_info_copy(&info, sizeof info, out);
 }
 
@@ -31,14 +33,18 @@ static zenith_status prune(zenith_context *context, const zenith_model *model,
     ZN_TRY(zn_params_copy(params, &full, sizeof full, err));
     if (!model || !full.output)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the model or the output's path is NULL");
-    if (full.blocks > INT16_MAX || full.parts > (ZENITH_ENCODER | ZENITH_DECODER))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the parts are none, or so many blocks");
+    if (full.blocks > INT16_MAX || full.frequencies > INT16_MAX ||
+        full.parts > (ZENITH_ENCODER | ZENITH_DECODER))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the parts are none, or so many blocks or frequencies");
     const zn_prune_options options = {.model = model->inner,
                                       .output = full.output,
                                       .parts = full.parts,
                                       .channels = full.channels,
                                       .blocks = (int)full.blocks,
                                       .multiple = full.multiple ? full.multiple : DEFAULT_MULTIPLE,
+                                      .frequencies = (int)full.frequencies,
+                                      .still = full.still,
                                       .config = full.config,
                                       .batches = full.batches ? full.batches : DEFAULT_BATCHES,
                                       .threads = zn_executor_threads(context->executor) *

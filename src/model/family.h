@@ -27,6 +27,13 @@ typedef struct zn_variant {
     const void *numbers; // the family's own
 } zn_variant;
 
+// What is left out of tiles.
+enum { ZN_STILL_PARTS = 1000 };
+typedef struct zn_tile_layout {
+    int frequencies; // along each side, that are kept
+    int still;       // thousandths: where a map changes by less it is left out; 0: nowhere
+} zn_tile_layout;
+
 typedef struct zn_family {
     const char *name;
     const zn_variant *variants;
@@ -57,6 +64,12 @@ typedef struct zn_family {
     // form.
     bool (*without_block)(const zn_variant *variant, unsigned part, const char *layout, int block,
                           char dst[ZN_LAYOUT_SIZE], int *last);
+
+    // Of a family whose blocks work on tiles: what the layout says of them, and where something else is
+    // wanted, the layout that says so, into dst. False where the variant has no tiles, or cannot do that.
+    // The function is NULL where no variant has tiles.
+    bool (*tiles)(const zn_variant *variant, const char *layout, const zn_tile_layout *wanted,
+                  zn_tile_layout *now, char dst[ZN_LAYOUT_SIZE]);
 } zn_family;
 
 #endif

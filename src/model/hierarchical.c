@@ -17,11 +17,18 @@
 // than the picture has: for restoration, where what is to be taken away may be as rich as the picture.
 //
 // The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of any size.
+//
+// Layouts of the first three: "4 of 8 frequencies" keeps the lowest 4 x 4 of each tile, in all blocks;
+// without one, all 8 x 8. Gates have the shape of all of them either way. Those with scores can have
+// "8 of 8 frequencies, still below 50/1000": cells of a map that change by less than 0.05 are left out.
 #include "src/base/text.h"
 #include "src/model/family.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct numbers {
     bool spectral, pruned, threshold;
@@ -67,12 +74,9 @@ static bool is_wide(const zn_weights *weights, unsigned parts)
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
-    *parts = 0;
-    if (has(weights, ZN_ENCODER, "latent.weight") && has(weights, ZN_ENCODER, "stem.weight"))
-        *parts |= ZN_ENCODER;
-    if (has(weights, ZN_DECODER, "latent.weight") && has(weights, ZN_DECODER, "head.weight"))
-        *parts |= ZN_DECODER;
-    if (!*parts) return 0;
+    *parts = (has(weights, ZN_ENCODER, "stem.weight") ? ZN_ENCODER : 0u) |
+             (has(weights, ZN_DECODER, "head.weight") ? ZN_DECODER : 0u);
+    if (!*parts || !has(weights, *parts, "latent.weight")) return 0;
     const bool wide = is_wide(weights, *parts);
     if (has(weights, *parts, "level1.0.conv.0.weight")) return 1u << (wide ? CONV_WIDE : CONV);
     if (has(weights, *parts, "level1.0.spectral.threshold")) return 1u << SOFT;
@@ -80,11 +84,53 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
     return has(weights, *parts, "level1.0.eyes.weight") ? 1u << HIERARCHICAL : 0;
 }
 
+// --- layouts ------------------------------------------------------------------------------------
+
+static const char before_still[] = ", still below ";
+
+static void write_layout(const zn_tile_layout *tiles, char dst[ZN_LAYOUT_SIZE])
+{
+    size_t length = zn_text_format(dst, ZN_LAYOUT_SIZE, "%d of %d frequencies", tiles->frequencies,
+                                   (int)ZN_NN_TILE);
+    if (tiles->still > 0)
+        zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%d/%d", before_still, tiles->still,
+                       (int)ZN_STILL_PARTS);
+}
+
+// Only what write_layout writes; NULL is all frequencies.
+static bool read_layout(const numbers *how, const char *layout, zn_tile_layout *out)
+{
+    zn_tile_layout tiles = {.frequencies = ZN_NN_TILE};
+    char text[ZN_LAYOUT_SIZE];
+    if (!how->spectral) return !layout;
+    if (layout) {
+        tiles.frequencies = layout[0] - '0';
+        const char *at = strstr(layout, before_still);
+        if (at) tiles.still = (int)strtol(at + strlen(before_still), NULL, 10);
+        write_layout(&tiles, text);
+        if (strcmp(layout, text) != 0) return false;
+    }
+    *out = tiles;
+    const int kept = tiles.frequencies;
+    return (kept == 1 || kept == 2 || kept == 4 || kept == ZN_NN_TILE) &&
+           tiles.still < ZN_STILL_PARTS && (tiles.still == 0 || how->pruned);
+}
+
+static bool tiles(const zn_variant *variant, const char *layout, const zn_tile_layout *wanted,
+                  zn_tile_layout *now, char dst[ZN_LAYOUT_SIZE])
+{
+    const numbers *how = variant->numbers;
+    if (!how->spectral || !read_layout(how, layout, now)) return false;
+    if (wanted) write_layout(wanted, dst);
+    return !wanted || wanted->still == 0 || how->pruned;
+}
+
 // --- layers -------------------------------------------------------------------------------------
 
 typedef struct builder {
     const zn_scope *scope;
     const numbers *how;
+    zn_tile_layout tiles;
 } builder;
 
 static zn_node *conv(const builder *b, const char *name, zn_node *x, int64_t channels, int kernel,
@@ -110,7 +156,11 @@ static zn_node *conv_block(const builder *b, const char *name, zn_node *x)
 static zn_node *level(const builder *b, int number, zn_node *x)
 {
     for (int i = 0; i < BLOCKS; i++) {
-        const zn_nn_zenith_shape shape = {i % 2 == 1, b->how->threshold, b->how->pruned};
+        const zn_nn_zenith_shape shape = {.shifted = i % 2 == 1,
+                                          .threshold = b->how->threshold,
+                                          .pruned = b->how->pruned,
+                                          .kept = b->tiles.frequencies,
+                                          .still = (float)b->tiles.still / ZN_STILL_PARTS};
         char name[ZN_NAME_SIZE];
         zn_text_format(name, sizeof name, "level%d.%d", number, i);
         x = b->how->spectral ? zn_nn_zenith(b->scope, name, x, shape) : conv_block(b, name, x);
@@ -138,10 +188,23 @@ static zn_node *up(const builder *b, const char *name, zn_node *x, int64_t chann
     return zn_pixel_shuffle(graph, zn_scope_name(b->scope, name, ".pixels", full), x, 2);
 }
 
+static zn_node *refuse(zn_graph *graph, const char *layout)
+{
+    if (graph->status == ZENITH_OK)
+        graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
+                                "'%.60s' is no layout of this model: \"4 of 8 frequencies\" is one "
+                                "of those with tiles, or "
+                                "1, 2 or 8 of them, and \"4 of 8 frequencies, still below "
+                                "50/1000\" of those with scores",
+                                layout);
+    return NULL;
+}
+
 static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
 {
-    const builder b = {scope, variant->numbers};
+    builder b = {.scope = scope, .how = variant->numbers};
     char name[ZN_NAME_SIZE];
+    if (!read_layout(b.how, scope->layout, &b.tiles)) return refuse(scope->graph, scope->layout);
     if (part == ZN_ENCODER) {
         x = conv(&b, "stem", x, widths[0], 3, 1);
         for (int i = 0; i < LEVELS; i++) {
@@ -166,4 +229,5 @@ const zn_family zn_family_hierarchical = {
     .variants_count = sizeof variants / sizeof *variants,
     .probe = probe,
     .build = build,
+    .tiles = tiles,
 };

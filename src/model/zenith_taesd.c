@@ -56,8 +56,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
     const zn_file_tensor *stem = zn_weights_find(weights, "encoder.stem.weight");
     const zn_file_tensor *out = zn_weights_find(weights, "decoder.out.weight");
-    const bool other = zn_weights_find(weights, "encoder.latent.weight"); // hierarchical.c
-    const bool encoder = stem && !other && zn_weights_find(weights, "encoder.down2.weight");
+    const bool encoder = stem && zn_weights_find(weights, "encoder.out.weight");
     const bool decoder = out && zn_weights_find(weights, "decoder.up2.weight");
     *parts = (encoder ? ZN_ENCODER : 0u) | (decoder ? ZN_DECODER : 0u);
     if (!*parts) return 0;

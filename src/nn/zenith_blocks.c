@@ -6,7 +6,7 @@
 #include "src/nn/layers.h"
 #include "src/op/ops.h"
 
-enum { GROUPS = 4, TILE = 8, SCORES = 4 };
+enum { GROUPS = 4, SCORES = 4 };
 
 static int64_t side_of(const zn_node *x, int dimension)
 {
@@ -80,9 +80,10 @@ zn_node *zn_nn_zenith_lite(const zn_scope *scope, const char *name, zn_node *x, 
 static zn_node *spectral(const zn_scope *scope, const char *name, zn_node *x,
                          zn_nn_zenith_shape shape)
 {
-    const zn_shape gates = ZN_SHAPE(TILE * TILE, side_of(x, 3));
-    const zn_walsh_tile_attributes tile = {
-        .size = TILE, .shift = shape.shifted ? TILE / 2 : 0, .kept = TILE};
+    const zn_shape gates = ZN_SHAPE(ZN_NN_TILE * ZN_NN_TILE, side_of(x, 3));
+    const zn_walsh_tile_attributes tile = {.size = ZN_NN_TILE,
+                                           .shift = shape.shifted ? ZN_NN_TILE / 2 : 0,
+                                           .kept = shape.kept ? shape.kept : ZN_NN_TILE};
     char full[ZN_NAME_SIZE];
     zn_node *weight = zn_scope_parameter(scope, name, ".weight", gates), *threshold = NULL;
     if (shape.threshold) threshold = zn_scope_parameter(scope, name, ".threshold", gates);
@@ -106,5 +107,8 @@ zn_node *zn_nn_zenith(const zn_scope *scope, const char *name, zn_node *x, zn_nn
         zn_node *score = zn_scope_parameter(scope, name, ".score", ZN_SHAPE(SCORES, SCORES));
         y = zn_tile_mask(graph, zn_scope_name(scope, name, ".mask", full), y, score);
     }
+    if (shape.pruned && shape.still > 0)
+        y = zn_still_mask(graph, zn_scope_name(scope, name, ".still", full), y, x,
+                          (zn_still_mask_attributes){SCORES, SCORES, shape.still});
     return zn_add(graph, zn_scope_name(scope, name, "", full), y, x);
 }

@@ -24,12 +24,15 @@ zn_node *zn_nn_zenith_lite(const zn_scope *scope, const char *name, zn_node *x, 
 zn_node *zn_nn_spectral_linear(const zn_scope *scope, const char *name, zn_node *x,
                                int64_t channels);
 
-// x + mask(conv(relu(spectral(x) + eyes(x)))): NAME.spectral.weight [64, c] are gates of tiles of 8x8
+// x + masks(conv(relu(spectral(x) + eyes(x)))): NAME.spectral.weight [64, c] are gates of tiles of 8x8
 // pixels as 1 + weight; NAME.eyes.weight is a depthwise 3x3 convolution; NAME.mix a 1x1 one with bias.
+enum { ZN_NN_TILE = 8 };
 typedef struct zn_nn_zenith_shape {
     bool shifted;   // the grid of tiles by half a tile
     bool threshold; // NAME.spectral.threshold [64, c]: soft thresholds of coefficients
     bool pruned;    // NAME.score [4, 4]: rectangles of the map with a negative score stay x
+    int kept;    // lowest frequencies along each side of a tile; 0: all. Others' gates are not read
+    float still; // where pruned: cells that change by less stay x (zn_still_mask); 0: none
 } zn_nn_zenith_shape;
 zn_node *zn_nn_zenith(const zn_scope *scope, const char *name, zn_node *x,
                       zn_nn_zenith_shape shape);

@@ -60,6 +60,12 @@ typedef struct zn_permute_scale_attributes {
     bool back;
 } zn_permute_scale_attributes;
 
+// Cells of rows x columns rectangles (still_mask.h) are still where no channel changes by `below`.
+typedef struct zn_still_mask_attributes {
+    int64_t rows, columns;
+    float below;
+} zn_still_mask_attributes;
+
 typedef struct zn_tile_sums_attributes {
     int64_t rows, columns; // of rectangles
 } zn_tile_sums_attributes;
@@ -122,11 +128,12 @@ typedef struct zn_walsh_tile_attributes {
     bool plain;
 } zn_walsh_tile_attributes;
 
-// x + mask(conv(relu(walsh_tile(x) + depthwise(x)))). Inputs in this order: x, gate, threshold if
+// x + masks(conv(relu(walsh_tile(x) + depthwise(x)))). Inputs in this order: x, gate, threshold if
 // `threshold`, weight of the depthwise convolution, weight and bias of the 1x1 one, scores if `score`.
 typedef struct zn_zenith_block_attributes {
     zn_walsh_tile_attributes tile;
     bool threshold, score;
+    float still; // of still_mask behind the scores; 0: none
 } zn_zenith_block_attributes;
 
 typedef enum zn_walsh_tile_parameter {
@@ -193,6 +200,9 @@ zn_node *zn_permute_scale(zn_graph *graph, const char *name, zn_node *x, zn_node
                           int64_t size);
 // Zero where the score [rows, columns] of a pixel's rectangle is negative.
 zn_node *zn_tile_mask(zn_graph *graph, const char *name, zn_node *x, zn_node *scores);
+// y, but zero where x is still.
+zn_node *zn_still_mask(zn_graph *graph, const char *name, zn_node *y, zn_node *x,
+                       zn_still_mask_attributes attributes);
 zn_node *zn_max_pool(zn_graph *graph, const char *name, zn_node *x, int kernel, int stride);
 zn_node *zn_concat(zn_graph *graph, const char *name, zn_node *const *inputs, int count); // 1 .. 4
 zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsilon);

@@ -14,8 +14,6 @@
 
 #include "src/base/memory.h"
 
-#include <string.h>
-
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, 2, 2, err));
@@ -60,21 +58,14 @@ static void mask_row(const mask_lowering *l, int64_t y, const uint8_t *src, uint
 {
     const size_t from = l->pixel * zn_type_size(l->convert.from);
     const size_t to = l->pixel * zn_type_size(l->convert.to);
-    const bool same = l->convert.from == l->convert.to &&
-                      l->convert.from_scale == l->convert.to_scale;
     for (int64_t column = 0; column < l->grid.columns; column++) {
         const int64_t begin = zn_tile_grid_edge(column, l->grid.columns, l->width);
         const int64_t end = zn_tile_grid_edge(column + 1, l->grid.columns, l->width);
         const size_t count = (size_t)(end - begin);
         const int64_t score = y * l->grid.rows / l->height * l->grid.columns + column;
         if (count == 0) continue;
-        if (l->scores[score] < 0)
-            memset(dst + (size_t)begin * to, 0, count * to);
-        else if (same)
-            memcpy(dst + (size_t)begin * to, src + (size_t)begin * from, count * to);
-        else
-            l->convert.run(src + (size_t)begin * from, l->convert.from_scale,
-                           dst + (size_t)begin * to, l->convert.to_scale, count * l->pixel);
+        zn_tile_take(&l->convert, l->scores[score] < 0, src + (size_t)begin * from,
+                     dst + (size_t)begin * to, count * l->pixel);
     }
 }
 

@@ -160,5 +160,7 @@ void zn_walsh_tile_take(const zn_walsh_tile_attributes *a, const zn_tensor *map,
 
 double zn_walsh_tile_flops(const zn_walsh_tile_attributes *a)
 {
-    return 4.0 * zn_walsh_log2((size_t)a->size) + 2;
+    const unsigned pruned = zn_walsh_pruned(a);
+    const double each = 4.0 * zn_walsh_log2((size_t)a->size >> pruned) + 2; // of a kept value
+    return each / (1 << 2 * pruned) + (pruned > 0);                         // and the sums
 }

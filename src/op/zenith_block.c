@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ZenithBlock in one: x + mask(conv1x1(relu(walsh_tile(x) + depthwise(x)))).
+// A ZenithBlock in one: x + masks(conv1x1(relu(walsh_tile(x) + depthwise(x)))).
 //
 // It is computed rectangle by rectangle, those of the mask, or of some 32 x 32 pixels without one: the
 // values between the steps stay in the cache, and a rectangle whose score is negative is copied. Nothing
 // else of it is computed, so time falls with what is pruned; tiles over the edge between a rectangle that
 // is pruned and one that is not are computed for the latter alone. A rectangle's bits do not depend on the
-// others: pruned or not, what is left has the bits of the dense run.
+// others: pruned or not, what is left has the bits of the dense run. Where still parts of the map are left
+// out too, the rectangles are divided into still_mask's cells, and those that are still are copied.
 //
 // Fused when types are known, without gradients (they read the values in between).
 #include "src/base/memory.h"
@@ -17,7 +18,7 @@
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/row_lowering.h"
-#include "src/op/tile_grid.h"
+#include "src/op/still_mask.h"
 #include "src/op/walsh_tile_lowering.h"
 
 #include <string.h>
@@ -52,6 +53,11 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
     y = zn_relu(graph, name, y);
     y = zn_conv2d(graph, name, y, inputs[p.weight], inputs[p.bias], 1, 0);
     if (a->score) y = zn_tile_mask(graph, name, y, inputs[p.score]);
+    if (a->still > 0) {
+        const int64_t *grid = inputs[p.score]->desc.shape.dim;
+        y = zn_still_mask(graph, name, y, x,
+                          (zn_still_mask_attributes){grid[0], grid[1], a->still});
+    }
     return zn_add(graph, name, y, x);
 }
 
@@ -61,6 +67,9 @@ static zenith_status infer(zn_node *node, zn_error *err)
     ZN_TRY(zn_check_inputs(node, p.count, p.count, err));
     ZN_TRY(zn_check_map(node, X, err));
     ZN_TRY(zn_check_unscaled(node, X, err));
+    const zn_zenith_block_attributes *a = node->attributes;
+    if (a->still > 0 && !a->score)
+        return zn_fail(err, ZENITH_INTERNAL, "zenith_block has no grid of cells");
     zn_infer_like_input(node);
     return ZENITH_OK;
 }
@@ -69,19 +78,22 @@ static zenith_status infer(zn_node *node, zn_error *err)
 
 // clang-format off
 #define END     {NULL, {ZN_NONE}}
-#define SEEN    {"conv2d", {3, ZN_ANY, ZN_ANY, ZN_NONE}}, {"relu", {4, ZN_NONE}},                  \
-                {"add", {5, 6, ZN_NONE}}
+#define SEEN(i) {"conv2d", {i + 1, ZN_ANY, ZN_ANY, ZN_NONE}}, {"relu", {i + 2, ZN_NONE}},          \
+                {"add", {i + 3, i + 4, ZN_NONE}}
 #define LINEAR  {"walsh_tile", {ZN_ANY, ZN_ANY, ZN_NONE}}
 #define SOFT    {"walsh_tile", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}}
 #define EYES    {"depthwise_conv", {ZN_ANY, ZN_ANY, ZN_NONE}}
 #define SUM     {"add", {1, ZN_ANY, ZN_NONE}}
-#define MASK    {"tile_mask", {2, ZN_ANY, ZN_NONE}}
+#define MASK(i) {"tile_mask", {i + 1, ZN_ANY, ZN_NONE}}
+#define STILL   {"still_mask", {2, ZN_ANY, ZN_NONE}}
 #define MIXED   {"conv2d_fused", {1, ZN_ANY, ZN_ANY, ZN_ANY}}, {"relu", {2, ZN_NONE}},             \
                 {"add", {3, 4, ZN_NONE}}
 // clang-format on
 static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){SUM, MASK, SEEN, LINEAR, EYES, END},
-    (const zn_pattern[]){SUM, MASK, SEEN, SOFT, EYES, END},
+    (const zn_pattern[]){SUM, MASK(1), SEEN(2), LINEAR, EYES, END},
+    (const zn_pattern[]){SUM, MASK(1), SEEN(2), SOFT, EYES, END},
+    (const zn_pattern[]){SUM, STILL, MASK(2), SEEN(3), LINEAR, EYES, END},
+    (const zn_pattern[]){SUM, STILL, MASK(2), SEEN(3), SOFT, EYES, END},
     (const zn_pattern[]){MIXED, LINEAR, EYES, END}, // without a mask the sum was fused before
     (const zn_pattern[]){MIXED, SOFT, EYES, END},
 };
@@ -103,6 +115,14 @@ static bool is_plain(const zn_node *conv)
     return a->stride == 1 && a->bias && a->residual && !a->relu;
 }
 
+// Still parts of x itself, on the grid of the scores.
+static bool is_of_block(const zn_node *still, const zn_node *mask, const zn_node *x)
+{
+    const zn_still_mask_attributes *a = still->attributes;
+    const int64_t *grid = mask->inputs[1]->desc.shape.dim;
+    return still->inputs[1] == x && a->rows == grid[0] && a->columns == grid[1];
+}
+
 // The same x three times, everything in its type, a 1x1 convolution between equal channels.
 static bool accepts(const zn_match *match, const zn_cpu *cpu)
 {
@@ -114,6 +134,8 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
     const int64_t *weight = conv->inputs[1]->desc.shape.dim;
     (void)cpu;
     if (eyes->inputs[X] != x || match->any[match->any_count - 1] != x) return false;
+    const zn_node *still = matched(match, &zn_op_still_mask);
+    if (still && !is_of_block(still, matched(match, &zn_op_tile_mask), x)) return false;
     if (((const zn_depthwise_attributes *)eyes->attributes)->turned) return false;
     if (x->desc.shape.dim[0] != 1 || x->desc.scale != 1.0f || !is_plain(conv) || weight[2] != 1 ||
         weight[3] != 1 || weight[0] != weight[1] || x->desc.shape.dim[3] > ZN_GROUPED_INPUTS)
@@ -128,11 +150,12 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
 static zn_node *build(zn_graph *graph, const zn_match *match)
 {
     const zn_node *root = match->nodes[0], *tile = matched(match, &zn_op_walsh_tile);
-    const zn_zenith_block_attributes a = {
-        .tile = *(const zn_walsh_tile_attributes *)tile->attributes,
-        .threshold = tile->inputs_count == 3,
-        .score = matched(match, &zn_op_tile_mask) != NULL};
+    zn_zenith_block_attributes a = {.tile = *(const zn_walsh_tile_attributes *)tile->attributes,
+                                    .threshold = tile->inputs_count == 3,
+                                    .score = matched(match, &zn_op_tile_mask) != NULL};
     const places p = places_of(&a);
+    const zn_node *still = matched(match, &zn_op_still_mask);
+    if (still) a.still = ((const zn_still_mask_attributes *)still->attributes)->below;
     zn_node *inputs[MOST_INPUTS];
     // Nodes at ZN_ANY come depth first: x, gate, threshold, x, eyes, weight, bias, score, x.
     int next = 0;
@@ -157,13 +180,11 @@ typedef struct block_lowering {
     zn_grouped_product_fn *product;
     zn_grouped_product_args mix;
     const float *scores; // NULL: nothing is pruned
-    zn_tile_grid grid;
-    size_t seen_bytes, zero_bytes, part_bytes, parts;
+    zn_tile_grid grid;   // of the scores, or divided into cells
+    zn_tile_grid of_scores;
+    zn_stillness stillness;
+    size_t seen_bytes, zero_bytes, tile_bytes, part_bytes, parts;
 } block_lowering;
-
-typedef struct rectangle {
-    int64_t top, bottom, left, right;
-} rectangle;
 
 // The call of one part, and its scratch: values before the mixing, a row of zeros, the tile's own.
 typedef struct job {
@@ -176,7 +197,8 @@ typedef struct work {
     const uint8_t *x;
     uint8_t *y, *seen, *zeros;
     zn_walsh_tiling tiling;
-    rectangle at;
+    zn_tile_area at;
+    float *range; // of still_mask
     size_t pixel; // bytes
 } work;
 
@@ -262,16 +284,23 @@ static void copy_rectangle(const work *w)
     }
 }
 
+static bool is_left_out(const work *w)
+{
+    const block_lowering *l = w->lowering;
+    const zn_tile_area *at = &w->at;
+    const int64_t index = l->scores ? zn_tile_grid_at(&l->of_scores, at->top, at->left) : 0;
+    if (l->scores && l->scores[index] < 0) return true;
+    if (l->stillness.below == 0) return false;
+    const size_t line = (size_t)l->grid.width * w->pixel;
+    return zn_is_still(&l->stillness, w->x + (size_t)at->top * line + (size_t)at->left * w->pixel,
+                       line, at->bottom - at->top, at->right - at->left, w->range);
+}
+
 static void run_rectangle(work *w, int64_t index)
 {
-    const zn_tile_grid *grid = &w->lowering->grid;
-    const int64_t row = index / grid->columns, column = index % grid->columns;
-    w->at = (rectangle){zn_tile_grid_edge(row, grid->rows, grid->height),
-                        zn_tile_grid_edge(row + 1, grid->rows, grid->height),
-                        zn_tile_grid_edge(column, grid->columns, grid->width),
-                        zn_tile_grid_edge(column + 1, grid->columns, grid->width)};
+    w->at = zn_tile_grid_area(&w->lowering->grid, index);
     if (w->at.top == w->at.bottom || w->at.left == w->at.right) return;
-    if (w->lowering->scores && w->lowering->scores[index] < 0) {
+    if (is_left_out(w)) {
         copy_rectangle(w);
         return;
     }
@@ -294,6 +323,7 @@ static void run_part(void *arg, size_t begin, size_t end)
                   .tiling = zn_walsh_factors_get(&l->factors, j->call, NULL),
                   .pixel = (size_t)l->eyes.channels * zn_type_size(l->eyes.src_type)};
         w.tiling.scratch = (float *)(void *)(scratch + l->seen_bytes + l->zero_bytes);
+        w.range = (float *)(void *)((uint8_t *)w.tiling.scratch + l->tile_bytes);
         memset(w.zeros, 0, l->zero_bytes);
         for (size_t i = part; i < (size_t)(l->grid.rows * l->grid.columns); i += l->parts)
             run_rectangle(&w, (int64_t)i);
@@ -314,15 +344,17 @@ static void lowering_free(zn_lowering *base)
     zn_free(base);
 }
 
-// Room for the largest rectangle, a row of zeros as wide with a pixel on each side, and a tile.
+// Room for the largest rectangle, a row of zeros as wide with a pixel on each side, a tile, and what
+// tells still rectangles.
 static void measure(block_lowering *l, size_t pixel, int tile)
 {
     const int64_t high = l->grid.height / l->grid.rows + 1,
                   wide = l->grid.width / l->grid.columns + 1;
     l->seen_bytes = zn_round_up((size_t)(high * wide) * pixel, ZN_ALIGN);
     l->zero_bytes = zn_round_up((size_t)(wide + 2) * pixel, ZN_ALIGN);
-    l->part_bytes = l->seen_bytes + l->zero_bytes +
-                    zn_round_up(zn_walsh_tile_scratch(tile) * sizeof(float), ZN_ALIGN);
+    l->tile_bytes = zn_round_up(zn_walsh_tile_scratch(tile) * sizeof(float), ZN_ALIGN);
+    l->part_bytes = l->seen_bytes + l->zero_bytes + l->tile_bytes;
+    if (l->stillness.below > 0) l->part_bytes += zn_stillness_scratch(&l->stillness, wide);
     l->base.scratch_bytes = l->part_bytes * l->parts;
 }
 
@@ -361,7 +393,9 @@ static zenith_status prepare(block_lowering *l, const zn_lowering_request *reque
         ZN_TRY(zn_pack_vector(request->packs, &node->inputs[p.score]->constant, &scores, err));
     l->mix.bias = bias;
     l->scores = scores;
-    l->grid = zn_tile_grid_of(a->score ? &node->inputs[p.score]->desc.shape : &whole, dim);
+    l->of_scores = zn_tile_grid_of(a->score ? &node->inputs[p.score]->desc.shape : &whole, dim);
+    l->grid = a->still > 0 ? zn_still_cells(&l->of_scores) : l->of_scores;
+    if (a->still > 0) ZN_TRY(zn_stillness_make(request->cpu.isa, x, a->still, &l->stillness, err));
     l->parts = (size_t)request->threads;
     measure(l, (size_t)dim[3] * zn_type_size(x->type), a->tile.size);
     return ZENITH_OK;
@@ -393,9 +427,10 @@ static double flops(const zn_node *node)
            (zn_walsh_tile_flops(&a->tile) + 2 * ZN_DEPTHWISE_TAPS + 2 * (double)dim[3] + 3);
 }
 
-static const zn_zenith_block_attributes all = {{8, 4, 8, false}, true, true},
-                                        least = {{8, 0, 8, false}, false, false},
-                                        masked = {{4, 0, 4, false}, false, true};
+static const zn_zenith_block_attributes all = {{8, 4, 8, false}, true, true, 0},
+                                        least = {{8, 0, 8, false}, false, false, 0},
+                                        masked = {{4, 0, 4, false}, false, true, 0},
+                                        quiet = {{8, 4, 4, false}, false, true, 5.8f};
 // clang-format off
 #define MAP(h, w, c)   {4, {1, h, w, c}}
 #define GATES(s, c)    {2, {(s) * (s), c}}
@@ -417,6 +452,11 @@ static const zn_op_sample samples[] = {
      .inputs = {MAP(40, 37, 32), GATES(8, 32), GATES(8, 32), MIXING(32), {2, {4, 4}}},
      .parameters = 0x7e,
      .attributes = &all},
+    {.name = "quiet",
+     .inputs_count = 6,
+     .inputs = {MAP(66, 37, 1), GATES(8, 1), MIXING(1), {2, {2, 2}}},
+     .parameters = 0x3e,
+     .attributes = &quiet},
 };
 
 const zn_op zn_op_zenith_block = {

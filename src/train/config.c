@@ -150,6 +150,9 @@ static const field discriminator_fields[] = {
     A_NUMBER("lr", discriminator.lr, 0, 1000),
     AN_INTEGER("start", discriminator.start, 0, 1e12, false),
     AN_INTEGER("width", discriminator.width, 1, 1024, false), END};
+static const field prune_fields[] = {A_NUMBER("target", prune.target, 0, 0.99),
+                                     AN_INTEGER("begin", prune.begin, 0, 1e12, false),
+                                     AN_INTEGER("end", prune.end, 1, 1e12, true), END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                AN_OBJECT("init", init_fields, false),
@@ -162,6 +165,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_INTEGER("steps", steps, 1, 1e12, true),
                                AN_OBJECT("optimizer", optimizer_fields, false),
                                AN_OBJECT("discriminator", discriminator_fields, false),
+                               AN_OBJECT("prune", prune_fields, false),
                                {"losses", LOSSES, 0, 0, 0, true, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
@@ -425,6 +429,17 @@ static zenith_status check_corruption(zn_train_config *c, zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status check_prune(const zn_train_config *c, zn_error *err)
+{
+    if (!zn_json_has(c->document, "prune")) return ZENITH_OK;
+    if (c->prune.target == 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"prune.target\" must say which share is left out, such as 0.5");
+    if (c->prune.begin < c->prune.end && c->prune.end <= c->steps) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "\"prune.begin\" must be below \"prune.end\", and that not above \"steps\"");
+}
+
 // What no single key can say.
 static zenith_status check(const zn_train_config *c, zn_error *err)
 {
@@ -460,6 +475,7 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
     if (status == ZENITH_OK) status = check_corruption(c, err);
     if (status == ZENITH_OK) status = check_scale(c, err);
     if (status == ZENITH_OK) status = check_discriminator(c, err);
+    if (status == ZENITH_OK) status = check_prune(c, err);
     if (status != ZENITH_OK) zn_error_prefix(err, where);
     return status;
 }
@@ -569,6 +585,14 @@ static void put_losses(writing *w, const zn_train_config *c)
     put_integer(w, "discriminator.width", c->discriminator.width);
 }
 
+static void put_prune(writing *w, const zn_train_prune *p)
+{
+    if (p->target == 0) return;
+    put_number(w, "prune.target", p->target);
+    put_integer(w, "prune.begin", p->begin);
+    put_integer(w, "prune.end", p->end);
+}
+
 zenith_status zn_train_config_identity(const zn_train_config *c, const char *frozen,
                                        const char *squeezenet, char **out, zn_error *err)
 {
@@ -588,6 +612,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put_integer(&w, "steps", c->steps);
     put_optimizer(&w, &c->optimizer);
     put_losses(&w, c);
+    put_prune(&w, &c->prune);
     put(&w, "dtype", zn_type_name((zn_type)c->dtype));
     if (frozen) put(&w, "frozen.sha256", frozen);
     if (squeezenet) put(&w, "squeezenet.sha256", squeezenet);

@@ -62,6 +62,13 @@ typedef struct zn_train_discriminator {
     int64_t width; // channels of the first layer
 } zn_train_discriminator;
 
+// Of models whose blocks have scores (score_schedule.h): which share of them is left out in the end, and
+// the steps over which it rises from none.
+typedef struct zn_train_prune {
+    double target; // 0: there is no schedule
+    int64_t begin, end;
+} zn_train_prune;
+
 typedef struct zn_train_data {
     const char *sources[ZN_TRAIN_SOURCES];
     size_t sources_count;
@@ -100,6 +107,7 @@ typedef struct zn_train_config {
     zn_train_loss losses[ZN_TRAIN_LOSSES];
     size_t losses_count;
     zn_train_discriminator discriminator;
+    zn_train_prune prune;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int64_t threads;
     bool residual;  // the result is the decoder's picture plus what the encoder saw

@@ -14,6 +14,13 @@
 //   - with a training config: the square of the loss's derivative by a factor on the channel, which
 //     is the sum of w dL/dw over its outgoing weights (Molchanov et al., arXiv 1906.10771), summed
 //     over batches.
+//
+// Frequencies: of models whose blocks gate the Walsh frequencies of tiles, each block keeps the lowest
+// along each side. Their layout says so, and blocks then compute a smaller transform of the means of
+// pixels; gates keep their shape, and those that are left out are not read.
+//
+// Still parts: of models with scores, cells of a block's map over which no channel changes by `still` are
+// left out, picture by picture. The layout says so.
 #ifndef ZN_TRAIN_PRUNE_H
 #define ZN_TRAIN_PRUNE_H
 
@@ -28,6 +35,8 @@ typedef struct zn_prune_options {
     double channels;    // share of the channels inside blocks that stays; 0: all do
     int blocks;         // to leave out
     int64_t multiple;   // of channels
+    int frequencies;    // along each side of a tile, that stay: 1, 2 or 4; 0: as before
+    double still;       // what changes by less is left out of each picture; 0: as before
     const char *config; // path of a training config; NULL: only the weights are looked at
     size_t batches;     // of the config, for channels
     int threads;        // where the config does not say
@@ -39,7 +48,7 @@ typedef struct zn_prune_options {
 // Of the parts that were pruned; operations for a picture of 512x512.
 typedef struct zn_prune_count {
     uint64_t parameters, channels;
-    uint32_t blocks;
+    uint32_t blocks, frequencies; // the latter along each side of a tile; 0: there are no tiles
     double operations;
 } zn_prune_count;
 

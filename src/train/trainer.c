@@ -13,6 +13,7 @@
 #include "src/train/plot.h"
 #include "src/train/ranks.h"
 #include "src/train/sample_grid.h"
+#include "src/train/score_schedule.h"
 #include "src/train/squeezenet_loss.h"
 #include "src/train/training_log.h"
 
@@ -34,6 +35,7 @@ typedef struct trainer {
     zn_train_networks networks;
     zn_executor *executor;
     zn_optimizer optimizer;
+    zn_score_schedule scores;
     zn_train_graph graphs[2];
     zn_batch_runner *runner;
     zn_data *data;
@@ -527,7 +529,9 @@ static zenith_status train_step(trainer *t, zn_step_facts *facts, zn_error *err)
     ZN_TRY(accumulate(t, facts, err));
     ZN_TRY(sum_ranks(t, facts, err));
     ZN_TRY(check_loss(t, facts, err));
+    zn_score_schedule_hold(&t->scores, o);
     ZN_TRY(zn_optimizer_step(o, 1.0f / (float)all, err));
+    if (!o->overflowed) facts->pruned = zn_score_schedule_apply(&t->scores, o);
     zn_batch_runner_changed(t->runner, o->weights, o->count * sizeof *o->weights);
     double seconds = zn_clock_seconds() - begin;
     t->step_seconds = t->step_seconds > 0 ? 0.9 * t->step_seconds + 0.1 * seconds : seconds;
@@ -695,6 +699,8 @@ static zenith_status open(trainer *t, zn_error *err)
     ZN_TRY(open_identity(t, err));
     ZN_TRY(open_executor(t, threads > 0 ? threads : 1, err));
     ZN_TRY(open_optimizer(t, err));
+    ZN_TRY(
+        zn_score_schedule_create(&t->config.prune, t->trained, t->trained_count, &t->scores, err));
     ZN_TRY(open_data(t, err));
     ZN_TRY(open_runner(t, err));
     return open_output(t, err);
@@ -706,6 +712,7 @@ static void release(trainer *t, bool well)
     zn_batch_runner_free(t->runner);
     for (int i = 0; i < 2; i++) zn_train_graph_free(&t->graphs[i]);
     zn_data_free(t->data);
+    zn_score_schedule_free(&t->scores);
     zn_optimizer_free(&t->optimizer);
     zn_executor_free(t->executor);
     for (int i = 0; i < 3; i++) zn_network_free(&t->trained[i]);

@@ -181,6 +181,7 @@ zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *
     put_number(&l, ",\"cpu_seconds\":", facts->cpu_seconds);
     if (facts->loss_scale > 0) put_scale(&l, facts);
     if (zn_train_find_loss(config, ZN_LOSS_ADVERSARIAL)) put_discriminator(&l, facts);
+    if (config->prune.target > 0) put_number(&l, ",\"pruned\":", facts->pruned);
     ZN_TRY(write_line(log, &l, err));
     return remember(&log->steps, (zn_history_point){facts->step, facts->loss, facts->psnr}, err);
 }

@@ -8,6 +8,7 @@
 //
 //     {"step":1,"loss":0.0712,"losses":{"l1":0.0712},"psnr":19.4,"lr":0.0001,"norm":0.8, ...}
 //     {"step":1, ... ,"discriminator":{"loss":1.98,"norm":0.4}}         with an adversarial loss
+//     {"step":1, ... ,"pruned":0.25}                                    with "prune"
 //     {"step":100,"validation":{"loss":0.05,"psnr":21.7,"mse":0.0068}}
 //     {"step":100,"skipped":"photos/broken.jpg","reason":"..."}
 //     {"step":7,"overflow":true,"loss_scale":32768,"overflows":1}
@@ -42,6 +43,7 @@ typedef struct zn_step_facts {
     double loss_scale;  // of f16; 0: none
     uint64_t overflows; // of the run so far
     double discriminator, discriminator_norm; // its loss and the norm of its gradient
+    double pruned;                            // share that the schedule of scores leaves out
 } zn_step_facts;
 
 // Keeps the lines up to step `kept` (0: none).

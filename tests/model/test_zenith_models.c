@@ -295,7 +295,8 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
     return zn_graph_parameter(graph, name, (zn_tensor){zn_desc_make(ZN_F32, *shape), mine});
 }
 
-static void run_block(const float *scores, zn_nn_zenith_shape shape, const float *x, float *y)
+static void run_block(const float *scores, zn_nn_zenith_shape shape, int64_t side, const float *x,
+                      float *y)
 {
     zn_error err = {0};
     zn_graph graph, fused;
@@ -304,7 +305,7 @@ static void run_block(const float *scores, zn_nn_zenith_shape shape, const float
     const zn_scope scope = {
         .graph = &graph, .parameter = invent, .cookie = (void *)(uintptr_t)scores, .prefix = ""};
     zn_node *in = zn_graph_input(&graph, "x",
-                                 zn_desc_make(ZN_F32, ZN_SHAPE(1, SIDE, SIDE, CHANNELS)));
+                                 zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, CHANNELS)));
     zn_node *out = zn_nn_zenith(&scope, "block", in, shape);
     if (out) zn_graph_output(&graph, out);
     zn_test_ok(zn_graph_finish(&graph), &err);
@@ -326,16 +327,55 @@ static void pruned_parts_are_the_masked_dense_run(void **state)
         all[i] = 1;
         some[i] = i % 3 == 0 || i % 5 == 1 ? 0.5f : -0.5f;
     }
-    for (int kind = 0; kind < 4; kind++) {
-        const zn_nn_zenith_shape shape = {kind & 1, kind & 2, true};
-        run_block(all, shape, x, dense);
-        run_block(some, shape, x, pruned);
+    for (int kind = 0; kind < 8; kind++) {
+        const zn_nn_zenith_shape shape = {kind & 1, kind & 2, true, kind & 4, 0};
+        run_block(all, shape, SIDE, x, dense);
+        run_block(some, shape, SIDE, x, pruned);
         for (int i = 0; i < VALUES; i++) {
             const int pixel = i / CHANNELS;
             const int group = pixel / SIDE * GRID / SIDE * GRID + pixel % SIDE * GRID / SIDE;
             const float want = some[group] < 0 ? x[i] : dense[i];
             if (memcmp(&pruned[i], &want, sizeof want) != 0)
                 fail_msg("kind %d, value %d: %g, not %g", kind, i, (double)pruned[i], (double)want);
+        }
+    }
+}
+
+// Cells of 16 pixels, two along each side of a rectangle: in every third the map hardly changes.
+enum { WIDE = 128, CELLS = 8, WIDE_VALUES = WIDE * WIDE * CHANNELS };
+
+static int cell_of(int value)
+{
+    const int pixel = value / CHANNELS;
+    return pixel / WIDE / 16 * CELLS + pixel % WIDE / 16;
+}
+
+static void still_parts_are_left_out(void **state)
+{
+    (void)state;
+    static float x[WIDE_VALUES], dense[WIDE_VALUES], seen[WIDE_VALUES];
+    float scores[GRID * GRID];
+    zn_random random = {.seed = 12};
+    for (int i = 0; i < GRID * GRID; i++) scores[i] = i % 4 == 1 ? -1 : 1;
+    for (int i = 0; i < WIDE_VALUES; i++) {
+        const float busy = zn_random_normal(&random), level = (float)(i % CHANNELS);
+        x[i] = cell_of(i) % 3 == 0 ? level + 0.04f * (float)(i / CHANNELS % 2) : busy;
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        zn_nn_zenith_shape shape = {kind & 1, kind & 2, true, 0, 0};
+        run_block(scores, shape, WIDE, x, dense);
+        shape.still = 0.001f; // asked everywhere, and nowhere so
+        run_block(scores, shape, WIDE, x, seen);
+        for (int i = 0; i < WIDE_VALUES; i++)
+            if (memcmp(&seen[i], &dense[i], sizeof *seen) != 0)
+                fail_msg("kind %d, value %d is %g, not %g", kind, i, (double)seen[i],
+                         (double)dense[i]);
+        shape.still = 0.05f;
+        run_block(scores, shape, WIDE, x, seen);
+        for (int i = 0; i < WIDE_VALUES; i++) {
+            const float want = cell_of(i) % 3 == 0 ? x[i] : dense[i];
+            if (memcmp(&seen[i], &want, sizeof want) != 0)
+                fail_msg("kind %d, value %d: %g, not %g", kind, i, (double)seen[i], (double)want);
         }
     }
 }
@@ -348,6 +388,7 @@ int main(void)
         cmocka_unit_test(the_work_is_the_documents),
         cmocka_unit_test(one_size_only),
         cmocka_unit_test(pruned_parts_are_the_masked_dense_run),
+        cmocka_unit_test(still_parts_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,8 @@
                 threads and over kills, and not spoiling at all is the same run as spoiling by nothing
     prune       a network is pruned by a config's losses, blocks and channels, and trained further: over a kill, and
                 its weights are still pruned ones
+    scores      rectangles of blocks are left out by a schedule while both parts are trained: as many as it says, over
+                two stops, and in the averaged weights the same; then high frequencies of tiles go, and it is trained further
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -443,6 +445,49 @@ def test_prune(options, folder):
     check("has learned nothing" in prune(options, weights, "-o", folder / "no", "--channels", "0.5", "--config",
                                          small_config(folder, "rival", **more, **adversarial()), code=1), "a new discriminator")
     check(not (folder / "no").exists(), "a refusal leaves a folder")
+    return 0
+
+
+def scores_of(folder, name, part):
+    """Which rectangles a result leaves out, in the order of its scores."""
+    masks = []
+    for path in sorted((folder / name / part).glob("*.safetensors")):
+        data = path.read_bytes()
+        begin = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:begin])
+        for key in sorted(key for key in header if key.endswith(".score")):
+            first, last = header[key]["data_offsets"]
+            masks += [value < 0 for value in array.array("f", data[begin + first:begin + last])]
+    return masks
+
+
+def test_scores(options, folder):
+    more = {"model": "zenith_prune", "part": "both", "init": {"seed": 3}, "frozen": {}, "steps": 40,
+            "prune": {"target": 0.5, "begin": 5, "end": 25}}
+    train(options, small_config(folder, "once", **more))
+    shares = [line["pruned"] for line in log_of(folder, "once") if "loss" in line]
+    check(shares[:5] == [0] * 5 and shares[24:] == [0.5] * 16 and shares == sorted(shares), f"shares are {shares}")
+    masks = scores_of(folder, "once", "weights")
+    check(len(masks) == 12 * 16 and sum(masks) == 6 * 16, f"{sum(masks)} of {len(masks)} rectangles are left out")
+    check(scores_of(folder, "once", "ema") == masks, "the averages have another mask")
+    losses = losses_of(folder, "once")
+    check(sum(losses[-5:]) < sum(losses[:5]), f"it does not learn: {losses}")
+
+    twice = small_config(folder, "twice", **more)
+    train(options, twice, "--steps", "14")
+    train(options, twice, "--resume", "--steps", "30")
+    train(options, twice, "--resume")
+    check(results_of(folder, "once") == results_of(folder, "twice"), "a stop changes the weights")
+
+    facts = prune(options, folder / "once/ema", "-m", "zenith_prune", "-o", folder / "low", "--frequencies", "4", "--json")
+    check((facts["frequencies_before"], facts["frequencies"]) == (8, 4), f"{facts}")
+    check(facts["encoder"] and facts["decoder"] and facts["gflop"] < facts["gflop_before"], "both parts should be smaller")
+    train(options, small_config(folder, "tuned", **more | {"init": {"weights": str(folder / "low")}, "steps": 26}))
+    for part, key in (("encoder", "zenith.encoder"), ("decoder", "zenith.decoder")):
+        metadata, _ = shapes_of(folder / f"tuned/ema/zenith_prune_{part}.safetensors")
+        check(metadata[key] == "4 of 8 frequencies", f"{metadata}")
+    other = train(options, small_config(folder, "taesd", prune={"target": 0.5, "end": 5}), code=1)
+    check("taesd has none" in other.stderr, f"scores of TAESD: {other.stderr}")
     return 0
 
 

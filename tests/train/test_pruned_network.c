@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pruned networks: they compute what the whole ones do with the same channels or blocks zeroed; what
-// is left out is what matters least; refusals.
+// Pruned networks: they compute what the whole ones do with the same channels, blocks or frequencies
+// zeroed; what is left out is what matters least; refusals.
 #include "tests/testing.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/op/walsh_checks.h"
 #include "src/train/checkpoint.h"
 #include "src/train/prune.h"
 #include "src/train/pruned_network.h"
@@ -16,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 40, HEIGHT = 24, PIXELS = 3 * HEIGHT * WIDTH, LATENT = 4 * 3 * 5 };
+enum { WIDTH = 40, HEIGHT = 24, PIXELS = 3 * HEIGHT * WIDTH, MOST_LATENT = 32 * 6 * 10 };
 
 typedef struct opened {
     zn_model *model;
@@ -74,19 +76,24 @@ static void write(const char *where, const zn_network *network, const float *blo
     zn_test_ok(zn_weights_write(folder(where), network, block, &err), &err);
 }
 
-// What weights make of fixed noise, in f32.
-static size_t compute(const char *weights, unsigned part, float out[PIXELS])
+// What the file of a network makes of fixed noise, in f32.
+static size_t compute(const char *weights, const zn_network *network, float out[PIXELS])
 {
-    static float latent[LATENT], pixels[PIXELS];
+    static float latent[MOST_LATENT], pixels[PIXELS];
+    const zn_variant *variant = network->variant;
+    const uint32_t factor = (uint32_t)variant->factor;
     zenith_context *context = NULL;
     zenith_model *model = NULL;
     const zenith_context_params one = {.size = sizeof one, .threads = 1};
     const zenith_model_params which = {.size = sizeof which, .weights = weights};
     const zenith_run_params how = {.size = sizeof how, .dtype = ZENITH_DTYPE_F32};
-    const bool decodes = part == ZN_DECODER;
-    for (int i = 0; i < LATENT; i++) latent[i] = sinf((float)(i * i));
+    const bool decodes = network->part == ZN_DECODER;
+    for (int i = 0; i < MOST_LATENT; i++) latent[i] = sinf((float)(i * i));
     for (int i = 0; i < PIXELS; i++) pixels[i] = 0.5f + 0.5f * sinf((float)(i * i));
-    zenith_latent l = {.size = sizeof l, .width = 5, .height = 3, .channels = 4};
+    zenith_latent l = {.size = sizeof l,
+                       .width = WIDTH / factor,
+                       .height = HEIGHT / factor,
+                       .channels = (uint32_t)variant->latent_channels};
     zenith_image p = {.size = sizeof p, .width = WIDTH, .height = HEIGHT, .number = ZENITH_F32};
     l.data = decodes ? latent : out;
     p.data = decodes ? out : pixels;
@@ -98,15 +105,15 @@ static size_t compute(const char *weights, unsigned part, float out[PIXELS])
     assert_int_equal(status, ZENITH_OK);
     zenith_model_free(model);
     zenith_context_free(context);
-    return decodes ? PIXELS : LATENT;
+    return decodes ? PIXELS : (size_t)(l.width * l.height * l.channels);
 }
 
 // The files of a network in two folders.
 static void compare(const char *a, const char *b, const zn_network *network)
 {
     static float x[PIXELS], y[PIXELS];
-    const size_t count = compute(file_of(a, network), network->part, x);
-    assert_int_equal(compute(file_of(b, network), network->part, y), count);
+    const size_t count = compute(file_of(a, network), network, x);
+    assert_int_equal(compute(file_of(b, network), network, y), count);
     for (size_t i = 0; i < count; i++)
         if (!(fabsf(x[i] - y[i]) <= 1e-5f))
             fail_msg("%s: element %zu is %g, not %g", a, i, (double)x[i], (double)y[i]);
@@ -208,6 +215,170 @@ static void blocks_as_zeroed(void **state)
     zn_error err = {0};
     assert_false(zn_network_has_block(&o.network, 5));
     assert_int_equal(zn_network_without_block(&o.network, 5, &none, &err), ZENITH_INVALID_ARGUMENT);
+    close_golden(&o);
+}
+
+// --- frequencies --------------------------------------------------------------------------------
+
+// A network of a family without goldens: random weights, gates and thresholds between -0.3 and 0.3, and
+// scores of both signs.
+static void invent(opened *o, const char *name, unsigned part)
+{
+    zn_error err = {0};
+    const zn_network_shape shape = {.picture = 64};
+    zn_test_ok(zn_network_of_variant(zn_variant_find(name), part, &shape, &o->network, &err), &err);
+    o->block = zn_alloc_zero(zn_network_place(&o->network, 0) * sizeof *o->block);
+    assert_non_null(o->block);
+    zn_network_randomise(&o->network, o->block, 7);
+    for (size_t i = 0; i < o->network.count; i++) {
+        const zn_train_parameter *p = &o->network.parameters[i];
+        if (p->tensor.desc.shape.rank != 2) continue;
+        for (size_t k = 0; k < p->elements; k++)
+            o->block[p->offset + k] = 0.3f * sinf((float)(k * k + i));
+    }
+}
+
+// 1 + gate becomes 0 where a frequency is left out.
+static void shut_gates(opened *o, int kept)
+{
+    const zn_walsh_tile_attributes tile = {.size = 8, .kept = kept};
+    for (size_t i = 0; i < o->network.count; i++) {
+        const zn_train_parameter *p = &o->network.parameters[i];
+        if (!zn_text_ends_with(p->name, ".spectral.weight")) continue;
+        const size_t channels = p->elements / 64;
+        for (size_t k = 0; k < p->elements; k++) {
+            const int frequency = (int)(k / channels);
+            if (!zn_walsh_keeps(&tile, frequency / 8) || !zn_walsh_keeps(&tile, frequency % 8))
+                o->block[p->offset + k] = -1;
+        }
+    }
+}
+
+static void check_frequencies(const char *name, unsigned part, int kept)
+{
+    zn_error err = {0};
+    zn_prune_report report;
+    opened o = {0};
+    invent(&o, name, part);
+    write("prune-dense", &o.network, o.block);
+    const zn_model_request request = {.weights = file_of("prune-dense", &o.network)};
+    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    const zn_prune_options options = {.model = o.model,
+                                      .output = folder("prune-low"),
+                                      .multiple = 1,
+                                      .batches = 1,
+                                      .frequencies = kept};
+    zn_test_ok(zn_prune(&options, &report, &err), &err);
+    assert_int_equal(report.before.frequencies, 8);
+    assert_int_equal(report.after.frequencies, kept);
+    assert_true(report.after.operations < report.before.operations);
+    shut_gates(&o, kept);
+    write("prune-shut", &o.network, o.block);
+    compare("prune-low", "prune-shut", &o.network);
+    close_golden(&o);
+}
+
+static void frequencies_as_shut(void **state)
+{
+    (void)state;
+    check_frequencies("zenith_hierarchical", ZN_DECODER, 4);
+    check_frequencies("zenith_prune", ZN_ENCODER, 4);
+    check_frequencies("zenith_soft", ZN_DECODER, 2);
+    check_frequencies("zenith_prune", ZN_DECODER, 1);
+}
+
+// A model that was pruned once keeps what it says; layouts that are none are refused.
+static void frequencies_again(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_prune_report report;
+    zn_model *model;
+    opened o = {0};
+    invent(&o, "zenith_prune", ZN_DECODER);
+    snprintf(o.network.layout, sizeof o.network.layout, "2 of 8 frequencies");
+    write("prune-again", &o.network, o.block);
+    const zn_model_request request = {.weights = file_of("prune-again", &o.network)};
+    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    zn_prune_options options = {.model = o.model,
+                                .output = folder("prune-twice"),
+                                .multiple = 1,
+                                .batches = 1,
+                                .frequencies = 2};
+    assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "keeps 2 frequencies already"));
+    options.frequencies = 1;
+    zn_test_ok(zn_prune(&options, &report, &err), &err);
+    assert_int_equal(report.before.frequencies, 2);
+    options.frequencies = 3;
+    assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
+    static const char *const wrong[] = {"3 of 8 frequencies",
+                                        "64x3",
+                                        "4 of 8",
+                                        "0 of 8 frequencies",
+                                        "4,",
+                                        "4 of 8 frequencies, still below ",
+                                        "4 of 8 frequencies, still below -5/1000",
+                                        "4 of 8 frequencies, still below 1000/1000",
+                                        "4 of 8 frequencies, still below 4294967346/1000"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(o.network.layout, sizeof o.network.layout, "%s", wrong[i]);
+        write("prune-wrong", &o.network, o.block);
+        const zn_model_request bad = {.weights = file_of("prune-wrong", &o.network)};
+        err = (zn_error){0};
+        assert_int_equal(zn_model_open(&bad, &model, &err), ZENITH_BAD_FILE);
+        assert_non_null(strstr(err.text, "is no layout"));
+    }
+    close_golden(&o);
+}
+
+// What the layout says is read again, and kept when something else is pruned.
+static void still_parts(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_prune_report report;
+    opened o = {0};
+    invent(&o, "zenith_soft", ZN_DECODER);
+    write("prune-dense", &o.network, o.block);
+    const zn_model_request request = {.weights = file_of("prune-dense", &o.network)};
+    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    zn_prune_options options = {.model = o.model,
+                                .output = folder("prune-still"),
+                                .multiple = 1,
+                                .batches = 1,
+                                .still = 0.05};
+    zn_test_ok(zn_prune(&options, &report, &err), &err);
+    zn_model_unref(o.model);
+    const zn_model_request again = {.weights = file_of("prune-still", &o.network)};
+    zn_test_ok(zn_model_open(&again, &o.model, &err), &err);
+    assert_string_equal(zn_model_layout(o.model, ZN_DECODER),
+                        "8 of 8 frequencies, still below 50/1000");
+    options = (zn_prune_options){.model = o.model,
+                                 .output = folder("prune-again"),
+                                 .multiple = 1,
+                                 .batches = 1,
+                                 .frequencies = 4};
+    zn_test_ok(zn_prune(&options, &report, &err), &err);
+    zn_model_unref(o.model);
+    const zn_model_request both = {.weights = file_of("prune-again", &o.network)};
+    zn_test_ok(zn_model_open(&both, &o.model, &err), &err);
+    assert_string_equal(zn_model_layout(o.model, ZN_DECODER),
+                        "4 of 8 frequencies, still below 50/1000");
+    options.frequencies = 0, options.still = 1;
+    assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
+    close_golden(&o);
+
+    o = (opened){0};
+    err = (zn_error){0};
+    invent(&o, "zenith_hierarchical", ZN_DECODER);
+    write("prune-dense", &o.network, o.block);
+    const zn_model_request unscored = {.weights = file_of("prune-dense", &o.network)};
+    zn_test_ok(zn_model_open(&unscored, &o.model, &err), &err);
+    options = (zn_prune_options){
+        .model = o.model, .output = "prune-no", .multiple = 1, .batches = 1, .still = 0.05};
+    assert_int_equal(zn_prune(&options, &report, &err), ZENITH_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "has no scores"));
     close_golden(&o);
 }
 
@@ -325,7 +496,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(channels_as_zeroed),
                                        cmocka_unit_test(blocks_as_zeroed),
-                                       cmocka_unit_test(least_worth_go), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(frequencies_as_shut),
+                                       cmocka_unit_test(frequencies_again),
+                                       cmocka_unit_test(still_parts),
+                                       cmocka_unit_test(least_worth_go),
+                                       cmocka_unit_test(refusals),
                                        cmocka_unit_test(disagreeing_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
