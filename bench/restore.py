@@ -8,7 +8,8 @@
 Learning rates are chosen first, for each model, on the pictures of --choose; these short runs also tell what a step costs, so
 that every later run has as many steps as fit into its CPU seconds. Then models are trained on each kind of spoiled crop
 (`data.corrupt`): wide ones with their input added to their result (--parts residual), and the autoencoders as they are
-(autoencoder), these also on the wavelet task with several seeds (convergence). Crops of --held-out judge. Runs stay in --out: what is there is not made again, so the script
+(autoencoder), these also on the wavelet task with several seeds (convergence), where half of the spectral blocks is left
+out on the way by a schedule; one more run has no schedule and scores that begin at 0. Crops of --held-out judge. Runs stay in --out: what is there is not made again, so the script
 can be stopped and started. Filters are judged on the very crops of the runs (the left side of their sample pictures), each with
 the parameter that is best for these crops. Prints Markdown tables, and writes the curves with --svg. Needs numpy and Pillow.
 """
@@ -33,7 +34,8 @@ WIDE = ("zenith_wide", "conv_wide")  # whose latent holds as much as noise has, 
 # --- runs
 
 
-def config_of(options, name, model, kind, rate, steps, seed=1, residual=False, score=None, pictures=None):
+def config_of(options, name, model, kind, rate, steps, seed=1, residual=False, score=None, prune=None,
+              pictures=None):
     """What a run is. A batch is one crop: so few seconds are better spent on many steps."""
     config = {
         "model": model, "part": "both", "init": {"seed": 100 * seed} | ({} if score is None else {"score": score}),
@@ -44,6 +46,8 @@ def config_of(options, name, model, kind, rate, steps, seed=1, residual=False, s
         "optimizer": {"lr": rate, "warmup": min(20, steps), "ema": 0}, "losses": [{"kind": "mse", "weight": 1}],
         "dtype": "bf16", "threads": 1, "checkpoint_every": 500, "sample_every": steps, "samples": options.crops,
         "output": str(options.out / name)}
+    if prune:
+        config["prune"] = {"target": prune, "begin": steps // 6, "end": steps // 2}
     return config | ({"residual": True} if residual else {})
 
 
@@ -197,12 +201,13 @@ def convergence(options):
     for seed in options.seeds:
         for model in AUTOENCODERS:
             rate, cost = tuned[model]
-            run = train(options, f"haar-{model}-{seed}", model, "haar", rate, round(options.curve_seconds / cost), seed=seed)
+            run = train(options, f"haar-{model}-{seed}", model, "haar", rate, round(options.curve_seconds / cost), seed=seed,
+                        prune=options.pruned if model == PRUNE else None)
             groups.setdefault(model, []).append(run)
     rate, cost = tuned[PRUNE]
     seed = options.seeds[0]
     run = train(options, f"haar-zero-{seed}", PRUNE, "haar", rate, round(options.curve_seconds / cost), seed=seed, score=0)
-    groups[f"{PRUNE}, scores begin at 0"] = [run]
+    groups[f"{PRUNE}, no schedule"] = [run]
     rows = []
     for label, runs in groups.items():
         for seed, run in zip(options.seeds, runs):
@@ -257,25 +262,28 @@ def main():
     parser.add_argument("--held-out", type=pathlib.Path, required=True, help="to judge by")
     parser.add_argument("--seconds", type=float, default=120, help="of CPU time for each restoration")
     parser.add_argument("--curve-seconds", type=float, default=90, help="of CPU time for each curve")
+    parser.add_argument("--pruned", type=float, default=0.5, help="share of the spectral blocks that is left out on the wavelet task")
     parser.add_argument("--tune-steps", type=int, default=300, help="of each run that chooses a learning rate")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the curves")
     parser.add_argument("--crops", type=int, default=48, help="to judge by")
     parser.add_argument("--cache-mb", type=int, default=2000, help="of decoded photographs")
     parser.add_argument("--parts", nargs="+", choices=("residual", "convergence", "autoencoder"),
                         default=["residual", "convergence", "autoencoder"])
+    parser.add_argument("--wide", nargs="+", choices=WIDE, default=WIDE, help="models of --parts residual")
+    parser.add_argument("--autoencoders", nargs="+", choices=AUTOENCODERS, default=AUTOENCODERS, help="models of --parts autoencoder")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--svg", type=pathlib.Path, help="file for the curves")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/restore")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     if "residual" in options.parts:
-        restoration(options, WIDE)
+        restoration(options, options.wide)
     if "convergence" in options.parts:
         groups = convergence(options)
         if options.svg:
             options.svg.write_text(svg(groups, "Wavelet task: MSE of held-out crops"))
     if "autoencoder" in options.parts:
-        restoration(options, AUTOENCODERS)
+        restoration(options, options.autoencoders)
     restoration_table(options)
 
 
