@@ -70,11 +70,12 @@ def train(options, name, *what, **more):
 
 
 def tune(options, model):
-    """The better of the learning rates, and the CPU seconds of a step."""
+    """The better of the learning rates (the lower, where they are within a twentieth), and the CPU seconds of a step."""
     kind, residual = ("gaussian", True) if model in WIDE else ("haar", False)
     runs = {rate: train(options, f"tune-{model}-{rate:g}", model, kind, rate, options.tune_steps, residual=residual,
                         pictures=options.choose) for rate in RATES}
-    best = min(runs, key=lambda rate: runs[rate]["mse"])
+    least = min(run["mse"] for run in runs.values())
+    best = min(rate for rate, run in runs.items() if run["mse"] <= 1.05 * least)
     for rate, run in runs.items():
         print(f"{model}, learning rate {rate:g}: MSE {run['mse']:.5f}, {run['seconds']:.0f} s", file=sys.stderr, flush=True)
     return best, min(run["seconds"] / run["steps"] for run in runs.values())
