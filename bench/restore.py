@@ -198,13 +198,14 @@ def restoration_table(options):
 
 def convergence(options):
     tuned = {model: tune(options, model) for model in AUTOENCODERS}
-    groups = {}
+    labels = {PRUNE: f"{PRUNE}, {options.pruned:.0%} left out", CONVOLUTION: CONVOLUTION}
+    groups = {label: [] for label in labels.values()}
     for seed in options.seeds:
         for model in AUTOENCODERS:
             rate, cost = tuned[model]
             run = train(options, f"haar-{model}-{seed}", model, "haar", rate, round(options.curve_seconds / cost), seed=seed,
                         prune=options.pruned if model == PRUNE else None)
-            groups.setdefault(model, []).append(run)
+            groups[labels[model]].append(run)
     rate, cost = tuned[PRUNE]
     seed = options.seeds[0]
     run = train(options, f"haar-zero-{seed}", PRUNE, "haar", rate, round(options.curve_seconds / cost), seed=seed, score=0)
@@ -215,6 +216,10 @@ def convergence(options):
             base = groups[CONVOLUTION][options.seeds.index(seed)]["mse"]
             rows.append((label, str(seed), str(run["steps"]), f"{run['seconds']:.0f}", f"{run['mse']:.5f}",
                          f"{run['mse'] / base:.2f}", f"{100 * pruned_share(options, run['name']):.0f} %"))
+    spoiled, filtered, name = best_filter("haar", crops_of(options, groups[CONVOLUTION][0]["name"]))
+    base = groups[CONVOLUTION][0]["mse"]
+    rows.append((name, str(options.seeds[0]), "", "", f"{filtered:.5f}", f"{filtered / base:.2f}", ""))
+    rows.append(("input", str(options.seeds[0]), "", "", f"{spoiled:.5f}", f"{spoiled / base:.2f}", ""))
     table(("model", "seed", "steps", "CPU s", "MSE", "x convolution", "left out"), rows)
     return groups
 
