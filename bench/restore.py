@@ -26,7 +26,7 @@ from PIL import Image
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CROP, GAP = 128, 4  # GAP: white pixels of a sample picture
 TASKS = ("gaussian", "shot", "blur")
-RATES = (1e-3, 3e-3)
+RATES = (3e-4, 1e-3, 3e-3)
 PRUNE, CONVOLUTION = AUTOENCODERS = ("zenith_prune", "conv_baseline")
 WIDE = ("zenith_wide", "conv_wide")  # whose latent holds as much as noise has, so that it can be taken away
 
