@@ -38,8 +38,8 @@ typedef struct reading {
 } reading;
 
 static const char *const loss_names[ZN_LOSS_KINDS] = {
-    "l1",    "mse",        "charbonnier", "feature", "gradient",
-    "walsh", "squeezenet", "stages",      "latent",  "adversarial"};
+    "l1",         "mse",    "charbonnier", "feature",     "gradient", "walsh",
+    "squeezenet", "stages", "latent",      "adversarial", "lattice"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
