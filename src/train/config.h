@@ -100,6 +100,7 @@ typedef struct zn_train_config {
     zn_train_discriminator discriminator;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int64_t threads;
+    int64_t feature_window; // side of the middle of a crop that losses see through networks; 0: all
     bool recompute; // maps that gradients need are computed again, for less memory; the same bits
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     const char *output;

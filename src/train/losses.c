@@ -133,7 +133,7 @@ zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss
     case ZN_LOSS_STAGES:
         return stages(graph, own, other);
     case ZN_LOSS_LATENT:
-        return difference(graph, kind, in->latent, in->original_features.latent, ZN_DIFFERENCE_L1);
+        return difference(graph, kind, in->latent, in->original_latent, ZN_DIFFERENCE_L1);
     case ZN_LOSS_GRADIENT:
         return filtered(graph, kind, a, b, gradient_filter(graph), 1);
     case ZN_LOSS_WALSH:
@@ -141,7 +141,8 @@ zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss
     case ZN_LOSS_LATTICE:
         return filtered(graph, kind, a, b, lattice_filter(graph), LATTICE);
     case ZN_LOSS_SQUEEZENET:
-        return zn_squeezenet_loss(graph, in->squeezenet, a, b);
+        return zn_squeezenet_loss(graph, in->squeezenet, in->seen.reconstruction,
+                                  loss->teacher ? in->seen.teacher : in->seen.original);
     case ZN_LOSS_ADVERSARIAL:
         return zn_hinge_loss(graph, "adversarial", in->scores,
                              (zn_hinge_attributes){.kind = ZN_HINGE_NONE});

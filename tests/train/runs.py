@@ -296,7 +296,7 @@ def test_distill(options, folder):
     losses = [{"kind": "l1", "weight": 0.3}] + [
         {"kind": kind, "weight": 0.3, "target": "teacher"} for kind in ("l1", "feature", "stages", "gradient")]
     for part in ("decoder", "encoder"):
-        config = small_config(folder, part, model="zenith-sd-small", part=part, losses=losses, steps=30,
+        config = small_config(folder, part, model="zenith-sd-small", part=part, losses=losses, steps=30, feature_window=16,
                               init={"model": "taesd", "weights": str(TINY), "layout": "8x1 8x1 16x1", "seed": 3},
                               frozen={"model": "taesd", "weights": str(TINY)})
         train(options, config)
