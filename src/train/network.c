@@ -198,12 +198,13 @@ void zn_network_randomise(zn_network *network, float *block, uint64_t seed)
         const zn_shape *shape = &p->tensor.desc.shape;
         float *values = block + p->offset;
         zn_random random = {.seed = seed, .position = (uint64_t)i << 40};
-        bool gain = shape->rank == 1 && zn_text_ends_with(p->name, ".weight");
+        const bool one = (shape->rank == 1 && zn_text_ends_with(p->name, ".weight")) ||
+                         zn_text_ends_with(p->name, ".score");
         float spread = 0;
         if (shape->rank == 4)
             spread = p->scale * sqrtf(2.0f / (float)((int64_t)p->elements / shape->dim[0]));
         for (size_t j = 0; j < p->elements; j++)
-            values[j] = shape->rank == 4 ? spread * zn_random_normal(&random) : gain ? 1 : 0;
+            values[j] = shape->rank == 4 ? spread * zn_random_normal(&random) : one ? 1 : 0;
         now_at(p, block);
     }
 }
