@@ -98,9 +98,9 @@ typedef struct zn_walsh {
 const zn_walsh *zn_walsh_pick(zn_isa isa); // never NULL
 extern const zn_walsh zn_walsh_scalar;     // the specification, for tests
 
-// Floats of scratch. Lines are taken in groups, as many as keep their scratch in the first-level cache
-// (32 KB): with four times as many a gate over 512 values took a third longer.
-enum { ZN_WALSH_GROUP = 64, ZN_WALSH_CACHED = 1 << 13 };
+// Floats of scratch. Lines are taken in groups, as many as keep their scratch (128 KB) in the second-level
+// cache beside gates, the map and what is fetched of the next.
+enum { ZN_WALSH_GROUP = 64, ZN_WALSH_CACHED = 1 << 15 };
 static inline size_t zn_walsh_group(size_t length)
 {
     const size_t fit = ZN_WALSH_CACHED / length;
