@@ -24,7 +24,12 @@
 
 // Passes of four bits would fit the registers of AVX-512, but 16 cache lines a multiple of 4 KB apart do
 // not fit the 12 ways of a cache's set.
-enum { MOST_BITS = LANES == 16 ? 4 : 3, PASS_BITS = 3, MOST_PASSES = 16, BLOCK_BYTES = 1 << 14 };
+enum {
+    MOST_BITS = LANES == 16 ? 4 : 3,
+    PASS_BITS = ZN_WALSH_TOP_BITS,
+    MOST_PASSES = 16,
+    BLOCK_BYTES = 1 << 14
+};
 
 // --- in registers --------------------------------------------------------------------------------
 
@@ -113,35 +118,32 @@ __attribute__((noinline)) static void store_part(zn_type type, void *dst, size_t
 
 // --- passes --------------------------------------------------------------------------------------
 
-// The cache lines of the next call's src, a few with each butterfly of the passes inside the scratch:
-// memory is read while sums are made. Without it a gate over rows takes half as long again.
+// The cache lines of the next call's src, some positions of it with the butterflies of each position:
+// memory is read while sums are made.
 typedef struct walsh_ahead {
     const char *at;
-    size_t skip;              // bytes to the next position after its last cache line
-    size_t line, lines, left; // in this position; of each; in all
-    size_t share;             // with each butterfly
+    size_t step, bytes; // from one position to the next, and of each
+    size_t left, share; // positions in all, and at a time
 } walsh_ahead;
 
 ALWAYS void fetch_ahead(walsh_ahead *a)
 {
-    if (a->left < a->share) return;
-    for (size_t i = 0; i < a->share; i++) {
-        __builtin_prefetch(a->at, 0, 2);
-        a->at += 64;
-        if (++a->line < a->lines) continue;
-        a->line = 0;
-        a->at += a->skip;
+    const size_t share = a->share < a->left ? a->share : a->left;
+    a->left -= share;
+    for (size_t i = 0; i < share; i++, a->at += a->step) {
+        for (size_t byte = 0; byte < a->bytes; byte += 64) __builtin_prefetch(a->at + byte, 0, 2);
     }
-    a->left -= a->share;
 }
 
-// A group of lines on its way.
+// A group of lines on its way. Passes copy it: what they store could be a part of it, for all that the
+// compiler knows.
 typedef struct walsh_group {
-    const zn_walsh_lines *lines;
+    zn_walsh_lines lines;
     size_t length;  // without pruned bits
     size_t vectors; // with the last one, which may have fewer lanes
     int64_t last_lanes;
     float *values; // between passes
+    bool in_place; // values are both the source and the result
     size_t pitch;  // of values, from one position to the next
     walsh_ahead ahead;
 } walsh_group;
@@ -152,8 +154,8 @@ typedef struct walsh_pass {
 
 typedef struct walsh_plan {
     walsh_pass passes[MOST_PASSES];
-    // Those before `first` are made on the way from the map and to it, those before `blocked` on blocks
-    // of so many positions.
+    // Those before `first` are made on the way from the map to values and back, those before `blocked`
+    // on blocks of so many positions.
     int first, blocked, last;
     size_t block;
 } walsh_plan;
@@ -168,20 +170,6 @@ static int cut_passes(size_t length, walsh_pass *passes)
         first += passes[count].bits;
     }
     return count;
-}
-
-static walsh_plan plan_of(const walsh_group *g)
-{
-    walsh_plan p = {.block = g->length};
-    p.last = cut_passes(g->length, p.passes) - 1;
-    p.first = p.last > 0 && g->lines->pruned < 2;
-    for (; p.blocked < p.last; p.blocked++) {
-        const walsh_pass *pass = &p.passes[p.blocked];
-        const size_t positions = (size_t)1 << (pass->first + pass->bits);
-        if (p.blocked > 0 && positions * g->vectors * LANES * sizeof(float) > BLOCK_BYTES) break;
-        p.block = positions;
-    }
-    return p;
 }
 
 // Runs `call`, which takes the constant number of vectors, for a pass's bits.
@@ -225,10 +213,9 @@ ALWAYS void store_one(const zn_type type, const bool whole, const walsh_group *g
 
 // halved: one bit is pruned.
 ALWAYS void take_one(const zn_type type, const bool halved, const bool whole, const int n,
-                     walsh_group *g, const void *src, size_t position, size_t vector)
+                     const walsh_group *g, const void *src, size_t position, size_t vector)
 {
-    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
-    fetch_ahead(&g->ahead);
+    const size_t step = g->lines.step << halved, first = position * step + vector * LANES;
     vec v[16];
     UNROLL for (int j = 0; j < n; j++)
     {
@@ -242,22 +229,23 @@ ALWAYS void take_one(const zn_type type, const bool halved, const bool whole, co
 }
 
 // The map, through the lowest bits.
-ALWAYS void take(const zn_type type, const bool halved, const int n, walsh_group *g,
+ALWAYS void take(const zn_type type, const bool halved, const int n, walsh_group *group,
                  const void *src, size_t begin, size_t end)
 {
-    const size_t whole = g->vectors - (g->last_lanes < LANES);
+    const walsh_group g = *group;
+    const size_t whole = g.vectors - (g.last_lanes < LANES);
     for (size_t i = begin; i < end; i += (size_t)n) {
-        for (size_t v = 0; v < whole; v++) take_one(type, halved, true, n, g, src, i, v);
-        if (whole < g->vectors) take_one(type, halved, false, n, g, src, i, whole);
+        fetch_ahead(&group->ahead);
+        for (size_t v = 0; v < whole; v++) take_one(type, halved, true, n, &g, src, i, v);
+        if (whole < g.vectors) take_one(type, halved, false, n, &g, src, i, whole);
     }
 }
 
 ALWAYS void give_one(const zn_type type, const bool halved, const bool whole, const int n,
-                     walsh_group *g, void *dst, size_t position, size_t vector)
+                     const walsh_group *g, void *dst, size_t position, size_t vector)
 {
-    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
+    const size_t step = g->lines.step << halved, first = position * step + vector * LANES;
     const float *src = slot(g, position, vector);
-    fetch_ahead(&g->ahead);
     vec v[16];
     UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(src + (size_t)j * g->pitch);
     stages_down(v, n);
@@ -270,20 +258,22 @@ ALWAYS void give_one(const zn_type type, const bool halved, const bool whole, co
 }
 
 // Back through the lowest bits, to the map.
-ALWAYS void give(const zn_type type, const bool halved, const int n, walsh_group *g, void *dst,
+ALWAYS void give(const zn_type type, const bool halved, const int n, walsh_group *group, void *dst,
                  size_t begin, size_t end)
 {
-    const size_t whole = g->vectors - (g->last_lanes < LANES);
+    const walsh_group g = *group;
+    const size_t whole = g.vectors - (g.last_lanes < LANES);
     for (size_t i = begin; i < end; i += (size_t)n) {
-        for (size_t v = 0; v < whole; v++) give_one(type, halved, true, n, g, dst, i, v);
-        if (whole < g->vectors) give_one(type, halved, false, n, g, dst, i, whole);
+        fetch_ahead(&group->ahead);
+        for (size_t v = 0; v < whole; v++) give_one(type, halved, true, n, &g, dst, i, v);
+        if (whole < g.vectors) give_one(type, halved, false, n, &g, dst, i, whole);
     }
 }
 
 // Two and more pruned bits: positions that differ in them only, added as the first stages would.
 static void take_sums(const walsh_group *g, const void *src, size_t begin, size_t end)
 {
-    const zn_walsh_lines *l = g->lines;
+    const zn_walsh_lines *l = &g->lines;
     const size_t count = (size_t)1 << l->pruned;
     for (size_t i = begin * g->vectors; i < end * g->vectors; i++) {
         const size_t vector = i % g->vectors, position = i / g->vectors;
@@ -304,7 +294,7 @@ static void take_sums(const walsh_group *g, const void *src, size_t begin, size_
 // And each value back to all positions that share it.
 static void give_copies(const walsh_group *g, void *dst, size_t begin, size_t end)
 {
-    const zn_walsh_lines *l = g->lines;
+    const zn_walsh_lines *l = &g->lines;
     for (size_t i = (begin * g->vectors) << l->pruned; i < (end * g->vectors) << l->pruned; i++) {
         const size_t vector = i % g->vectors, position = i / g->vectors;
         const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
@@ -320,11 +310,11 @@ static void take_map(walsh_group *g, unsigned bits, const void *src, zn_type typ
 #define TAKE_BF16(n)        take(ZN_BF16, false, n, g, src, begin, end)
 #define TAKE_HALVED_F32(n)  take(ZN_F32, true, n, g, src, begin, end)
 #define TAKE_HALVED_BF16(n) take(ZN_BF16, true, n, g, src, begin, end)
-    if (g->lines->pruned > 1)
+    if (g->lines.pruned > 1)
         take_sums(g, src, begin, end);
-    else if (g->lines->pruned && type == ZN_F32)
+    else if (g->lines.pruned && type == ZN_F32)
         FOR_BITS(bits, TAKE_HALVED_F32)
-    else if (g->lines->pruned)
+    else if (g->lines.pruned)
         FOR_BITS(bits, TAKE_HALVED_BF16)
     else if (type == ZN_F32)
         FOR_BITS(bits, TAKE_F32)
@@ -339,11 +329,11 @@ static void give_map(walsh_group *g, unsigned bits, void *dst, zn_type type, siz
 #define GIVE_BF16(n)        give(ZN_BF16, false, n, g, dst, begin, end)
 #define GIVE_HALVED_F32(n)  give(ZN_F32, true, n, g, dst, begin, end)
 #define GIVE_HALVED_BF16(n) give(ZN_BF16, true, n, g, dst, begin, end)
-    if (g->lines->pruned > 1)
+    if (g->lines.pruned > 1)
         give_copies(g, dst, begin, end);
-    else if (g->lines->pruned && type == ZN_F32)
+    else if (g->lines.pruned && type == ZN_F32)
         FOR_BITS(bits, GIVE_HALVED_F32)
-    else if (g->lines->pruned)
+    else if (g->lines.pruned)
         FOR_BITS(bits, GIVE_HALVED_BF16)
     else if (type == ZN_F32)
         FOR_BITS(bits, GIVE_F32)
@@ -351,26 +341,31 @@ static void give_map(walsh_group *g, unsigned bits, void *dst, zn_type type, siz
         FOR_BITS(bits, GIVE_BF16)
 }
 
-ALWAYS void butterfly(const int n, const bool up, walsh_group *g, float *at, size_t apart)
+// The butterflies of `count` floats side by side, in n places.
+ALWAYS void butterflies(const int n, const bool up, float *first, size_t apart, size_t count)
 {
-    fetch_ahead(&g->ahead);
-    vec v[16];
-    UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
-    if (up)
-        stages_up(v, n);
-    else
-        stages_down(v, n);
-    UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
+    float *at[16];
+    UNROLL for (int j = 0; j < n; j++) at[j] = first + (size_t)j * apart;
+    for (size_t i = 0; i < count; i += LANES) {
+        vec v[16];
+        UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at[j] + i);
+        if (up)
+            stages_up(v, n);
+        else
+            stages_down(v, n);
+        UNROLL for (int j = 0; j < n; j++) vec_store_f32(at[j] + i, v[j]);
+    }
 }
 
-ALWAYS void middle(const int n, const bool up, walsh_group *g, unsigned first, size_t begin,
+ALWAYS void middle(const int n, const bool up, walsh_group *group, unsigned first, size_t begin,
                    size_t end)
 {
+    const walsh_group g = *group;
     const size_t low = (size_t)1 << first;
     for (size_t top = begin; top < end; top += low * (size_t)n) {
         for (size_t i = top; i < top + low; i++) {
-            for (size_t v = 0; v < g->vectors; v++)
-                butterfly(n, up, g, slot(g, i, v), g->pitch << first);
+            fetch_ahead(&group->ahead);
+            butterflies(n, up, slot(&g, i, 0), g.pitch << first, g.vectors * LANES);
         }
     }
 }
@@ -386,23 +381,28 @@ static void pass_down(walsh_group *g, walsh_pass pass, size_t begin, size_t end)
     FOR_BITS(pass.bits, DOWN)}
 
 // The highest bits, the gate, and back. All higher bits are in the butterfly.
-ALWAYS void turn(const int n, walsh_group *g, unsigned first, const float *gate)
+ALWAYS void turn(const int n, walsh_group *group, unsigned first, const float *gate)
 {
-    const size_t apart = g->pitch << first, length = g->lines->length;
-    const size_t gates_apart = (size_t)ZN_WALSH_BLOCK << first << g->lines->pruned;
-    for (size_t i = 0; i < g->length / (size_t)n; i++) {
-        for (size_t vector = 0; vector < g->vectors; vector++) {
-            const float *factor = gate +
-                                  zn_walsh_gate_at(length, i << g->lines->pruned, vector * LANES);
-            float *at = slot(g, i, vector);
-            fetch_ahead(&g->ahead);
+    const walsh_group g = *group;
+    const unsigned pruned = g.lines.pruned;
+    const size_t length = g.lines.length, block = length * ZN_WALSH_BLOCK;
+    // A pass has no more bits than those whose gates lie together.
+    const size_t gates_apart = (size_t)ZN_WALSH_BLOCK
+                               << (first + pruned - zn_walsh_low_bits(length));
+    for (size_t i = 0; i < g.length / (size_t)n; i++) {
+        const float *gates = gate + zn_walsh_gate_at(length, i << pruned, 0);
+        float *at[16];
+        fetch_ahead(&group->ahead);
+        UNROLL for (int j = 0; j < n; j++) at[j] = slot(&g, i + ((size_t)j << first), 0);
+        for (size_t line = 0; line < g.vectors * LANES; line += LANES) {
+            const float *factor = gates + line / ZN_WALSH_BLOCK * block + line % ZN_WALSH_BLOCK;
             vec v[16];
-            UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
+            UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at[j] + line);
             stages_up(v, n);
             UNROLL for (int j = 0; j < n; j++)
                 v[j] = vec_mul(v[j], vec_load_f32(factor + (size_t)j * gates_apart));
             stages_down(v, n);
-            UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
+            UNROLL for (int j = 0; j < n; j++) vec_store_f32(at[j] + line, v[j]);
         }
     }
 }
@@ -412,28 +412,23 @@ static void pass_turn(walsh_group *g, walsh_pass pass, const float *gate){
     FOR_BITS(pass.bits, TURN)}
 
 // The highest bits, scaled, to the map.
-ALWAYS void finish(const zn_type type, const int n, walsh_group *g, unsigned first, void *dst,
+ALWAYS void finish(const zn_type type, const int n, walsh_group *group, unsigned first, void *dst,
                    float scale)
 {
-    const zn_walsh_lines *l = g->lines;
+    const walsh_group g = *group;
     const vec factor = vec_set1(scale);
-    for (size_t i = 0; i < g->length / (size_t)n; i++) {
-        for (size_t vector = 0; vector < g->vectors; vector++) {
-            const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
-            const float *at = slot(g, i, vector);
-            fetch_ahead(&g->ahead);
+    const size_t apart = g.pitch << first, step = g.lines.step;
+    for (size_t i = 0; i < g.length / (size_t)n; i++) {
+        fetch_ahead(&group->ahead);
+        for (size_t vector = 0; vector < g.vectors; vector++) {
+            const bool whole = vector + 1 < g.vectors || g.last_lanes == LANES;
+            const float *at = slot(&g, i, vector);
+            const size_t to = i * step + vector * LANES;
             vec v[16];
-            UNROLL for (int j = 0; j < n; j++)
-                v[j] = vec_load_f32(at + ((size_t)j * g->pitch << first));
+            UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
             stages_up(v, n);
-            UNROLL for (int j = 0; j < n; j++)
-            {
-                const size_t to = (i + ((size_t)j << first)) * l->step + vector * LANES;
-                if (lanes == LANES)
-                    store_map(type, dst, to, vec_mul(v[j], factor));
-                else
-                    store_part(type, dst, to, lanes, vec_mul(v[j], factor));
-            }
+            UNROLL for (int j = 0; j < n; j++) store_one(
+                type, whole, &g, dst, to + ((size_t)j * step << first), vec_mul(v[j], factor));
         }
     }
 }
@@ -442,7 +437,7 @@ static void pass_finish(walsh_group *g, walsh_pass pass, void *dst, float scale)
 {
 #define FINISH_F32(n)  finish(ZN_F32, n, g, pass.first, dst, scale)
 #define FINISH_BF16(n) finish(ZN_BF16, n, g, pass.first, dst, scale)
-    if (g->lines->dst_type == ZN_F32)
+    if (g->lines.dst_type == ZN_F32)
         FOR_BITS(pass.bits, FINISH_F32)
     else
         FOR_BITS(pass.bits, FINISH_BF16)
@@ -485,7 +480,7 @@ static void pass_multiply(const walsh_group *a, const walsh_group *b, walsh_pass
 static walsh_group group_of(const zn_walsh_lines *lines, float *scratch)
 {
     const size_t vectors = (lines->count + LANES - 1) / LANES;
-    return (walsh_group){.lines = lines,
+    return (walsh_group){.lines = *lines,
                          .length = lines->length >> lines->pruned,
                          .vectors = vectors,
                          .last_lanes = (int64_t)(lines->count - (vectors - 1) * LANES),
@@ -494,7 +489,7 @@ static walsh_group group_of(const zn_walsh_lines *lines, float *scratch)
 }
 
 // The same, with values in the result's place if they can be there and lie close together.
-static walsh_group group_in(const zn_walsh_lines *lines, void *dst, float *scratch)
+static walsh_group group_in(const zn_walsh_lines *lines, const void *src, void *dst, float *scratch)
 {
     walsh_group g = group_of(lines, scratch);
     if (lines->dst_type != ZN_F32 || lines->pruned || g.last_lanes < LANES ||
@@ -502,24 +497,38 @@ static walsh_group group_in(const zn_walsh_lines *lines, void *dst, float *scrat
         return g;
     g.values = dst;
     g.pitch = lines->step;
+    g.in_place = src == dst;
     return g;
+}
+
+static walsh_plan plan_of(const walsh_group *g)
+{
+    walsh_plan p = {.block = g->length};
+    p.last = cut_passes(g->length, p.passes) - 1;
+    p.first = p.last > 0 && g->lines.pruned < 2 && !g->in_place;
+    for (; p.blocked < p.last; p.blocked++) {
+        const walsh_pass *pass = &p.passes[p.blocked];
+        const size_t positions = (size_t)1 << (pass->first + pass->bits);
+        if (p.blocked > 0 && positions * g->vectors * LANES * sizeof(float) > BLOCK_BYTES) break;
+        p.block = positions;
+    }
+    return p;
 }
 
 // Shares out what is to be fetched over the butterflies there are, there and back or only there.
 static void plan_ahead(walsh_group *g, const walsh_plan *plan, bool back)
 {
-    const zn_walsh_lines *l = g->lines;
+    const zn_walsh_lines *l = &g->lines;
     const size_t size = l->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
-    const size_t lines = (l->count * size + 63) / 64;
     size_t count = 0;
-    if (!l->next || l->step < l->count) return;
+    if (!l->next) return;
     for (int p = 0; p <= plan->last; p++)
-        count += (g->length >> plan->passes[p].bits << (back && p < plan->last)) * g->vectors;
+        count += g->length >> plan->passes[p].bits << (back && p < plan->last);
     g->ahead = (walsh_ahead){.at = l->next,
-                             .skip = l->step * size - lines * 64,
-                             .lines = lines,
-                             .left = l->length * lines,
-                             .share = (l->length * lines + count - 1) / count};
+                             .step = l->step * size,
+                             .bytes = l->count * size,
+                             .left = l->length,
+                             .share = (l->length + count - 1) / count};
 }
 
 // Through all passes but the last, which may be the first.
@@ -527,7 +536,8 @@ static void go_up(walsh_group *g, const walsh_plan *plan, const void *src, zn_ty
 {
     for (size_t begin = 0; begin < g->length; begin += plan->block) {
         const size_t end = begin + plan->block;
-        take_map(g, plan->first ? plan->passes[0].bits : 0, src, type, begin, end);
+        if (!g->in_place)
+            take_map(g, plan->first ? plan->passes[0].bits : 0, src, type, begin, end);
         for (int p = plan->first; p < plan->blocked; p++) pass_up(g, plan->passes[p], begin, end);
     }
     for (int p = plan->blocked; p < plan->last; p++) pass_up(g, plan->passes[p], 0, g->length);
@@ -539,14 +549,15 @@ static void go_down(walsh_group *g, const walsh_plan *plan, void *dst, zn_type t
     for (size_t begin = 0; begin < g->length; begin += plan->block) {
         const size_t end = begin + plan->block;
         for (int p = plan->blocked; p-- > plan->first;) pass_down(g, plan->passes[p], begin, end);
-        give_map(g, plan->first ? plan->passes[0].bits : 0, dst, type, begin, end);
+        if (!g->in_place)
+            give_map(g, plan->first ? plan->passes[0].bits : 0, dst, type, begin, end);
     }
 }
 
 static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, const float *gate,
                        float *scratch)
 {
-    walsh_group g = group_in(lines, dst, scratch);
+    walsh_group g = group_in(lines, src, dst, scratch);
     const walsh_plan plan = plan_of(&g);
     plan_ahead(&g, &plan, true);
     go_up(&g, &plan, src, lines->src_type);
@@ -557,7 +568,7 @@ static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, 
 static void lines_group(const zn_walsh_lines *lines, const void *src, void *dst, float scale,
                         float *scratch)
 {
-    walsh_group g = group_in(lines, dst, scratch);
+    walsh_group g = group_in(lines, src, dst, scratch);
     const walsh_plan plan = plan_of(&g);
     plan_ahead(&g, &plan, false);
     go_up(&g, &plan, src, lines->src_type);
