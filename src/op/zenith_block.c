@@ -253,40 +253,26 @@ static void run_mixing(const work *w)
     }
 }
 
-static bool is_pruned(const block_lowering *l, int64_t index)
+static void copy_rectangle(const work *w)
 {
-    return l->scores && l->scores[index] < 0;
-}
-
-// Copies the pruned rectangles from this one to the right: long pieces of memory copy faster.
-static void copy_rectangles(const work *w)
-{
-    const size_t line = (size_t)w->lowering->grid.width * w->pixel;
     const size_t bytes = (size_t)(w->at.right - w->at.left) * w->pixel;
-    const size_t at = (size_t)w->at.top * line + (size_t)w->at.left * w->pixel;
-    const int64_t rows = w->at.bottom - w->at.top;
-    if (bytes == line)
-        memcpy(w->y + at, w->x + at, (size_t)rows * line);
-    else
-        for (int64_t row = 0; row < rows; row++)
-            memcpy(w->y + at + (size_t)row * line, w->x + at + (size_t)row * line, bytes);
+    for (int64_t row = w->at.top; row < w->at.bottom; row++) {
+        const size_t at = (size_t)(row * w->lowering->grid.width + w->at.left) * w->pixel;
+        memcpy(w->y + at, w->x + at, bytes);
+    }
 }
 
 static void run_rectangle(work *w, int64_t index)
 {
     const zn_tile_grid *grid = &w->lowering->grid;
     const int64_t row = index / grid->columns, column = index % grid->columns;
-    const bool pruned = is_pruned(w->lowering, index);
-    int64_t end = column + 1;
-    if (pruned && column > 0 && is_pruned(w->lowering, index - 1)) return; // copied with that one
-    while (pruned && end < grid->columns && is_pruned(w->lowering, index - column + end)) end++;
     w->at = (rectangle){zn_tile_grid_edge(row, grid->rows, grid->height),
                         zn_tile_grid_edge(row + 1, grid->rows, grid->height),
                         zn_tile_grid_edge(column, grid->columns, grid->width),
-                        zn_tile_grid_edge(end, grid->columns, grid->width)};
+                        zn_tile_grid_edge(column + 1, grid->columns, grid->width)};
     if (w->at.top == w->at.bottom || w->at.left == w->at.right) return;
-    if (pruned) {
-        copy_rectangles(w);
+    if (w->lowering->scores && w->lowering->scores[index] < 0) {
+        copy_rectangle(w);
         return;
     }
     run_tiles(w);
