@@ -87,11 +87,33 @@ static void build_teacher(building *b, const zn_features *encoder, zn_loss_input
     if (!n->frozen_encoder) return;
     in->original_features = *encoder;
     if (!n->encoder_frozen) in->original_features = build_features(b, "original.", in->original);
+    in->original_latent = in->original_features.latent;
     if (!zn_train_has_teacher(b->config)) return;
-    in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.",
-                                   in->original_features.latent, NULL);
-    if (needs_features(b->config, true))
-        in->teacher_features = build_features(b, "teacher.", in->teacher);
+    in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.", in->original_latent,
+                                   NULL);
+}
+
+// The middle of a picture, or all of it.
+static zn_node *seen_of(building *b, zn_node *picture)
+{
+    const int64_t side = b->config->feature_window, before = (b->config->data.crop - side) / 2;
+    if (side == 0 || !picture) return picture;
+    return zn_window(b->graph, "seen", picture, (zn_window_attributes){before, before, side, side});
+}
+
+// What losses see through networks: features of the middle, where the config says so.
+static void build_seen(building *b, zn_loss_inputs *in)
+{
+    const bool original = needs_features(b->config, false);
+    const bool teacher = needs_features(b->config, true);
+    in->seen.original = seen_of(b, in->original);
+    in->seen.reconstruction = seen_of(b, in->reconstruction);
+    in->seen.teacher = seen_of(b, in->teacher);
+    if (original && in->seen.original != in->original)
+        in->original_features = build_features(b, "seen.original.", in->seen.original);
+    if (teacher) in->teacher_features = build_features(b, "teacher.", in->seen.teacher);
+    if (original || teacher)
+        in->reconstruction_features = build_features(b, "feature.", in->seen.reconstruction);
 }
 
 // Judges the reconstruction, and what it should look like.
@@ -124,8 +146,7 @@ static zn_loss_inputs build_pictures(building *b)
     in.reconstruction = b->reconstruction;
     in.latent = b->latent;
     build_teacher(b, &encoder, &in);
-    if (needs_features(b->config, false) || needs_features(b->config, true))
-        in.reconstruction_features = build_features(b, "feature.", in.reconstruction);
+    build_seen(b, &in);
     build_discriminator(b, &in);
     return in;
 }

@@ -7,7 +7,7 @@ endif()
 # Whole runs of the program.
 if(ZENITH_PROGRAM)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    set(runs losses resume halve threads stop f16 weights kinds adversarial distill prune)
+    set(runs losses resume halve threads stop f16 weights kinds adversarial distill walsh_skip prune)
     if(ZENITH_MPI)
         list(APPEND runs ranks)
     endif()
