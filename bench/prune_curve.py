@@ -11,13 +11,12 @@ train`, the config's data and losses; its cosine ends at the last of them). Then
 --pictures; with --against another model makes the latents (or the pictures from them), so that one part alone is judged.
 Pruned weights, runs and qualities stay in --out: a point that is there is not made again, so the script can be stopped
 and started, and with --prepare it ends here. `zenith bench` measures the time of the part that was pruned, one point
-after the other and --rounds times round, so that a slow minute does not hit one of them alone.
+after the other and --rounds times round, so that a slow minute does not hit one of them alone; the lowest is taken.
 """
 import argparse
 import json
 import pathlib
 import shutil
-import statistics
 import subprocess
 import sys
 
@@ -83,7 +82,7 @@ def milliseconds(options, weights):
     verb = {"encoder": "encode", "decoder": "decode"}[options.part]
     facts = json.loads(run(options, "bench", "-m", options.model, "-w", file_of(options, weights), "--op", verb, "--size",
                            options.size, "-n", options.repeats, "-t", options.threads, "--json"))
-    return facts[verb]["ms"]
+    return facts[verb]["lowest_ms"]
 
 
 def quality(options, name, weights):
@@ -104,9 +103,8 @@ def quality(options, name, weights):
 
 
 def row(name, facts, times, whole_times, measured):
-    """Times are of the same rounds, so their ratios are taken round by round."""
-    cells = [name, f"{facts['blocks']}", f"{facts['channels']}", f"{facts['gflop']:.1f}", f"{statistics.median(times):.2f}"]
-    cells.append(f"{statistics.median(whole / time for whole, time in zip(whole_times, times)):.2f}")
+    cells = [name, f"{facts['blocks']}", f"{facts['channels']}", f"{facts['gflop']:.1f}", f"{min(times):.1f}"]
+    cells.append(f"{min(whole_times) / min(times):.2f}")
     numbers = [measured[key] for key in ("psnr", "ssim", "gmsd", "squeezenet", "hf", "mesh4")]
     return f"| {' | '.join(cells + ['' if number is None else f'{number:.4g}' for number in numbers])} |"
 

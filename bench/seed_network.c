@@ -52,10 +52,14 @@ static void fill(seed_network *n, const char *name, const zn_shape *shape, float
     }
 }
 
-static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
+static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn_shape *asked)
 {
     seed_network *n = cookie;
+    zn_shape full = *asked;
+    const zn_shape *shape = &full;
     size_t count = 0;
+    for (int i = 0; i < full.rank; i++) // of sizes that weights may change: what they are unpruned
+        if (full.dim[i] < 0) full.dim[i] = -full.dim[i];
     if (!zn_shape_elements(shape, &count)) seeds_need(ZENITH_INTERNAL);
     if (n->blocks_count == MOST_PARAMETERS) seeds_need(ZENITH_INTERNAL);
     float *values = need_memory(zn_alloc(count * sizeof *values));

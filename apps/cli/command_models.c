@@ -86,9 +86,14 @@ static void print_missing(const json_t *model)
         fputc('\n', stdout);
     } else if (cli_published_count(name) > 0) {
         printf("not found; 'zenith pull %s' fetches it\n", name);
-    } else {
-        puts("not found");
     }
+}
+
+// Neither here nor to be had: only who has weights, or trains them, needs its name.
+static bool is_name_alone(const json_t *model)
+{
+    return !flag_of(model, "found") && *text_of(model, "problem") == 0 &&
+           cli_published_count(text_of(model, "name")) == 0;
 }
 
 static void print_model(const json_t *model)
@@ -110,6 +115,26 @@ static void print_model(const json_t *model)
                                       : "");
 }
 
+// In lines that fit a terminal.
+static void print_names(const json_t *models)
+{
+    enum { WIDTH = 80, INDENT = 4 };
+    size_t i, column = 0;
+    const json_t *model;
+    json_array_foreach(models, i, model)
+    {
+        const char *name = text_of(model, "name");
+        if (!is_name_alone(model)) continue;
+        if (column == 0) puts("known, for --weights of your own ('zenith train' makes them)");
+        if (column == 0 || column + strlen(name) + 2 > WIDTH)
+            column = (size_t)printf("%s%*s", column ? ",\n" : "", INDENT, "") - (column ? 2 : 0);
+        else
+            column += (size_t)printf(", ");
+        column += (size_t)printf("%s", name);
+    }
+    if (column > 0) putchar('\n');
+}
+
 static int run(const cli_settings *settings)
 {
     cli_session session;
@@ -123,12 +148,14 @@ static int run(const cli_settings *settings)
         json_object_set_new(model, "name", json_string(name));
         json_object_set_new(model, "description", json_string(zenith_model_description(i)));
         found += flag_of(model, "found");
-        if (!settings->json) print_model(model);
+        if (!settings->json && !is_name_alone(model)) print_model(model);
         json_array_append_new(models, model);
     }
     if (settings->json)
         cli_json_print(json_pack("{s:O}", "models", models));
-    else if (found == 0 && settings->weights == NULL)
+    else
+        print_names(models);
+    if (!settings->json && found == 0 && settings->weights == NULL)
         puts("\nWeights are looked for in $ZENITH_MODELS, ./models, ~/.local/share/zenith and the "
              "install\nprefix's share/zenith/models; --weights PATH looks elsewhere.");
     json_decref(models);

@@ -146,17 +146,16 @@ static const cli_option options[] = {
      .max = 1024},
     {.name = "blocks",
      .argument = "N",
-     .help = "leave out the N blocks without which the loss of --config grows least; models of the "
-             "zenith family",
+     .help = "leave out the N blocks without which the loss of --config grows least for the "
+             "operations that are saved; models of the zenith family",
      .kind = CLI_NUMBER,
      .offset = offsetof(cli_settings, blocks),
      .min = 1,
      .max = 64},
     {.name = "frequencies",
      .argument = "1|2|4",
-     .help =
-         "keep the N x N lowest of the 8x8 Walsh frequencies of each tile; zenith_hierarchical, "
-         "zenith_prune and zenith_soft",
+     .help = "keep the N x N lowest of the 8x8 Walsh frequencies of each tile; only 4 has a fast "
+             "kernel. zenith_hierarchical, zenith_prune and zenith_soft",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, frequencies),
      .choices = sides},

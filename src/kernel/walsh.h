@@ -23,12 +23,26 @@ typedef struct zn_walsh_lines {
     const void *next; // where the next call's src begins: it is fetched meanwhile; NULL: nothing is
 } zn_walsh_lines;
 
-// Gates of lines lie in blocks of 16 lines, [blocks, length, 16], so that they are read in order; the
-// last block is filled up with anything.
-enum { ZN_WALSH_BLOCK = 16 };
+static inline unsigned zn_walsh_log2(size_t length)
+{
+    unsigned bits = 0;
+    while (length > 1) length >>= 1, bits++;
+    return bits;
+}
+
+// Gates of lines lie in the order in which they are read: [blocks of 16 lines, lower bits of the
+// frequency, its three highest bits, 16]; the last block is filled up with anything.
+enum { ZN_WALSH_BLOCK = 16, ZN_WALSH_TOP_BITS = 3 };
+static inline unsigned zn_walsh_low_bits(size_t length) // of a frequency: those before the three
+{
+    const unsigned bits = zn_walsh_log2(length);
+    return bits > ZN_WALSH_TOP_BITS ? bits - ZN_WALSH_TOP_BITS : 0;
+}
 static inline size_t zn_walsh_gate_at(size_t length, size_t frequency, size_t line)
 {
-    return (line / ZN_WALSH_BLOCK * length + frequency) * ZN_WALSH_BLOCK + line % ZN_WALSH_BLOCK;
+    const unsigned low = zn_walsh_low_bits(length), top = zn_walsh_log2(length) - low;
+    const size_t k = (frequency & (((size_t)1 << low) - 1)) << top | frequency >> low;
+    return (line / ZN_WALSH_BLOCK * length + k) * ZN_WALSH_BLOCK + line % ZN_WALSH_BLOCK;
 }
 static inline size_t zn_walsh_gate_floats(size_t length, size_t lines)
 {
@@ -98,9 +112,9 @@ typedef struct zn_walsh {
 const zn_walsh *zn_walsh_pick(zn_isa isa); // never NULL
 extern const zn_walsh zn_walsh_scalar;     // the specification, for tests
 
-// Floats of scratch. Lines are taken in groups, as many as keep their scratch in the first-level cache
-// (32 KB): with four times as many a gate over 512 values took a third longer.
-enum { ZN_WALSH_GROUP = 64, ZN_WALSH_CACHED = 1 << 13 };
+// Floats of scratch. Lines are taken in groups, as many as keep their scratch (128 KB) in the second-level
+// cache beside gates, the map and what is fetched of the next.
+enum { ZN_WALSH_GROUP = 64, ZN_WALSH_CACHED = 1 << 15 };
 static inline size_t zn_walsh_group(size_t length)
 {
     const size_t fit = ZN_WALSH_CACHED / length;
@@ -113,13 +127,6 @@ static inline size_t zn_walsh_scratch(size_t length)
 static inline size_t zn_walsh_tile_scratch(int size)
 {
     return 2 * 16 * (size_t)size * (size_t)size; // x and dy of the widest vector
-}
-
-static inline unsigned zn_walsh_log2(size_t length)
-{
-    unsigned bits = 0;
-    while (length > 1) length >>= 1, bits++;
-    return bits;
 }
 
 // The versions of one instruction set; walsh.c lists them.

@@ -4,22 +4,32 @@
 // Lines side by side in vectors: the vector version of walsh.c, written in the names of x86/vector_*.h,
 // which the including file has included. walsh_tile_body.h has tiles.
 //
-// A transform is cut into passes of up to MOST_BITS stages, each in registers: 2^bits vectors are
-// loaded, summed and stored. The first pass reads the map, the last one writes it, and those between
-// stay in the scratch. A gate stands in the middle of the pass of the highest bits, which then goes
-// straight on with the stages back:
+// A transform is cut into passes of up to PASS_BITS stages, each in registers: 2^bits vectors are
+// loaded, summed and stored. The first pass reads the map, the last one writes it. A gate stands in the
+// middle of the pass of the highest bits, which then goes straight on with the stages back:
 //
-//     map -> [bits 0 1 2] -> scratch -> [3 4 5] -> [6 7 8, gate, 8 7 6] -> [5 4 3] -> [2 1 0] -> map
+//     map -> [bits 0 1 2] -> [3 4 5] -> [6 7 8, gate, 8 7 6] -> [5 4 3] -> [2 1 0] -> map
+//     \__ block by block in the first-level cache _/        \__ block by block ___________/
 //
-// The scratch holds a group of lines: [vector][position]. Passes inside it go vector by vector (512
-// positions are 32 KB of the first-level cache); those that touch the map take all vectors of a
-// position, so that its cache lines are read and written in order.
+// A group of lines is too large for the first-level cache (64 lines of 512 are 128 KB), so passes of
+// low bits are made one after the other on blocks of neighbouring positions, and only those of high bits
+// go over all of it. Everything is read in the order in which it lies, whole positions at a time: a strip
+// of 16 lines would stay in that cache, but the map's cache lines, four apart, come in at a third of the
+// speed. Between passes values stay where the result is to be, or in the scratch if that has another
+// type or is spread too far.
 #include "src/kernel/unroll.h"
 #include "src/kernel/walsh.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-enum { MOST_BITS = LANES == 16 ? 4 : 3, MOST_PASSES = 8, VECTORS = ZN_WALSH_GROUP / LANES };
+// Passes of four bits would fit the registers of AVX-512, but 16 cache lines a multiple of 4 KB apart do
+// not fit the 12 ways of a cache's set.
+enum {
+    MOST_BITS = LANES == 16 ? 4 : 3,
+    PASS_BITS = ZN_WALSH_TOP_BITS,
+    MOST_PASSES = 16,
+    BLOCK_BYTES = 1 << 14
+};
 
 // --- in registers --------------------------------------------------------------------------------
 
@@ -108,35 +118,33 @@ __attribute__((noinline)) static void store_part(zn_type type, void *dst, size_t
 
 // --- passes --------------------------------------------------------------------------------------
 
-// The cache lines of the next call's src, a few with each butterfly of the passes inside the scratch:
-// memory is read while sums are made. Without it a gate over rows takes half as long again.
+// The cache lines of the next call's src, some positions of it with the butterflies of each position:
+// memory is read while sums are made.
 typedef struct walsh_ahead {
     const char *at;
-    size_t skip;              // bytes to the next position after its last cache line
-    size_t line, lines, left; // in this position; of each; in all
-    size_t share;             // with each butterfly
+    size_t step, bytes; // from one position to the next, and of each
+    size_t left, share; // positions in all, and at a time
 } walsh_ahead;
 
 ALWAYS void fetch_ahead(walsh_ahead *a)
 {
-    if (a->left < a->share) return;
-    for (size_t i = 0; i < a->share; i++) {
-        __builtin_prefetch(a->at, 0, 2);
-        a->at += 64;
-        if (++a->line < a->lines) continue;
-        a->line = 0;
-        a->at += a->skip;
+    const size_t share = a->share < a->left ? a->share : a->left;
+    a->left -= share;
+    for (size_t i = 0; i < share; i++, a->at += a->step) {
+        for (size_t byte = 0; byte < a->bytes; byte += 64) __builtin_prefetch(a->at + byte, 0, 2);
     }
-    a->left -= a->share;
 }
 
-// A group of lines on its way.
+// A group of lines on its way. Passes copy it: what they store could be a part of it, for all that the
+// compiler knows.
 typedef struct walsh_group {
-    const zn_walsh_lines *lines;
+    zn_walsh_lines lines;
     size_t length;  // without pruned bits
     size_t vectors; // with the last one, which may have fewer lanes
     int64_t last_lanes;
-    float *scratch;
+    float *values; // between passes
+    bool in_place; // values are both the source and the result
+    size_t pitch;  // of values, from one position to the next
     walsh_ahead ahead;
 } walsh_group;
 
@@ -144,11 +152,19 @@ typedef struct walsh_pass {
     unsigned first, bits;
 } walsh_pass;
 
+typedef struct walsh_plan {
+    walsh_pass passes[MOST_PASSES];
+    // Those before `first` are made on the way from the map to values and back, those before `blocked`
+    // on blocks of so many positions.
+    int first, blocked, last;
+    size_t block;
+} walsh_plan;
+
 // Even shares of the bits, low to high; returns how many.
 static int cut_passes(size_t length, walsh_pass *passes)
 {
     unsigned bits = zn_walsh_log2(length), first = 0;
-    int left = bits ? (int)((bits + MOST_BITS - 1) / MOST_BITS) : 1, count = 0;
+    int left = bits ? (int)((bits + PASS_BITS - 1) / PASS_BITS) : 1, count = 0;
     for (; left > 0; left--, count++) {
         passes[count] = (walsh_pass){first, (bits - first + (unsigned)left - 1) / (unsigned)left};
         first += passes[count].bits;
@@ -175,9 +191,9 @@ static int cut_passes(size_t length, walsh_pass *passes)
         call(16);                                                                                  \
     }
 
-ALWAYS float *slot(const walsh_group *g, size_t vector, size_t position)
+ALWAYS float *slot(const walsh_group *g, size_t position, size_t vector)
 {
-    return g->scratch + (vector * g->length + position) * LANES;
+    return g->values + position * g->pitch + vector * LANES;
 }
 
 ALWAYS vec load_one(const zn_type type, const bool whole, const walsh_group *g, const void *src,
@@ -199,7 +215,7 @@ ALWAYS void store_one(const zn_type type, const bool whole, const walsh_group *g
 ALWAYS void take_one(const zn_type type, const bool halved, const bool whole, const int n,
                      const walsh_group *g, const void *src, size_t position, size_t vector)
 {
-    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
+    const size_t step = g->lines.step << halved, first = position * step + vector * LANES;
     vec v[16];
     UNROLL for (int j = 0; j < n; j++)
     {
@@ -208,28 +224,30 @@ ALWAYS void take_one(const zn_type type, const bool halved, const bool whole, co
         if (halved) v[j] = vec_add(v[j], load_one(type, whole, g, src, at + step / 2));
     }
     stages_up(v, n);
-    float *dst = slot(g, vector, position);
-    UNROLL for (int j = 0; j < n; j++) vec_store_f32(dst + j * LANES, v[j]);
+    float *dst = slot(g, position, vector);
+    UNROLL for (int j = 0; j < n; j++) vec_store_f32(dst + (size_t)j * g->pitch, v[j]);
 }
 
-// The map, through the lowest bits, to the scratch.
-ALWAYS void take(const zn_type type, const bool halved, const int n, const walsh_group *g,
-                 const void *src)
+// The map, through the lowest bits.
+ALWAYS void take(const zn_type type, const bool halved, const int n, walsh_group *group,
+                 const void *src, size_t begin, size_t end)
 {
-    const size_t whole = g->vectors - (g->last_lanes < LANES);
-    for (size_t i = 0; i < g->length; i += (size_t)n) {
-        for (size_t v = 0; v < whole; v++) take_one(type, halved, true, n, g, src, i, v);
-        if (whole < g->vectors) take_one(type, halved, false, n, g, src, i, whole);
+    const walsh_group g = *group;
+    const size_t whole = g.vectors - (g.last_lanes < LANES);
+    for (size_t i = begin; i < end; i += (size_t)n) {
+        fetch_ahead(&group->ahead);
+        for (size_t v = 0; v < whole; v++) take_one(type, halved, true, n, &g, src, i, v);
+        if (whole < g.vectors) take_one(type, halved, false, n, &g, src, i, whole);
     }
 }
 
 ALWAYS void give_one(const zn_type type, const bool halved, const bool whole, const int n,
                      const walsh_group *g, void *dst, size_t position, size_t vector)
 {
-    const size_t step = g->lines->step << halved, first = position * step + vector * LANES;
-    const float *src = slot(g, vector, position);
+    const size_t step = g->lines.step << halved, first = position * step + vector * LANES;
+    const float *src = slot(g, position, vector);
     vec v[16];
-    UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(src + j * LANES);
+    UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(src + (size_t)j * g->pitch);
     stages_down(v, n);
     UNROLL for (int j = 0; j < n; j++)
     {
@@ -239,23 +257,25 @@ ALWAYS void give_one(const zn_type type, const bool halved, const bool whole, co
     }
 }
 
-// The scratch, back through the lowest bits, to the map.
-ALWAYS void give(const zn_type type, const bool halved, const int n, const walsh_group *g,
-                 void *dst)
+// Back through the lowest bits, to the map.
+ALWAYS void give(const zn_type type, const bool halved, const int n, walsh_group *group, void *dst,
+                 size_t begin, size_t end)
 {
-    const size_t whole = g->vectors - (g->last_lanes < LANES);
-    for (size_t i = 0; i < g->length; i += (size_t)n) {
-        for (size_t v = 0; v < whole; v++) give_one(type, halved, true, n, g, dst, i, v);
-        if (whole < g->vectors) give_one(type, halved, false, n, g, dst, i, whole);
+    const walsh_group g = *group;
+    const size_t whole = g.vectors - (g.last_lanes < LANES);
+    for (size_t i = begin; i < end; i += (size_t)n) {
+        fetch_ahead(&group->ahead);
+        for (size_t v = 0; v < whole; v++) give_one(type, halved, true, n, &g, dst, i, v);
+        if (whole < g.vectors) give_one(type, halved, false, n, &g, dst, i, whole);
     }
 }
 
 // Two and more pruned bits: positions that differ in them only, added as the first stages would.
-static void take_sums(const walsh_group *g, const void *src)
+static void take_sums(const walsh_group *g, const void *src, size_t begin, size_t end)
 {
-    const zn_walsh_lines *l = g->lines;
+    const zn_walsh_lines *l = &g->lines;
     const size_t count = (size_t)1 << l->pruned;
-    for (size_t i = 0; i < g->length * g->vectors; i++) {
+    for (size_t i = begin * g->vectors; i < end * g->vectors; i++) {
         const size_t vector = i % g->vectors, position = i / g->vectors;
         const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
         vec waits[sizeof(size_t) * 8]; // of each bit: the sum that waits for its neighbour
@@ -267,33 +287,34 @@ static void take_sums(const walsh_group *g, const void *src)
             for (; k >> bit & 1; bit++) sum = vec_add(waits[bit], sum);
             waits[bit] = sum;
         }
-        vec_store_f32(slot(g, vector, position), sum);
+        vec_store_f32(slot(g, position, vector), sum);
     }
 }
 
 // And each value back to all positions that share it.
-static void give_copies(const walsh_group *g, void *dst)
+static void give_copies(const walsh_group *g, void *dst, size_t begin, size_t end)
 {
-    const zn_walsh_lines *l = g->lines;
-    for (size_t i = 0; i < l->length * g->vectors; i++) {
+    const zn_walsh_lines *l = &g->lines;
+    for (size_t i = (begin * g->vectors) << l->pruned; i < (end * g->vectors) << l->pruned; i++) {
         const size_t vector = i % g->vectors, position = i / g->vectors;
         const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
         store_part(l->dst_type, dst, position * l->step + vector * LANES, lanes,
-                   vec_load_f32(slot(g, vector, position >> l->pruned)));
+                   vec_load_f32(slot(g, position >> l->pruned, vector)));
     }
 }
 
-static void take_map(const walsh_group *g, unsigned bits, const void *src, zn_type type)
+static void take_map(walsh_group *g, unsigned bits, const void *src, zn_type type, size_t begin,
+                     size_t end)
 {
-#define TAKE_F32(n)         take(ZN_F32, false, n, g, src)
-#define TAKE_BF16(n)        take(ZN_BF16, false, n, g, src)
-#define TAKE_HALVED_F32(n)  take(ZN_F32, true, n, g, src)
-#define TAKE_HALVED_BF16(n) take(ZN_BF16, true, n, g, src)
-    if (g->lines->pruned > 1)
-        take_sums(g, src);
-    else if (g->lines->pruned && type == ZN_F32)
+#define TAKE_F32(n)         take(ZN_F32, false, n, g, src, begin, end)
+#define TAKE_BF16(n)        take(ZN_BF16, false, n, g, src, begin, end)
+#define TAKE_HALVED_F32(n)  take(ZN_F32, true, n, g, src, begin, end)
+#define TAKE_HALVED_BF16(n) take(ZN_BF16, true, n, g, src, begin, end)
+    if (g->lines.pruned > 1)
+        take_sums(g, src, begin, end);
+    else if (g->lines.pruned && type == ZN_F32)
         FOR_BITS(bits, TAKE_HALVED_F32)
-    else if (g->lines->pruned)
+    else if (g->lines.pruned)
         FOR_BITS(bits, TAKE_HALVED_BF16)
     else if (type == ZN_F32)
         FOR_BITS(bits, TAKE_F32)
@@ -301,17 +322,18 @@ static void take_map(const walsh_group *g, unsigned bits, const void *src, zn_ty
         FOR_BITS(bits, TAKE_BF16)
 }
 
-static void give_map(const walsh_group *g, unsigned bits, void *dst, zn_type type)
+static void give_map(walsh_group *g, unsigned bits, void *dst, zn_type type, size_t begin,
+                     size_t end)
 {
-#define GIVE_F32(n)         give(ZN_F32, false, n, g, dst)
-#define GIVE_BF16(n)        give(ZN_BF16, false, n, g, dst)
-#define GIVE_HALVED_F32(n)  give(ZN_F32, true, n, g, dst)
-#define GIVE_HALVED_BF16(n) give(ZN_BF16, true, n, g, dst)
-    if (g->lines->pruned > 1)
-        give_copies(g, dst);
-    else if (g->lines->pruned && type == ZN_F32)
+#define GIVE_F32(n)         give(ZN_F32, false, n, g, dst, begin, end)
+#define GIVE_BF16(n)        give(ZN_BF16, false, n, g, dst, begin, end)
+#define GIVE_HALVED_F32(n)  give(ZN_F32, true, n, g, dst, begin, end)
+#define GIVE_HALVED_BF16(n) give(ZN_BF16, true, n, g, dst, begin, end)
+    if (g->lines.pruned > 1)
+        give_copies(g, dst, begin, end);
+    else if (g->lines.pruned && type == ZN_F32)
         FOR_BITS(bits, GIVE_HALVED_F32)
-    else if (g->lines->pruned)
+    else if (g->lines.pruned)
         FOR_BITS(bits, GIVE_HALVED_BF16)
     else if (type == ZN_F32)
         FOR_BITS(bits, GIVE_F32)
@@ -319,88 +341,94 @@ static void give_map(const walsh_group *g, unsigned bits, void *dst, zn_type typ
         FOR_BITS(bits, GIVE_BF16)
 }
 
-// The n vectors of a butterfly of bits from `first` up: the i-th of all butterflies.
-ALWAYS size_t butterfly_at(size_t i, unsigned first, const int n)
+// The butterflies of `count` floats side by side, in n places.
+ALWAYS void butterflies(const int n, const bool up, float *first, size_t apart, size_t count)
 {
-    const size_t low = i & (((size_t)1 << first) - 1);
-    return (i - low) * (size_t)n + low;
-}
-
-ALWAYS void middle(const int n, const bool up, walsh_group *g, unsigned first, size_t vector)
-{
-    const size_t apart = (size_t)LANES << first;
-    for (size_t i = 0; i < g->length / (size_t)n; i++) {
-        float *at = slot(g, vector, butterfly_at(i, first, n));
-        fetch_ahead(&g->ahead);
+    float *at[16];
+    UNROLL for (int j = 0; j < n; j++) at[j] = first + (size_t)j * apart;
+    for (size_t i = 0; i < count; i += LANES) {
         vec v[16];
-        UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
+        UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at[j] + i);
         if (up)
             stages_up(v, n);
         else
             stages_down(v, n);
-        UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
+        UNROLL for (int j = 0; j < n; j++) vec_store_f32(at[j] + i, v[j]);
     }
 }
 
-static void pass_up(walsh_group *g, walsh_pass pass, size_t vector)
+ALWAYS void middle(const int n, const bool up, walsh_group *group, unsigned first, size_t begin,
+                   size_t end)
 {
-#define UP(n) middle(n, true, g, pass.first, vector)
+    const walsh_group g = *group;
+    const size_t low = (size_t)1 << first;
+    for (size_t top = begin; top < end; top += low * (size_t)n) {
+        for (size_t i = top; i < top + low; i++) {
+            fetch_ahead(&group->ahead);
+            butterflies(n, up, slot(&g, i, 0), g.pitch << first, g.vectors * LANES);
+        }
+    }
+}
+
+static void pass_up(walsh_group *g, walsh_pass pass, size_t begin, size_t end)
+{
+#define UP(n) middle(n, true, g, pass.first, begin, end)
     FOR_BITS(pass.bits, UP)
 }
 
-static void pass_down(walsh_group *g, walsh_pass pass, size_t vector){
-#define DOWN(n) middle(n, false, g, pass.first, vector)
+static void pass_down(walsh_group *g, walsh_pass pass, size_t begin, size_t end){
+#define DOWN(n) middle(n, false, g, pass.first, begin, end)
     FOR_BITS(pass.bits, DOWN)}
 
-// The highest bits, the gate, and back.
-ALWAYS void turn(const int n, walsh_group *g, unsigned first, size_t vector, const float *gate)
+// The highest bits, the gate, and back. All higher bits are in the butterfly.
+ALWAYS void turn(const int n, walsh_group *group, unsigned first, const float *gate)
 {
-    const size_t apart = (size_t)LANES << first, length = g->lines->length;
-    const unsigned pruned = g->lines->pruned;
-    const float *factor = gate + zn_walsh_gate_at(length, 0, vector * LANES);
-    for (size_t i = 0; i < g->length / (size_t)n; i++) { // all higher bits are in the butterfly
-        float *at = slot(g, vector, i);
-        fetch_ahead(&g->ahead);
-        vec v[16];
-        UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
-        stages_up(v, n);
-        UNROLL for (int j = 0; j < n; j++)
-        {
-            const size_t k = (i + ((size_t)j << first)) << pruned;
-            v[j] = vec_mul(v[j], vec_load_f32(factor + k * ZN_WALSH_BLOCK));
+    const walsh_group g = *group;
+    const unsigned pruned = g.lines.pruned;
+    const size_t length = g.lines.length, block = length * ZN_WALSH_BLOCK;
+    // A pass has no more bits than those whose gates lie together.
+    const size_t gates_apart = (size_t)ZN_WALSH_BLOCK
+                               << (first + pruned - zn_walsh_low_bits(length));
+    for (size_t i = 0; i < g.length / (size_t)n; i++) {
+        const float *gates = gate + zn_walsh_gate_at(length, i << pruned, 0);
+        float *at[16];
+        fetch_ahead(&group->ahead);
+        UNROLL for (int j = 0; j < n; j++) at[j] = slot(&g, i + ((size_t)j << first), 0);
+        for (size_t line = 0; line < g.vectors * LANES; line += LANES) {
+            const float *factor = gates + line / ZN_WALSH_BLOCK * block + line % ZN_WALSH_BLOCK;
+            vec v[16];
+            UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at[j] + line);
+            stages_up(v, n);
+            UNROLL for (int j = 0; j < n; j++)
+                v[j] = vec_mul(v[j], vec_load_f32(factor + (size_t)j * gates_apart));
+            stages_down(v, n);
+            UNROLL for (int j = 0; j < n; j++) vec_store_f32(at[j] + line, v[j]);
         }
-        stages_down(v, n);
-        UNROLL for (int j = 0; j < n; j++) vec_store_f32(at + (size_t)j * apart, v[j]);
     }
 }
 
-static void pass_turn(walsh_group *g, walsh_pass pass, size_t vector, const float *gate){
-#define TURN(n) turn(n, g, pass.first, vector, gate)
+static void pass_turn(walsh_group *g, walsh_pass pass, const float *gate){
+#define TURN(n) turn(n, g, pass.first, gate)
     FOR_BITS(pass.bits, TURN)}
 
 // The highest bits, scaled, to the map.
-ALWAYS void finish(const zn_type type, const int n, walsh_group *g, unsigned first, void *dst,
+ALWAYS void finish(const zn_type type, const int n, walsh_group *group, unsigned first, void *dst,
                    float scale)
 {
-    const zn_walsh_lines *l = g->lines;
+    const walsh_group g = *group;
     const vec factor = vec_set1(scale);
-    for (size_t i = 0; i < g->length / (size_t)n; i++) {
-        for (size_t vector = 0; vector < g->vectors; vector++) {
-            const int64_t lanes = vector + 1 < g->vectors ? LANES : g->last_lanes;
-            const float *at = slot(g, vector, i);
-            fetch_ahead(&g->ahead);
+    const size_t apart = g.pitch << first, step = g.lines.step;
+    for (size_t i = 0; i < g.length / (size_t)n; i++) {
+        fetch_ahead(&group->ahead);
+        for (size_t vector = 0; vector < g.vectors; vector++) {
+            const bool whole = vector + 1 < g.vectors || g.last_lanes == LANES;
+            const float *at = slot(&g, i, vector);
+            const size_t to = i * step + vector * LANES;
             vec v[16];
-            UNROLL for (int j = 0; j < n; j++)
-                v[j] = vec_load_f32(at + ((size_t)j * LANES << first));
+            UNROLL for (int j = 0; j < n; j++) v[j] = vec_load_f32(at + (size_t)j * apart);
             stages_up(v, n);
-            UNROLL for (int j = 0; j < n; j++)
-            {
-                const size_t to = (i + ((size_t)j << first)) * l->step + vector * LANES;
-                if (lanes == LANES)
-                    store_map(type, dst, to, vec_mul(v[j], factor));
-                else
-                    store_part(type, dst, to, lanes, vec_mul(v[j], factor));
-            }
+            UNROLL for (int j = 0; j < n; j++) store_one(
+                type, whole, &g, dst, to + ((size_t)j * step << first), vec_mul(v[j], factor));
         }
     }
 }
@@ -409,7 +437,7 @@ static void pass_finish(walsh_group *g, walsh_pass pass, void *dst, float scale)
 {
 #define FINISH_F32(n)  finish(ZN_F32, n, g, pass.first, dst, scale)
 #define FINISH_BF16(n) finish(ZN_BF16, n, g, pass.first, dst, scale)
-    if (g->lines->dst_type == ZN_F32)
+    if (g->lines.dst_type == ZN_F32)
         FOR_BITS(pass.bits, FINISH_F32)
     else
         FOR_BITS(pass.bits, FINISH_BF16)
@@ -417,31 +445,33 @@ static void pass_finish(walsh_group *g, walsh_pass pass, void *dst, float scale)
 
 // The highest bits of two groups, and the sums of their products.
 ALWAYS void multiply(const int n, const walsh_group *a, const walsh_group *b, unsigned first,
-                     size_t vector, float *sums, size_t sums_step)
+                     float *sums, size_t sums_step)
 {
-    const int64_t lanes = vector + 1 < a->vectors ? LANES : a->last_lanes;
     for (size_t i = 0; i < a->length / (size_t)n; i++) {
-        vec u[16], v[16];
-        UNROLL for (int j = 0; j < n; j++)
-        {
-            u[j] = vec_load_f32(slot(a, vector, i) + ((size_t)j * LANES << first));
-            v[j] = vec_load_f32(slot(b, vector, i) + ((size_t)j * LANES << first));
-        }
-        stages_up(u, n);
-        stages_up(v, n);
-        UNROLL for (int j = 0; j < n; j++)
-        {
-            float *sum = sums + (i + ((size_t)j << first)) * sums_step + vector * LANES;
-            const vec product = vec_mul(u[j], v[j]);
-            vec_store_part(sum, lanes, vec_add(vec_load_part(sum, lanes), product));
+        for (size_t vector = 0; vector < a->vectors; vector++) {
+            const int64_t lanes = vector + 1 < a->vectors ? LANES : a->last_lanes;
+            vec u[16], v[16];
+            UNROLL for (int j = 0; j < n; j++)
+            {
+                u[j] = vec_load_f32(slot(a, i, vector) + ((size_t)j * a->pitch << first));
+                v[j] = vec_load_f32(slot(b, i, vector) + ((size_t)j * b->pitch << first));
+            }
+            stages_up(u, n);
+            stages_up(v, n);
+            UNROLL for (int j = 0; j < n; j++)
+            {
+                float *sum = sums + (i + ((size_t)j << first)) * sums_step + vector * LANES;
+                const vec product = vec_mul(u[j], v[j]);
+                vec_store_part(sum, lanes, vec_add(vec_load_part(sum, lanes), product));
+            }
         }
     }
 }
 
-static void pass_multiply(const walsh_group *a, const walsh_group *b, walsh_pass pass,
-                          size_t vector, float *sums, size_t sums_step)
+static void pass_multiply(const walsh_group *a, const walsh_group *b, walsh_pass pass, float *sums,
+                          size_t sums_step)
 {
-#define MULTIPLY(n) multiply(n, a, b, pass.first, vector, sums, sums_step)
+#define MULTIPLY(n) multiply(n, a, b, pass.first, sums, sums_step)
     FOR_BITS(pass.bits, MULTIPLY)
 }
 
@@ -450,88 +480,110 @@ static void pass_multiply(const walsh_group *a, const walsh_group *b, walsh_pass
 static walsh_group group_of(const zn_walsh_lines *lines, float *scratch)
 {
     const size_t vectors = (lines->count + LANES - 1) / LANES;
-    return (walsh_group){.lines = lines,
+    return (walsh_group){.lines = *lines,
                          .length = lines->length >> lines->pruned,
                          .vectors = vectors,
                          .last_lanes = (int64_t)(lines->count - (vectors - 1) * LANES),
-                         .scratch = scratch};
+                         .values = scratch,
+                         .pitch = vectors * LANES};
 }
 
-// How many butterflies the passes from `first` on have, there and back to it, or only there.
-static size_t butterflies(const walsh_group *g, const walsh_pass *passes, int first, int last,
-                          bool back)
+// The same, with values in the result's place if they can be there and lie close together.
+static walsh_group group_in(const zn_walsh_lines *lines, const void *src, void *dst, float *scratch)
 {
-    size_t count = 0;
-    for (int p = first; p <= last; p++) count += g->length >> passes[p].bits << (back && p < last);
-    return count * g->vectors;
+    walsh_group g = group_of(lines, scratch);
+    if (lines->dst_type != ZN_F32 || lines->pruned || g.last_lanes < LANES ||
+        lines->step > 2 * lines->count)
+        return g;
+    g.values = dst;
+    g.pitch = lines->step;
+    g.in_place = src == dst;
+    return g;
 }
 
-static void plan_ahead(walsh_group *g, size_t count)
+static walsh_plan plan_of(const walsh_group *g)
 {
-    const zn_walsh_lines *l = g->lines;
+    walsh_plan p = {.block = g->length};
+    p.last = cut_passes(g->length, p.passes) - 1;
+    p.first = p.last > 0 && g->lines.pruned < 2 && !g->in_place;
+    for (; p.blocked < p.last; p.blocked++) {
+        const walsh_pass *pass = &p.passes[p.blocked];
+        const size_t positions = (size_t)1 << (pass->first + pass->bits);
+        if (p.blocked > 0 && positions * g->vectors * LANES * sizeof(float) > BLOCK_BYTES) break;
+        p.block = positions;
+    }
+    return p;
+}
+
+// Shares out what is to be fetched over the butterflies there are, there and back or only there.
+static void plan_ahead(walsh_group *g, const walsh_plan *plan, bool back)
+{
+    const zn_walsh_lines *l = &g->lines;
     const size_t size = l->src_type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
-    const size_t lines = (l->count * size + 63) / 64;
-    if (!l->next || l->step < l->count || count == 0) return;
+    size_t count = 0;
+    if (!l->next) return;
+    for (int p = 0; p <= plan->last; p++)
+        count += g->length >> plan->passes[p].bits << (back && p < plan->last);
     g->ahead = (walsh_ahead){.at = l->next,
-                             .skip = l->step * size - lines * 64,
-                             .lines = lines,
-                             .left = l->length * lines,
-                             .share = (l->length * lines + count - 1) / count};
+                             .step = l->step * size,
+                             .bytes = l->count * size,
+                             .left = l->length,
+                             .share = (l->length + count - 1) / count};
+}
+
+// Through all passes but the last, which may be the first.
+static void go_up(walsh_group *g, const walsh_plan *plan, const void *src, zn_type type)
+{
+    for (size_t begin = 0; begin < g->length; begin += plan->block) {
+        const size_t end = begin + plan->block;
+        if (!g->in_place)
+            take_map(g, plan->first ? plan->passes[0].bits : 0, src, type, begin, end);
+        for (int p = plan->first; p < plan->blocked; p++) pass_up(g, plan->passes[p], begin, end);
+    }
+    for (int p = plan->blocked; p < plan->last; p++) pass_up(g, plan->passes[p], 0, g->length);
+}
+
+static void go_down(walsh_group *g, const walsh_plan *plan, void *dst, zn_type type)
+{
+    for (int p = plan->last; p-- > plan->blocked;) pass_down(g, plan->passes[p], 0, g->length);
+    for (size_t begin = 0; begin < g->length; begin += plan->block) {
+        const size_t end = begin + plan->block;
+        for (int p = plan->blocked; p-- > plan->first;) pass_down(g, plan->passes[p], begin, end);
+        if (!g->in_place)
+            give_map(g, plan->first ? plan->passes[0].bits : 0, dst, type, begin, end);
+    }
 }
 
 static void gate_group(const zn_walsh_lines *lines, const void *src, void *dst, const float *gate,
                        float *scratch)
 {
-    walsh_group g = group_of(lines, scratch);
-    walsh_pass passes[MOST_PASSES] = {{0}};
-    const int last = cut_passes(g.length, passes) - 1;
-    // The pass of the lowest bits is made on the way from and to the map, unless it is the only one.
-    const bool in_scratch = last == 0 || lines->pruned > 1;
-    plan_ahead(&g, butterflies(&g, passes, !in_scratch, last, true));
-    take_map(&g, in_scratch ? 0 : passes[0].bits, src, lines->src_type);
-    for (size_t v = 0; v < g.vectors; v++) {
-        for (int p = !in_scratch; p < last; p++) pass_up(&g, passes[p], v);
-        pass_turn(&g, passes[last], v, gate);
-        for (int p = last - 1; p >= !in_scratch; p--) pass_down(&g, passes[p], v);
-    }
-    give_map(&g, in_scratch ? 0 : passes[0].bits, dst, lines->dst_type);
-}
-
-// Through all passes but the last, which may be the first: into the scratch.
-static int transform_group(walsh_group *g, const void *src, zn_type type, walsh_pass *passes)
-{
-    const int last = cut_passes(g->length, passes) - 1;
-    if (last == 0) {
-        take_map(g, 0, src, type);
-        return last;
-    }
-    plan_ahead(g, butterflies(g, passes, 1, last, false));
-    take_map(g, passes[0].bits, src, type);
-    for (size_t v = 0; v < g->vectors; v++) {
-        for (int p = 1; p < last; p++) pass_up(g, passes[p], v);
-    }
-    return last;
+    walsh_group g = group_in(lines, src, dst, scratch);
+    const walsh_plan plan = plan_of(&g);
+    plan_ahead(&g, &plan, true);
+    go_up(&g, &plan, src, lines->src_type);
+    pass_turn(&g, plan.passes[plan.last], gate);
+    go_down(&g, &plan, dst, lines->dst_type);
 }
 
 static void lines_group(const zn_walsh_lines *lines, const void *src, void *dst, float scale,
                         float *scratch)
 {
-    walsh_group g = group_of(lines, scratch);
-    walsh_pass passes[MOST_PASSES] = {{0}};
-    const int last = transform_group(&g, src, lines->src_type, passes);
-    pass_finish(&g, passes[last], dst, scale);
+    walsh_group g = group_in(lines, src, dst, scratch);
+    const walsh_plan plan = plan_of(&g);
+    plan_ahead(&g, &plan, false);
+    go_up(&g, &plan, src, lines->src_type);
+    pass_finish(&g, plan.passes[plan.last], dst, scale);
 }
 
 static void products_group(const zn_walsh_lines *lines, const void *src, const void *other,
                            float *sums, size_t sums_step, float *scratch)
 {
     walsh_group a = group_of(lines, scratch);
-    walsh_group b = a;
-    b.scratch += zn_walsh_scratch(lines->length);
-    walsh_pass passes[MOST_PASSES] = {{0}};
-    transform_group(&a, src, lines->src_type, passes);
-    const int last = transform_group(&b, other, lines->dst_type, passes);
-    for (size_t v = 0; v < a.vectors; v++) pass_multiply(&a, &b, passes[last], v, sums, sums_step);
+    walsh_group b = group_of(lines, scratch + zn_walsh_scratch(lines->length));
+    const walsh_plan plan = plan_of(&a);
+    go_up(&a, &plan, src, lines->src_type);
+    go_up(&b, &plan, other, lines->dst_type);
+    pass_multiply(&a, &b, plan.passes[plan.last], sums, sums_step);
 }
 
 // Lines in groups that the scratch has room for.
@@ -681,7 +733,7 @@ static void vectors_long(zn_type src_type, zn_type dst_type, const void *src, vo
         FOR_BITS(passes[0].bits, TAKE_VECTORS_F32)
     else
         FOR_BITS(passes[0].bits, TAKE_VECTORS_BF16)
-    for (int p = 1; p < last; p++) pass_up(&g, passes[p], 0);
+    for (int p = 1; p < last; p++) pass_up(&g, passes[p], 0, g.length);
     pass_finish(&g, passes[last], dst, scale);
 }
 

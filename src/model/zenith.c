@@ -11,7 +11,9 @@
 //
 // Which stages there are is the layout: "64x3 64x3 32x1" is three blocks of 64 channels at the
 // latent's resolution, three of 64 at twice and one of 32 at four times that; f makes up the rest of
-// the factor 8. Weights carry it in their metadata (zenith.encoder, zenith.decoder); without it a
+// the factor 8. "64x3w8" has Walsh skips: instead of its input x a block adds
+// S(x) = W soft((1 + g) W x, t) on tiles of 8x8 (or 16x16) pixels, every other block's half a tile
+// further; with g = t = 0, as they begin, that is x. Weights carry it in their metadata (zenith.encoder, zenith.decoder); without it a
 // variant has its usual one. Blocks that were pruned are narrower inside than outside: only their
 // weights say so.
 //
@@ -34,6 +36,7 @@ typedef struct layout {
     struct {
         int64_t width;
         int blocks;
+        int tile; // side of the skips' tiles; 0: they are plain
     } stage[STAGES];
     int shuffle; // pixels along each side of what the head's channels become
 } layout;
@@ -52,6 +55,20 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 // --- layouts ------------------------------------------------------------------------------------
 
+// "w8", "w16" or nothing.
+static int parse_tile(const char **text)
+{
+    static const int sides[] = {8, 16};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        char suffix[8];
+        const size_t length = zn_text_format(suffix, sizeof suffix, "w%d", sides[i]);
+        if (strncmp(*text, suffix, length) != 0) continue;
+        *text += length;
+        return sides[i];
+    }
+    return 0;
+}
+
 // "64x3 64x3 32x1"; false where it is not one.
 static bool parse_layout(const char *text, layout *out)
 {
@@ -61,11 +78,13 @@ static bool parse_layout(const char *text, layout *out)
         if (l.stages == STAGES || *text < '1' || *text > '9') return false;
         long width = strtol(text, &end, 10);
         if (width > WIDEST || *end++ != 'x' || *end < '0' || *end > '0' + BLOCKS) return false;
+        text = end + 1;
         l.stage[l.stages].width = width;
-        l.stage[l.stages].blocks = *end++ - '0';
+        l.stage[l.stages].blocks = *end - '0';
+        l.stage[l.stages].tile = parse_tile(&text);
         if (l.stages++ > 0) l.shuffle /= 2;
-        if (*end != ' ' && *end != 0) return false;
-        text = *end ? end + 1 : end;
+        if (*text != ' ' && *text != 0) return false;
+        text += *text == ' ';
     }
     *out = l;
     return l.stages > 0;
@@ -117,12 +136,27 @@ static int first_block(unsigned part, int stage)
     return part == ZN_DECODER ? 3 + 5 * stage : 11 - 4 * stage;
 }
 
-static zn_node *blocks(const zn_scope *scope, int first, int count, zn_node *x)
+// S(x), see above.
+static zn_node *walsh_skip(const zn_scope *scope, const char *name, int tile, bool shifted,
+                           zn_node *x)
+{
+    const zn_shape shape = ZN_SHAPE((int64_t)tile * tile, x ? x->desc.shape.dim[3] : 0);
+    char full[ZN_NAME_SIZE];
+    zn_node *gate = zn_scope_parameter(scope, name, ".walsh.weight", shape);
+    zn_node *threshold = zn_scope_parameter(scope, name, ".walsh.threshold", shape);
+    return zn_walsh_tile(
+        scope->graph, zn_scope_name(scope, name, ".walsh", full), x, gate, threshold,
+        (zn_walsh_tile_attributes){.size = tile, .shift = shifted ? tile / 2 : 0, .kept = tile});
+}
+
+static zn_node *blocks(const zn_scope *scope, unsigned part, const layout *l, int stage, zn_node *x)
 {
     char name[ZN_NAME_SIZE];
-    for (int i = 0; i < count; i++) {
+    const int first = first_block(part, stage), tile = l->stage[stage].tile;
+    for (int i = 0; i < l->stage[stage].blocks; i++) {
         zn_text_format(name, sizeof name, "%d", first + i);
-        x = zn_nn_residual(scope, name, x);
+        zn_node *skip = tile ? walsh_skip(scope, name, tile, i % 2 > 0, x) : x;
+        x = zn_nn_residual_over(scope, name, x, skip);
     }
     return x;
 }
@@ -140,7 +174,7 @@ static zn_node *build_decoder(const zn_scope *scope, const layout *l, zn_node *x
             x = zn_upsample2(graph, full, x);
             x = conv(scope, 2 + 5 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 1, false});
         }
-        x = blocks(scope, first_block(ZN_DECODER, s), l->stage[s].blocks, x);
+        x = blocks(scope, ZN_DECODER, l, s, x);
     }
     const int64_t channels = 3 * l->shuffle * l->shuffle;
     x = zn_nn_conv(scope, "head", x, (zn_nn_conv_shape){channels, 3, 1, true});
@@ -156,7 +190,7 @@ static zn_node *build_encoder(const zn_scope *scope, const layout *l, int64_t la
     for (int s = l->stages - 1; s >= 0; s--) {
         if (s < l->stages - 1)
             x = conv(scope, 10 - 4 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 2, false});
-        x = blocks(scope, first_block(ZN_ENCODER, s), l->stage[s].blocks, x);
+        x = blocks(scope, ZN_ENCODER, l, s, x);
     }
     return conv(scope, 14, x, (zn_nn_conv_shape){latent, 3, 1, true});
 }
@@ -184,6 +218,8 @@ static bool without_block(const zn_variant *variant, unsigned part, const char *
         found |= here;
         length += zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%lldx%d", s ? " " : "",
                                  (long long)l.stage[s].width, count - here);
+        if (l.stage[s].tile)
+            length += zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "w%d", l.stage[s].tile);
     }
     return found;
 }

@@ -32,6 +32,11 @@ static zn_node *relu(const zn_scope *scope, const char *name, zn_node *x)
 
 zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x)
 {
+    return zn_nn_residual_over(scope, name, x, x);
+}
+
+zn_node *zn_nn_residual_over(const zn_scope *scope, const char *name, zn_node *x, zn_node *skip)
+{
     const int64_t channels = channels_of(x);
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     zn_node *y = x;
@@ -43,7 +48,7 @@ zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x)
         zn_text_format(part, sizeof part, "%s.conv.%d", name, i + 1);
         y = relu(scope, part, y);
     }
-    y = zn_add(scope->graph, zn_scope_name(scope, name, ".skip", full), y, x);
+    y = zn_add(scope->graph, zn_scope_name(scope, name, ".skip", full), y, skip);
     return relu(scope, name, y);
 }
 

@@ -21,6 +21,9 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
 // they were pruned.
 zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x);
 
+// The same with `skip` in place of the x that is added.
+zn_node *zn_nn_residual_over(const zn_scope *scope, const char *name, zn_node *x, zn_node *skip);
+
 // x + conv(relu(group_norm(conv(x)))): 1x1 convolutions NAME.pool.0 and NAME.pool.3 without bias
 // through `inner` channels, NAME.pool.1 the norm with 4 groups. Its statistics see the whole
 // picture.

@@ -80,6 +80,11 @@ typedef struct zn_channel_slice_attributes {
     int64_t first, count;
 } zn_channel_slice_attributes;
 
+// From (top, left) on; it may reach beyond the map.
+typedef struct zn_window_attributes {
+    int64_t top, left, height, width;
+} zn_window_attributes;
+
 typedef struct zn_unit_norm_attributes {
     float epsilon;
 } zn_unit_norm_attributes;
@@ -213,6 +218,7 @@ zn_node *zn_channel_slice(zn_graph *graph, const char *name, zn_node *x, int64_t
 // x as the channels from `first` on of `count`, the others zero.
 zn_node *zn_channel_pad(zn_graph *graph, const char *name, zn_node *x, int64_t first,
                         int64_t count);
+zn_node *zn_window(zn_graph *graph, const char *name, zn_node *x, zn_window_attributes attributes);
 zn_node *zn_unit_norm_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
                                float epsilon);
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);

@@ -38,8 +38,8 @@ typedef struct reading {
 } reading;
 
 static const char *const loss_names[ZN_LOSS_KINDS] = {
-    "l1",    "mse",        "charbonnier", "feature", "gradient",
-    "walsh", "squeezenet", "stages",      "latent",  "adversarial"};
+    "l1",         "mse",    "charbonnier", "feature",     "gradient", "walsh",
+    "squeezenet", "stages", "latent",      "adversarial", "lattice"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
@@ -171,6 +171,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_INTEGER("threads", threads, 0, 1024, false),
                                A_FLAG("residual", residual),
                                A_FLAG("recompute", recompute),
+                               AN_INTEGER("feature_window", feature_window, 0, 8192, false),
                                AN_INTEGER("log_every", log_every, 1, 1e12, false),
                                AN_INTEGER("checkpoint_every", checkpoint_every, 1, 1e12, false),
                                AN_INTEGER("sample_every", sample_every, 0, 1e12, false),
@@ -453,6 +454,8 @@ static zenith_status check(const zn_train_config *c, zn_error *err)
     if (c->layout && c->weights && !c->donor)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"init.layout\" is for new networks: weights have theirs already");
+    if (c->feature_window > c->data.crop)
+        return zn_fail(err, ZENITH_BAD_FILE, "\"feature_window\" must not be above \"data.crop\"");
     if (c->validate_every > 0 && c->validation.sources_count == 0)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"validate_every\" needs \"validation\" with its sources");
@@ -613,6 +616,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put_optimizer(&w, &c->optimizer);
     put_losses(&w, c);
     put_prune(&w, &c->prune);
+    if (c->feature_window) put_integer(&w, "feature_window", c->feature_window);
     put(&w, "dtype", zn_type_name((zn_type)c->dtype));
     if (frozen) put(&w, "frozen.sha256", frozen);
     if (squeezenet) put(&w, "squeezenet.sha256", squeezenet);

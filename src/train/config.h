@@ -34,6 +34,7 @@ typedef enum zn_loss_kind {
     ZN_LOSS_STAGES, // the same distance of what is inside the frozen encoder, at each resolution
     ZN_LOSS_LATENT, // L1 of the latent and the frozen encoder's
     ZN_LOSS_ADVERSARIAL, // what a discriminator that is trained beside the network thinks of it
+    ZN_LOSS_LATTICE,     // L1 of what pixels of the same place in a lattice of 4x4 have in common
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
@@ -110,7 +111,8 @@ typedef struct zn_train_config {
     zn_train_prune prune;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int64_t threads;
-    bool residual;  // the result is the decoder's picture plus what the encoder saw
+    bool residual;          // the result is the decoder's picture plus what the encoder saw
+    int64_t feature_window; // side of the middle of a crop that losses see through networks; 0: all
     bool recompute; // maps that gradients need are computed again, for less memory; the same bits
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     const char *output;

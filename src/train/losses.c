@@ -1,19 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient and the Walsh loss are fixed convolutions and a difference:
+// The gradient, the Walsh and the lattice loss are fixed convolutions and a difference:
 //
 //   gradient  of each channel, the pixel to the right and the pixel below, less the pixel
 //   walsh     of each channel, the 64 products of 8x8 blocks with w(u, y) w(v, x) / 8, where
 //             w(u, y) = 1 or -1 by the parity of the bits of u AND y: all signs of change up to one
 //             per pixel, by additions alone
+//   lattice   of each channel, the means of the 16 pixels of a 16x16 block that have the same place
+//             modulo 4: a mesh of four (or two) pixels stands out of them, textures cancel
 #include "src/train/losses.h"
 
 #include "src/nn/squeezenet.h"
 #include "src/op/ops.h"
 #include "src/train/squeezenet_loss.h"
 
-enum { CHANNELS = 3, WALSH = 8 };
+enum { CHANNELS = 3, WALSH = 8, MESH = 4, LATTICE = 16 };
 static const float charbonnier_epsilon = 1e-3f;
 
 static zn_node *difference(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
@@ -71,6 +73,22 @@ static zn_node *walsh_filter(zn_graph *graph)
     return filter;
 }
 
+static zn_node *lattice_filter(zn_graph *graph)
+{
+    enum { PLACES = MESH * MESH, ALL = LATTICE * LATTICE };
+    float *values = NULL; // [CHANNELS * 16][CHANNELS][16][16]
+    zn_node *filter = fixed(graph, "lattice.filter",
+                            ZN_SHAPE(CHANNELS * PLACES, CHANNELS, LATTICE, LATTICE), &values);
+    for (int o = 0; filter && o < CHANNELS * PLACES; o++) {
+        float *taps = values + (o * CHANNELS + o / PLACES) * ALL;
+        for (int i = 0; i < ALL; i++) {
+            const int place = i / LATTICE % MESH * MESH + i % MESH;
+            if (place == o % PLACES) taps[i] = (float)PLACES / ALL;
+        }
+    }
+    return filter;
+}
+
 static zn_node *filtered(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
                          zn_node *filter, int stride)
 {
@@ -115,13 +133,16 @@ zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss
     case ZN_LOSS_STAGES:
         return stages(graph, own, other);
     case ZN_LOSS_LATENT:
-        return difference(graph, kind, in->latent, in->original_features.latent, ZN_DIFFERENCE_L1);
+        return difference(graph, kind, in->latent, in->original_latent, ZN_DIFFERENCE_L1);
     case ZN_LOSS_GRADIENT:
         return filtered(graph, kind, a, b, gradient_filter(graph), 1);
     case ZN_LOSS_WALSH:
         return filtered(graph, kind, a, b, walsh_filter(graph), WALSH);
+    case ZN_LOSS_LATTICE:
+        return filtered(graph, kind, a, b, lattice_filter(graph), LATTICE);
     case ZN_LOSS_SQUEEZENET:
-        return zn_squeezenet_loss(graph, in->squeezenet, a, b);
+        return zn_squeezenet_loss(graph, in->squeezenet, in->seen.reconstruction,
+                                  loss->teacher ? in->seen.teacher : in->seen.original);
     case ZN_LOSS_ADVERSARIAL:
         return zn_hinge_loss(graph, "adversarial", in->scores,
                              (zn_hinge_attributes){.kind = ZN_HINGE_NONE});

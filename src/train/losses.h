@@ -19,8 +19,12 @@ typedef struct zn_features {
 
 typedef struct zn_loss_inputs {
     zn_node *original, *reconstruction, *teacher; // pictures
-    zn_node *latent;                              // of the encoder
-    zn_node *scores; // the discriminator's of the reconstruction; NULL: there is none
+    struct {
+        zn_node *original, *reconstruction, *teacher; // what networks see of them
+    } seen;
+    zn_node *latent;          // of the encoder
+    zn_node *original_latent; // of the frozen encoder
+    zn_node *scores;          // the discriminator's of the reconstruction; NULL: there is none
     zn_features original_features, reconstruction_features, teacher_features;
     const zn_weights *squeezenet; // of ZN_LOSS_SQUEEZENET
 } zn_loss_inputs;

@@ -45,11 +45,11 @@ void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 size_t zn_network_place(zn_network *network, size_t offset);
 // Copies values into the block, as f32, and reads them from there from now on.
 void zn_network_move(zn_network *network, float *block);
-// The same with random values: weights by He's rule (variance 2 / inputs), gains of norms one, all
-// else zero, but for scores (NAME.score). The last convolution of a residual branch is smaller by the root of the number of
-// branches, so that their sum does not grow with it; a decoder's last one is a tenth, so that it
-// begins with a dark picture rather than a loud one, or zero (`residual`). A parameter's values depend on the seed and its
-// number only.
+// The same with random values: weights by He's rule (variance 2 / inputs), gains of norms one, scores of
+// masks `score`, all else zero. The last convolution of a residual branch is smaller by the root of the
+// number of branches, so that their sum does not grow with it; a decoder's last one is a tenth, so that
+// it begins with a dark picture rather than a loud one, or zero (`residual`). A parameter's values depend
+// on the seed and its number only.
 void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score);
 // Then takes what a network of another model has under the same name and in the same shape; how many
 // parameters these were.

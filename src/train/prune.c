@@ -92,12 +92,20 @@ static zenith_status choose_parts(pruning *p, zn_error *err)
 
 // --- blocks -------------------------------------------------------------------------------------
 
-static zenith_status loss_without(pruning *p, int i, int block, double *loss, zn_error *err)
+// The loss without a block, and the operations that it saves.
+static zenith_status loss_without(pruning *p, int i, int block, double *loss, double *saved,
+                                  zn_error *err)
 {
     zn_network networks[2] = {p->networks[0], p->networks[1]};
+    double before = 0, after = 0;
     ZN_TRY(check_cancel(p, err));
     ZN_TRY(zn_network_without_block(&p->networks[i], block, &networks[i], err));
-    zenith_status status = zn_trial_loss(p->trial, networks, loss, err);
+    zenith_status status;
+    ZN_GO(zn_trial_loss(p->trial, networks, loss, err));
+    ZN_GO(zn_network_operations(&p->networks[i], &before, err));
+    ZN_GO(zn_network_operations(&networks[i], &after, err));
+    *saved = before - after;
+fail:
     zn_network_free(&networks[i]);
     return status;
 }
@@ -105,16 +113,19 @@ static zenith_status loss_without(pruning *p, int i, int block, double *loss, zn
 static zenith_status drop_block(pruning *p, zn_error *err)
 {
     int part = -1, worst = 0;
-    double least = INFINITY;
+    double least = INFINITY, whole;
+    ZN_TRY(zn_trial_loss(p->trial, p->networks, &whole, err));
     for (int i = 0; i < 2; i++) {
         for (int block = 0; pruned(p, i) && block < MOST_BLOCKS; block++) {
-            double loss;
+            double loss, saved = 0;
             if (!zn_network_has_block(&p->networks[i], block)) continue;
-            ZN_TRY(loss_without(p, i, block, &loss, err));
-            zn_log_write(p->options->log, ZN_LOG_INFO, "without block %d of the %s: loss %f", block,
-                         part_name(part_at(i)), loss);
-            if (part >= 0 && !(loss < least)) continue;
-            part = i, worst = block, least = loss;
+            ZN_TRY(loss_without(p, i, block, &loss, &saved, err));
+            const double worth = (loss - whole) / saved;
+            zn_log_write(p->options->log, ZN_LOG_INFO,
+                         "without block %d of the %s: loss %f, not %f, for %.2f GFLOP less", block,
+                         part_name(part_at(i)), loss, whole, saved / 1e9);
+            if (part >= 0 && !(worth < least)) continue;
+            part = i, worst = block, least = worth;
         }
     }
     if (part < 0)

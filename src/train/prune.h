@@ -3,8 +3,8 @@
 //
 // Pruning: a smaller network out of a trained one, by leaving out what matters least.
 //
-// Blocks: each in turn is left out, and the loss measured; the one without which it is lowest goes,
-// and so on. That takes pictures, so it takes a training config.
+// Blocks: each in turn is left out, and the loss measured; the one without which it grows least for the
+// operations that are saved goes, and so on. That takes pictures, so it takes a training config.
 //
 // Channels inside of residual blocks go in groups of `multiple`, since kernels compute so many at
 // once. A layer's channels are ordered by what they are worth, and groups of all layers go in the

@@ -93,11 +93,33 @@ static void build_teacher(building *b, const zn_features *encoder, zn_loss_input
     in->original_features = *encoder;
     if (!n->encoder_frozen || corrupts(b))
         in->original_features = build_features(b, "original.", in->original);
+    in->original_latent = in->original_features.latent;
     if (!zn_train_has_teacher(b->config)) return;
-    in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.",
-                                   in->original_features.latent, NULL);
-    if (needs_features(b->config, true))
-        in->teacher_features = build_features(b, "teacher.", in->teacher);
+    in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.", in->original_latent,
+                                   NULL);
+}
+
+// The middle of a picture, or all of it.
+static zn_node *seen_of(building *b, zn_node *picture)
+{
+    const int64_t side = b->config->feature_window, before = (b->config->data.crop - side) / 2;
+    if (side == 0 || !picture) return picture;
+    return zn_window(b->graph, "seen", picture, (zn_window_attributes){before, before, side, side});
+}
+
+// What losses see through networks: features of the middle, where the config says so.
+static void build_seen(building *b, zn_loss_inputs *in)
+{
+    const bool original = needs_features(b->config, false);
+    const bool teacher = needs_features(b->config, true);
+    in->seen.original = seen_of(b, in->original);
+    in->seen.reconstruction = seen_of(b, in->reconstruction);
+    in->seen.teacher = seen_of(b, in->teacher);
+    if (original && in->seen.original != in->original)
+        in->original_features = build_features(b, "seen.original.", in->seen.original);
+    if (teacher) in->teacher_features = build_features(b, "teacher.", in->seen.teacher);
+    if (original || teacher)
+        in->reconstruction_features = build_features(b, "feature.", in->seen.reconstruction);
 }
 
 // Judges the reconstruction, and what it should look like.
@@ -123,19 +145,18 @@ static zn_loss_inputs build_pictures(building *b)
     zn_features encoder;
     zn_loss_inputs in = {.squeezenet = n->squeezenet};
     in.original = zn_graph_input(b->graph, "image", picture);
-    zn_node *seen = in.original;
-    if (corrupts(b)) seen = zn_graph_input(b->graph, "corrupted", picture);
+    zn_node *input = in.original;
+    if (corrupts(b)) input = zn_graph_input(b->graph, "corrupted", picture);
     const size_t begin = b->graph->count;
-    b->latent = build_network(b, n->encoder, n->encoder_frozen, seen);
+    b->latent = build_network(b, n->encoder, n->encoder_frozen, input);
     find_features(b->graph, begin, b->latent, &encoder);
     b->reconstruction = build_network(b, n->decoder, n->decoder_frozen, b->latent);
     if (b->config->residual)
-        b->reconstruction = zn_add(b->graph, "restored", b->reconstruction, seen);
+        b->reconstruction = zn_add(b->graph, "restored", b->reconstruction, input);
     in.reconstruction = b->reconstruction;
     in.latent = b->latent;
     build_teacher(b, &encoder, &in);
-    if (needs_features(b->config, false) || needs_features(b->config, true))
-        in.reconstruction_features = build_features(b, "feature.", in.reconstruction);
+    build_seen(b, &in);
     build_discriminator(b, &in);
     return in;
 }

@@ -169,10 +169,10 @@ static zenith_status open_networks(trainer *t, zn_error *err)
     if (!variant)
         return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'; `zenith models` lists them",
                        c->model);
-    if (c->data.crop % variant->factor != 0)
+    if (c->data.crop % variant->factor != 0 || c->feature_window % variant->factor != 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "\"data.crop\" must be a multiple of %d for %s", variant->factor,
-                       variant->name);
+                       "\"data.crop\" and \"feature_window\" must be multiples of %d for %s",
+                       variant->factor, variant->name);
     ZN_TRY(open_trained(t, variant, err));
     ZN_TRY(open_frozen(t, variant, err));
     ZN_TRY(open_discriminator(t, err));

@@ -143,8 +143,8 @@ static void pruned_is_gates_of_zero(void **state)
     fill_normal(x, N * LINES, &random);
     for (unsigned pruned = 1; pruned <= 8; pruned++) {
         fill_normal(gate, COUNT(gate), &random);
-        for (size_t i = 0; i < COUNT(gate); i++) {
-            if (i / ZN_WALSH_BLOCK % N & ((1u << pruned) - 1)) gate[i] = 0;
+        for (size_t i = 0; i < N * LINES; i++) {
+            if (i % N & ((1u << pruned) - 1)) gate[zn_walsh_gate_at(N, i % N, i / N)] = 0;
         }
         FOR_EACH_ISA(isa)
         {

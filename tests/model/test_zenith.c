@@ -83,8 +83,9 @@ static void refuses_layouts(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "64",     "64x4",       "x3",   "64x3,64x3",       "2000x1",
-        "64x3  ", "64x3 64x3x", "-8x1", "8x1 8x1 8x1 8x1", "64x3 64"};
+        "64",     "64x4",       "x3",     "64x3,64x3",       "2000x1",
+        "64x3  ", "64x3 64x3x", "-8x1",   "8x1 8x1 8x1 8x1", "64x3 64",
+        "64x3w",  "64x3w4",     "64x3w88"};
     const zn_variant *variant = zn_variant_find("zenith-sd-fast");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         zn_network network;

@@ -20,6 +20,7 @@
     distill     a network of our own learns from a frozen one's pictures, beginning with what both have
     restore     a network that sees spoiled crops learns the crops as they were; what it sees is the same for any number of
                 threads and over kills, and not spoiling at all is the same run as spoiling by nothing
+    walsh_skip  skips through the Walsh domain begin as plain ones do, and then learn
     prune       a network is pruned by a config's losses, blocks and channels, and trained further: over a kill, and
                 its weights are still pruned ones
     scores      rectangles of blocks are left out by a schedule while both parts are trained: as many as it says, over
@@ -268,7 +269,7 @@ def test_weights(options, folder):
 
 
 def test_kinds(options, folder):
-    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "stages", "latent", "adversarial")
+    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "lattice", "stages", "latent", "adversarial")
     more = {}
     if SQUEEZENET.exists():
         kinds += ("squeezenet",)
@@ -299,7 +300,7 @@ def test_distill(options, folder):
     losses = [{"kind": "l1", "weight": 0.3}] + [
         {"kind": kind, "weight": 0.3, "target": "teacher"} for kind in ("l1", "feature", "stages", "gradient")]
     for part in ("decoder", "encoder"):
-        config = small_config(folder, part, model="zenith-sd-small", part=part, losses=losses, steps=30,
+        config = small_config(folder, part, model="zenith-sd-small", part=part, losses=losses, steps=30, feature_window=16,
                               init={"model": "taesd", "weights": str(TINY), "layout": "8x1 8x1 16x1", "seed": 3},
                               frozen={"model": "taesd", "weights": str(TINY)})
         train(options, config)
@@ -309,6 +310,18 @@ def test_distill(options, folder):
         weights = folder / part / "ema" / f"zenith-sd-small_{part}.safetensors"
         facts = json.loads(subprocess.run([options.zenith, "inspect", "--json", weights], capture_output=True, check=True).stdout)
         check(facts["fits"] == ["zenith-sd-small"], f"{facts}")
+    return 0
+
+
+def test_walsh_skip(options, folder):
+    """Skips through the Walsh domain begin as plain ones do, and then learn: added to weights they change nothing at first."""
+    frozen = {"model": "taesd", "weights": str(TINY)}
+    for name, weights, model, layout in (("plain", TINY, "taesd", "8x1 8x2 16x1"), ("same", folder / "plain/weights", "zenith-sd-fast", "8x1 8x2 16x1"),
+                                         ("skips", folder / "plain/weights", "zenith-sd-fast", "8x1w8 8x2w16 16x1w8")):
+        train(options, small_config(folder, name, model="zenith-sd-fast", steps=10, losses=[{"kind": "l1", "weight": 1}], frozen=frozen,
+                                    init={"model": model, "weights": str(weights), "layout": layout, "seed": 3}))
+    same, skips = ([line["loss"] for line in log_of(folder, name) if "losses" in line] for name in ("same", "skips"))
+    check(abs(same[0] - skips[0]) < 1e-5 * same[0] and same[-1] != skips[-1], f"{same} and {skips}")
     return 0
 
 

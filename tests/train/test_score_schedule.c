@@ -3,6 +3,7 @@
 //
 // The schedule by which rectangles are left out while a network is trained: how many, which, and that
 // the mask stands still in the end.
+#include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/train/score_schedule.h"
 #include "tests/testing.h"
@@ -122,6 +123,30 @@ static void fixes_the_mask(void **state)
     close_bench(&b);
 }
 
+// From 0 they would be negative after a step: random branches make the loss larger at first.
+static void scores_begin_alive(void **state)
+{
+    zn_network network;
+    zn_error err = {0};
+    const zn_network_shape shape = {.picture = 64};
+    (void)state;
+    zn_test_ok(
+        zn_network_of_variant(zn_variant_find("zenith_prune"), ZN_DECODER, &shape, &network, &err),
+        &err);
+    float *block = zn_alloc_zero(zn_network_place(&network, 0) * sizeof *block);
+    assert_non_null(block);
+    zn_network_randomise(&network, block, 1);
+    size_t scores = 0;
+    for (size_t i = 0; i < network.count; i++) {
+        const zn_train_parameter *p = &network.parameters[i];
+        if (!zn_text_ends_with(p->name, ".score")) continue;
+        for (size_t k = 0; k < p->elements; k++, scores++) assert_true(block[p->offset + k] == 1);
+    }
+    assert_int_equal(scores, 6 * 16);
+    zn_network_free(&network);
+    zn_free(block);
+}
+
 static void needs_scores(void **state)
 {
     static const zn_variant variant = {.name = "taesd"};
@@ -142,9 +167,8 @@ static void needs_scores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rises_as_a_cubic),
-        cmocka_unit_test(leaves_out_so_many),
-        cmocka_unit_test(fixes_the_mask),
+        cmocka_unit_test(rises_as_a_cubic), cmocka_unit_test(leaves_out_so_many),
+        cmocka_unit_test(fixes_the_mask),   cmocka_unit_test(scores_begin_alive),
         cmocka_unit_test(needs_scores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

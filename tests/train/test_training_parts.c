@@ -66,6 +66,7 @@ static void refuses_what_is_wrong(void **state)
         {"{" WHOLE ", \"optimizer\": {\"warmup\": 11}}", "must not be above \"steps\""},
         {"{" WHOLE ", \"optimizer\": {\"min_lr\": 1}}", "must not be above \"optimizer.lr\""},
         {"{" WHOLE ", \"recompute\": 1}", "\"recompute\" must be true or false"},
+        {"{" WHOLE ", \"feature_window\": 4096}", "must not be above \"data.crop\""},
         {"{" WHOLE ", \"squeezenet\": 1}", "\"squeezenet\" must be a text"},
         {"{" WHOLE ", \"validate_every\": 1}", "needs \"validation\""},
         {"{" WHOLE ", \"model\": \"taesd\"}", "broken JSON"}, // twice

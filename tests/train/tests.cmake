@@ -7,7 +7,8 @@ endif()
 # Whole runs of the program.
 if(ZENITH_PROGRAM)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    set(runs losses resume halve threads stop f16 weights kinds adversarial distill restore prune scores)
+    set(runs losses resume halve threads stop f16 weights kinds adversarial distill walsh_skip restore prune
+        scores)
     if(ZENITH_MPI)
         list(APPEND runs ranks)
     endif()
