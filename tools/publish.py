@@ -29,7 +29,8 @@ def named(config):
     config = json.loads(json.dumps(config))
     config["data"]["sources"], config["validation"]["sources"] = ["photos/train"], ["photos/validation"]
     config["squeezenet"], config["frozen"]["weights"] = "weights/squeezenet1_0_dc.safetensors", "weights"
-    config["init"]["weights"] = "weights" if "model" in config["init"] else "runs/before"
+    donor = config["init"].get("model", "")
+    config["init"]["weights"] = "models" if donor.startswith("zenith") else "weights" if donor else "runs/before"
     config["output"] = f"runs/{config['model']}_{config['part']}"
     return config
 
