@@ -79,13 +79,12 @@ static bool flag_of(const json_t *object, const char *key)
 // What is missing, and how to get it.
 static void print_missing(const json_t *model)
 {
-    const char *name = text_of(model, "name");
     if (*text_of(model, "problem") != 0) {
         fputs("cannot be used: ", stdout);
         cli_print_clean(stdout, text_of(model, "problem"));
         fputc('\n', stdout);
-    } else if (cli_published_count(name) > 0) {
-        printf("not found; 'zenith pull %s' fetches it\n", name);
+    } else {
+        printf("not found; 'zenith pull %s' fetches it\n", text_of(model, "name"));
     }
 }
 
