@@ -5,7 +5,14 @@
 // is their expansion evaluated node by node.
 #include "src/graph/op.h"
 
+#include "src/base/memory.h"
+
 #include <string.h>
+
+void zn_lowering_free(zn_lowering *self)
+{
+    zn_free(self);
+}
 
 zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out)
 {

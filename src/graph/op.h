@@ -58,6 +58,7 @@ struct zn_lowering {
     size_t scratch_bytes;
     const char *id; // which algorithm: "onednn:brgconv:avx512_core_amx", "kernel:avx2", "reference"
 };
+void zn_lowering_free(zn_lowering *self); // `free` of one that owns nothing else
 
 // One case that the table-driven test runs: shapes of the inputs, and attributes.
 typedef struct zn_op_sample {

@@ -110,17 +110,12 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
     concat_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
     l->count = node->inputs_count;
     l->desc = node->desc;
     size_t offset = 0;

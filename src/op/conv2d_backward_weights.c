@@ -91,11 +91,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_conv2d_backward_attributes *a = request->node->attributes;
@@ -111,7 +106,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
         return status;
     }
     l->base = (zn_lowering){.run = run,
-                            .free = lowering_free,
+                            .free = zn_lowering_free,
                             .scratch_bytes = l->gradient.scratch_bytes,
                             .id = "weight_gradient"};
     *out = &l->base;

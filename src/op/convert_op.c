@@ -45,18 +45,13 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
     convert_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
     l->row_count = (size_t)(y->shape.dim[2] *
                             y->shape.dim[3]); // the schedule has checked its bytes
     ZN_GO(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &l->conversion,

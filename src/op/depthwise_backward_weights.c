@@ -80,11 +80,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_desc *x = &request->node->inputs[X]->desc, *dy = &request->node->inputs[DY]->desc;
@@ -92,7 +87,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     sums_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     *l = (sums_lowering){.base = {.run = run,
-                                  .free = lowering_free,
+                                  .free = zn_lowering_free,
                                   .id = "depthwise",
                                   .scratch_bytes = count * (sizeof(double) + sizeof(float))},
                          .kernel = zn_depthwise_sums_pick(request->cpu.isa),

@@ -48,11 +48,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
                                zn_enlarge_fn *kernel, zn_lowering **out, zn_error *err)
 {
@@ -62,7 +57,7 @@ zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
     const int64_t *from = x->shape.dim, *to = request->node->desc.shape.dim;
     const size_t bytes = zn_type_size(x->type);
     *l = (enlarge_lowering){
-        .base = {.run = run, .free = lowering_free, .id = "kernel"},
+        .base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
         .how = {.factor = factor, .width = from[2], .channels = from[3], .element_bytes = bytes},
         .kernel = kernel,
         .source_row = (size_t)(from[2] * from[3]) * bytes,

@@ -99,11 +99,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status fill(norm_lowering *l, const zn_lowering_request *request, zn_error *err)
 {
     const zn_node *node = request->node;
@@ -136,7 +131,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 {
     norm_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
     zenith_status status = fill(l, request, err);
     if (status != ZENITH_OK)
         zn_free(l);

@@ -147,11 +147,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
@@ -167,7 +162,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
         ZN_TRY(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));
     grouped_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (grouped_lowering){.base = {.run = run, .free = lowering_free, .id = "grouped"},
+    *l = (grouped_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "grouped"},
                             .kernel = zn_grouped_product_pick(request->cpu.isa),
                             .args = {.src_type = x->type,
                                      .dst_type = node->desc.type,

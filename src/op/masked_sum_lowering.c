@@ -42,11 +42,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 bool zn_masked_sum_fits(const zn_node *node)
 {
     const zn_type type = node->desc.type;
@@ -64,7 +59,7 @@ zenith_status zn_masked_sum_lower(const zn_lowering_request *request, int b, int
 {
     masked_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (masked_lowering){.base = {.run = run, .free = lowering_free, .id = "masked_sum"},
+    *l = (masked_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "masked_sum"},
                            .sum = zn_masked_sum_pick(request->cpu.isa),
                            .type = request->node->desc.type,
                            .b = b,

@@ -152,11 +152,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static larger_fn *larger_for(zn_type type)
 {
     switch (type) {
@@ -179,7 +174,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const int64_t *from = x->shape.dim;
     pool_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (pool_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+    *l = (pool_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                          .window = *(const zn_max_pool_attributes *)request->node->attributes,
                          .height = from[1],
                          .width = from[2],

@@ -239,17 +239,12 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     gradient_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     const int64_t *dim = request->node->desc.shape.dim;
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
     if (request->node->desc.type != ZN_F32)
         l->base.scratch_bytes = (size_t)(request->rows * dim[2] * dim[3]) * sizeof(float);
     l->node = request->node;

@@ -111,18 +111,13 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     fold_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
     zenith_status status;
-    *l = (fold_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+    *l = (fold_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                          .fold = *(const zn_mirror_fold_attributes *)request->node->attributes,
                          .covered_height = x->shape.dim[1],
                          .covered_width = x->shape.dim[2],

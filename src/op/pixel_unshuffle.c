@@ -115,16 +115,11 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     unshuffle_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (unshuffle_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+    *l = (unshuffle_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                               .node = request->node,
                               .bytes = zn_type_size(request->node->desc.type)};
     *out = &l->base;

@@ -108,11 +108,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static bool is_plain(const zn_desc *desc)
 {
     return desc->type == ZN_F32 && desc->scale == 1.0f;
@@ -168,7 +163,7 @@ zenith_status zn_row_lower(const zn_lowering_request *request, int taken, zn_row
 {
     row_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "rows"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "rows"};
     l->node = request->node;
     l->row = row;
     zenith_status status = prepare(l, request, taken, err);
@@ -246,7 +241,7 @@ zenith_status zn_sum_lower(const zn_lowering_request *request, size_t sums, zn_s
 {
     sum_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (sum_lowering){.base = {.run = run_sum, .free = lowering_free, .id = "sums"},
+    *l = (sum_lowering){.base = {.run = run_sum, .free = zn_lowering_free, .id = "sums"},
                         .node = request->node,
                         .row = row,
                         .finish = finish,

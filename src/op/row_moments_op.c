@@ -77,16 +77,11 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     moments_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (moments_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+    *l = (moments_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                             .node = request->node,
                             .kernel = zn_row_moments_pick(request->cpu.isa),
                             .rows = request->rows};

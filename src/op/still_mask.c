@@ -188,11 +188,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
@@ -205,7 +200,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                               node->desc.scale, &convert, err));
     still_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (still_lowering){.base = {.run = run, .free = lowering_free, .id = "still"},
+    *l = (still_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "still"},
                           .cells = cells_of(node),
                           .stillness = stillness,
                           .convert = convert,

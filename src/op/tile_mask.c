@@ -91,11 +91,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
@@ -108,7 +103,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     mask_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     *l = (mask_lowering){
-        .base = {.run = run, .free = lowering_free, .id = "mask"},
+        .base = {.run = run, .free = zn_lowering_free, .id = "mask"},
         .grid = zn_tile_grid_of(&node->inputs[1]->desc.shape, node->desc.shape.dim),
         .scores = scores,
         .convert = convert,

@@ -89,11 +89,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
@@ -108,7 +103,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     if (!l) return zn_fail_memory(err, sizeof *l);
     *l = (sums_lowering){
         .base = {.run = run,
-                 .free = lowering_free,
+                 .free = zn_lowering_free,
                  .id = "sums",
                  .scratch_bytes = count * sizeof(double) + 2 * row * sizeof(float)},
         .node = node,

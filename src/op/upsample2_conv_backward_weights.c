@@ -101,11 +101,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_conv_weight_gradient_args shape = {
@@ -122,7 +117,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     l->wide_at = l->gradient.scratch_bytes;
     const size_t wide = (size_t)(l->in * l->out * WIDE_TAPS) * sizeof(float);
     l->base = (zn_lowering){.run = run,
-                            .free = lowering_free,
+                            .free = zn_lowering_free,
                             .scratch_bytes = l->wide_at + wide,
                             .id = "weight_gradient"};
     *out = &l->base;

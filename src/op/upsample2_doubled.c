@@ -63,11 +63,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status plan_scratch(doubled_lowering *l, const zn_lowering_request *request,
                                   zn_error *err)
 {
@@ -108,7 +103,7 @@ zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_
     zenith_status status;
     const void *packed, *bias = NULL;
     const zn_conv_weight weight = zn_conv_weight_of(&node->inputs[1]->constant);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "kernel:doubled"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel:doubled"};
     l->run = zn_doubled_pick(request->cpu.isa);
     ZN_GO(zn_conv_weights_for_doubled(request->packs, &weight, &packed, err));
     if (node->inputs_count == 3)
@@ -123,6 +118,6 @@ zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_
     *out = &l->base;
     return ZENITH_OK;
 fail:
-    lowering_free(&l->base);
+    zn_lowering_free(&l->base);
     return status;
 }

@@ -72,11 +72,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     channels_lowering *l = zn_alloc_zero(sizeof *l);
@@ -84,7 +79,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const zn_desc *x = &request->node->inputs[0]->desc;
     const size_t channels = (size_t)x->shape.dim[3];
     *l = (channels_lowering){
-        .base = {.run = run, .free = lowering_free, .id = "walsh"},
+        .base = {.run = run, .free = zn_lowering_free, .id = "walsh"},
         .kernel = zn_walsh_pick(request->cpu.isa),
         .from = x->type,
         .to = request->node->desc.type,

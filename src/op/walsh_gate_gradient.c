@@ -117,11 +117,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     enum { PIECE = 16 }; // lines that a thread takes: a cache line of f32
@@ -133,7 +128,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const bool down = dimension_of(node) == 1;
     const size_t channels = (size_t)dim[3], row = (size_t)dim[2] * channels;
     const size_t length = (size_t)dim[dimension_of(node)];
-    *l = (gradient_lowering){.base = {.run = run, .free = lowering_free, .id = "walsh"},
+    *l = (gradient_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "walsh"},
                              .kernel = zn_walsh_pick(request->cpu.isa),
                              .lines = {.src_type = x->type,
                                        .dst_type = dy->type,

@@ -86,11 +86,6 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static void lowering_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     window_lowering *l = zn_alloc_zero(sizeof *l);
@@ -100,7 +95,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const int64_t *from = x->shape.dim, channels = from[3];
     const int64_t first = a->left > 0 ? a->left : 0;
     const int64_t end = a->left + a->width < from[2] ? a->left + a->width : from[2];
-    *l = (window_lowering){.base = {.run = run, .free = lowering_free, .id = "kernel"},
+    *l = (window_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                            .top = a->top,
                            .height = from[1],
                            .rows = a->height,
