@@ -44,7 +44,8 @@ typedef struct zn_call {
 // What the plan asks of an operator: code for `rows` rows a call on this machine.
 typedef struct zn_lowering_request {
     const zn_node *node;
-    int64_t rows; // rows of the result per call; the whole height for other than maps
+    int64_t rows;  // rows of the result per call; the whole height for other than maps
+    bool in_place; // the result lies where input 0 does (below)
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;     // NULL without oneDNN
@@ -118,6 +119,10 @@ struct zn_op {
     // Does the lowering take calls of fewer rows, and an input 0 that wraps? Windows between such
     // operators are rings, in which no row is ever moved. NULL: no.
     bool (*rings)(const zn_lowering_request *request);
+
+    // Of a barrier: does it pay to write the result over input 0, which nobody else reads? It has
+    // the result's shape and type. NULL: no.
+    bool (*in_place)(const zn_node *node);
 
     // Work for the whole result. NULL: one operation per element of it.
     double (*flops)(const zn_node *node);

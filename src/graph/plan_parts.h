@@ -36,6 +36,7 @@ typedef struct zn_work {
     int64_t chunk, skew;        // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
     int64_t call_rows;          // rows of one call; divides chunk
     int group;                  // works of a group take turns, a call each
+    bool in_place;              // the result's buffer is that of input 0
     int buffer;                 // index of the result's
     int inputs[ZN_WORK_INPUTS]; // indices of the inputs' buffers, or -1
     int leaf_index;             // of a leaf: its number among those of its kind
@@ -74,6 +75,7 @@ static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_
 {
     return (zn_lowering_request){.node = work->node,
                                  .rows = work->call_rows,
+                                 .in_place = work->in_place,
                                  .cpu = plan->options.cpu,
                                  .threads = plan->options.threads,
                                  .dnn = plan->options.dnn,

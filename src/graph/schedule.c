@@ -70,17 +70,21 @@ static bool in_memory(const zn_node *node)
     return node->kind != ZN_NODE_PARAMETER;
 }
 
+static zenith_status measure_buffer(zn_buffer *buffer, zn_error *err)
+{
+    ZN_TRY(row_bytes_of(buffer->node, &buffer->row_bytes, err));
+    if (zn_mul_size(buffer->row_bytes, (size_t)buffer->rows, &buffer->bytes)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_LIMIT, "'%s' is too large for this machine's memory",
+                   buffer->node->name);
+}
+
 static zenith_status add_buffer(zn_plan *plan, const zn_buffer *made, int *index, zn_error *err)
 {
     ZN_TRY(zn_array_reserve((void **)&plan->buffers, &plan->buffers_capacity,
                             plan->buffers_count + 1, sizeof *plan->buffers, err));
     zn_buffer *buffer = &plan->buffers[plan->buffers_count];
     *buffer = *made;
-    ZN_TRY(row_bytes_of(made->node, &buffer->row_bytes, err));
-    if (!zn_mul_size(buffer->row_bytes, (size_t)buffer->rows, &buffer->bytes)) {
-        return zn_fail(err, ZENITH_LIMIT, "'%s' is too large for this machine's memory",
-                       made->node->name);
-    }
+    ZN_TRY(measure_buffer(buffer, err));
     *index = (int)plan->buffers_count++;
     return ZENITH_OK;
 }
@@ -144,6 +148,51 @@ static void link_inputs(zn_plan *plan, zn_work *work, int tick)
     }
 }
 
+// Does nobody but `reader`, once, want the value?
+static bool is_read_once(const zn_graph *graph, const zn_node *value, const zn_node *reader)
+{
+    int reads = 0;
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        if (node->update == value) return false;
+        for (int i = 0; i < node->inputs_count; i++) {
+            if (node->inputs[i] != value) continue;
+            if (node != reader) return false;
+            reads++;
+        }
+    }
+    return reads == 1 && index_in(graph->outputs, graph->outputs_count, value) < 0;
+}
+
+static bool runs_in_place(const zn_plan *plan, const zn_node *node)
+{
+    if (!is_barrier(node) || !node->op->in_place || plan->options.keep_everything) return false;
+    const zn_node *x = node->inputs[0];
+    return (x->kind == ZN_NODE_OP || x->kind == ZN_NODE_INPUT) && x->desc.type == node->desc.type &&
+           zn_shape_equal(&x->desc.shape, &node->desc.shape) &&
+           is_read_once(plan->graph, x, node) && node->op->in_place(node);
+}
+
+// The buffer of a sequential work: that of input 0, with room for the result's readers, or a new one.
+static zenith_status give_buffer(zn_plan *plan, zn_work *work, const zn_buffer *made, zn_error *err)
+{
+    const zn_node *node = work->node;
+    work->in_place = runs_in_place(plan, node);
+    if (!work->in_place) {
+        ZN_TRY(add_buffer(plan, made, &work->buffer, err));
+        plan->current[node->id] = work->buffer;
+        return ZENITH_OK;
+    }
+    work->buffer = plan->current[node->inputs[0]->id];
+    zn_buffer *buffer = &plan->buffers[work->buffer];
+    int64_t end = buffer->first_row + buffer->rows;
+    if (made->first_row < buffer->first_row) buffer->first_row = made->first_row;
+    if (made->first_row + made->rows > end) end = made->first_row + made->rows;
+    buffer->rows = end - buffer->first_row;
+    plan->current[node->id] = work->buffer;
+    return measure_buffer(buffer, err);
+}
+
 // Enlarges the row range of a whole buffer so that `reader`, computing rows [0, padded), finds
 // every row it asks for.
 static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t padded)
@@ -188,8 +237,7 @@ static zenith_status sequential_work(zn_plan *plan, const zn_node *node, zn_erro
         if (reader->kind != ZN_NODE_OP) continue;
         widen_for_reader(&made, reader, padded_rows(plan, reader, &calls));
     }
-    ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
-    plan->current[node->id] = work.buffer;
+    ZN_TRY(give_buffer(plan, &work, &made, err));
     link_inputs(plan, &work, tick);
     count_work(plan, &work);
     return add_work(plan, &work, err);
@@ -442,8 +490,7 @@ static zenith_status barrier_pass(rolling *r, const zn_node *node, zn_error *err
     zn_work work = begin_work(plan, node);
     work.chunk = work.call_rows = work.height;
     zn_buffer made = whole_buffer(r, node);
-    ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
-    plan->current[node->id] = work.buffer;
+    ZN_TRY(give_buffer(plan, &work, &made, err));
     link_inputs(plan, &work, plan->ticks);
     count_work(plan, &work);
     plan->passes[plan->passes_count - 1].works_count = 1;

@@ -10,6 +10,10 @@
 // others: pruned or not, what is left has the bits of the dense run. Where still parts of the map are left
 // out too, the rectangles are divided into still_mask's cells, and those that are still are copied.
 //
+// A copy is a fifth of a block's time. Where some of it is pruned the result lies over x, if the plan
+// can, and what is left out is not touched. Rectangles see some pixels of their neighbours, so the
+// steps before the mixing are then done for all of them before the first is written.
+//
 // Fused when types are known, without gradients (they read the values in between).
 #include "src/base/memory.h"
 #include "src/kernel/depthwise.h"
@@ -183,15 +187,17 @@ typedef struct block_lowering {
     zn_tile_grid grid;   // of the scores, or divided into cells
     zn_tile_grid of_scores;
     zn_stillness stillness;
+    bool in_place;
     size_t seen_bytes, zero_bytes, tile_bytes, part_bytes, parts;
 } block_lowering;
 
-// The call of one part, and its scratch: values before the mixing, a row of zeros, the tile's own.
 typedef struct job {
     const block_lowering *lowering;
     const zn_call *call;
 } job;
 
+// One part's view of the call, at one rectangle. Scratch: of each part a row of zeros, what the tile and
+// still_mask want, and the values before the mixing; in place, those of each rectangle are behind.
 typedef struct work {
     const block_lowering *lowering;
     const uint8_t *x;
@@ -296,37 +302,91 @@ static bool is_left_out(const work *w)
                        line, at->bottom - at->top, at->right - at->left, w->range);
 }
 
-static void run_rectangle(work *w, int64_t index)
+static size_t rectangles(const block_lowering *l)
 {
-    w->at = zn_tile_grid_area(&w->lowering->grid, index);
-    if (w->at.top == w->at.bottom || w->at.left == w->at.right) return;
-    if (is_left_out(w)) {
-        copy_rectangle(w);
-        return;
-    }
-    run_tiles(w);
-    run_eyes(w);
-    run_mixing(w);
+    return (size_t)(l->grid.rows * l->grid.columns);
+}
+
+static work begin_part(const job *j, size_t part)
+{
+    const block_lowering *l = j->lowering;
+    uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
+    work w = {.lowering = l,
+              .x = j->call->inputs[X],
+              .y = j->call->output,
+              .zeros = scratch,
+              .tiling = zn_walsh_factors_get(&l->factors, j->call, NULL),
+              .pixel = (size_t)l->eyes.channels * zn_type_size(l->eyes.src_type)};
+    w.tiling.scratch = (float *)(void *)(scratch + l->zero_bytes);
+    w.range = (float *)(void *)((uint8_t *)w.tiling.scratch + l->tile_bytes);
+    w.seen = scratch + l->part_bytes - l->seen_bytes;
+    memset(w.zeros, 0, l->zero_bytes);
+    return w;
+}
+
+// False: there is nothing of it.
+static bool go_to(work *w, size_t index)
+{
+    w->at = zn_tile_grid_area(&w->lowering->grid, (int64_t)index);
+    return w->at.top < w->at.bottom && w->at.left < w->at.right;
 }
 
 static void run_part(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
-    const block_lowering *l = j->lowering;
     for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        work w = {.lowering = l,
-                  .x = j->call->inputs[X],
-                  .y = j->call->output,
-                  .seen = scratch,
-                  .zeros = scratch + l->seen_bytes,
-                  .tiling = zn_walsh_factors_get(&l->factors, j->call, NULL),
-                  .pixel = (size_t)l->eyes.channels * zn_type_size(l->eyes.src_type)};
-        w.tiling.scratch = (float *)(void *)(scratch + l->seen_bytes + l->zero_bytes);
-        w.range = (float *)(void *)((uint8_t *)w.tiling.scratch + l->tile_bytes);
-        memset(w.zeros, 0, l->zero_bytes);
-        for (size_t i = part; i < (size_t)(l->grid.rows * l->grid.columns); i += l->parts)
-            run_rectangle(&w, (int64_t)i);
+        work w = begin_part(j, part);
+        for (size_t i = part; i < rectangles(j->lowering); i += j->lowering->parts) {
+            if (!go_to(&w, i)) continue;
+            if (is_left_out(&w)) {
+                copy_rectangle(&w);
+                continue;
+            }
+            run_tiles(&w);
+            run_eyes(&w);
+            run_mixing(&w);
+        }
+    }
+}
+
+// In place: what each rectangle has seen, and whether it has; that is decided before x changes.
+static uint8_t *seen_of(const job *j, size_t index)
+{
+    const block_lowering *l = j->lowering;
+    return (uint8_t *)j->call->scratch + l->parts * l->part_bytes + index * l->seen_bytes;
+}
+
+static uint8_t *has_seen(const job *j, size_t index)
+{
+    return seen_of(j, rectangles(j->lowering)) + index;
+}
+
+static void see_part(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    for (size_t part = begin; part < end; part++) {
+        work w = begin_part(j, part);
+        for (size_t i = part; i < rectangles(j->lowering); i += j->lowering->parts) {
+            *has_seen(j, i) = go_to(&w, i) && !is_left_out(&w);
+            if (!*has_seen(j, i)) continue;
+            w.seen = seen_of(j, i);
+            run_tiles(&w);
+            run_eyes(&w);
+        }
+    }
+}
+
+static void mix_part(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    for (size_t part = begin; part < end; part++) {
+        work w = begin_part(j, part);
+        for (size_t i = part; i < rectangles(j->lowering); i += j->lowering->parts) {
+            if (!*has_seen(j, i)) continue;
+            go_to(&w, i);
+            w.seen = seen_of(j, i);
+            run_mixing(&w);
+        }
     }
 }
 
@@ -334,7 +394,13 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 {
     (void)err;
     job j = {(const block_lowering *)base, call};
-    zn_parallel(call->team, j.lowering->parts, 1, run_part, &j);
+    const size_t parts = j.lowering->parts;
+    if (!j.lowering->in_place) {
+        zn_parallel(call->team, parts, 1, run_part, &j);
+        return ZENITH_OK;
+    }
+    zn_parallel(call->team, parts, 1, see_part, &j);
+    zn_parallel(call->team, parts, 1, mix_part, &j);
     return ZENITH_OK;
 }
 
@@ -355,7 +421,9 @@ static void measure(block_lowering *l, size_t pixel, int tile)
     l->tile_bytes = zn_round_up(zn_walsh_tile_scratch(tile) * sizeof(float), ZN_ALIGN);
     l->part_bytes = l->seen_bytes + l->zero_bytes + l->tile_bytes;
     if (l->stillness.below > 0) l->part_bytes += zn_stillness_scratch(&l->stillness, wide);
+    l->part_bytes = zn_round_up(l->part_bytes, ZN_ALIGN);
     l->base.scratch_bytes = l->part_bytes * l->parts;
+    if (l->in_place) l->base.scratch_bytes += rectangles(l) * (l->seen_bytes + 1);
 }
 
 static zenith_status prepare(block_lowering *l, const zn_lowering_request *request, zn_error *err)
@@ -407,6 +475,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     if (!l) return zn_fail_memory(err, sizeof *l);
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "zenith_block"};
     l->node = request->node;
+    l->in_place = request->in_place;
     l->walsh = zn_walsh_pick(request->cpu.isa);
     l->depthwise = zn_depthwise_pick(request->cpu.isa);
     l->product = zn_grouped_product_pick(request->cpu.isa);
@@ -416,6 +485,18 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     else
         *out = &l->base;
     return status;
+}
+
+// Where something is pruned.
+static bool in_place(const zn_node *node)
+{
+    const places p = places_of(node->attributes);
+    const zn_tensor *scores = p.score < 0 ? NULL : &node->inputs[p.score]->constant;
+    size_t count = 0;
+    if (!scores || !scores->data || !zn_shape_elements(&scores->desc.shape, &count)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (zn_type_load(scores->desc.type, scores->data, i) < 0) return true;
+    return false;
 }
 
 static double flops(const zn_node *node)
@@ -468,6 +549,7 @@ const zn_op zn_op_zenith_block = {
     .infer = infer,
     .rows = zn_rows_whole,
     .lower = lower,
+    .in_place = in_place,
     .flops = flops,
     .patterns = patterns,
     .patterns_count = sizeof patterns / sizeof *patterns,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plans: random networks give the same bits with whole maps and in bands of every height, also
-// where barriers force several passes and where cut points are recomputed; and no two values that
-// live at the same time share memory.
+// where barriers force several passes and where cut points are recomputed; no two values that live at
+// the same time share memory; and a result lies over its input only where nobody misses that.
 #include "tests/graph/small_graphs.h"
 
 #include "src/graph/plan_parts.h"
@@ -213,6 +213,85 @@ static void bands_have_the_bits_of_whole_maps(void **state)
     assert_true(recomputed > 0);
 }
 
+// --- in place -----------------------------------------------------------------------------------
+
+enum { SIDE = 24, CHANNELS = 4, TILE = 8, PICTURE = SIDE * SIDE * CHANNELS };
+typedef enum reader { NOBODY, A_NODE, THE_CALLER } reader;
+
+// conv -> a block of which a rectangle is pruned -> conv. Who else wants what the block reads?
+static void build_block(zn_graph *graph, reader also)
+{
+    static float scores[] = {1, -1, 1, 1};
+    static const zn_zenith_block_attributes attributes = {.tile = {TILE, TILE / 2, TILE, false},
+                                                          .score = true};
+    zn_random random = {.seed = 5};
+    zn_graph_begin(graph, &err);
+    zn_node *x = random_conv(graph, "in", map_input(graph, SIDE, SIDE, CHANNELS), CHANNELS, 3, 1,
+                             &random);
+    zn_node *inputs[] = {
+        x,
+        random_parameter(graph, ZN_SHAPE(TILE * TILE, CHANNELS), &random),
+        random_parameter(graph, ZN_SHAPE(CHANNELS, 1, 3, 3), &random),
+        random_parameter(graph, ZN_SHAPE(CHANNELS, CHANNELS, 1, 1), &random),
+        random_parameter(graph, ZN_SHAPE(CHANNELS), &random),
+        zn_graph_parameter(graph, "scores",
+                           (zn_tensor){zn_desc_make(ZN_F32, ZN_SHAPE(2, 2)), scores}),
+    };
+    zn_node *y = zn_graph_add(graph, &zn_op_zenith_block, "block", inputs,
+                              sizeof inputs / sizeof *inputs, &attributes);
+    y = random_conv(graph, "out", y, CHANNELS, 3, 1, &random);
+    zn_graph_output(graph, also == A_NODE ? zn_add(graph, "sum", x, y) : y);
+    if (also == THE_CALLER) zn_graph_output(graph, x);
+    zn_test_ok(zn_graph_finish(graph), &err);
+}
+
+// How many results lie over their input.
+static int run_block(const zn_graph *graph, const zn_plan_options *options, float *x, uint8_t *y)
+{
+    zn_plan *plan = NULL;
+    static uint8_t second[PICTURE * sizeof(float)];
+    zn_test_ok(zn_plan_create(graph, options, &plan, &err), &err);
+    check_lives(plan);
+    check_places(plan);
+    memory_run memory = {graph, {(uint8_t *)x}, {y, second}};
+    run_plan(plan, &memory, NULL, NULL);
+    int over = 0;
+    for (size_t i = 0; i < plan->works_count; i++) {
+        over += plan->works[i].in_place;
+        assert_int_equal(plan->works[i].in_place,
+                         plan->works[i].node->op &&
+                             plan->works[i].buffer == plan->works[i].inputs[0]);
+    }
+    zn_plan_free(plan);
+    return over;
+}
+
+static void a_result_lies_over_an_input_that_nobody_misses(void **state)
+{
+    (void)state;
+    static float x[PICTURE], apart[PICTURE], y[PICTURE];
+    zn_random random = {.seed = 6};
+    for (int i = 0; i < PICTURE; i++) x[i] = zn_random_normal(&random);
+    for (reader also = NOBODY; also <= THE_CALLER; also++) {
+        zn_graph graph;
+        zn_packs *packs = NULL;
+        build_block(&graph, also);
+        zn_test_ok(zn_packs_create(&packs, &err), &err);
+        zn_plan_options options = plan_options(ZN_PLAN_PLANES, 0, packs);
+        options.keep_everything = true;
+        assert_int_equal(run_block(&graph, &options, x, (uint8_t *)apart), 0);
+        options.keep_everything = false;
+        for (int64_t band = 0; band <= BANDS; band++) {
+            options.mode = band ? ZN_PLAN_ROLLING : ZN_PLAN_PLANES;
+            options.band = band;
+            assert_int_equal(run_block(&graph, &options, x, (uint8_t *)y), also == NOBODY);
+            assert_memory_equal(y, apart, sizeof y);
+        }
+        zn_packs_free(packs);
+        zn_graph_free(&graph);
+    }
+}
+
 // --- limits -------------------------------------------------------------------------------------
 
 static void a_plan_that_cannot_fit_says_so(void **state)
@@ -243,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bands_have_the_bits_of_whole_maps),
+        cmocka_unit_test(a_result_lies_over_an_input_that_nobody_misses),
         cmocka_unit_test(a_plan_that_cannot_fit_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
