@@ -6,7 +6,7 @@
 #include "src/base/os.h"
 #include "src/train/checkpoint.h"
 #include "src/train/pruned_network.h"
-#include "src/train/trainer.h"
+#include "src/train/trial.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run computes with: the networks that are trained, those that are frozen, the flat blocks of the
+// optimizer, and the graphs of a step and a validation.
+#include "src/base/memory.h"
+#include "src/train/discriminator.h"
+#include "src/train/squeezenet_loss.h"
+#include "src/train/trainer_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+// --- networks -----------------------------------------------------------------------------------
+
+// Parts of the frozen model that are needed: the one that is not trained, and what losses compare
+// with.
+static unsigned frozen_parts(const zn_train_config *c)
+{
+    unsigned parts = (ZN_ENCODER | ZN_DECODER) & ~(unsigned)c->part;
+    if (zn_train_find_loss(c, ZN_LOSS_FEATURE) || zn_train_find_loss(c, ZN_LOSS_STAGES) ||
+        zn_train_find_loss(c, ZN_LOSS_LATENT))
+        parts |= ZN_ENCODER;
+    if (zn_train_has_teacher(c)) parts = ZN_ENCODER | ZN_DECODER;
+    return parts;
+}
+
+static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    if (t->options->start) {
+        t->start = zn_model_ref(t->options->start);
+    } else if (c->weights) {
+        const zn_model_request request = {c->donor ? c->donor : c->model, c->weights,
+                                          (unsigned)c->part};
+        ZN_TRY(zn_model_open(&request, &t->start, err));
+    }
+    const zn_network_shape shape = {c->width, c->layout, c->data.crop, c->residual};
+    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+        if (!((unsigned)c->part & part)) continue;
+        zn_network *network = &t->trained[t->trained_count];
+        if (t->start && !c->donor)
+            ZN_TRY(zn_network_of_model(t->start, part, network, err));
+        else
+            ZN_TRY(zn_network_of_variant(variant, part, &shape, network, err));
+        t->trained_count++;
+        if (part == ZN_ENCODER) t->networks.encoder = network;
+        if (part == ZN_DECODER) t->networks.decoder = network;
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status open_frozen(zn_trainer *t, const zn_variant *variant, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    const unsigned parts = frozen_parts(c);
+    if (!parts) return ZENITH_OK;
+    zn_model_request request = {c->frozen ? c->frozen : c->model, c->frozen_from, parts};
+    if (!c->frozen && !c->frozen_from) request.weights = c->weights;
+    ZN_TRY(zn_model_open(&request, &t->frozen, err));
+    const zn_variant *other = t->frozen->variant;
+    if (other->latent_channels != variant->latent_channels || other->factor != variant->factor)
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "the latents of %s and %s have different shapes: \"frozen.model\" must be one "
+            "with %lld channels",
+            other->name, variant->name, (long long)variant->latent_channels);
+    if (parts & ZN_ENCODER)
+        ZN_TRY(zn_network_of_model(t->frozen, ZN_ENCODER, &t->frozen_encoder, err));
+    if (parts & ZN_DECODER)
+        ZN_TRY(zn_network_of_model(t->frozen, ZN_DECODER, &t->frozen_decoder, err));
+    zn_train_networks *n = &t->networks;
+    n->encoder_frozen = !n->encoder;
+    n->decoder_frozen = !n->decoder;
+    if (n->encoder_frozen) n->encoder = &t->frozen_encoder;
+    if (n->decoder_frozen) n->decoder = &t->frozen_decoder;
+    if (parts & ZN_ENCODER) n->frozen_encoder = &t->frozen_encoder;
+    if (parts & ZN_DECODER) n->frozen_decoder = &t->frozen_decoder;
+    return ZENITH_OK;
+}
+
+static zenith_status open_squeezenet(zn_trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    if (!zn_train_find_loss(c, ZN_LOSS_SQUEEZENET)) return ZENITH_OK;
+    const char *models = c->frozen_from ? c->frozen_from : c->weights;
+    ZN_TRY(zn_squeezenet_loss_open(c->squeezenet, models, &t->squeezenet, err));
+    t->networks.squeezenet = t->squeezenet;
+    return ZENITH_OK;
+}
+
+static zenith_status open_discriminator(zn_trainer *t, zn_error *err)
+{
+    t->kept_count = t->trained_count;
+    if (!zn_train_find_loss(&t->config, ZN_LOSS_ADVERSARIAL)) return ZENITH_OK;
+    zn_network *network = &t->trained[t->kept_count];
+    ZN_TRY(zn_discriminator_create(t->config.discriminator.width, network, err));
+    t->kept_count++;
+    t->networks.discriminator = network;
+    return ZENITH_OK;
+}
+
+zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    const zn_variant *variant = zn_variant_find(c->model);
+    if (!variant)
+        return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'; `zenith models` lists them",
+                       c->model);
+    if (c->data.crop % variant->factor != 0 || c->feature_window % variant->factor != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "\"data.crop\" and \"feature_window\" must be multiples of %d for %s",
+                       variant->factor, variant->name);
+    ZN_TRY(open_trained(t, variant, err));
+    ZN_TRY(open_frozen(t, variant, err));
+    ZN_TRY(open_discriminator(t, err));
+    return open_squeezenet(t, err);
+}
+
+// --- the optimizer's blocks ---------------------------------------------------------------------
+
+// What the network has in common with the one of another model.
+static zenith_status take_weights(zn_trainer *t, zn_network *network, zn_error *err)
+{
+    zn_network donor;
+    ZN_TRY(zn_network_of_model(t->start, network->part, &donor, err));
+    size_t taken = zn_network_take(network, &donor, t->optimizer.weights);
+    zn_network_free(&donor);
+    zn_log_write(t->options->log, ZN_LOG_INFO, "%zu of %zu tensors begin as those of %s", taken,
+                 network->count, t->config.donor);
+    return ZENITH_OK;
+}
+
+// The flat blocks: the model's elements, then the discriminator's, on a piece of their own.
+static zenith_status create_blocks(zn_trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    const bool adversarial = t->networks.discriminator;
+    size_t elements = 0, begin = 0;
+    for (size_t i = 0; i < t->trained_count; i++)
+        elements = zn_network_place(&t->trained[i], elements);
+    if (adversarial) {
+        begin = zn_round_up(elements, ZN_OPTIMIZER_PIECE);
+        elements = zn_network_place(&t->trained[t->trained_count], begin);
+    }
+    ZN_TRY(zn_optimizer_create(&c->optimizer, elements, (uint64_t)c->steps, t->executor,
+                               &t->optimizer, err));
+    if (!adversarial) return ZENITH_OK;
+    const zn_train_optimizer settings = zn_discriminator_optimizer(&c->discriminator,
+                                                                   &c->optimizer);
+    zn_optimizer_divide(&t->optimizer, begin, &settings);
+    zn_network_randomise(&t->trained[t->trained_count], t->optimizer.weights,
+                         (uint64_t)c->init_seed + 2, 0); // the model's parts have the two before
+    return ZENITH_OK;
+}
+
+// The flat block, filled with what the run begins with.
+zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    ZN_TRY(create_blocks(t, err));
+    const size_t elements = t->optimizer.count;
+    float *weights = t->optimizer.weights;
+    for (size_t i = 0; i < t->trained_count; i++) {
+        if (t->start && !c->donor) {
+            zn_network_move(&t->trained[i], weights);
+            continue;
+        }
+        zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i, (float)c->score);
+        if (c->donor) ZN_TRY(take_weights(t, &t->trained[i], err));
+    }
+    zn_model_unref(t->start); // its weights are copied
+    t->start = NULL;
+    if (t->optimizer.ema)
+        memcpy(t->optimizer.ema, weights, t->optimizer.parts[0].end * sizeof *weights);
+    if (c->accumulate == 1) return ZENITH_OK;
+    t->group = zn_alloc_zero(elements * sizeof *weights);
+    return t->group ? ZENITH_OK : zn_fail_memory(err, elements * sizeof *weights);
+}
+
+// --- computing -----------------------------------------------------------------------------------
+
+// A picture for each thread is faster; one for all of them takes the memory of one.
+zenith_status zn_trainer_open_executor(zn_trainer *t, int threads, zn_error *err)
+{
+    const bool together = t->config.recompute;
+    return zn_executor_create(together ? 1 : threads, together ? threads : 1, &t->executor, err);
+}
+
+zenith_status zn_trainer_open_runner(zn_trainer *t, zn_error *err)
+{
+    const zn_cpu *cpu = &t->options->cpu;
+    const zn_train_graph *graphs[2] = {&t->graphs[0], &t->graphs[1]};
+    size_t most = (size_t)t->config.batch;
+    if (t->held_count > most) most = t->held_count;
+    for (int i = 0; i < 2; i++)
+        ZN_TRY(zn_train_graph_create(&t->config, &t->networks, i == 0, cpu, &t->graphs[i], err));
+    return zn_batch_runner_create(t->executor, cpu, graphs, &t->config.data.corrupt,
+                                  t->config.data.crop, most, &t->runner, err);
+}
+
+static double decibels(double square)
+{
+    return -10 * log10(fmax(square, 1e-12));
+}
+
+// Adds the pictures of the last batch, in their order, to means over n pictures.
+void zn_trainer_add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts)
+{
+    const size_t losses = t->config.losses_count;
+    for (size_t i = 0; i < count; i++) {
+        const float *numbers = zn_batch_numbers(t->runner, i);
+        facts->loss += (double)numbers[0] / n;
+        for (size_t k = 0; k < losses; k++) facts->losses[k] += (double)numbers[1 + k] / n;
+        facts->psnr += decibels((double)numbers[1 + losses]) / n;
+        facts->mse += (double)numbers[1 + losses] / n;
+        if (t->networks.discriminator) facts->discriminator += (double)numbers[2 + losses] / n;
+    }
+}
+
+void zn_trainer_release(zn_trainer *t, bool well)
+{
+    zn_training_log_close(&t->log);
+    zn_batch_runner_free(t->runner);
+    for (int i = 0; i < 2; i++) zn_train_graph_free(&t->graphs[i]);
+    zn_data_free(t->data);
+    zn_score_schedule_free(&t->scores);
+    zn_optimizer_free(&t->optimizer);
+    zn_executor_free(t->executor);
+    for (int i = 0; i < 3; i++) zn_network_free(&t->trained[i]);
+    zn_network_free(&t->frozen_encoder);
+    zn_network_free(&t->frozen_decoder);
+    zn_weights_free(t->squeezenet);
+    zn_model_unref(t->frozen);
+    zn_model_unref(t->start);
+    zn_ranks_close(&t->ranks, well);
+    zn_arena_free(&t->skips);
+    zn_free(t->held);
+    zn_free(t->held_spoiled);
+    zn_free(t->group);
+    zn_free(t->reconstructions);
+    zn_free(t->identity);
+    zn_train_config_close(&t->config);
+}

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a training run, shared by the files that make it (trainer_networks.c, trainer_data.c), the
+// one that runs it (trainer.c), and trials, which have networks, data and a runner but no steps (trial.c).
+#ifndef ZN_TRAIN_TRAINER_PARTS_H
+#define ZN_TRAIN_TRAINER_PARTS_H
+
+#include "src/train/batch_runner.h"
+#include "src/train/checkpoint.h"
+#include "src/train/data.h"
+#include "src/train/ranks.h"
+#include "src/train/score_schedule.h"
+#include "src/train/trainer.h"
+#include "src/train/training_log.h"
+
+// A picture that was skipped before there was a log.
+typedef struct zn_skip {
+    const char *name, *reason;
+    struct zn_skip *next;
+} zn_skip;
+
+typedef struct zn_trainer {
+    const zn_train_options *options;
+    zn_train_config config;
+    zn_ranks ranks;
+    zn_model *start, *frozen;
+    zn_network trained[3]; // parts of the model; behind them the discriminator, if there is one
+    size_t trained_count;  // parts of the model
+    size_t kept_count;     // of all of them
+    zn_network frozen_encoder, frozen_decoder;
+    zn_weights *squeezenet;
+    zn_train_networks networks;
+    zn_executor *executor;
+    zn_optimizer optimizer;
+    zn_score_schedule scores;
+    zn_train_graph graphs[2];
+    zn_batch_runner *runner;
+    zn_data *data;
+    char *identity;
+    uint8_t *held; // crops of validation and samples
+    size_t held_count;
+    float *held_spoiled;    // what the network sees of them; NULL: the crops themselves
+    float *reconstructions; // of the samples
+    float *group;           // the gradient of one batch of several that a step accumulates
+    size_t batches;         // of this step that are done
+    zn_training_log log;
+    zenith_status log_status; // of lines that the data wrote
+    zn_arena skips;
+    zn_skip *first_skip;
+    double begun, plotted; // zn_clock_seconds
+    double step_seconds;   // running mean
+    double cpu_seconds;    // of all steps
+} zn_trainer;
+
+// Crops of a step, over its batches.
+static inline size_t zn_trainer_images(const zn_trainer *t)
+{
+    return (size_t)(t->config.batch * t->config.accumulate);
+}
+
+// --- opening, in this order; what was opened is released whether or not the rest could be --------
+
+zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err);
+zenith_status zn_trainer_open_executor(zn_trainer *t, int threads, zn_error *err);
+// The flat blocks, filled with what the run begins with.
+zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err);
+// The pictures, and the crops that are held back.
+zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err);
+zenith_status zn_trainer_open_runner(zn_trainer *t, zn_error *err);
+void zn_trainer_release(zn_trainer *t, bool well);
+
+// --- pictures ------------------------------------------------------------------------------------
+
+// A zn_batch_pixels_fn over the crops that are held back; the cookie is the trainer.
+zenith_status zn_trainer_held_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                                     zn_error *err);
+// Adds the pictures of the last batch, in their order, to means over n pictures.
+void zn_trainer_add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts);
+
+#endif
