@@ -28,7 +28,7 @@ CROP, GAP = 128, 4  # GAP: white pixels of a sample picture
 TASKS = ("gaussian", "shot", "blur")
 RATES = (3e-4, 1e-3, 3e-3)
 PRUNE, CONVOLUTION = AUTOENCODERS = ("zenith_prune", "conv_baseline")
-WIDE = ("zenith_wide", "conv_wide")  # whose latent holds as much as noise has, so that it can be taken away
+WIDE = ("zenith_wide", "conv_linear", "conv_wide")  # whose latent holds as much as noise has, so that it can be taken away
 
 
 # --- runs

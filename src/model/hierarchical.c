@@ -12,9 +12,11 @@
 //     zenith_prune        the same with a score per rectangle     the same             the same
 //     zenith_soft         zenith_prune, coefficients thresholded  the same             the same
 //     conv_baseline       relu(x + conv 3x3(relu(conv 3x3)))      conv 3x3 stride 2    nearest, conv 3x3
+//     conv_linear         x + conv 3x3(relu(conv 3x3))            unshuffle, 1x1       1x1, shuffle
 //
 // zenith_wide and conv_wide are zenith_prune and conv_baseline with a latent of 128 channels, more numbers
 // than the picture has: for restoration, where what is to be taken away may be as rich as the picture.
+// conv_linear has it too: zenith_wide with convolutions in its blocks, and all else the same.
 //
 // The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of any size.
 //
@@ -32,13 +34,21 @@
 
 typedef struct numbers {
     bool spectral, pruned, threshold;
+    bool linear; // there is a way through the network without a relu: x + f(x), and shuffled pixels
 } numbers;
 
 enum { LEVELS = 3, BLOCKS = 2, LATENT = 32, WIDE = 128, FACTOR = 4 };
-enum { HIERARCHICAL = 0, PRUNE, SOFT, CONV, ZENITH_WIDE, CONV_WIDE };
+enum { HIERARCHICAL = 0, PRUNE, SOFT, CONV, ZENITH_WIDE, CONV_WIDE, CONV_LINEAR };
 static const int64_t widths[LEVELS] = {32, 64, 128};
-static const numbers each[] = {{true, false, false},  {true, true, false}, {true, true, true},
-                               {false, false, false}, {true, true, false}, {false, false, false}};
+static const numbers each[] = {
+    [HIERARCHICAL] = {.spectral = true, .linear = true},
+    [PRUNE] = {.spectral = true, .linear = true, .pruned = true},
+    [SOFT] = {.spectral = true, .linear = true, .pruned = true, .threshold = true},
+    [CONV] = {0},
+    [ZENITH_WIDE] = {.spectral = true, .linear = true, .pruned = true},
+    [CONV_WIDE] = {0},
+    [CONV_LINEAR] = {.linear = true},
+};
 
 static const zn_variant variants[] = {
     {"zenith_hierarchical", "ZenithHierarchicalAE: spectral tiles and depthwise convolutions",
@@ -53,6 +63,8 @@ static const zn_variant variants[] = {
      false, 1, 0, false, &each[ZENITH_WIDE]},
     {"conv_wide", "conv_baseline with a latent of 128 channels, for restoration", WIDE, FACTOR,
      false, 1, 0, false, &each[CONV_WIDE]},
+    {"conv_linear", "zenith_wide with 3x3 convolutions in its blocks, for restoration", WIDE,
+     FACTOR, false, 1, 0, false, &each[CONV_LINEAR]},
 };
 
 static bool has(const zn_weights *weights, unsigned parts, const char *tail)
@@ -72,13 +84,22 @@ static bool is_wide(const zn_weights *weights, unsigned parts)
     return shape->rank == 4 && shape->dim[encoder ? 0 : 1] == WIDE;
 }
 
+// Between levels of linear ones is a convolution of 1x1.
+static bool is_linear(const zn_weights *weights, unsigned parts)
+{
+    const zn_file_tensor *between = zn_weights_find(
+        weights, parts & ZN_ENCODER ? "encoder.down1.weight" : "decoder.up1.weight");
+    return between && between->shape.rank == 4 && between->shape.dim[2] == 1;
+}
+
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
     *parts = (has(weights, ZN_ENCODER, "stem.weight") ? ZN_ENCODER : 0u) |
              (has(weights, ZN_DECODER, "head.weight") ? ZN_DECODER : 0u);
     if (!*parts || !has(weights, *parts, "latent.weight")) return 0;
     const bool wide = is_wide(weights, *parts);
-    if (has(weights, *parts, "level1.0.conv.0.weight")) return 1u << (wide ? CONV_WIDE : CONV);
+    if (has(weights, *parts, "level1.0.conv.0.weight"))
+        return 1u << (is_linear(weights, *parts) ? CONV_LINEAR : wide ? CONV_WIDE : CONV);
     if (has(weights, *parts, "level1.0.spectral.threshold")) return 1u << SOFT;
     if (has(weights, *parts, "level1.0.score")) return 1u << (wide ? ZENITH_WIDE : PRUNE);
     return has(weights, *parts, "level1.0.eyes.weight") ? 1u << HIERARCHICAL : 0;
@@ -150,6 +171,7 @@ static zn_node *conv_block(const builder *b, const char *name, zn_node *x)
     zn_text_format(inner, sizeof inner, "%s.conv.2", name);
     y = conv(b, inner, y, channels, 3, 1);
     y = zn_add(graph, zn_scope_name(b->scope, name, ".skip", full), y, x);
+    if (b->how->linear) return y;
     return zn_relu(graph, zn_scope_name(b->scope, name, "", full), y);
 }
 
@@ -171,7 +193,7 @@ static zn_node *level(const builder *b, int number, zn_node *x)
 static zn_node *down(const builder *b, const char *name, zn_node *x, int64_t channels)
 {
     char full[ZN_NAME_SIZE];
-    if (!b->how->spectral) return conv(b, name, x, channels, 3, 2);
+    if (!b->how->linear) return conv(b, name, x, channels, 3, 2);
     x = zn_pixel_unshuffle(b->scope->graph, zn_scope_name(b->scope, name, ".pixels", full), x, 2);
     return conv(b, name, x, channels, 1, 1);
 }
@@ -180,7 +202,7 @@ static zn_node *up(const builder *b, const char *name, zn_node *x, int64_t chann
 {
     char full[ZN_NAME_SIZE];
     zn_graph *graph = b->scope->graph;
-    if (!b->how->spectral) {
+    if (!b->how->linear) {
         x = zn_upsample2(graph, zn_scope_name(b->scope, name, ".up", full), x);
         return conv(b, name, x, channels, 3, 1);
     }

@@ -20,9 +20,10 @@
 #include <string.h>
 
 enum { MOST = 256 };
-static const char *const names[] = {
-    "zenith_vanilla",      "zenith_taesd", "zenith_taesd_lite", "zenith_spectral", "conv_baseline",
-    "zenith_hierarchical", "zenith_prune", "zenith_soft",       "zenith_wide",     "conv_wide"};
+static const char *const names[] = {"zenith_vanilla",  "zenith_taesd",  "zenith_taesd_lite",
+                                    "zenith_spectral", "conv_baseline", "zenith_hierarchical",
+                                    "zenith_prune",    "zenith_soft",   "zenith_wide",
+                                    "conv_wide",       "conv_linear"};
 
 static void *need(void *block)
 {
