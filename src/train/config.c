@@ -39,7 +39,7 @@ typedef struct reading {
 
 static const char *const loss_names[ZN_LOSS_KINDS] = {
     "l1",         "mse",    "charbonnier", "feature",     "gradient", "walsh",
-    "squeezenet", "stages", "latent",      "adversarial", "lattice"};
+    "squeezenet", "stages", "latent",      "adversarial", "lattice",  "texture"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {

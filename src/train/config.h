@@ -35,6 +35,7 @@ typedef enum zn_loss_kind {
     ZN_LOSS_LATENT, // L1 of the latent and the frozen encoder's
     ZN_LOSS_ADVERSARIAL, // what a discriminator that is trained beside the network thinks of it
     ZN_LOSS_LATTICE,     // L1 of what pixels of the same place in a lattice of 4x4 have in common
+    ZN_LOSS_TEXTURE,     // L1 of how much finest detail there is in blocks of 8x8
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient, the Walsh and the lattice loss are fixed convolutions and a difference:
+// The gradient, the Walsh, the lattice and the texture loss are fixed convolutions and a difference:
 //
 //   gradient  of each channel, the pixel to the right and the pixel below, less the pixel
 //   walsh     of each channel, the 64 products of 8x8 blocks with w(u, y) w(v, x) / 8, where
@@ -9,13 +9,16 @@
 //             per pixel, by additions alone
 //   lattice   of each channel, the means of the 16 pixels of a 16x16 block that have the same place
 //             modulo 4: a mesh of four (or two) pixels stands out of them, textures cancel
+//   texture   of each channel, the mean over 8x8 pixels of how far a pixel is from the mean of its four
+//             neighbours, as a positive number: how much detail there is, wherever it is. Losses of
+//             pixels are least for no detail where it cannot be told; this one is not
 #include "src/train/losses.h"
 
 #include "src/nn/squeezenet.h"
 #include "src/op/ops.h"
 #include "src/train/squeezenet_loss.h"
 
-enum { CHANNELS = 3, WALSH = 8, MESH = 4, LATTICE = 16 };
+enum { CHANNELS = 3, WALSH = 8, MESH = 4, LATTICE = 16, TEXTURE = 8 };
 static const float charbonnier_epsilon = 1e-3f;
 
 static zn_node *difference(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
@@ -89,6 +92,43 @@ static zn_node *lattice_filter(zn_graph *graph)
     return filter;
 }
 
+// Of each channel a pixel less the mean of its neighbours, and the same with the other sign.
+static zn_node *detail_filter(zn_graph *graph)
+{
+    static const float cross[9] = {0, -0.25f, 0, -0.25f, 1, -0.25f, 0, -0.25f, 0};
+    float *values = NULL; // [2 * CHANNELS][CHANNELS][3][3]
+    zn_node *filter = fixed(graph, "detail.filter", ZN_SHAPE(2 * CHANNELS, CHANNELS, 3, 3),
+                            &values);
+    for (int o = 0; filter && o < 2 * CHANNELS; o++) {
+        float *taps = values + (o * CHANNELS + o / 2) * 9;
+        for (int i = 0; i < 9; i++) taps[i] = o % 2 ? -cross[i] : cross[i];
+    }
+    return filter;
+}
+
+// The mean over a block of both signs of each channel.
+static zn_node *block_filter(zn_graph *graph)
+{
+    enum { ALL = TEXTURE * TEXTURE };
+    float *values = NULL; // [CHANNELS][2 * CHANNELS][8][8]
+    zn_node *filter = fixed(graph, "block.filter",
+                            ZN_SHAPE(CHANNELS, 2 * CHANNELS, TEXTURE, TEXTURE), &values);
+    for (int i = 0; filter && i < CHANNELS * 2 * ALL; i++)
+        values[i / (2 * ALL) * 2 * (CHANNELS + 1) * ALL + i % (2 * ALL)] = 1.0f / ALL;
+    return filter;
+}
+
+static zn_node *texture(zn_graph *graph, zn_node *a, zn_node *b)
+{
+    zn_node *detail = detail_filter(graph), *blocks = block_filter(graph), *maps[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        zn_node *x = zn_conv2d(graph, "texture.detail", maps[i], detail, NULL, 1, 0);
+        x = zn_relu(graph, "texture.positive", x);
+        maps[i] = zn_conv2d(graph, "texture.blocks", x, blocks, NULL, TEXTURE, 0);
+    }
+    return difference(graph, ZN_LOSS_TEXTURE, maps[0], maps[1], ZN_DIFFERENCE_L1);
+}
+
 static zn_node *filtered(zn_graph *graph, zn_loss_kind kind, zn_node *a, zn_node *b,
                          zn_node *filter, int stride)
 {
@@ -140,6 +180,8 @@ zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss
         return filtered(graph, kind, a, b, walsh_filter(graph), WALSH);
     case ZN_LOSS_LATTICE:
         return filtered(graph, kind, a, b, lattice_filter(graph), LATTICE);
+    case ZN_LOSS_TEXTURE:
+        return texture(graph, a, b);
     case ZN_LOSS_SQUEEZENET:
         return zn_squeezenet_loss(graph, in->squeezenet, in->seen.reconstruction,
                                   loss->teacher ? in->seen.teacher : in->seen.original);

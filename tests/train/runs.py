@@ -269,7 +269,7 @@ def test_weights(options, folder):
 
 
 def test_kinds(options, folder):
-    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "lattice", "stages", "latent", "adversarial")
+    kinds = ("l1", "mse", "charbonnier", "feature", "gradient", "walsh", "lattice", "texture", "stages", "latent", "adversarial")
     more = {}
     if SQUEEZENET.exists():
         kinds += ("squeezenet",)
