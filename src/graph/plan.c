@@ -37,17 +37,12 @@ static zenith_status reference_run(const zn_lowering *base, const zn_call *call,
     return zn_node_reference(self->node, inputs, &output, err);
 }
 
-static void reference_free(zn_lowering *base)
-{
-    zn_free(base);
-}
-
 static zenith_status lower_by_reference(const zn_lowering_request *request, zn_lowering **out,
                                         zn_error *err)
 {
     by_reference *self = zn_alloc_zero(sizeof *self);
     if (!self) return zn_fail_memory(err, sizeof *self);
-    self->base = (zn_lowering){.run = reference_run, .free = reference_free, .id = "reference"};
+    self->base = (zn_lowering){.run = reference_run, .free = zn_lowering_free, .id = "reference"};
     self->node = request->node;
     self->rows = request->rows;
     *out = &self->base;

@@ -62,6 +62,7 @@ struct zn_plan {
     zn_buffer *buffers;
     size_t buffers_count, buffers_capacity;
     int *current; // while scheduling, by node id: the buffer that holds it now, or -1
+    int *uses;    // by node id: zn_graph_count_uses
     int ticks;
     int64_t lowest; // rolling: the lowest map's height, of which every map's is a multiple
     bool store;     // rolling with barriers: keep cut points whole rather than recompute

@@ -148,20 +148,13 @@ static void link_inputs(zn_plan *plan, zn_work *work, int tick)
     }
 }
 
-// Does nobody but `reader`, once, want the value?
-static bool is_read_once(const zn_graph *graph, const zn_node *value, const zn_node *reader)
+// Enlarges the row range of a whole buffer.
+static void widen(zn_buffer *buffer, zn_rows need)
 {
-    int reads = 0;
-    for (size_t id = 0; id < graph->count; id++) {
-        const zn_node *node = graph->nodes[id];
-        if (node->update == value) return false;
-        for (int i = 0; i < node->inputs_count; i++) {
-            if (node->inputs[i] != value) continue;
-            if (node != reader) return false;
-            reads++;
-        }
-    }
-    return reads == 1 && index_in(graph->outputs, graph->outputs_count, value) < 0;
+    int64_t end = buffer->first_row + buffer->rows;
+    if (need.begin < buffer->first_row) buffer->first_row = need.begin;
+    if (need.end > end) end = need.end;
+    buffer->rows = end - buffer->first_row;
 }
 
 static bool runs_in_place(const zn_plan *plan, const zn_node *node)
@@ -169,8 +162,8 @@ static bool runs_in_place(const zn_plan *plan, const zn_node *node)
     if (!is_barrier(node) || !node->op->in_place || plan->options.keep_everything) return false;
     const zn_node *x = node->inputs[0];
     return (x->kind == ZN_NODE_OP || x->kind == ZN_NODE_INPUT) && x->desc.type == node->desc.type &&
-           zn_shape_equal(&x->desc.shape, &node->desc.shape) &&
-           is_read_once(plan->graph, x, node) && node->op->in_place(node);
+           zn_shape_equal(&x->desc.shape, &node->desc.shape) && plan->uses[x->id] == 1 &&
+           node->op->in_place(node);
 }
 
 // The buffer of a sequential work: that of input 0, with room for the result's readers, or a new one.
@@ -185,10 +178,7 @@ static zenith_status give_buffer(zn_plan *plan, zn_work *work, const zn_buffer *
     }
     work->buffer = plan->current[node->inputs[0]->id];
     zn_buffer *buffer = &plan->buffers[work->buffer];
-    int64_t end = buffer->first_row + buffer->rows;
-    if (made->first_row < buffer->first_row) buffer->first_row = made->first_row;
-    if (made->first_row + made->rows > end) end = made->first_row + made->rows;
-    buffer->rows = end - buffer->first_row;
+    widen(buffer, (zn_rows){made->first_row, made->first_row + made->rows});
     plan->current[node->id] = work->buffer;
     return measure_buffer(buffer, err);
 }
@@ -199,11 +189,7 @@ static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t p
 {
     for (int i = 0; i < reader->inputs_count; i++) {
         if (reader->inputs[i] != buffer->node || !zn_node_is_map(buffer->node)) continue;
-        zn_rows need = zn_node_rows(reader, i, (zn_rows){0, padded});
-        int64_t end = buffer->first_row + buffer->rows;
-        if (need.begin < buffer->first_row) buffer->first_row = need.begin;
-        if (need.end > end) end = need.end;
-        buffer->rows = end - buffer->first_row;
+        widen(buffer, zn_node_rows(reader, i, (zn_rows){0, padded}));
     }
 }
 
@@ -556,7 +542,8 @@ zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
 {
     size_t n = plan->graph->count;
     plan->current = zn_arena_alloc(&plan->arena, n * sizeof *plan->current);
-    if (!plan->current) return zn_fail_memory(err, n * sizeof *plan->current);
+    plan->uses = zn_graph_count_uses(plan->graph, &plan->arena);
+    if (!plan->current || !plan->uses) return zn_fail_memory(err, n * sizeof *plan->current);
     for (size_t id = 0; id < n; id++) plan->current[id] = -1;
     if (plan->options.mode == ZN_PLAN_PLANES) return schedule_planes(plan, err);
     rolling r = {.plan = plan,

@@ -191,11 +191,6 @@ typedef struct block_lowering {
     size_t seen_bytes, zero_bytes, tile_bytes, part_bytes, parts;
 } block_lowering;
 
-typedef struct job {
-    const block_lowering *lowering;
-    const zn_call *call;
-} job;
-
 // One part's view of the call, at one rectangle. Scratch: of each part a row of zeros, what the tile and
 // still_mask want, and the values before the mixing; in place, those of each rectangle are behind.
 typedef struct work {
@@ -207,6 +202,13 @@ typedef struct work {
     float *range; // of still_mask
     size_t pixel; // bytes
 } work;
+
+// One pass over all rectangles.
+typedef struct job {
+    const block_lowering *lowering;
+    const zn_call *call;
+    void (*visit)(const struct job *j, work *w, size_t index);
+} job;
 
 // The pixels of a tile that lie in the rectangle, in the values before the mixing.
 static void find_seen(const work *w, int64_t top, int64_t left, zn_walsh_pixels *out)
@@ -324,29 +326,28 @@ static work begin_part(const job *j, size_t part)
     return w;
 }
 
-// False: there is nothing of it.
-static bool go_to(work *w, size_t index)
-{
-    w->at = zn_tile_grid_area(&w->lowering->grid, (int64_t)index);
-    return w->at.top < w->at.bottom && w->at.left < w->at.right;
-}
-
 static void run_part(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
     for (size_t part = begin; part < end; part++) {
         work w = begin_part(j, part);
         for (size_t i = part; i < rectangles(j->lowering); i += j->lowering->parts) {
-            if (!go_to(&w, i)) continue;
-            if (is_left_out(&w)) {
-                copy_rectangle(&w);
-                continue;
-            }
-            run_tiles(&w);
-            run_eyes(&w);
-            run_mixing(&w);
+            w.at = zn_tile_grid_area(&w.lowering->grid, (int64_t)i);
+            if (w.at.top < w.at.bottom && w.at.left < w.at.right) j->visit(j, &w, i);
         }
     }
+}
+
+static void compute(const job *j, work *w, size_t index)
+{
+    (void)j, (void)index;
+    if (is_left_out(w)) {
+        copy_rectangle(w);
+        return;
+    }
+    run_tiles(w);
+    run_eyes(w);
+    run_mixing(w);
 }
 
 // In place: what each rectangle has seen, and whether it has; that is decided before x changes.
@@ -361,46 +362,31 @@ static uint8_t *has_seen(const job *j, size_t index)
     return seen_of(j, rectangles(j->lowering)) + index;
 }
 
-static void see_part(void *arg, size_t begin, size_t end)
+static void see(const job *j, work *w, size_t index)
 {
-    const job *j = arg;
-    for (size_t part = begin; part < end; part++) {
-        work w = begin_part(j, part);
-        for (size_t i = part; i < rectangles(j->lowering); i += j->lowering->parts) {
-            *has_seen(j, i) = go_to(&w, i) && !is_left_out(&w);
-            if (!*has_seen(j, i)) continue;
-            w.seen = seen_of(j, i);
-            run_tiles(&w);
-            run_eyes(&w);
-        }
-    }
+    *has_seen(j, index) = !is_left_out(w);
+    if (!*has_seen(j, index)) return;
+    w->seen = seen_of(j, index);
+    run_tiles(w);
+    run_eyes(w);
 }
 
-static void mix_part(void *arg, size_t begin, size_t end)
+static void mix(const job *j, work *w, size_t index)
 {
-    const job *j = arg;
-    for (size_t part = begin; part < end; part++) {
-        work w = begin_part(j, part);
-        for (size_t i = part; i < rectangles(j->lowering); i += j->lowering->parts) {
-            if (!*has_seen(j, i)) continue;
-            go_to(&w, i);
-            w.seen = seen_of(j, i);
-            run_mixing(&w);
-        }
-    }
+    if (!*has_seen(j, index)) return;
+    w->seen = seen_of(j, index);
+    run_mixing(w);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
-    job j = {(const block_lowering *)base, call};
-    const size_t parts = j.lowering->parts;
-    if (!j.lowering->in_place) {
-        zn_parallel(call->team, parts, 1, run_part, &j);
-        return ZENITH_OK;
-    }
-    zn_parallel(call->team, parts, 1, see_part, &j);
-    zn_parallel(call->team, parts, 1, mix_part, &j);
+    const block_lowering *l = (const block_lowering *)base;
+    job j = {l, call, l->in_place ? see : compute};
+    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    if (!l->in_place) return ZENITH_OK;
+    j.visit = mix;
+    zn_parallel(call->team, l->parts, 1, run_part, &j);
     return ZENITH_OK;
 }
 

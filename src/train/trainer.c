@@ -337,11 +337,10 @@ static zenith_status open(zn_trainer *t, zn_error *err)
 {
     const zn_train_options *o = t->options;
     ZN_TRY(zn_train_config_open(o->config, &t->config, err));
-    int threads = t->config.threads > 0 ? (int)t->config.threads : o->threads;
     ZN_TRY(zn_ranks_open(&t->ranks, err));
     ZN_TRY(zn_trainer_open_networks(t, err));
     ZN_TRY(open_identity(t, err));
-    ZN_TRY(zn_trainer_open_executor(t, threads > 0 ? threads : 1, err));
+    ZN_TRY(zn_trainer_open_executor(t, err));
     ZN_TRY(zn_trainer_open_optimizer(t, err));
     ZN_TRY(
         zn_score_schedule_create(&t->config.prune, t->trained, t->trained_count, &t->scores, err));

@@ -181,9 +181,11 @@ zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err)
 // --- computing -----------------------------------------------------------------------------------
 
 // A picture for each thread is faster; one for all of them takes the memory of one.
-zenith_status zn_trainer_open_executor(zn_trainer *t, int threads, zn_error *err)
+zenith_status zn_trainer_open_executor(zn_trainer *t, zn_error *err)
 {
     const bool together = t->config.recompute;
+    const int asked = t->config.threads > 0 ? (int)t->config.threads : t->options->threads;
+    const int threads = asked > 0 ? asked : 1;
     return zn_executor_create(together ? 1 : threads, together ? threads : 1, &t->executor, err);
 }
 

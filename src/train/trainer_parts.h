@@ -62,7 +62,7 @@ static inline size_t zn_trainer_images(const zn_trainer *t)
 // --- opening, in this order; what was opened is released whether or not the rest could be --------
 
 zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err);
-zenith_status zn_trainer_open_executor(zn_trainer *t, int threads, zn_error *err);
+zenith_status zn_trainer_open_executor(zn_trainer *t, zn_error *err);
 // The flat blocks, filled with what the run begins with.
 zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err);
 // The pictures, and the crops that are held back.

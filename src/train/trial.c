@@ -36,8 +36,7 @@ static zenith_status open_trial(zn_trainer *t, zn_error *err)
     t->config.donor = NULL;
     ZN_TRY(zn_ranks_open(&t->ranks, err));
     ZN_TRY(zn_trainer_open_networks(t, err));
-    ZN_TRY(zn_trainer_open_executor(t, t->config.threads > 0 ? (int)t->config.threads : o->threads,
-                                    err));
+    ZN_TRY(zn_trainer_open_executor(t, err));
     return zn_trainer_open_data(t, err);
 }
 
