@@ -105,6 +105,29 @@ __attribute__((target("avx2,fma"))) static double burst_avx2(void)
     return ROUNDS * 12.0 * (8 * 2);
 }
 
+// --- VNNI
+
+__attribute__((target("avx512f,avx512vnni"))) static double burst_vnni(void)
+{
+    const __m512i a = _mm512_set1_epi32(0x01020304 + (int)sink), b = _mm512_set1_epi32(0x04030201);
+// Variables, not an array: gcc 12 writes an array that such statements change to memory each time. And
+// statements, because gcc 12 copies the sums before and after the intrinsic.
+#define BEGIN(k) __m512i sum##k = _mm512_set1_epi32(k);
+#define STEP(k)  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum##k) : "v"(a), "v"(b));
+#define END(k)   total = _mm512_add_epi32(total, sum##k);
+    TWELVE(BEGIN)
+    for (int i = 0; i < ROUNDS; i++) {
+        TWELVE(STEP)
+    }
+    __m512i total = _mm512_setzero_si512();
+    TWELVE(END)
+#undef BEGIN
+#undef STEP
+#undef END
+    sink = (float)_mm512_cvtsi512_si32(total) * 0;
+    return ROUNDS * 12.0 * (64 * 2);
+}
+
 // --- threads
 
 typedef struct worker {
@@ -162,6 +185,8 @@ static burst_fn *choose_burst(const char *unit)
 {
     zn_cpu cpu = zn_cpu_detect(); // asks for permission to use tiles
     if (strncmp(unit, "amx", 3) == 0) return cpu.isa >= ZN_ISA_AMX ? burst_amx : NULL;
+    if (strncmp(unit, "vnni", 4) == 0)
+        return cpu.isa >= ZN_ISA_AVX512 && cpu.avx512_vnni ? burst_vnni : NULL;
     if (cpu.isa >= ZN_ISA_AVX512) return burst_avx512;
     return cpu.isa >= ZN_ISA_AVX2 ? burst_avx2 : NULL;
 }

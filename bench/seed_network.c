@@ -4,7 +4,7 @@
 
 #include "bench/naive_conv.h"
 #include "src/base/text.h"
-#include "src/model/model.h"
+#include "src/model/autoencoder.h"
 #include "src/op/ops.h"
 
 #include <math.h>
@@ -86,8 +86,12 @@ zn_node *seed_network_add(seed_network *n, const char *variant, unsigned part, z
 {
     const zn_variant *found = zn_variant_find(variant);
     if (!found) seeds_need(zn_fail(&seeds_error, ZENITH_NOT_FOUND, "no model %s", variant));
-    n->scope.prefix = part == ZN_ENCODER ? "encoder." : "decoder.";
-    return zn_family_of(found)->build(&n->scope, found, part, x);
+    const int64_t divisor = part == ZENITH_ENCODER ? found->autoencoder->factor : 1;
+    const int64_t *dim = x ? x->desc.shape.dim : (const int64_t[4]){0};
+    const zn_sizes sizes = {dim[1] / divisor, dim[2] / divisor, 0};
+    zn_node *y = NULL;
+    zn_part_build(zn_autoencoder_part(zn_family_of(found), part), &n->scope, found, &sizes, &x, &y);
+    return y;
 }
 
 // --- compiling ----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include "bench/seed_network.h"
 #include "src/kernel/grouped_product.h"
 #include "src/kernel/walsh.h"
+#include "src/model/autoencoder.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
@@ -35,9 +36,10 @@ static zn_node *open_part(seed_network *n, const char *name, unsigned part, int6
     seed_network_begin(n);
     const zn_variant *variant = zn_variant_find(name);
     if (!variant) seeds_need(zn_fail(&seeds_error, ZENITH_NOT_FOUND, "no model %s", name));
-    const int64_t low = side / variant->factor;
-    zn_node *x = part == ZN_ENCODER ? seed_network_input(n, side, side, 3)
-                                    : seed_network_input(n, low, low, variant->latent_channels);
+    const int64_t low = side / variant->autoencoder->factor;
+    zn_node *x = part == ZENITH_ENCODER
+                     ? seed_network_input(n, side, side, 3)
+                     : seed_network_input(n, low, low, variant->autoencoder->latent_channels);
     zn_node *y = seed_network_add(n, name, part, x);
     seeds_need(n->plain.status);
     return y;
@@ -46,7 +48,7 @@ static zn_node *open_part(seed_network *n, const char *name, unsigned part, int6
 static void measure_model(const char *name, int64_t side, const char *type, int runs)
 {
     double ms[2], flops[2];
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
         seed_network n;
         seed_network_compile(&n, open_part(&n, name, part, side), type_of(type), false);
         flops[part - 1] = seed_network_flops(&n);
@@ -62,8 +64,8 @@ static void measure_model(const char *name, int64_t side, const char *type, int 
 static zn_node *whole(seed_network *n, const char *name, int64_t side)
 {
     zn_node *x = seed_network_input(n, side, side, 3);
-    x = seed_network_add(n, name, ZN_ENCODER, x);
-    return seed_network_add(n, name, ZN_DECODER, x);
+    x = seed_network_add(n, name, ZENITH_ENCODER, x);
+    return seed_network_add(n, name, ZENITH_DECODER, x);
 }
 
 static void measure_training(const char *name, int64_t side, const char *type, int runs)
@@ -86,7 +88,7 @@ static void measure_training(const char *name, int64_t side, const char *type, i
 static void measure_naive(const char *name, int64_t side, int rows, bool gradients)
 {
     seed_naive parts[2];
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
         seed_network n;
         open_part(&n, name, part, side);
         parts[part - 1] = seed_network_naive(&n, rows, gradients);
@@ -153,7 +155,7 @@ static void measure_blocks(const char *type, int rounds)
     }
 }
 
-// The steps of zenith_lite (src/op/zenith_lite.c) in f32 with the kernels that it calls. `put` lays rows
+// The steps of zenith_lite (src/op/spectral/zenith_lite.c) in f32 with the kernels that it calls. `put` lays rows
 // into strips, `copy` is what reading x again and writing y costs: a copy of the map.
 typedef struct steps {
     float *x, *y, *strips, *values, *scratch, *gate, *weights;

@@ -7,20 +7,25 @@
     bench/accuracy.py --json > runs/accuracy.txt
     bench/tables.py runs                                             prints the tables
     bench/tables.py runs --write                                     puts them into the documents
+    bench/tables.py runs --measure --write                           all three: measures first, too
 
 Of each file (folders: of every file in it) the last line that is a JSON object of one of them counts.
 Of several runs of one thing, the last one named counts; files of a folder come in the order of their
-names. README.md gets the speed on the CPU as it is, docs/SPEED.md all of it; README.md and
-docs/PRECISION.md the accuracy: between the markers that are below. Exit code: 0 done, 2 nothing to
-read or no place to write to.
+names. README.md gets the speed on the CPU as it is, and at its top the contenders of one decode in f32;
+docs/SPEED.md gets all of the speed; README.md and docs/PRECISION.md get the accuracy: between the markers
+that are below. --measure runs compare.py for every row of MEASURED (about five minutes each) with results
+in the one folder named. Exit code: 0 done, 2 nothing to read, no place to write to, or not measured.
 """
 import argparse
+import datetime
 import json
 import pathlib
+import subprocess
 import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIRST = ("<!-- first table: bench/tables.py -->", "<!-- end of first table -->")
 SPEED = ("<!-- speed table: bench/tables.py -->", "<!-- end of speed table -->")
 RESULTS = ("<!-- results: bench/tables.py -->", "<!-- end of results -->")
 ACCURACY = ("<!-- accuracy table: bench/accuracy.py -->", "<!-- end of accuracy table -->")
@@ -31,10 +36,32 @@ ACCURACY_COLUMNS = ("model", "type", "encode: max difference", "encode: worst re
                     "decode: max difference", "decode: PSNR against f32, lowest / mean",
                     "photo PSNR f32 / type")
 MORE_COLUMNS = ("CPU class", "rounds", "probe, GFLOP/s")
+FIRST_COLUMNS = ("TAESD decode, 512x512, f32, one thread", "time", "times Zenith's", "memory")
+# (name of the file, arguments of compare.py). bf16 only where the CPU has AMX: elsewhere f32 is faster.
+MEASURED = (("decode-f32", "--op decode --dtype f32"), ("decode-int8", "--op decode --dtype int8"),
+            ("encode-f32", "--op encode --dtype f32"), ("encode-int8", "--op encode --dtype int8"),
+            ("decode-f32-avx2", "--op decode --dtype f32 --cpu avx2"))
+MEASURED_AMX = (("decode-bf16", "--op decode --dtype bf16"), ("encode-bf16", "--op encode --dtype bf16"))
 
 
 class Failure(Exception):
     """Something could not be read or written; the message says what."""
+
+
+# --- measuring
+
+
+def measure(folder, more):
+    """One file in the folder for each row; `more` are further arguments of every run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = MEASURED + (MEASURED_AMX if "amx_bf16" in cpu_flags() else ())
+    for name, arguments in rows:
+        print(f"tables: measuring {name}", file=sys.stderr)
+        command = [sys.executable, str(ROOT / "bench/compare.py"), *arguments.split(), *more, "--json"]
+        with open(folder / f"{name}.txt", "w", encoding="utf-8") as file:
+            code = subprocess.run(command, stdout=file, check=False).returncode
+        if code != 0:
+            raise Failure(f"compare.py {arguments} ended with code {code}")
 
 
 # --- reading
@@ -120,6 +147,21 @@ def speed_table(results, more, machine):
     return f"{markdown(head, [cells(result, more) for result in results])}\n\n{caption(results, machine)}"
 
 
+def first_table(results, machine):
+    """Everybody in the decode in f32 by one thread, or None where that was not measured."""
+    for result in results:
+        key = result["cpu"], result["op"], result["dtype"], result["threads"], result["model"], result["size"]
+        if key != (None, "decode", "f32", 1, "taesd", 512):
+            continue
+        rows = [row for row in result["contenders"] if row["kind"] != "anchor"]
+        times = [[row["name"], f"{row['cpu_ms'] / 1000:.2f} s", f"{row['cpu_ratio']:.2f}",
+                  f"{row['rss_mb']:.0f} MB"] for row in rows]
+        times[0][2] = "1"
+        return (f"{markdown(FIRST_COLUMNS, times)}\n\n" + textwrap.fill(
+            f"Measured in one run of `bench/compare.py` on one core of {machine}.", 110))
+    return None
+
+
 def peers_of(results):
     """"OpenVINO 1.2, PyTorch 3.4": what the peers said they are, before the first comma."""
     notes = {row["note"].split(",")[0]: None for result in results for row in result["contenders"]
@@ -144,6 +186,8 @@ def make_tables(speed, accuracy, machine):
         as_is = [result for result in speed if result["cpu"] in (None, "amx")]
         tables += [("README.md", SPEED, speed_table(as_is, False, machine)),
                    ("docs/SPEED.md", RESULTS, speed_table(speed, True, machine))]
+        first = first_table(speed, machine)
+        tables += [("README.md", FIRST, first)] if first else []
     if accuracy:
         table = markdown(ACCURACY_COLUMNS, [accuracy_cells(row) for row in accuracy])
         tables += [(name, ACCURACY, table) for name in ("README.md", "docs/PRECISION.md")]
@@ -169,23 +213,39 @@ def write_documents(tables, root):
         path.write_text(text)
 
 
-def cpu_name():
+def cpu_fact(name):
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), "unknown")
+
+
+def cpu_flags():
+    return cpu_fact("flags").split()
+
+
+def machine_name():
+    return f"{cpu_fact('model name')}, {datetime.date.today().isoformat()}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="+", type=pathlib.Path, metavar="FILE|FOLDER")
-    parser.add_argument("--machine", default=cpu_name(), help="how to name it; default: this CPU's name")
+    parser.add_argument("--machine", default=machine_name(),
+                        help="how to name it; default: this CPU's name and the date of today")
+    parser.add_argument("--measure", action="store_true", help="run compare.py first, into the one FOLDER")
+    parser.add_argument("--with", dest="more", default="", metavar="ARGUMENTS",
+                        help='for every run of --measure, such as "--minutes 2 --venv DIR"')
     parser.add_argument("--write", action="store_true", help="into the documents")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the tree with these documents")
     options = parser.parse_args()
     try:
+        if options.measure and len(options.paths) != 1:
+            raise Failure("--measure needs one folder for its results")
+        if options.measure:
+            measure(options.paths[0], options.more.split())
         tables = make_tables(*read_results(options.paths), options.machine)
         if options.write:
             write_documents(tables, options.root)

@@ -22,7 +22,8 @@ install(TARGETS zenith EXPORT zenith-targets)
 install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 file(GLOB model_files CONFIGURE_DEPENDS models/*.calib.json models/*.safetensors models/LICENSE.taesd)
 install(FILES ${model_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
-install(FILES LICENSE NOTICE TYPE DOC)
+# What help texts and manual pages refer to.
+install(FILES LICENSE NOTICE docs/TRAINING.md docs/EVALUATION.md TYPE DOC)
 
 # find_package(zenith), then target_link_libraries(program zenith::zenith). Before 1.0 a minor version may break callers.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/zenith)

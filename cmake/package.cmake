@@ -24,7 +24,7 @@ set(CPACK_PACKAGE_VENDOR "The Zenith authors")
 set(CPACK_PACKAGE_CONTACT "The Zenith authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "images to the latents of diffusion models and back, on CPUs")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1, TAEF2) as a program, zenith,\n and a C library, libzenith, with its headers. Contains oneDNN. No weights.")
+    "Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1, TAEF2) as a program, zenith,\n and a C library, libzenith, with its headers. Contains oneDNN,\n and the weights of four networks: zenith-sd-fast, zenith-sd-small,\n zenith-f1-fast, zenith-f1-small. 'zenith pull' fetches the others.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 string(TOLOWER ${CMAKE_SYSTEM_NAME} system)

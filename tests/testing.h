@@ -34,6 +34,14 @@ void zn_test_need(const char *path);
 // instruction set.
 bool zn_test_quick(void);
 
+// How much longer than the bound of a release build things may take: sanitizers and emulators (which is
+// where tests run on other than x86-64) take about eight times as long.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+enum { ZN_TEST_SLOWER = 8 };
+#else
+enum { ZN_TEST_SLOWER = 1 };
+#endif
+
 // ZENITH_TEST_ONLY=PATTERN leaves out the tests of a program whose names do not match (* and ?),
 // ZENITH_TEST_SKIP=PATTERN those whose names do.
 

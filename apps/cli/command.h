@@ -35,8 +35,12 @@ typedef struct cli_band_setting {
 typedef struct cli_settings {
     const char **inputs; // patterns and folders already replaced by what they stand for
     size_t input_count;
-    char **expanded; // owns the names that came from patterns and folders; ends with NULL
+    char **expanded;    // owns the names that came from patterns and folders; ends with NULL
+    size_t *named_from; // for each input, where the part of its path begins that its output keeps
+    bool from_folder;   // an input was a folder
+    bool recursive;     // take folders inside folders
     const char *output;
+    bool keep; // outputs that are there
     const char *model, *weights;
     int dtype, threads;
     uint64_t max_memory;
@@ -51,7 +55,7 @@ typedef struct cli_settings {
     // latents
     int store; // zenith_number
     int space; // CLI_UNSET: what the file says, or the model's
-    bool force;
+    bool force, unpad;
     // outputs
     const char *format;
     int quality, level;
@@ -74,7 +78,8 @@ typedef struct cli_settings {
     const char *endpoint;
     // eval
     const char *against, *against_weights, *squeezenet;
-    // help
+    // models, help
+    bool all;
     bool man;
     const char *shell;
 } cli_settings;
@@ -148,6 +153,7 @@ extern const cli_command cli_command_encode, cli_command_decode, cli_command_rec
     cli_command_doctor, cli_command_help;
 
 // Groups that several commands share.
+extern const cli_option_group cli_group_inputs;  // which files
 extern const cli_option_group cli_group_output;  // -o
 extern const cli_option_group cli_group_model;   // which model, and where it lies
 extern const cli_option_group cli_group_run;     // how it is computed

@@ -4,6 +4,7 @@
 // zenith calibrate IMAGE.. -o FILE --model NAME: finds how a model's values are spread on pictures,
 // for int8. The pictures are small crops and are held in memory: the library reads them many times.
 #include "apps/cli/interrupt.h"
+#include "apps/cli/outputs.h"
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
@@ -40,9 +41,8 @@ static bool read_picture(cli_session *session, const char *input, uint32_t facto
         params.fit = ZENITH_FIT_RESIZE;
         params.width = params.height = SIDE;
     }
-    zenith_status status = zenith_source_open(session->context, input, &params, &source);
-    bool read = status == ZENITH_OK ? read_rows(session, source, image, &failure)
-                                    : cli_fail(session, &failure, status, NULL);
+    bool read = cli_source_open(session, input, &params, &source, &failure) == ZENITH_OK &&
+                read_rows(session, source, image, &failure);
     if (!read) cli_session_failed(session, input, &failure);
     zenith_source_free(source);
     return read;
@@ -87,6 +87,7 @@ static int run(const cli_settings *settings)
         cli_say("where should the calibration go? Give -o NAME.calib.json");
         return CLI_USAGE;
     }
+    if (cli_output_check(settings->output) != CLI_DONE) return CLI_USAGE;
     int code = cli_session_open(&session, settings, "calibrate");
     if (code != CLI_DONE) return code;
     if (!cli_session_model(&session, settings->model, ZENITH_ENCODER | ZENITH_DECODER, &model,
@@ -116,7 +117,8 @@ static const cli_option output[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Output", output};
 static const cli_option_group *const groups[] = {
-    &group, &cli_group_model, &cli_group_source, &cli_group_threads, &cli_group_report, NULL};
+    &cli_group_inputs, &group, &cli_group_model, &cli_group_source, &cli_group_threads,
+    &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith calibrate photos/*.jpg -o weights/taesd.calib.json --model taesd --weights weights",
      "from then on, --dtype int8 works with these weights"},
@@ -127,9 +129,10 @@ const cli_command cli_command_calibrate = {
     .arguments = "IMAGE.. -o FILE --model NAME [OPTIONS]",
     .summary = "prepare a model for int8",
     .description =
-        "Finds how the values inside a model are spread on pictures like those it will see, and "
-        "which layers bear 8 bits. Give at least 8 pictures; they are scaled and cropped to "
-        "256x256 unless --size or --fit says otherwise.",
+        "Measures the values inside a model on your pictures, and chooses the layers that 8 bits "
+        "are "
+        "enough for. Give at least 8 pictures of the kind that the model will see. They are scaled "
+        "and cropped to 256x256 unless --size or --fit says otherwise.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith convert PATH -o OUT: weights as safetensors under the flat names, in one type.
+#include "apps/cli/outputs.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
@@ -73,7 +74,12 @@ static int run(const cli_settings *settings)
         cli_say("where should the weights go? Give -o DIR, or -o FILE.safetensors");
         return CLI_USAGE;
     }
-    int code = cli_session_open(&session, settings, "convert");
+    int code = is_file_name(settings->output) ? cli_output_check(settings->output)
+                                              : cli_output_check_folder(settings->output);
+    if (code != CLI_DONE && !is_file_name(settings->output))
+        cli_say("one file has to end with .safetensors");
+    if (code != CLI_DONE) return code;
+    code = cli_session_open(&session, settings, "convert");
     if (code != CLI_DONE) return code;
     if (convert(&session, &model, &failure))
         cli_session_done(&session);

@@ -4,19 +4,23 @@
 // zenith decode LATENT.. -o OUT: latent files to pictures. Rows of the latent come from the mapped
 // file and rows of the picture go straight into the encoder of its format. Only npy, the network's
 // own floats, is held whole.
+#include "apps/cli/file_kind.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
+#include "apps/cli/packed_latent.h"
 #include "apps/cli/preview.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct job {
     cli_session *session;
     const cli_outputs *outputs; // NULL: only show
+    size_t index;               // of the input
     const char *input;
     zenith_latent_file *file;
     zenith_latent_info stored;
@@ -28,8 +32,10 @@ struct job {
 struct picture {
     zenith_latent latent;
     zenith_image image;
+    uint32_t width, height; // of what is kept of the image
     cli_sink sink;
     float *floats;
+    float *unpacked; // the latent's numbers, where the file has them in tokens
     char *output;
     zenith_run_facts facts;
 };
@@ -58,7 +64,10 @@ static bool choose_model(struct job *job)
 static bool open_latents(struct job *job)
 {
     zenith_status status = zenith_latent_file_open(job->session->context, job->input, &job->file);
-    if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
+    if (status != ZENITH_OK) {
+        cli_fail(job->session, &job->failure, status, NULL);
+        return cli_fail_not_latent(job->input, &job->failure);
+    }
     job->stored = (zenith_latent_info){.size = sizeof job->stored};
     zenith_latent_file_get_info(job->file, &job->stored);
     if (job->stored.count > 1 && job->outputs != NULL && job->outputs->stream)
@@ -99,38 +108,123 @@ static bool open_target(struct job *job, struct picture *picture)
                                    .quality = settings->quality,
                                    .level = settings->level,
                                    .lossless = settings->lossless};
-    zenith_status status = zenith_target_open(job->session->context, picture->output, image->width,
-                                              image->height, &params, &picture->sink.target);
+    cli_outputs_make_folders(job->outputs, picture->output);
+    zenith_status status = zenith_target_open(job->session->context, picture->output,
+                                              picture->width, picture->height, &params,
+                                              &picture->sink.target);
     return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
 }
 
-static bool open_output(struct job *job, uint32_t index, struct picture *picture)
+static bool choose_output(struct job *job, uint32_t index, struct picture *picture)
+{
+    int64_t number = job->stored.count > 1 ? (int64_t)index : CLI_UNSET;
+    if (job->outputs == NULL) return true;
+    picture->output = cli_outputs_path(job->outputs, job->index, number);
+    if (picture->output != NULL) return true;
+    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+}
+
+static bool open_output(struct job *job, struct picture *picture)
 {
     cli_show how = cli_show_choose(job->session->settings);
-    int64_t number = job->stored.count > 1 ? (int64_t)index : CLI_UNSET;
     if (how != CLI_SHOW_NOT)
-        picture->sink.preview = cli_preview_open(how, picture->image.width, picture->image.height);
-    if (job->outputs != NULL) picture->output = cli_outputs_path(job->outputs, job->input, number);
-    if ((how != CLI_SHOW_NOT && picture->sink.preview == NULL) ||
-        (job->outputs != NULL && picture->output == NULL))
+        picture->sink.preview = cli_preview_open(how, picture->width, picture->height);
+    if (how != CLI_SHOW_NOT && picture->sink.preview == NULL)
         return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
     return is_npy(job) ? open_floats(job, picture) : open_target(job, picture);
 }
 
-static bool open_picture(struct job *job, uint32_t index, struct picture *picture)
+// --- the numbers of a latent --------------------------------------------------------------------
+
+static bool is_finite(const float *values, size_t count)
+{
+    bool all = true;
+    for (size_t i = 0; i < count; i++) all = all && isfinite(values[i]);
+    return all;
+}
+
+// The library refuses NaN and infinity when it comes to them. This check is earlier: before the output
+// is begun and anything is computed.
+static bool check_finite(struct job *job, const struct picture *picture)
+{
+    enum { ROWS = 16 };
+    const zenith_latent *latent = &picture->latent;
+    const size_t row = (size_t)latent->width * latent->channels;
+    zenith_status status = ZENITH_OK;
+    bool finite = true;
+    if (latent->data != NULL) finite = is_finite(latent->data, row * latent->height);
+    float *values = latent->data == NULL ? malloc(row * ROWS * sizeof *values) : NULL;
+    if (latent->data == NULL && values == NULL) status = ZENITH_OUT_OF_MEMORY;
+    for (uint32_t y = 0; values != NULL && finite && y < latent->height; y += ROWS) {
+        uint32_t count = latent->height - y < ROWS ? latent->height - y : ROWS;
+        status = latent->rows(latent->cookie, y, count, values);
+        if (status != ZENITH_OK) break;
+        finite = is_finite(values, row * count);
+    }
+    free(values);
+    if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
+    if (finite) return true;
+    return cli_fail_text(
+        &job->failure, ZENITH_BAD_FILE,
+        "the latent has values that are NaN or infinite: no picture can be made of it");
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+// --unpad: at the right and at the bottom, what --fit pad added to the picture.
+static void cut_padding(const struct job *job, struct picture *picture)
+{
+    const zenith_latent_info *stored = &job->stored;
+    const uint32_t factor = job->model->info.factor;
+    const zenith_image *image = &picture->image;
+    bool whole = stored->crop_width != 0 && stored->crop_width == stored->source_width &&
+                 stored->crop_height == stored->source_height;
+    picture->width = image->width;
+    picture->height = image->height;
+    if (!job->session->settings->unpad || !whole || stored->crop_width > image->width ||
+        stored->crop_height > image->height || image->width - stored->crop_width >= factor ||
+        image->height - stored->crop_height >= factor)
+        return;
+    picture->width = stored->crop_width;
+    picture->height = stored->crop_height;
+    picture->sink.stride = image->width;
+    picture->sink.height = picture->height;
+}
+
+static bool open_latent(struct job *job, uint32_t index, struct picture *picture)
 {
     const cli_settings *settings = job->session->settings;
-    uint32_t factor = job->model->info.factor;
     picture->latent = (zenith_latent){.size = sizeof picture->latent};
     zenith_status status = zenith_latent_file_get(job->file, index, &picture->latent);
     if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
     if (settings->space != CLI_UNSET) picture->latent.space = (zenith_space)settings->space;
+    if (cli_latent_is_packed(&job->stored, &job->model->info) &&
+        !cli_latent_unpack(job->session, &job->model->info, &picture->latent, &picture->unpacked,
+                           &job->failure))
+        return false;
+    return check_finite(job, picture);
+}
+
+static bool open_picture(struct job *job, uint32_t index, struct picture *picture)
+{
+    uint32_t factor = job->model->info.factor;
+    if (!open_latent(job, index, picture)) return false;
     if (picture->latent.width > UINT32_MAX / factor || picture->latent.height > UINT32_MAX / factor)
         return cli_fail_text(&job->failure, ZENITH_LIMIT, "the picture would be too large");
     picture->image = (zenith_image){.size = sizeof picture->image,
                                     .width = picture->latent.width * factor,
                                     .height = picture->latent.height * factor};
-    return open_output(job, index, picture);
+    cut_padding(job, picture);
+    return open_output(job, picture);
+}
+
+static void cut_floats(struct picture *picture)
+{
+    const size_t from = (size_t)picture->image.width * 3, to = (size_t)picture->width * 3;
+    for (uint32_t y = 0; to < from && y < picture->height; y++)
+        memmove(picture->floats + y * to, picture->floats + y * from, to * sizeof(float));
+    picture->image.width = picture->width;
+    picture->image.height = picture->height;
 }
 
 static bool decode(struct job *job, uint32_t index, struct picture *picture)
@@ -144,6 +238,7 @@ static bool decode(struct job *job, uint32_t index, struct picture *picture)
                                          &picture->image, 1, &params);
     if (status != ZENITH_OK)
         return cli_fail(session, &job->failure, status, cli_sink_error(&picture->sink));
+    if (picture->floats != NULL) cut_floats(picture);
     if (picture->floats != NULL)
         status = zenith_image_save_npy(session->context, picture->output, &picture->image);
     else if (picture->sink.target != NULL)
@@ -180,16 +275,21 @@ static bool decode_picture(struct job *job, uint32_t index)
 {
     struct picture picture = {0};
     double started = cli_clock();
-    bool done = open_picture(job, index, &picture) && decode(job, index, &picture) &&
-                show(job, &picture);
-    if (done) {
+    bool done = choose_output(job, index, &picture);
+    bool stays = done && picture.output != NULL &&
+                 cli_output_stays(job->session->settings, picture.output);
+    if (stays) job->session->kept++;
+    if (!stays)
+        done = done && open_picture(job, index, &picture) && decode(job, index, &picture) &&
+               show(job, &picture);
+    if (done && !stays) {
         json_t *more = json_pack("{s:s?, s:i}", "format",
                                  job->outputs != NULL ? job->outputs->format->word : NULL, "index",
                                  (int)index);
         cli_session_report(job->session, &(cli_result){.input = job->input,
                                                        .output = picture.output,
-                                                       .width = picture.image.width,
-                                                       .height = picture.image.height,
+                                                       .width = picture.width,
+                                                       .height = picture.height,
                                                        .model = job->model->info.name,
                                                        .facts = &picture.facts,
                                                        .started = started,
@@ -198,14 +298,17 @@ static bool decode_picture(struct job *job, uint32_t index)
     zenith_target_free(picture.sink.target);
     cli_preview_free(picture.sink.preview);
     free(picture.floats);
+    free(picture.unpacked);
     free(picture.output);
     return done;
 }
 
 static void decode_one(cli_session *session, const cli_outputs *outputs, size_t index)
 {
-    struct job job = {
-        .session = session, .outputs = outputs, .input = session->settings->inputs[index]};
+    struct job job = {.session = session,
+                      .outputs = outputs,
+                      .index = index,
+                      .input = session->settings->inputs[index]};
     cli_progress_file(&session->progress, index, job.input);
     bool done = open_latents(&job);
     for (uint32_t i = 0; done && i < job.stored.count; i++) done = decode_picture(&job, i);
@@ -249,6 +352,17 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, space),
      .choices = cli_choices_space},
+    {.name = "size",
+     .letter = 's',
+     .argument = "WxH",
+     .help = "size of the picture of a packed latent ([1, tokens, 64], as pipelines of FLUX.1 keep "
+             "it); default: a square",
+     .kind = CLI_DIMENSIONS,
+     .offset = offsetof(cli_settings, size)},
+    {.name = "unpad",
+     .help = "cut off what --fit pad added when the latent was made",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, unpad)},
     {.name = "force",
      .help = "decode with --model although the file names another model",
      .kind = CLI_FLAG,
@@ -256,8 +370,8 @@ static const cli_option options[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {
-    &cli_group_output, &cli_group_model,  &group, &cli_group_picture, &cli_group_show,
-    &cli_group_run,    &cli_group_report, NULL};
+    &cli_group_inputs, &cli_group_output, &cli_group_model,  &group, &cli_group_picture,
+    &cli_group_show,   &cli_group_run,    &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith decode photo.safetensors -o photo.png", "the file says which model made it"},
     {"zenith decode latents/*.safetensors -o pictures/ --format jpeg --quality 90",
@@ -276,8 +390,8 @@ const cli_command cli_command_decode = {
     .summary = "turn latents into pictures",
     .description =
         "Turns latents (Zenith's safetensors, any safetensors with one tensor, ComfyUI's .latent, "
-        "npy) into pictures. The model is the one the file names; --model is needed where it names "
-        "none. A file with several latents gives NAME-0.png, NAME-1.png and so on.",
+        "npy) into pictures. The file names the model; give --model where it names none. A file "
+        "with several latents gives NAME-0.png, NAME-1.png and so on.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

@@ -4,6 +4,7 @@
 // zenith doctor: what this machine offers, what Zenith makes of it and why, what looks wrong, and
 // how long models take here. Times come from runs of some two seconds in all, on small pictures,
 // scaled by the operations that a picture of 512 x 512 takes; memory is what a run would plan.
+#include "apps/cli/download.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/machine_facts.h"
 #include "apps/cli/measure.h"
@@ -104,8 +105,9 @@ static void check_surroundings(struct doctor *doctor, bool probed)
     if (!probed)
         warn(doctor, "with so many threads no times were measured");
     else if (json_array_size(doctor->models) == 0)
-        warn(doctor, "no weights were found: 'zenith pull taesd' fetches some, --weights DIR says "
-                     "where they are");
+        warn(doctor, "no weights were found: %s, --weights DIR names their folder",
+             cli_can_download ? "'zenith pull taesd' fetches some"
+                              : "'zenith models' says from where");
 }
 
 // --- what models take ---------------------------------------------------------------------------
@@ -134,36 +136,36 @@ static bool probe_part(struct doctor *doctor, const cli_open_model *model, unsig
     return true;
 }
 
-// Opens what is found; the session keeps it. A model that is broken is a warning.
-static size_t open_models(struct doctor *doctor, const cli_open_model **out, size_t most)
+// Opens what is found; the session keeps it, in the order of the names. A model that is broken is a
+// warning.
+static size_t open_models(struct doctor *doctor)
 {
-    size_t count = 0, parts_found = 0;
+    size_t parts_found = 0;
     const char *name;
-    for (size_t i = 0; (name = zenith_model_name(i)) != NULL && count < most; i++) {
+    for (size_t i = 0; (name = zenith_model_name(i)) != NULL; i++) {
         cli_failure failure = {0};
-        if (cli_session_model(&doctor->session, name, 0, &out[count], &failure))
-            parts_found += out[count++]->info.parts == 3 ? 2 : 1;
+        const cli_open_model *found;
+        if (cli_session_model(&doctor->session, name, 0, &found, &failure))
+            parts_found += found->info.parts == 3 ? 2 : 1;
         else if (failure.status != ZENITH_NOT_FOUND)
             warn(doctor, "%s cannot be used: %s", name, failure.text);
     }
-    out[count] = NULL;
     return parts_found;
 }
 
 static bool probe_models(struct doctor *doctor, cli_failure *failure)
 {
-    const cli_open_model *found[9];
-    size_t tasks = open_models(doctor, found, sizeof found / sizeof found[0] - 1);
+    size_t tasks = open_models(doctor);
     double end = cli_clock() + probe_seconds;
-    for (size_t i = 0; found[i] != NULL; i++) {
-        json_t *row = json_pack("{s:s}", "model", found[i]->info.name);
+    for (const cli_open_model *found = doctor->session.models; found != NULL; found = found->next) {
+        json_t *row = json_pack("{s:s}", "model", found->info.name);
         json_array_append_new(doctor->models, row);
-        cli_progress_file(&doctor->session.progress, 0, found[i]->info.name);
+        cli_progress_file(&doctor->session.progress, 0, found->info.name);
         for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
-            if (!(found[i]->info.parts & part)) continue;
+            if (!(found->info.parts & part)) continue;
             double left = end - cli_clock(); // shared by what is still to be probed
             double share = left > 0 ? left / (double)tasks : 1e-3;
-            if (!probe_part(doctor, found[i], part, share, row, failure)) return false;
+            if (!probe_part(doctor, found, part, share, row, failure)) return false;
             tasks--;
         }
     }
@@ -240,25 +242,30 @@ static void print_cell(const json_t *row, const char *key, double unit, int widt
 {
     const json_t *value = json_object_get(row, key);
     if (value == NULL)
-        printf(" %*s", width, "-");
+        printf("  %*s", width, "-");
     else
-        printf(" %*.1f", width, json_number_value(value) / unit);
+        printf("  %*.1f", width, json_number_value(value) / unit);
 }
 
 static void print_models(const struct doctor *doctor)
 {
+    int widest = 0;
     if (json_array_size(doctor->models) == 0) return;
+    for (size_t i = 0; i < json_array_size(doctor->models); i++) {
+        int width = (int)json_string_length(
+            json_object_get(json_array_get(doctor->models, i), "model"));
+        if (width > widest) widest = width;
+    }
     printf("\nExpected for a picture of %dx%d\n", SIDE, SIDE);
-    printf("  %-10s %5s %10s %10s %12s %12s\n", "", "type", "encode ms", "decode ms", "encode MiB",
-           "decode MiB");
+    printf("  %-*s  type  encode ms  decode ms  encode MiB  decode MiB\n", widest, "");
     for (size_t i = 0; i < json_array_size(doctor->models); i++) {
         const json_t *row = json_array_get(doctor->models, i);
-        printf("  %-10s %5s", json_string_value(json_object_get(row, "model")),
+        printf("  %-*s  %4s", widest, json_string_value(json_object_get(row, "model")),
                json_string_value(json_object_get(row, "dtype")));
-        print_cell(row, "encode_ms", 1, 10);
-        print_cell(row, "decode_ms", 1, 10);
-        print_cell(row, "encode_bytes", 1 << 20, 12);
-        print_cell(row, "decode_bytes", 1 << 20, 12);
+        print_cell(row, "encode_ms", 1, 9);
+        print_cell(row, "decode_ms", 1, 9);
+        print_cell(row, "encode_bytes", 1 << 20, 10);
+        print_cell(row, "decode_bytes", 1 << 20, 10);
         fputc('\n', stdout);
     }
 }
@@ -359,9 +366,10 @@ const cli_command cli_command_doctor = {
     .summary = "say what this machine offers, and what looks wrong",
     .description =
         "Says what CPU and memory this process may use, how many threads it takes and why, whether "
-        "AMX is permitted, what looks wrong, and for each model that is found about how long a "
-        "picture of 512x512 takes and the memory for it. Times come from runs of about two seconds "
-        "in all; 'zenith bench' measures one model with care.",
+        "AMX is permitted, and what looks wrong. For each model that is found it estimates the "
+        "time "
+        "and the memory of a picture of 512x512, from runs of about two seconds in all. 'zenith "
+        "bench' measures one model with care.",
     .groups = groups,
     .examples = examples,
     .run = run,

@@ -19,6 +19,7 @@ struct job {
     cli_session *session;
     const cli_open_model *model;
     const cli_outputs *outputs;
+    size_t index; // of the input
     const char *input;
     char *output;
     cli_picture picture;
@@ -33,6 +34,13 @@ static zenith_space space_of(const struct job *job)
     // ComfyUI keeps raw latents in its files and has no way to say otherwise.
     bool comfy = strcmp(job->outputs->format->word, "latent") == 0;
     return comfy && job->model->info.has_raw ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL;
+}
+
+static bool choose_output(struct job *job)
+{
+    job->output = cli_outputs_path(job->outputs, job->index, CLI_UNSET);
+    if (job->output != NULL) return true;
+    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
 }
 
 static bool open_picture(struct job *job)
@@ -67,9 +75,7 @@ static bool save(struct job *job)
                                                                      : (zenith_number)store,
                                         .model = job->model->info.name,
                                         .source = &job->picture.info};
-    job->output = cli_outputs_path(job->outputs, job->input, CLI_UNSET);
-    if (job->output == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    cli_outputs_make_folders(job->outputs, job->output);
     zenith_status status = zenith_latent_save(session->context, job->output, &job->picture.latent,
                                               1, &params);
     return status == ZENITH_OK || cli_fail(session, &job->failure, status, NULL);
@@ -98,10 +104,14 @@ static void encode_one(cli_session *session, const cli_open_model *model,
     struct job job = {.session = session,
                       .model = model,
                       .outputs = outputs,
+                      .index = index,
                       .input = session->settings->inputs[index]};
     double started = cli_clock();
     cli_progress_file(&session->progress, index, job.input);
-    if (open_picture(&job) && encode(&job) && save(&job)) {
+    bool there = choose_output(&job);
+    if (there && cli_output_stays(session->settings, job.output)) {
+        cli_session_kept(session);
+    } else if (there && open_picture(&job) && encode(&job) && save(&job)) {
         report(&job, started);
         cli_session_done(session);
     } else {
@@ -126,6 +136,19 @@ static int check_options(const cli_settings *settings, cli_outputs *outputs)
     return CLI_DONE;
 }
 
+// Some models have no raw space; both ways to ask for it are refused before anything is computed.
+static bool check_raw(const zenith_model_info *info, const cli_settings *settings,
+                      const cli_outputs *outputs, cli_failure *failure)
+{
+    bool comfy = strcmp(outputs->format->word, "latent") == 0;
+    if (info->has_raw || (!comfy && settings->space != ZENITH_SPACE_RAW)) return true;
+    failure->model = true;
+    return cli_fail_text(failure, ZENITH_UNSUPPORTED,
+                         "%s has no raw latents%s: use --format safetensors or npy%s", info->name,
+                         comfy ? ", which ComfyUI's .latent files hold" : "",
+                         comfy ? "" : ", and leave --space out");
+}
+
 static int run(const cli_settings *settings)
 {
     cli_outputs outputs;
@@ -136,6 +159,10 @@ static int run(const cli_settings *settings)
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "encode");
     if (code != CLI_DONE) return code;
     if (!cli_session_model(&session, settings->model, ZENITH_ENCODER, &model, &failure)) {
+        cli_session_model_failed(&session, &failure);
+        return cli_session_close(&session);
+    }
+    if (!check_raw(&model->info, settings, &outputs, &failure)) {
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
@@ -168,9 +195,15 @@ static const cli_option options[] = {
      .choices = cli_choices_space},
     {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
-static const cli_option_group *const groups[] = {
-    &cli_group_output, &cli_group_model, &cli_group_source, &group,
-    &cli_group_show,   &cli_group_run,   &cli_group_report, NULL};
+static const cli_option_group *const groups[] = {&cli_group_inputs,
+                                                 &cli_group_output,
+                                                 &cli_group_model,
+                                                 &cli_group_source,
+                                                 &group,
+                                                 &cli_group_show,
+                                                 &cli_group_run,
+                                                 &cli_group_report,
+                                                 NULL};
 static const cli_example examples[] = {
     {"zenith encode photo.jpg -o photo.safetensors --model taesd --weights weights",
      "one picture, with weights from a folder"},

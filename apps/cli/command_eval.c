@@ -32,6 +32,7 @@ struct evaluation {
     cli_session session;
     zenith_judge *judge;
     struct candidate candidates[MOST_MODELS];
+    cli_settings own; // with each candidate's folder as the output
     size_t count;
     zenith_dtype dtype;
 };
@@ -47,14 +48,24 @@ static bool is_folder(const char *path)
 static bool open_models(struct evaluation *e, const cli_settings *settings, cli_failure *failure)
 {
     const char *other = settings->against_weights;
-    if (other == NULL && is_folder(settings->weights)) other = settings->weights;
+    bool same = settings->against != NULL && settings->model != NULL &&
+                strcmp(settings->against, settings->model) == 0;
+    // The same model again is its published weights, unless it is said where others are.
+    if (other == NULL && !same && is_folder(settings->weights)) other = settings->weights;
     if (!cli_session_model(&e->session, settings->model, 0, &e->candidates[0].model, failure))
         return false;
     e->count = 1;
     if (settings->against == NULL) return true;
     e->count = 2;
-    return cli_session_model_at(&e->session, settings->against, other, 0, &e->candidates[1].model,
-                                failure);
+    if (cli_session_model_at(&e->session, settings->against, other, 0, &e->candidates[1].model,
+                             failure))
+        return true;
+    if (same && other == NULL && failure->status == ZENITH_NOT_FOUND)
+        cli_fail_text(failure, ZENITH_NOT_FOUND,
+                      "--against %s is the same model again: say where its other weights are, with "
+                      "--against-weights PATH",
+                      settings->against);
+    return false;
 }
 
 static const cli_open_model *with_part(const struct evaluation *e, size_t index, unsigned part)
@@ -76,8 +87,8 @@ static bool choose_parts(struct evaluation *e, cli_failure *failure)
         if (c->encoder != NULL && c->decoder != NULL) continue;
         failure->model = true;
         return cli_fail_text(failure, ZENITH_NOT_FOUND,
-                             "%s has no %s: give --against a model that has one for the same "
-                             "latents",
+                             "%s has no %s here: give --against a model that has one for the "
+                             "same latents, such as the one it was trained from",
                              c->model->info.name, c->encoder == NULL ? "encoder" : "decoder");
     }
     return true;
@@ -107,18 +118,18 @@ static bool open_judge(struct evaluation *e, const cli_settings *settings, cli_f
 
 static int plan_outputs(struct evaluation *e, const cli_settings *settings)
 {
-    cli_settings own = *settings;
     cli_outputs top;
     char *folder = NULL;
     if (settings->output == NULL) return CLI_DONE;
     if (asprintf(&folder, "%s/", settings->output) < 0) return CLI_MEMORY;
-    own.output = folder;
-    int code = cli_outputs_plan(&own, cli_formats_picture, &top);
+    e->own = *settings; // lives as long as the plans do
+    e->own.output = folder;
+    int code = cli_outputs_plan(&e->own, cli_formats_picture, &top);
     for (size_t i = 0; i < e->count && code == CLI_DONE; i++) {
         struct candidate *c = &e->candidates[i];
         if (asprintf(&c->folder, "%s%s/", folder, c->label) < 0) c->folder = NULL;
-        own.output = c->folder;
-        code = c->folder != NULL ? cli_outputs_plan(&own, cli_formats_picture, &c->outputs)
+        e->own.output = c->folder;
+        code = c->folder != NULL ? cli_outputs_plan(&e->own, cli_formats_picture, &c->outputs)
                                  : CLI_MEMORY;
     }
     free(folder);
@@ -132,8 +143,8 @@ static bool read_picture(cli_session *session, const char *input, uint32_t facto
 {
     zenith_source *source = NULL;
     zenith_source_params params = cli_source_params(session->settings, factor);
-    zenith_status status = zenith_source_open(session->context, input, &params, &source);
-    if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
+    zenith_status status = cli_source_open(session, input, &params, &source, failure);
+    if (status != ZENITH_OK) return false;
     zenith_source_info info = {.size = sizeof info};
     zenith_source_get_info(source, &info);
     *image = (zenith_image){.size = sizeof *image, .width = info.width, .height = info.height};
@@ -146,7 +157,7 @@ static bool read_picture(cli_session *session, const char *input, uint32_t facto
     return read;
 }
 
-static bool write_picture(cli_session *session, const struct candidate *c, const char *input,
+static bool write_picture(cli_session *session, const struct candidate *c, size_t input,
                           const zenith_image *picture, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
@@ -156,6 +167,7 @@ static bool write_picture(cli_session *session, const struct candidate *c, const
     zenith_target *target = NULL;
     char *path = cli_outputs_path(&c->outputs, input, CLI_UNSET);
     if (path == NULL) return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    cli_outputs_make_folders(&c->outputs, path);
     zenith_status status = zenith_target_open(session->context, path, picture->width,
                                               picture->height, &params, &target);
     if (status == ZENITH_OK) status = zenith_target_rows(target, 0, picture->height, picture->data);
@@ -168,9 +180,8 @@ static bool write_picture(cli_session *session, const struct candidate *c, const
 }
 
 // One picture through one model. The row counts only when every model has done the picture.
-static bool evaluate(struct evaluation *e, size_t index, const char *input,
-                     const zenith_image *original, const zenith_image *picture,
-                     cli_failure *failure)
+static bool evaluate(struct evaluation *e, size_t index, size_t input, const zenith_image *original,
+                     const zenith_image *picture, cli_failure *failure)
 {
     cli_session *session = &e->session;
     struct candidate *c = &e->candidates[index];
@@ -181,7 +192,8 @@ static bool evaluate(struct evaluation *e, size_t index, const char *input,
     const double share = 1.0 / (double)e->count;
     cli_progress_call(&session->progress, (double)original->width * original->height,
                       share * (double)index, share);
-    *row = (cli_quality_row){.input = input, .quality = {.size = sizeof row->quality}};
+    *row = (cli_quality_row){.input = session->settings->inputs[input],
+                             .quality = {.size = sizeof row->quality}};
     zenith_status status = zenith_evaluate(session->context, e->judge, c->encoder->model,
                                            c->decoder->model, original, picture, &params,
                                            &row->quality);
@@ -203,7 +215,7 @@ static void evaluate_input(struct evaluation *e, size_t index)
     if (done && picture.data == NULL)
         done = cli_fail_text(&failure, ZENITH_OUT_OF_MEMORY, "no memory for the picture");
     for (size_t i = 0; i < e->count && done; i++)
-        done = evaluate(e, i, input, &original, &picture, &failure);
+        done = evaluate(e, i, index, &original, &picture, &failure);
     for (size_t i = 0; i < e->count && done; i++) e->candidates[i].rows.count++;
     if (done)
         cli_session_done(session);
@@ -244,6 +256,17 @@ static void print_results(const struct evaluation *e, bool json)
         json_decref(object);
 }
 
+// A model beside itself says nothing.
+static bool differ(const cli_settings *settings)
+{
+    if (settings->against == NULL || settings->model == NULL || settings->weights != NULL ||
+        settings->against_weights != NULL || strcmp(settings->against, settings->model) != 0)
+        return true;
+    cli_say("--model and --against are both %s: give --weights PATH or --against-weights PATH",
+            settings->model);
+    return false;
+}
+
 static bool start(struct evaluation *e, const cli_settings *settings, cli_failure *failure)
 {
     zenith_machine_info machine = {.size = sizeof machine};
@@ -270,7 +293,9 @@ static int run(const cli_settings *settings)
     cli_failure failure = {0};
     cli_settings lines = *settings;
     lines.json = false; // one object at the end, not one for each input
-    if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings)) return CLI_USAGE;
+    if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings) ||
+        !differ(settings))
+        return CLI_USAGE;
     int code = cli_session_open(&e.session, &lines, "eval");
     if (code != CLI_DONE) return code;
     if (start(&e, settings, &failure)) {
@@ -305,7 +330,9 @@ static const cli_option options[] = {
      .offset = AT(against)},
     {.name = "against-weights",
      .argument = "PATH",
-     .help = "where its weights are; default: the folder that --weights names, or the search path",
+     .help =
+         "weights of the --against model; default: the folder that --weights names, or, for the "
+         "same model, where every command looks",
      .kind = CLI_TEXT,
      .offset = AT(against_weights)},
     {.name = "squeezenet",
@@ -345,7 +372,8 @@ static const cli_option messages[] = {
     {.name = NULL}};
 static const cli_option_group message_group = {"Messages", messages};
 static const cli_option_group *const groups[] = {
-    &cli_group_model, &group, &cli_group_source, &cli_group_run, &message_group, NULL};
+    &cli_group_model, &group, &cli_group_inputs, &cli_group_source, &cli_group_run,
+    &message_group,   NULL};
 static const cli_example examples[] = {
     {"zenith eval --model taesd --images kodak/ --dtype f32", "every measure of every picture"},
     {"zenith eval --model zenith-sd-fast --against taesd --images kodak/ --json",
@@ -364,8 +392,9 @@ const cli_command cli_command_eval = {
         "SSIM, MS-SSIM, the distance of SqueezeNet's features, GMSD, how much of the finest detail "
         "is there (HF) and in the right place (HFcorr), a mesh of 4 pixels (mesh4), and the "
         "distance of latents (latent) when the result is encoded again.\nNo single one of them is "
-        "to be trusted: docs/EVALUATION.md defines each and says what fools it. Look at the "
-        "pictures too (--output-dir). Times are medians.",
+        "to be trusted: EVALUATION.md in share/doc/zenith defines each and says what fools it. "
+        "Look "
+        "at the pictures too (--output-dir). Times are medians.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

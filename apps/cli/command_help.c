@@ -20,7 +20,7 @@ static int run(const cli_settings *settings)
     else if (command != NULL)
         cli_help_command(stdout, command);
     else
-        cli_help_program(stdout);
+        cli_help_program(stdout, settings->all);
     return CLI_DONE;
 }
 
@@ -31,6 +31,11 @@ static const cli_option options[] = {
      .help = "print this text",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, help)},
+    {.name = "all",
+     .letter = 'a',
+     .help = "also list the research models",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, all)},
     {.name = "man", .kind = CLI_FLAG, .offset = offsetof(cli_settings, man)},
     {.name = "completion",
      .argument = "bash|zsh|fish",
@@ -46,7 +51,7 @@ static const cli_example examples[] = {{"zenith help", "the commands and models"
 
 const cli_command cli_command_help = {
     .name = "help",
-    .arguments = "[COMMAND]",
+    .arguments = "[COMMAND] [OPTIONS]",
     .summary = "print how to use the program, or one command",
     .description = "Prints how to use the program, or one command.",
     .groups = groups,

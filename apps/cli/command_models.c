@@ -58,10 +58,11 @@ static json_t *model_json(cli_session *session, const char *name)
         return object;
     }
     json_t *object = json_pack("{s:b}", "found", 0);
+    cli_failure failure = {0};
+    cli_fail(session, &failure, status, NULL);
     // A folder with the weights of another model has none of this one.
     if (status != ZENITH_NOT_FOUND && status != ZENITH_INVALID_ARGUMENT)
-        json_object_set_new(object, "problem",
-                            cli_json_text(zenith_context_error(session->context)));
+        json_object_set_new(object, "problem", cli_json_text(failure.text));
     return object;
 }
 
@@ -84,15 +85,18 @@ static void print_missing(const json_t *model)
         cli_print_clean(stdout, text_of(model, "problem"));
         fputc('\n', stdout);
     } else {
-        printf("not found; 'zenith pull %s' fetches it\n", text_of(model, "name"));
+        char how[640];
+        cli_published_how(text_of(model, "name"), how, sizeof how);
+        int used = printf("weights not found:") + 4;
+        cli_print_wrapped(stdout, how, used, 4, 80);
     }
 }
 
-// Neither here nor to be had: only who has weights, or trains them, needs its name.
+// A network of research without weights here: only its name is listed.
 static bool is_name_alone(const json_t *model)
 {
     return !flag_of(model, "found") && *text_of(model, "problem") == 0 &&
-           cli_published_count(text_of(model, "name")) == 0;
+           !cli_model_is_product(text_of(model, "name"));
 }
 
 static void print_model(const json_t *model)
@@ -124,7 +128,7 @@ static void print_names(const json_t *models)
     {
         const char *name = text_of(model, "name");
         if (!is_name_alone(model)) continue;
-        if (column == 0) puts("known, for --weights of your own ('zenith train' makes them)");
+        if (column == 0) puts("research models, without weights here ('zenith train' makes them)");
         if (column == 0 || column + strlen(name) + 2 > WIDTH)
             column = (size_t)printf("%s%*s", column ? ",\n" : "", INDENT, "") - (column ? 2 : 0);
         else
@@ -146,14 +150,18 @@ static int run(const cli_settings *settings)
         json_t *model = model_json(&session, name);
         json_object_set_new(model, "name", json_string(name));
         json_object_set_new(model, "description", json_string(zenith_model_description(i)));
+        json_object_set_new(model, "research", json_boolean(!cli_model_is_product(name)));
         found += flag_of(model, "found");
-        if (!settings->json && !is_name_alone(model)) print_model(model);
+        bool shown = cli_model_is_product(name) || flag_of(model, "found") || settings->all;
+        if (!settings->json && shown && !is_name_alone(model)) print_model(model);
         json_array_append_new(models, model);
     }
     if (settings->json)
         cli_json_print(json_pack("{s:O}", "models", models));
-    else
+    else if (settings->all)
         print_names(models);
+    else
+        puts("\n'zenith models --all' also lists the research models.");
     if (!settings->json && found == 0 && settings->weights == NULL)
         puts("\nWeights are looked for in $ZENITH_MODELS, ./models, ~/.local/share/zenith and the "
              "install\nprefix's share/zenith/models; --weights PATH looks elsewhere.");
@@ -168,21 +176,27 @@ static const cli_option options[] = {
      .help = "look in this folder; default: where every command looks (see 'zenith help encode')",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, weights)},
+    {.name = "all",
+     .letter = 'a',
+     .help = "also list the research models, for weights that you train",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, all)},
     {.name = NULL}};
 static const cli_option_group group = {"Models", options};
 static const cli_option_group *const groups[] = {&group, &cli_group_facts, NULL};
 static const cli_example examples[] = {
-    {"zenith models", "what is known, and what is found"},
+    {"zenith models", "the models to use, and where their weights are"},
+    {"zenith models --all", "the research models too"},
     {"zenith models --weights weights --json", "what is in a folder, for scripts"},
     {NULL, NULL}};
 
 const cli_command cli_command_models = {
     .name = "models",
     .arguments = "[OPTIONS]",
-    .summary = "list the models: what is known, and what is found here",
-    .description = "Lists the models that this version knows, what is found of each on this "
-                   "machine (encoder, decoder, where), and the types it can be computed in: int8 "
-                   "needs a calibration for the weights that were found.",
+    .summary = "list the models, and the weights that are found here",
+    .description = "Lists the models. For each it says which weights are found on this machine "
+                   "(encoder, decoder, in which folder) and which types it can be computed in. "
+                   "int8 needs a calibration for the weights that were found.",
     .groups = groups,
     .examples = examples,
     .run = run,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith prune PATH -o DIR: a smaller model out of a trained one.
+#include "apps/cli/outputs.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
@@ -96,7 +97,9 @@ static int run(const cli_settings *settings)
                 "config whose pictures and losses are taken");
         return CLI_USAGE;
     }
-    int code = cli_session_open(&session, settings, "prune");
+    int code = cli_output_check_folder(settings->output);
+    if (code != CLI_DONE) return code;
+    code = cli_session_open(&session, settings, "prune");
     if (code != CLI_DONE) return code;
     if (prune(&session, &failure))
         cli_session_done(&session);
@@ -195,11 +198,10 @@ const cli_command cli_command_prune = {
     .arguments = "PATH -o DIR [OPTIONS]",
     .summary = "make a smaller, faster model out of a trained one",
     .description =
-        "Leaves out what matters least, channels inside residual blocks, whole blocks, or high "
-        "frequencies of tiles, and writes what is left as a smaller model that all commands take. "
-        "Its pictures are worse at first: "
-        "'zenith train' with \"init\": {\"weights\": DIR} trains it further. docs/TRAINING.md has "
-        "more.",
+        "Leaves out the channels inside residual blocks, the blocks, or the high frequencies of "
+        "tiles that matter least. Writes the rest as a smaller model that all commands take. The "
+        "smaller model's pictures are worse at first: 'zenith train' with \"init\": {\"weights\": "
+        "DIR} trains it further. TRAINING.md in share/doc/zenith has more.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

@@ -4,6 +4,7 @@
 // zenith pull NAME..: fetches published weights into the folder where models are looked for.
 #include "apps/cli/download.h"
 #include "apps/cli/interrupt.h"
+#include "apps/cli/options.h"
 #include "apps/cli/published.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
@@ -28,15 +29,30 @@ static bool is_known(const char *name)
     return false;
 }
 
+static void say_unknown(const char *name)
+{
+    const char *names[64] = {NULL};
+    size_t count = 0;
+    for (const cli_published *file = cli_published_files; file->model != NULL && count < 63; file++)
+        names[count++] = file->model;
+    const char *near = cli_nearest_word(name, names);
+    if (near != NULL)
+        cli_say("there is no model '%s'; did you mean %s?", name, near);
+    else
+        cli_say("there is no model '%s'; 'zenith models' lists them", name);
+}
+
 static bool check_names(const cli_settings *settings)
 {
+    char how[640];
     for (size_t i = 0; i < settings->input_count; i++) {
         const char *name = settings->inputs[i];
         if (cli_published_count(name) > 0) continue;
+        cli_published_how(name, how, sizeof how);
         if (is_known(name))
-            cli_say("'%s' cannot be fetched by this command%s", name, cli_published_advice(name));
+            cli_say("'zenith pull' cannot fetch the weights of '%s': %s", name, how);
         else
-            cli_say("there is no model '%s'; 'zenith models' lists them", name);
+            say_unknown(name);
         return false;
     }
     return true;
@@ -138,11 +154,23 @@ static void pull_model(struct job *job, size_t index)
         cli_session_failed(session, name, &failure);
 }
 
+// What the user can do instead, in a program without downloading.
+static int say_addresses(const cli_settings *settings)
+{
+    char how[640];
+    for (size_t i = 0; i < settings->input_count; i++) {
+        cli_published_how(settings->inputs[i], how, sizeof how);
+        cli_say("this program was built without downloading: for %s, %s", settings->inputs[i], how);
+    }
+    return CLI_SOME_FAILED;
+}
+
 static int run(const cli_settings *settings)
 {
     cli_session session;
     struct job job = {.session = &session, .endpoint = choose_endpoint(settings)};
     if (!check_names(settings)) return CLI_MODEL;
+    if (!cli_can_download) return say_addresses(settings);
     int code = cli_session_open(&session, settings, "pull");
     if (code != CLI_DONE) return code;
     session.progress.unit = "MB";
@@ -187,9 +215,8 @@ const cli_command cli_command_pull = {
     .summary = "fetch the published weights of a model",
     .description =
         "Fetches the published weights of models (taesd, taesdxl, taesd3, taef1; MIT licence) over "
-        "HTTPS. A file that was cut off is gone on with, and appears under its name only when its "
-        "SHA-256 is that of the published one. Proxies are taken from the environment, as curl "
-        "does.",
+        "HTTPS. Interrupted downloads resume. A file appears under its name only when its SHA-256 "
+        "is that of the published file. Proxies come from the environment, as for curl.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

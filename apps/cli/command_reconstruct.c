@@ -21,6 +21,7 @@ struct job {
     cli_session *session;
     const cli_open_model *model;
     const cli_outputs *outputs; // NULL: only measure
+    size_t index;               // of the input
     const char *input;
     char *output;
     cli_picture picture;
@@ -62,6 +63,14 @@ static bool open_preview(struct job *job)
     return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory to show it");
 }
 
+static bool choose_output(struct job *job)
+{
+    if (job->outputs == NULL) return true;
+    job->output = cli_outputs_path(job->outputs, job->index, CLI_UNSET);
+    if (job->output != NULL) return true;
+    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+}
+
 static bool open_target(struct job *job)
 {
     const cli_settings *settings = job->session->settings;
@@ -71,9 +80,7 @@ static bool open_target(struct job *job)
                                    .quality = settings->quality,
                                    .level = settings->level,
                                    .lossless = settings->lossless};
-    job->output = cli_outputs_path(job->outputs, job->input, CLI_UNSET);
-    if (job->output == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    cli_outputs_make_folders(job->outputs, job->output);
     zenith_status status = zenith_target_open(job->session->context, job->output,
                                               job->picture.info.width, job->picture.info.height,
                                               &params, &job->sink.target);
@@ -141,11 +148,16 @@ static void reconstruct_one(cli_session *session, const cli_open_model *model,
     struct job job = {.session = session,
                       .model = model,
                       .outputs = outputs,
+                      .index = index,
                       .input = session->settings->inputs[index]};
     double started = cli_clock();
     cli_progress_file(&session->progress, index, job.input);
-    if (cli_picture_open(session, &model->info, job.input, &job.picture, &job.failure) &&
-        open_preview(&job) && open_target(&job) && compute(&job)) {
+    bool there = choose_output(&job);
+    if (there && job.output != NULL && cli_output_stays(session->settings, job.output)) {
+        cli_session_kept(session);
+    } else if (there &&
+               cli_picture_open(session, &model->info, job.input, &job.picture, &job.failure) &&
+               open_preview(&job) && open_target(&job) && compute(&job)) {
         if (job.sink.preview != NULL) cli_preview_print(job.sink.preview, NULL);
         report(&job, started);
         cli_session_done(session);
@@ -194,8 +206,8 @@ static const cli_option options[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Format", options};
 static const cli_option_group *const groups[] = {
-    &cli_group_output, &cli_group_model, &cli_group_source, &group, &cli_group_picture,
-    &cli_group_show,   &cli_group_run,   &cli_group_report, NULL};
+    &cli_group_inputs,  &cli_group_output, &cli_group_model, &cli_group_source, &group,
+    &cli_group_picture, &cli_group_show,   &cli_group_run,   &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith reconstruct photo.jpg -o photo.taesd.png --model taesd",
      "what the model makes of a picture"},
@@ -207,9 +219,9 @@ const cli_command cli_command_reconstruct = {
     .name = "reconstruct",
     .arguments = "IMAGE.. --model NAME [-o OUT] [OPTIONS]",
     .summary = "encode and decode pictures, and measure what was lost",
-    .description = "Encodes and decodes pictures without rounding in between, writes the results, "
-                   "and prints the PSNR of each against its input as the encoder saw it (after "
-                   "--fit), over all 8-bit samples. Without -o it only measures.",
+    .description = "Encodes and decodes pictures, without rounding the latents in between. Writes "
+                   "the results, and prints the PSNR of each: against the input as the encoder saw "
+                   "it (after --fit), over all 8-bit samples. Without -o it only measures.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

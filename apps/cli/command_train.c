@@ -9,7 +9,9 @@
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
+#include <jansson.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 static const double line_seconds = 0.1, plain_seconds = 60;
 
@@ -56,21 +58,50 @@ static int on_report(void *cookie, const zenith_train_report *report)
     return 0;
 }
 
+// Where the trained weights are, if the run is over: the folder `name` of the config's output. ""
+// otherwise.
+static void find_weights(const char *config, const char *name, char *path, size_t size)
+{
+    struct stat facts;
+    json_error_t error;
+    json_t *object = json_load_file(config, 0, &error);
+    const char *output = json_string_value(json_object_get(object, "output"));
+    snprintf(path, size, "%s/%s", output != NULL ? output : "", name);
+    if (stat(path, &facts) != 0 || output == NULL) path[0] = 0;
+    json_decref(object);
+}
+
+static bool is_over(const zenith_train_report *last)
+{
+    return last->step == 0 || last->step == last->steps;
+}
+
 static void say_end(const watching *w, const char *config)
 {
     const zenith_train_report *r = &w->last;
-    if (r->step == 0) return; // nothing was left to do, or another process of several tells it
-    if (w->settings->json) {
-        cli_json_print(json_pack("{s:o, s:I, s:I, s:f, s:f, s:f}", "config", cli_json_text(config),
-                                 "step", (json_int_t)r->step, "steps", (json_int_t)r->steps, "loss",
-                                 r->loss, "psnr", r->psnr, "images_per_second",
-                                 r->images_per_second));
+    char weights[4096] = "", averaged[4096] = "";
+    if (is_over(r)) {
+        find_weights(config, "weights", weights, sizeof weights);
+        find_weights(config, "ema", averaged, sizeof averaged);
+    }
+    if (w->settings->json && r->step > 0) {
+        cli_json_print(json_pack("{s:o, s:I, s:I, s:f, s:f, s:f, s:o*}", "config",
+                                 cli_json_text(config), "step", (json_int_t)r->step, "steps",
+                                 (json_int_t)r->steps, "loss", r->loss, "psnr", r->psnr,
+                                 "images_per_second", r->images_per_second, "weights",
+                                 *weights != 0 ? cli_json_text(weights) : NULL));
         return;
     }
-    if (w->settings->quiet) return;
-    cli_say("step %llu of %llu, loss %.5f, PSNR %.2f dB, %.1f images/s",
-            (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
-            r->images_per_second);
+    if (w->settings->quiet || w->settings->json) return;
+    if (r->step > 0)
+        cli_say("step %llu of %llu, loss %.5f, PSNR %.2f dB, %.1f images/s",
+                (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
+                r->images_per_second);
+    else if (*weights != 0) // and not another of several processes
+        cli_say("nothing is left to do: this run is finished");
+    if (*weights != 0)
+        cli_say("the trained weights are in %s%s%s", weights,
+                *averaged != 0 ? ", averaged over steps in " : "", averaged);
 }
 
 static int run(const cli_settings *settings)
@@ -95,7 +126,8 @@ static int run(const cli_settings *settings)
         say_end(&w, config);
     } else if (status == ZENITH_CANCELLED) {
         session.told = true;
-        cli_say("%s", zenith_context_error(session.context));
+        cli_fail(&session, &failure, status, NULL);
+        cli_say("%s", failure.text);
     } else {
         cli_fail(&session, &failure, status, NULL);
         cli_session_failed(&session, config, &failure);
@@ -105,7 +137,7 @@ static int run(const cli_settings *settings)
 
 static const cli_option training[] = {
     {.name = "resume",
-     .help = "go on from the newest checkpoint in the output folder, or begin where there is none",
+     .help = "continue from the newest checkpoint in the output folder; without one, begin",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, resume)},
     {.name = "steps",
@@ -122,7 +154,8 @@ static const cli_option_group *const groups[] = {&group, &cli_group_threads, &cl
                                                  NULL};
 static const cli_example examples[] = {
     {"zenith train run.json", "begin a run; Ctrl-C stops it after the step, with a checkpoint"},
-    {"zenith train run.json --resume", "go on, to the same bits as without the stop"},
+    {"zenith train run.json --resume",
+     "continue; the result has the same bits as without the stop"},
     {NULL, NULL}};
 
 const cli_command cli_command_train = {
@@ -130,10 +163,10 @@ const cli_command cli_command_train = {
     .arguments = "CONFIG.json [OPTIONS]",
     .summary = "train a model on pictures",
     .description =
-        "Trains an encoder or a decoder as a JSON file says: which model, which pictures, which "
+        "Trains an encoder or a decoder. A JSON file says which model, which pictures, which "
         "losses, how many steps. The output folder gets a log (train.jsonl), a plot of loss and "
-        "PSNR (plot.svg), sample pictures, checkpoints, and at the end the weights as --weights "
-        "takes them. docs/TRAINING.md describes the file.",
+        "PSNR (plot.svg), sample pictures, checkpoints, and at the end the weights, for --weights "
+        "of other commands. TRAINING.md in share/doc/zenith describes the file.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

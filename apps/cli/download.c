@@ -32,6 +32,8 @@ struct transfer {
     char problem[CURL_ERROR_SIZE];
 };
 
+const bool cli_can_download = true;
+
 bool cli_file_is(const char *path, uint64_t size, const char *sha256)
 {
     char hex[65], bytes[1 << 14];

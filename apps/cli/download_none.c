@@ -4,6 +4,8 @@
 // Stands in for download.c in a program built without libcurl (ZENITH_PULL=OFF).
 #include "apps/cli/download.h"
 
+const bool cli_can_download = false;
+
 bool cli_download_file(const cli_download *download, cli_failure *failure)
 {
     return cli_fail_text(failure, ZENITH_UNSUPPORTED,

@@ -5,6 +5,7 @@
 // terminal. Lines longer than 100 characters are hard to read, so a wider terminal stays empty at
 // the right.
 #include "apps/cli/help.h"
+#include "apps/cli/published.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
@@ -15,20 +16,21 @@ enum { WIDEST = 100, UNKNOWN_WIDTH = 80, NARROWEST = 40 };
 const cli_example cli_help_exit_codes[] = {
     {"0", "done"},
     {"1", "some inputs failed, each with a message; the others were done"},
-    {"2", "the command line is wrong; nothing was done"},
+    {"2", "the command line is wrong, or an output cannot be written there; nothing was done"},
     {"3", "a model or its weights could not be used"},
     {"4", "a limit such as --max-memory would be passed, or memory ran out"},
     {"130", "interrupted (SIGINT or SIGTERM); unfinished outputs are removed"},
     {NULL, NULL}};
 
-const char cli_help_exit_note[] = "With several inputs, 3 and 4 mean that this is why each of the "
-                                  "failed ones failed; otherwise it is 1.";
+const char cli_help_exit_note[] = "With several inputs: 3 or 4 if all failures share that cause, "
+                                  "else 1.";
 const char cli_help_about[] = "Zenith turns pictures into latents and latents into pictures, on "
                               "CPUs, with the tiny autoencoders of diffusion models.";
 const cli_example cli_help_examples[] = {
-    {"zenith pull taesd", "fetch the weights of a model"},
-    {"zenith encode photo.jpg -o photo.safetensors --model taesd", "a picture to a latent"},
-    {"zenith decode photo.safetensors -o photo.png", "and back"},
+    {"zenith encode photo.jpg -o photo.safetensors --model zenith-sd-fast",
+     "a picture to a latent, by a model that comes with the program"},
+    {"zenith decode photo.safetensors -o photo.png", "the latent to a picture"},
+    {"zenith pull taesd", "fetch the published weights of another model"},
     {"zenith help encode", "all options of a command"},
     {NULL, NULL}};
 
@@ -100,8 +102,8 @@ void cli_help_inputs(const cli_command *command, char *text, size_t size)
     if (command->endings == NULL) return;
     const char *endings = command->endings;
     snprintf(text, size,
-             "Inputs are files, - for standard input, patterns such as '*%.*s', and folders, of "
-             "which the files are taken that end with %.*s.",
+             "Inputs are files, - for standard input, patterns such as '*%.*s', and folders (their "
+             "%.*s files).",
              (int)strcspn(endings, " "), endings, (int)strlen(endings) - 1, endings);
 }
 
@@ -120,7 +122,7 @@ void cli_help_command(FILE *out, const cli_command *command)
     print_exit_codes(out, width);
 }
 
-void cli_help_program(FILE *out)
+void cli_help_program(FILE *out, bool all)
 {
     int width = page_width(out);
     fputs("Usage: zenith COMMAND [OPTIONS] ...\n\n", out);
@@ -130,7 +132,10 @@ void cli_help_program(FILE *out)
         print_row(out, cli_commands[i]->name, cli_commands[i]->summary, 16, width);
     fputs("\nModels\n", out);
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
-        print_row(out, zenith_model_name(i), zenith_model_description(i), 16, width);
+        if (all || cli_model_is_product(zenith_model_name(i)))
+            print_row(out, zenith_model_name(i), zenith_model_description(i), all ? 22 : 18, width);
+    if (!all)
+        cli_print_wrapped(out, "'zenith help --all' also lists the research models.", 0, 2, width);
     print_examples(out, cli_help_examples, width);
     print_exit_codes(out, width);
 }

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-void cli_help_program(FILE *out);
+void cli_help_program(FILE *out, bool all); // all: research models too
 void cli_help_command(FILE *out, const cli_command *command);
 
 // What the arguments of a command can be, as a sentence; "" where its usage line says all.

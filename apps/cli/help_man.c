@@ -4,6 +4,7 @@
 // Manual pages as scdoc source: https://git.sr.ht/~sircmpwn/scdoc. Letters that mean something to
 // scdoc are escaped one by one, so no text of the tables can change a page's form.
 #include "apps/cli/help.h"
+#include "apps/cli/published.h"
 #include "zenith/zenith.h"
 
 #include <ctype.h>
@@ -143,7 +144,10 @@ static void put_program_page(FILE *out)
     }
     put_title(out, "Models");
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
-        put_row(out, zenith_model_name(i), zenith_model_description(i));
+        if (cli_model_is_product(zenith_model_name(i)))
+            put_row(out, zenith_model_name(i), zenith_model_description(i));
+    put_text(out, "'zenith models --all' also lists the research models.", 0);
+    fputs("\n\n", out);
     put_examples(out, cli_help_examples);
     put_rows(out, "Environment", environment);
     put_end(out);

@@ -52,7 +52,7 @@ static int run_command(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        cli_help_program(stderr);
+        cli_help_program(stderr, false);
         return CLI_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
@@ -60,7 +60,7 @@ static int run(int argc, char **argv)
         return CLI_DONE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        cli_help_program(stdout);
+        cli_help_program(stdout, false);
         return CLI_DONE;
     }
     return run_command(argc, argv);

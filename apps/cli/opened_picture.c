@@ -8,14 +8,25 @@
 
 #include <stdlib.h>
 
+static void note_crop(cli_session *session, const zenith_source_params *params,
+                      const zenith_source_info *info)
+{
+    bool less = info->crop_width < info->turned_width || info->crop_height < info->turned_height;
+    if (params->fit != ZENITH_FIT_CROP || !less) return;
+    session->cropped++;
+    session->crop = *info;
+    session->crop_multiple = params->multiple;
+}
+
 bool cli_picture_open(cli_session *session, const zenith_model_info *model, const char *input,
                       cli_picture *out, cli_failure *failure)
 {
     zenith_source_params params = cli_source_params(session->settings, model->factor);
-    zenith_status status = zenith_source_open(session->context, input, &params, &out->source);
-    if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
+    zenith_status status = cli_source_open(session, input, &params, &out->source, failure);
+    if (status != ZENITH_OK) return false;
     out->info = (zenith_source_info){.size = sizeof out->info};
     zenith_source_get_info(out->source, &out->info);
+    note_crop(session, &params, &out->info);
     out->image = (zenith_image){.size = sizeof out->image,
                                 .width = out->info.width,
                                 .height = out->info.height,

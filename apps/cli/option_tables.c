@@ -23,14 +23,28 @@ static const cli_choice shows[] = {
 const cli_choice cli_choices_space[] = {
     {"model", ZENITH_SPACE_MODEL}, {"raw", ZENITH_SPACE_RAW}, {NULL, 0}};
 
+static const cli_option inputs[] = {
+    {.name = "recursive",
+     .letter = 'r',
+     .help = "of a folder, also take the files in its folders; outputs keep these folders",
+     .kind = CLI_FLAG,
+     .offset = AT(recursive)},
+    {.name = NULL}};
+const cli_option_group cli_group_inputs = {"Input", inputs};
+
 static const cli_option output[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "PATH",
-     .help = "where the result goes: a file, or a folder (it exists, ends with '/', or there are "
-             "several inputs), or - for standard output",
+     .help = "where the result goes: a file, a folder, or - for standard output. It is a folder if "
+             "it ends with '/', exists as one, or the inputs are several or a folder",
      .kind = CLI_TEXT,
      .offset = AT(output)},
+    {.name = "no-overwrite",
+     .letter = 'n',
+     .help = "keep outputs that are there already, and do not compute them again",
+     .kind = CLI_FLAG,
+     .offset = AT(keep)},
     {.name = NULL}};
 const cli_option_group cli_group_output = {"Output", output};
 

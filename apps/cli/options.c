@@ -8,6 +8,7 @@
 #include "apps/cli/option_values.h"
 #include "apps/cli/terminal.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return NULL;
 }
 
-// Levenshtein's distance with one row, cut off at words that cannot be near.
+// Levenshtein's distance with one row, whatever the case of letters; cut off at words that cannot
+// be near.
 static int distance(const char *a, const char *b)
 {
     enum { LONGEST = 31 };
@@ -59,7 +61,8 @@ static int distance(const char *a, const char *b)
         int diagonal = row[0];
         row[0] = (int)i;
         for (size_t j = 1; j <= m; j++) {
-            int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            int replaced = diagonal +
+                           (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
             diagonal = row[j];
             int shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             row[j] = replaced < shorter ? replaced : shorter;
@@ -197,6 +200,8 @@ void cli_settings_free(cli_settings *settings)
         free(settings->expanded[i]);
     free(settings->expanded);
     free(settings->inputs);
+    free(settings->named_from);
     settings->expanded = NULL;
+    settings->named_from = NULL;
     settings->inputs = NULL;
 }

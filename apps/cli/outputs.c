@@ -6,6 +6,7 @@
 #include "apps/cli/terminal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +66,20 @@ static bool is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-char *cli_outputs_path(const cli_outputs *outputs, const char *input, int64_t index)
+// The input's name under the output folder: its own, after the folders that --recursive went into.
+static const char *kept_name(const cli_settings *settings, size_t input)
+{
+    const char *path = settings->inputs[input];
+    if (strcmp(path, "-") == 0) return "stdin";
+    return settings->named_from != NULL ? path + settings->named_from[input] : base_name(path);
+}
+
+char *cli_outputs_path(const cli_outputs *outputs, size_t input, int64_t index)
 {
     char number[24] = "", *path = NULL;
     if (outputs->stream) return strdup("-");
     if (index != CLI_UNSET) snprintf(number, sizeof number, "-%lld", (long long)index);
-    const char *from = outputs->folder ? base_name(input) : outputs->place;
-    if (outputs->folder && strcmp(input, "-") == 0) from = "stdin";
+    const char *from = outputs->folder ? kept_name(outputs->settings, input) : outputs->place;
     int stem = (int)(ending_of(from) - from);
     const char *ending = outputs->folder ? outputs->format->ending : ending_of(from);
     size_t length = strlen(outputs->place);
@@ -80,6 +88,64 @@ char *cli_outputs_path(const cli_outputs *outputs, const char *input, int64_t in
                                           stem, from, number, ending)
                                : asprintf(&path, "%.*s%s%s", stem, from, number, ending);
     return made < 0 ? NULL : path;
+}
+
+void cli_outputs_make_folders(const cli_outputs *outputs, const char *path)
+{
+    char so_far[PATH_MAX];
+    if (!outputs->folder || snprintf(so_far, sizeof so_far, "%s", path) >= PATH_MAX) return;
+    for (char *slash = so_far + strlen(outputs->place); (slash = strchr(slash + 1, '/')) != NULL;
+         *slash = '/') {
+        *slash = 0;
+        mkdir(so_far, 0777); // whoever opens the file says what is wrong
+    }
+}
+
+bool cli_output_stays(const cli_settings *settings, const char *path)
+{
+    struct stat facts;
+    return settings->keep && strcmp(path, "-") != 0 && stat(path, &facts) == 0 &&
+           S_ISREG(facts.st_mode);
+}
+
+// A file is written beside its target and renamed, so the folder decides; a device, itself.
+int cli_output_check(const char *path)
+{
+    struct stat facts;
+    char folder[PATH_MAX];
+    size_t length = (size_t)(base_name(path) - path);
+    bool there = stat(path, &facts) == 0;
+    int wrong = 0;
+    if (length >= sizeof folder) return CLI_DONE; // the file's own message is better
+    snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    if (there && S_ISDIR(facts.st_mode))
+        wrong = EISDIR;
+    else if (there && !S_ISREG(facts.st_mode))
+        wrong = access(path, W_OK) != 0 ? errno : 0;
+    else if (access(length > 0 ? folder : ".", W_OK | X_OK) != 0)
+        wrong = errno;
+    if (wrong == 0) return CLI_DONE;
+    cli_say("cannot write '%s': %s", path, strerror(wrong));
+    return CLI_USAGE;
+}
+
+int cli_output_check_folder(const char *path)
+{
+    size_t length = strlen(path);
+    char folder[PATH_MAX];
+    if (length >= sizeof folder) return CLI_DONE; // the folder's own message is better
+    if (is_folder(path)) {
+        if (access(path, W_OK | X_OK) == 0) return CLI_DONE;
+        cli_say("cannot write into '%s': %s", path, strerror(errno));
+        return CLI_USAGE;
+    }
+    if (access(path, F_OK) == 0) {
+        cli_say("the result needs a folder to go to, and '%s' is a file", path);
+        return CLI_USAGE;
+    }
+    while (length > 1 && path[length - 1] == '/') length--;
+    snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    return cli_output_check(folder); // made like a file, inside its parent
 }
 
 struct pair {
@@ -114,6 +180,14 @@ static int check_not_input(const struct pair *pair)
     return CLI_USAGE;
 }
 
+static int check_pair(const cli_outputs *outputs, const struct pair *pair)
+{
+    int code = check_not_input(pair);
+    // A folder that is not there yet is made, and making it fails with a sentence of its own.
+    bool direct = !outputs->folder || (is_folder(outputs->place) && !outputs->settings->recursive);
+    return code == CLI_DONE && direct ? cli_output_check(pair->output) : code;
+}
+
 static int check_paths(const cli_settings *settings, const cli_outputs *outputs)
 {
     size_t count = settings->input_count;
@@ -121,8 +195,8 @@ static int check_paths(const cli_settings *settings, const cli_outputs *outputs)
     int code = pairs == NULL ? CLI_MEMORY : CLI_DONE;
     for (size_t i = 0; i < count && code == CLI_DONE; i++) {
         pairs[i].input = settings->inputs[i];
-        pairs[i].output = cli_outputs_path(outputs, settings->inputs[i], CLI_UNSET);
-        code = pairs[i].output == NULL ? CLI_MEMORY : check_not_input(&pairs[i]);
+        pairs[i].output = cli_outputs_path(outputs, i, CLI_UNSET);
+        code = pairs[i].output == NULL ? CLI_MEMORY : check_pair(outputs, &pairs[i]);
     }
     if (code == CLI_DONE && outputs->folder) code = check_distinct(pairs, count);
     if (code == CLI_MEMORY) cli_say("out of memory");
@@ -179,6 +253,20 @@ static int make_folder(const char *path)
     return CLI_USAGE;
 }
 
+// Several results need a folder; one that is called picture.png was hardly meant.
+static int check_not_file_name(const cli_format *formats, const cli_outputs *out)
+{
+    const char *place = out->place, *ending = ending_of(place);
+    if (!out->folder || is_folder(place) || *ending == 0) return CLI_DONE;
+    if (place[strlen(place) - 1] == '/' || format_by_ending(formats, ending) == NULL)
+        return CLI_DONE;
+    cli_say("%s: the results need a folder, and '%s' names a file; for a folder of that name give "
+            "-o %s/",
+            out->settings->input_count > 1 ? "there are several inputs" : "the input is a folder",
+            place, place);
+    return CLI_USAGE;
+}
+
 int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cli_outputs *out)
 {
     const char *place = settings->output;
@@ -186,8 +274,8 @@ int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cl
         cli_say("where should the result go? Give -o PATH");
         return CLI_USAGE;
     }
-    bool many = settings->input_count > 1;
-    *out = (cli_outputs){.place = place, .stream = strcmp(place, "-") == 0};
+    bool many = settings->input_count > 1 || settings->from_folder;
+    *out = (cli_outputs){.settings = settings, .place = place, .stream = strcmp(place, "-") == 0};
     out->folder = !out->stream && (many || place[strlen(place) - 1] == '/' || is_folder(place));
     if (out->stream && many) {
         cli_say("standard output takes one result; name a folder for several");
@@ -195,6 +283,7 @@ int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cl
     }
     int code = check_standard_input(settings);
     if (code == CLI_DONE && out->stream) code = check_stream(settings);
+    if (code == CLI_DONE) code = check_not_file_name(formats, out);
     if (code == CLI_DONE) code = choose_format(settings, formats, out);
     if (code == CLI_DONE && !out->stream) code = check_paths(settings, out);
     if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);

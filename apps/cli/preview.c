@@ -202,9 +202,21 @@ void cli_preview_print(const cli_preview *preview, const char *caption)
 
 // --- sink ---------------------------------------------------------------------------------------
 
+// What is wanted of a row is at its beginning, so rows go on one by one.
+static zenith_status cut_rows(const cli_sink *sink, uint32_t y, uint32_t count, uint8_t *rows)
+{
+    const cli_sink whole = {.target = sink->target, .preview = sink->preview};
+    zenith_status status = ZENITH_OK;
+    for (uint32_t i = 0; i < count && y + i < sink->height && status == ZENITH_OK; i++)
+        status = cli_sink_rows((void *)(uintptr_t)&whole, y + i, 1,
+                               rows + (size_t)i * sink->stride * 3);
+    return status;
+}
+
 zenith_status cli_sink_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
 {
     const cli_sink *sink = cookie;
+    if (sink->stride != 0) return cut_rows(sink, y, count, rows);
     if (sink->preview != NULL) cli_preview_rows(sink->preview, y, count, rows);
     return sink->target != NULL ? zenith_target_rows(sink->target, y, count, rows) : ZENITH_OK;
 }

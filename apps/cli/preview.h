@@ -31,6 +31,7 @@ void cli_preview_free(cli_preview *preview); // NULL is fine
 typedef struct cli_sink {
     zenith_target *target;
     cli_preview *preview;
+    uint32_t stride, height; // pixels of a row as it comes, rows that are wanted; 0: all is wanted
 } cli_sink;
 zenith_status cli_sink_rows(void *sink, uint32_t y, uint32_t count, void *rows); // zenith_rows_fn
 // The file's own sentence, or "".

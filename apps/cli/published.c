@@ -7,7 +7,9 @@
 // bound to these. TAEF2 is published as one file, taef2.safetensors, on the model hub; its checksum
 // is not known here, so it is left to the user to fetch.
 #include "apps/cli/published.h"
+#include "apps/cli/download.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char cli_published_endpoint[] = "https://raw.githubusercontent.com";
@@ -45,11 +47,45 @@ size_t cli_published_count(const char *model)
     return count;
 }
 
-const char *cli_published_advice(const char *model)
+// Those whose weights are installed with the program (models/).
+static bool comes_along(const char *model)
 {
-    if (strcmp(model, "taef2") == 0)
-        return ": download taef2.safetensors of madebyollin/taef2 from the model hub "
-               "(https://huggingface.co), then 'zenith convert taef2.safetensors --model taef2 -o "
-               "~/.local/share/zenith'";
-    return ": its weights come with the program";
+    static const char *const names[] = {"zenith-sd-fast", "zenith-sd-small", "zenith-f1-fast",
+                                        "zenith-f1-small"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], model) == 0) return true;
+    return false;
+}
+
+bool cli_model_is_product(const char *model)
+{
+    return cli_published_count(model) > 0 || comes_along(model) || strcmp(model, "taef2") == 0;
+}
+
+static void addresses(const char *model, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "download");
+    for (const cli_published *file = cli_published_files; file->model != NULL; file++) {
+        if (strcmp(file->model, model) != 0 || length >= size) continue;
+        length += (size_t)snprintf(text + length, size - length, " %s/%s", cli_published_endpoint,
+                                   file->path);
+    }
+    if (length < size) snprintf(text + length, size - length, " into ~/.local/share/zenith");
+}
+
+void cli_published_how(const char *model, char *text, size_t size)
+{
+    if (cli_published_count(model) > 0 && cli_can_download)
+        snprintf(text, size, "'zenith pull %s' fetches them", model);
+    else if (cli_published_count(model) > 0)
+        addresses(model, text, size);
+    else if (strcmp(model, "taef2") == 0)
+        snprintf(
+            text, size,
+            "download taef2.safetensors of madebyollin/taef2 from https://huggingface.co, then "
+            "'zenith convert taef2.safetensors --model taef2 -o ~/.local/share/zenith'");
+    else if (comes_along(model))
+        snprintf(text, size, "they come with the program, in share/zenith/models of its prefix");
+    else
+        snprintf(text, size, "nobody publishes them, and 'zenith train' makes them");
 }

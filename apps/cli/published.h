@@ -6,6 +6,7 @@
 #ifndef ZN_CLI_PUBLISHED_H
 #define ZN_CLI_PUBLISHED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,13 @@ extern const char cli_published_endpoint[];
 extern const cli_published cli_published_files[]; // ends with a NULL model
 size_t cli_published_count(const char *model);    // how many files it has in the table
 
-// Why a known model is not in the table, and what to do instead; begins with ": ".
-const char *cli_published_advice(const char *model);
+// How to get the weights of a known model, as the end of a sentence: the command that fetches them;
+// their addresses, in a program that cannot fetch (ZENITH_PULL=OFF); or what to do where they are not
+// in the table.
+void cli_published_how(const char *model, char *text, size_t size);
+
+// Whether the model is one to use: its weights are published, or come with the program. The others
+// are networks of research, for weights that one trains oneself.
+bool cli_model_is_product(const char *model);
 
 #endif

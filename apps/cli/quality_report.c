@@ -21,10 +21,10 @@ typedef struct column {
 
 #define AT(field) offsetof(zenith_quality, field)
 static const column columns[] = {
-    {"psnr", "PSNR", AT(psnr), 6, 2, 1, false},
+    {"psnr", "PSNR", AT(psnr), 5, 2, 1, false},
     {"ssim", "SSIM", AT(ssim), 6, 4, 1, false},
     {"ms_ssim", "MS-SSIM", AT(ms_ssim), 7, 4, 1, false},
-    {"squeezenet", "SqueezeNet", AT(squeezenet), 10, 3, 1, false},
+    {"squeezenet", "SqNet", AT(squeezenet), 6, 3, 1, false},
     {"gmsd", "GMSD", AT(gmsd), 6, 4, 1, false},
     {"hf", "HF", AT(hf), 5, 3, 1, false},
     {"hf_correlation", "HFcorr", AT(hf_correlation), 6, 3, 1, false},
@@ -32,7 +32,7 @@ static const column columns[] = {
     {"original_mesh4", NULL, AT(original_mesh4), 0, 0, 1, false},
     {"latent_distance", "latent", AT(latent_distance), 6, 3, 1, false},
     {"encode_ms", NULL, AT(encode_seconds), 0, 0, 1e3, true},
-    {"decode_ms", "decode ms", AT(decode_seconds), 9, 1, 1e3, true},
+    {"decode_ms", "dec. ms", AT(decode_seconds), 7, 1, 1e3, true},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -83,6 +83,16 @@ static const char *base_name(const char *path)
     return slash != NULL && slash[1] != 0 ? slash + 1 : path;
 }
 
+// What the figures leave of a line.
+static int room_for_names(void)
+{
+    int room = cli_terminal_columns(stdout);
+    if (room < 80) room = 80;
+    for (int k = 0; k < COLUMNS; k++)
+        if (columns[k].head != NULL) room -= columns[k].width + 1;
+    return room;
+}
+
 static int name_width(const cli_quality_rows *rows)
 {
     int width = 4; // "mean"
@@ -90,21 +100,24 @@ static int name_width(const cli_quality_rows *rows)
         int columns_wide = cli_text_columns(base_name(rows->rows[i].input));
         if (columns_wide > width) width = columns_wide;
     }
-    return width;
+    return width < room_for_names() ? width : room_for_names();
 }
 
+// A name without room has a line of its own.
 static void print_name(const char *name, int width)
 {
+    int used = cli_text_columns(name);
     cli_print_clean(stdout, name);
-    printf("%*s", width - cli_text_columns(name), "");
+    if (used > width) putchar('\n');
+    printf("%*s", used > width ? width : width - used, "");
 }
 
 static void print_value(const column *c, double value)
 {
     if (isnan(value))
-        printf("  %*s", c->width, "-");
+        printf(" %*s", c->width, "-");
     else
-        printf("  %*.*f", c->width, c->decimals, value);
+        printf(" %*.*f", c->width, c->decimals, value);
 }
 
 void cli_quality_print(const char *title, const cli_quality_rows *rows)
@@ -112,7 +125,7 @@ void cli_quality_print(const char *title, const cli_quality_rows *rows)
     const int width = name_width(rows);
     printf("%s\n\n%*s", title, width, "");
     for (int k = 0; k < COLUMNS; k++)
-        if (columns[k].head != NULL) printf("  %*s", columns[k].width, columns[k].head);
+        if (columns[k].head != NULL) printf(" %*s", columns[k].width, columns[k].head);
     putchar('\n');
     for (size_t i = 0; i < rows->count; i++) {
         print_name(base_name(rows->rows[i].input), width);

@@ -127,6 +127,12 @@ void cli_session_report(cli_session *session, const cli_result *result)
     json_decref(result->more);
 }
 
+void cli_session_kept(cli_session *session)
+{
+    session->kept++;
+    cli_progress_file_end(&session->progress, true);
+}
+
 void cli_session_done(cli_session *session)
 {
     session->done++;

@@ -25,6 +25,8 @@ typedef struct cli_result {
 } cli_result;
 // Prints one output's JSON object or plain line. An input can have several outputs.
 void cli_session_report(cli_session *session, const cli_result *result);
+// Counts an input whose output --no-overwrite keeps.
+void cli_session_kept(cli_session *session);
 // Counts an input whose outputs are all there.
 void cli_session_done(cli_session *session);
 

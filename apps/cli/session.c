@@ -4,9 +4,13 @@
 // See session.h.
 #include "apps/cli/session.h"
 #include "apps/cli/interrupt.h"
+#include "apps/cli/option_sentences.h"
+#include "apps/cli/options.h"
+#include "apps/cli/published.h"
 #include "apps/cli/terminal.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_log(void *cookie, int level, const char *message)
@@ -34,11 +38,29 @@ int cli_session_open(cli_session *session, const cli_settings *settings, const c
     return CLI_DONE;
 }
 
+static void say_cropped(const cli_session *session)
+{
+    const zenith_source_info *crop = &session->crop;
+    if (session->cropped == 0 || session->settings->quiet || session->settings->json) return;
+    if (session->cropped == 1)
+        cli_say(
+            "the picture of %ux%u was cropped to %ux%u, multiples of %u; --fit pad keeps all of "
+            "it",
+            (unsigned)crop->turned_width, (unsigned)crop->turned_height, (unsigned)crop->crop_width,
+            (unsigned)crop->crop_height, (unsigned)session->crop_multiple);
+    else
+        cli_say("%zu pictures were cropped to multiples of %u; --fit pad keeps all of them",
+                session->cropped, (unsigned)session->crop_multiple);
+}
+
 static void say_summary(const cli_session *session)
 {
     const cli_progress *progress = &session->progress;
     size_t all = session->settings->input_count;
     if (session->told) return;
+    if (session->kept > 0 && !session->settings->quiet)
+        cli_say("%zu output%s there already and kept (--no-overwrite)", session->kept,
+                session->kept == 1 ? " was" : "s were");
     if (session->failed > 0 && all > 1 && !session->blocked)
         cli_say("%zu of %zu inputs failed, %zu done", session->failed, all, session->done);
     if (cli_interrupted() && all == 0) {
@@ -47,8 +69,11 @@ static void say_summary(const cli_session *session)
         cli_say("interrupted, %zu of %zu inputs done", session->done, all);
     } else if (session->failed == 0 && progress->bar && progress->total_megapixels > 0) {
         double seconds = cli_clock() - progress->started;
-        cli_say("%zu file%s, %.1f %s in %.2f s", session->done, session->done == 1 ? "" : "s",
-                progress->total_megapixels, progress->unit, seconds);
+        const char *output = session->settings->output;
+        bool named = output != NULL && strcmp(output, "-") != 0;
+        cli_say("%zu file%s, %.1f %s in %.2f s%s%s", session->done, session->done == 1 ? "" : "s",
+                progress->total_megapixels, progress->unit, seconds, named ? " -> " : "",
+                named ? output : "");
     }
 }
 
@@ -65,8 +90,14 @@ int cli_session_close(cli_session *session)
 {
     cli_status_clear();
     say_summary(session);
+    say_cropped(session);
     cli_interrupt_forget();
-    for (size_t i = 0; i < session->model_count; i++) zenith_model_free(session->models[i].model);
+    while (session->models != NULL) {
+        cli_open_model *first = session->models;
+        session->models = first->next;
+        zenith_model_free(first->model);
+        free(first);
+    }
     zenith_context_free(session->context);
     zenith_cancel_free(session->cancel);
     return exit_code(session);
@@ -77,7 +108,7 @@ bool cli_fail(cli_session *session, cli_failure *failure, zenith_status status, 
     if (text == NULL || *text == 0) text = zenith_context_error(session->context);
     if (*text == 0) text = zenith_status_text(status);
     failure->status = status;
-    snprintf(failure->text, sizeof failure->text, "%s", text);
+    cli_say_options(text, failure->text, sizeof failure->text);
     return false;
 }
 
@@ -109,36 +140,94 @@ bool cli_session_model(cli_session *session, const char *name, unsigned parts,
     return cli_session_model_at(session, name, session->settings->weights, parts, out, failure);
 }
 
+static bool is_model_name(const char *name)
+{
+    for (size_t i = 0; zenith_model_name(i) != NULL; i++)
+        if (strcmp(zenith_model_name(i), name) == 0) return true;
+    return false;
+}
+
+// The name of a model that this one may have been meant for; NULL: none is near.
+static const char *nearest_model(const char *name)
+{
+    const char *names[128] = {NULL};
+    for (size_t i = 0; i < 127 && zenith_model_name(i) != NULL; i++)
+        names[i] = zenith_model_name(i);
+    return cli_nearest_word(name, names);
+}
+
+bool cli_fail_model(cli_session *session, cli_failure *failure, zenith_status status,
+                    const char *name, const char *weights)
+{
+    char advice[640];
+    failure->model = true;
+    cli_fail(session, failure, status, NULL);
+    if (status == ZENITH_AMBIGUOUS && strstr(failure->text, "--model") == NULL) {
+        size_t length = strlen(failure->text);
+        snprintf(failure->text + length, sizeof failure->text - length, " (--model NAME)");
+    }
+    if (status != ZENITH_NOT_FOUND || name == NULL) return false;
+    if (!is_model_name(name)) {
+        const char *near = nearest_model(name);
+        size_t length = strlen(failure->text);
+        snprintf(failure->text + length, sizeof failure->text - length, "; %s%s%s",
+                 near != NULL ? "did you mean " : "'zenith models' lists them",
+                 near != NULL ? near : "", near != NULL ? "?" : "");
+    } else if (weights == NULL) {
+        cli_published_how(name, advice, sizeof advice);
+        cli_fail_text(failure, status,
+                      "the weights of '%s' were not found: %s; if you have them, name their folder "
+                      "with --weights DIR or ZENITH_MODELS",
+                      name, advice);
+    }
+    return false;
+}
+
+static bool check_dtype(const cli_session *session, const zenith_model_info *info,
+                        cli_failure *failure)
+{
+    if (session->settings->dtype != ZENITH_DTYPE_INT8 || info->has_int8) return true;
+    failure->model = true;
+    if (!info->can_int8)
+        return cli_fail_text(failure, ZENITH_UNSUPPORTED, "%s has no int8: use --dtype bf16 or f32",
+                             info->name);
+    return cli_fail_text(failure, ZENITH_NOT_FOUND,
+                         "there is no int8 calibration for these weights of %s: make one with "
+                         "zenith calibrate",
+                         info->name);
+}
+
+static void append_model(cli_session *session, cli_open_model *open)
+{
+    cli_open_model **end = &session->models;
+    while (*end != NULL) end = &(*end)->next;
+    *end = open;
+}
+
 bool cli_session_model_at(cli_session *session, const char *name, const char *weights,
                           unsigned parts, const cli_open_model **out, cli_failure *failure)
 {
-    const size_t most = sizeof session->models / sizeof session->models[0];
     const char *key = name != NULL ? name : "";
-    for (size_t i = 0; i < session->model_count; i++) {
-        *out = &session->models[i];
-        if (is_the_one(*out, key, weights) && has_parts(*out, parts)) return true;
+    for (const cli_open_model *open = session->models; open != NULL; open = open->next) {
+        *out = open;
+        if (is_the_one(open, key, weights) && has_parts(open, parts)) return true;
     }
-    failure->model = true;
-    if (session->model_count == most)
-        return cli_fail_text(failure, ZENITH_LIMIT, "more than %zu models at once", most);
-    cli_open_model *open = &session->models[session->model_count];
+    cli_open_model *open = calloc(1, sizeof *open);
+    if (open == NULL) return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
     zenith_model_params params = {
         .size = sizeof params, .name = name, .weights = weights, .parts = parts};
     zenith_status status = zenith_model_open(session->context, &params, &open->model);
-    if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
-    session->model_count++;
+    if (status != ZENITH_OK) {
+        free(open);
+        return cli_fail_model(session, failure, status, name, weights);
+    }
+    append_model(session, open);
     snprintf(open->name, sizeof open->name, "%s", key);
     open->weights = weights;
     open->info = (zenith_model_info){.size = sizeof open->info};
     zenith_model_get_info(open->model, &open->info);
-    if (session->settings->dtype == ZENITH_DTYPE_INT8 && !open->info.has_int8)
-        return cli_fail_text(failure, ZENITH_NOT_FOUND,
-                             "there is no int8 calibration for these weights of %s: make one with "
-                             "zenith calibrate",
-                             open->info.name);
-    failure->model = false;
     *out = open;
-    return true;
+    return check_dtype(session, &open->info, failure);
 }
 
 bool cli_model_options_agree(const cli_settings *settings)

@@ -11,8 +11,9 @@
 #include "zenith/zenith.h"
 
 typedef struct cli_open_model {
-    char name[64];       // as asked for; "" = told from the file
-    const char *weights; // as asked for
+    struct cli_open_model *next; // in the order they were opened
+    char name[64];               // as asked for; "" = told from the file
+    const char *weights;         // as asked for
     zenith_model *model;
     zenith_model_info info;
 } cli_open_model;
@@ -21,11 +22,14 @@ typedef struct cli_session {
     const cli_settings *settings;
     zenith_context *context;
     zenith_cancel *cancel;
-    cli_open_model models[8];
-    size_t model_count;
+    cli_open_model *models; // a list: what was handed out stays where it is
     cli_progress progress;
-    bool blocked; // no input was tried
-    bool told;    // the command has said itself how it ended
+    bool blocked;            // no input was tried
+    bool told;               // the command has said itself how it ended
+    size_t cropped;          // pictures of which --fit crop left something out
+    zenith_source_info crop; // of the last of them
+    uint32_t crop_multiple;
+    size_t kept; // outputs that --no-overwrite left alone
     size_t done, failed, failed_by_model, failed_by_memory;
 } cli_session;
 
@@ -53,6 +57,11 @@ bool cli_session_model_at(cli_session *session, const char *name, const char *we
 // holds already, which count against --max-memory.
 zenith_run_params cli_session_run_params(cli_session *session, zenith_run_facts *facts,
                                          uint64_t held);
+
+// Fills *failure with why a model could not be opened, and with what to do: the library's sentence,
+// the nearest name, or the command that fetches the weights.
+bool cli_fail_model(cli_session *session, cli_failure *failure, zenith_status status,
+                    const char *name, const char *weights);
 
 // False after a message where nothing says which model to use.
 bool cli_model_options_agree(const cli_settings *settings);

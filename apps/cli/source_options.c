@@ -3,6 +3,7 @@
 //
 // See source_options.h.
 #include "apps/cli/source_options.h"
+#include "apps/cli/file_kind.h"
 #include "apps/cli/terminal.h"
 
 #include <string.h>
@@ -37,6 +38,18 @@ zenith_source_params cli_source_params(const cli_settings *settings, uint32_t fa
                                    .max_memory = settings->max_memory};
     memcpy(params.background, settings->background, sizeof params.background);
     return params;
+}
+
+zenith_status cli_source_open(cli_session *session, const char *input,
+                              const zenith_source_params *params, zenith_source **out,
+                              cli_failure *failure)
+{
+    zenith_status status = zenith_source_open(session->context, input, params, out);
+    if (status == ZENITH_OK) return status;
+    cli_fail(session, failure, status, NULL);
+    if (status == ZENITH_UNSUPPORTED || status == ZENITH_BAD_FILE)
+        cli_fail_not_picture(session, input, failure);
+    return status;
 }
 
 uint64_t cli_source_held(const zenith_source_info *info)

@@ -5,7 +5,7 @@
 #ifndef ZN_CLI_SOURCE_OPTIONS_H
 #define ZN_CLI_SOURCE_OPTIONS_H
 
-#include "apps/cli/command.h"
+#include "apps/cli/session.h"
 #include "zenith/zenith.h"
 
 // False after a message where --fit and --size contradict each other.
@@ -14,5 +14,11 @@ bool cli_source_options_agree(const cli_settings *settings);
 zenith_source_params cli_source_params(const cli_settings *settings, uint32_t factor);
 // Memory that an open source holds besides a few rows.
 uint64_t cli_source_held(const zenith_source_info *info);
+
+// zenith_source_open. A failure that has a remedy names it: --first-frame for an animation, the
+// command that converts a format that is not read.
+zenith_status cli_source_open(cli_session *session, const char *input,
+                              const zenith_source_params *params, zenith_source **out,
+                              cli_failure *failure);
 
 #endif

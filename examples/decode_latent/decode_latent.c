@@ -59,7 +59,9 @@ int main(int argc, char **argv)
     zenith_status status = zenith_context_create(&machine, &job.context);
     if (status == ZENITH_OK) status = decode(&job, argv[1], argv[2], argv[3]);
     if (status != ZENITH_OK) {
-        const char *why = job.context ? zenith_context_error(job.context) : "";
+        // What went wrong with the picture file is in the target, all else in the context.
+        const char *why = job.target ? zenith_target_error(job.target) : "";
+        if (*why == 0 && job.context) why = zenith_context_error(job.context);
         fprintf(stderr, "%s: %s\n", zenith_status_text(status), why);
     }
     zenith_target_free(job.target); // unfinished: nothing is left behind

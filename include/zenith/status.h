@@ -34,9 +34,10 @@ typedef enum zenith_status {
     ZENITH_BAD_FILE = 32,         // the file's content is broken or hostile
     ZENITH_UNSUPPORTED = 40,      // well-formed, but not something this version does
     ZENITH_AMBIGUOUS = 41,        // several answers fit; the caller must name one
-    ZENITH_CANCELLED = 50,        // stopped on request
-    ZENITH_FORKED = 60,           // called in a forked child: executor threads do not survive fork
-    ZENITH_INTERNAL = 90          // a bug of ours
+    ZENITH_PARTIAL = 42,   // some pictures of a batch are done and others failed, as results say
+    ZENITH_CANCELLED = 50, // stopped on request
+    ZENITH_FORKED = 60,    // called in a forked child: executor threads do not survive fork
+    ZENITH_INTERNAL = 90   // a bug of ours
 } zenith_status;
 
 // A short English name of a status ("out of memory"); never NULL.

@@ -21,10 +21,15 @@
 //     zenith_context_free(context);
 //
 // Rules that hold everywhere
-//   Structs     begin with `size`, set to sizeof by the caller: a library that is newer than its
-//               caller knows which fields are there. A zero field means "the default".
+//   Structs     begin with `size`, set to sizeof by the caller; the rest begins as zero ({0}), and a
+//               zero field means "the default". New versions add fields at the end. A library that is
+//               newer than its caller takes the fields that its caller does not have as zero, and
+//               writes only those that it has. One that is older refuses a struct with fields it does
+//               not know (ZENITH_UNSUPPORTED), unless they are zero. In an array the `size` of the
+//               first element says how far apart all are.
 //   Status      is returned by whatever can fail; results go out through pointers, written only on
-//               success. The sentence behind a failure is in zenith_context_error.
+//               success. The sentence behind a failure is in zenith_context_error, and each
+//               thread reads that of its own last call.
 //   Ownership   is in the verb: what was _open'ed or _create'd is the caller's until _free; _free
 //               takes NULL. Strings and infos from _get_ are borrowed and live as long as their
 //               object.
@@ -74,13 +79,17 @@ typedef struct zenith_context_params {
     zenith_log_fn *log;
     void *log_cookie;
     int log_level; // messages below it are not made
+    // What compiled plans that are kept for later calls may take, as far as it can be counted; those
+    // that were used least recently go first. 0: 64 MB.
+    uint64_t plan_memory;
 } zenith_context_params;
 
 ZENITH_MUST_CHECK ZENITH_API zenith_status
 zenith_context_create(const zenith_context_params *params, zenith_context **out);
 ZENITH_API void zenith_context_free(zenith_context *context);
 
-// The sentence of the last call on this context if it failed, else "". Valid until the next call.
+// The sentence of the calling thread's last call on this context if it failed, else "". Valid until this
+// thread's next call. Threads that share a context do not see each other's sentences.
 ZENITH_API const char *zenith_context_error(const zenith_context *context);
 
 // What the context runs on: "amx", 2 threads, oneDNN 3.2.0, ...
@@ -186,9 +195,12 @@ typedef struct zenith_image {
     uint32_t width, height; // multiples of the model's factor
     zenith_number number;   // U8 or F32
     zenith_order order;     // of data
-    void *data;             // dense; NULL: use rows
+    void *data;             // NULL: use rows
     zenith_rows_fn *rows;
     void *cookie;
+    // Of data, from one row to the next (of each plane, if CHW), at least a row's own bytes and a
+    // multiple of a number's. 0: rows follow each other. Comparing and saving take no other.
+    size_t row_bytes;
 } zenith_image;
 
 typedef enum zenith_space {
@@ -196,7 +208,10 @@ typedef enum zenith_space {
     ZENITH_SPACE_RAW = 1    // as the full VAE gives it, before scale and shift
 } zenith_space;
 
-// One latent. width and height are those of the picture divided by the model's factor.
+// One latent. width and height are those of the picture divided by the model's factor. Numbers that are
+// read, of latents and of F32 pictures, must be finite: NaN or infinity fails the picture with
+// ZENITH_INVALID_ARGUMENT and a sentence that names the first. (Values that grow beyond all bounds inside
+// a network, or beyond what F16 holds in its result, are not looked for.)
 typedef struct zenith_latent {
     size_t size;
     uint32_t width, height, channels;
@@ -239,6 +254,13 @@ typedef struct zenith_run_facts {
     double seconds;
 } zenith_run_facts;
 
+// What became of one picture of a batch.
+typedef struct zenith_item_result {
+    size_t size;
+    zenith_status status;
+    char message[512]; // the sentence of a failure; "" if there was none
+} zenith_item_result;
+
 typedef struct zenith_run_params {
     size_t size;
     zenith_dtype dtype;
@@ -251,9 +273,18 @@ typedef struct zenith_run_params {
     void *progress_cookie;
     zenith_cancel *cancel;
     zenith_run_facts *facts; // filled on success, if not NULL
+    // NULL: the first picture that fails ends the batch, with its status. Else `count` results, which
+    // encode and decode write for each picture; only the `size` of the first needs to be set. A picture
+    // that fails then leaves the others alone.
+    zenith_item_result *results;
 } zenith_run_params;
 
-// Pictures to latents, `count` of each, any sizes. params may be NULL.
+// Pictures to latents, `count` of each, any sizes. params may be NULL. With results the status is
+//   ZENITH_OK        all pictures are done
+//   ZENITH_PARTIAL   some are, and others failed: each result says which, and why
+//   any other        no picture is done, and this is the status of the first; or the call was stopped
+//                    (ZENITH_CANCELLED: results say how far it came) or refused as a whole, before it
+//                    looked at pictures.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_encode(zenith_context *context,
                                                          zenith_model *model,
                                                          const zenith_image *images,
@@ -460,7 +491,10 @@ typedef struct zenith_source_info {
     bool streamed;      // false: the whole picture is held in memory
 } zenith_source_info;
 
-// path "-": standard input, read whole: it counts against max_memory, or may have 2 GiB.
+// path "-": standard input, read whole: it counts against max_memory, or may have 2 GiB. Where a signal
+// interrupts the reading and its handler was installed without SA_RESTART, the call returns
+// ZENITH_CANCELLED: a program can stop the wait for a terminal or a pipe. A program that wants to read on
+// installs its handlers with SA_RESTART.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_source_open(zenith_context *context,
                                                               const char *path,
                                                               const zenith_source_params *params,
@@ -492,6 +526,7 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *co
                                                               zenith_target **out);
 // A zenith_rows_fn whose cookie is the target: 8-bit HWC rows, in order.
 ZENITH_API zenith_status zenith_target_rows(void *target, uint32_t y, uint32_t count, void *rows);
+// A failure's sentence is in zenith_target_error, and in zenith_context_error of the context.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_finish(zenith_target *target);
 ZENITH_API const char *zenith_target_error(const zenith_target *target);
 ZENITH_API void zenith_target_free(zenith_target *target); // unfinished: nothing is left behind

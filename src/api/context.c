@@ -1,44 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A context: its birth and end, the frame around every call on it, and structs whose size the
-// caller's header decided.
+// A context: its birth and end, and the frame around every call on it.
 #include "src/api/context.h"
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/task/engine.h"
 
-#include <string.h>
-
 const char *zenith_version(void)
 {
     return ZENITH_VERSION_TEXT;
-}
-
-// --- versioned structs --------------------------------------------------------------------------
-
-zenith_status zn_params_copy(const void *params, void *dst, size_t dst_size, zn_error *err)
-{
-    memset(dst, 0, dst_size);
-    if (!params) return ZENITH_OK;
-    size_t size;
-    memcpy(&size, params, sizeof size);
-    if (size < 2 * sizeof(size_t) || size > 4096) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a params struct has size %zu: set its `size` field to sizeof", size);
-    }
-    memcpy(dst, params, size < dst_size ? size : dst_size);
-    return ZENITH_OK;
-}
-
-void zn_info_copy(const void *info, size_t info_size, void *out)
-{
-    size_t size;
-    memcpy(&size, out, sizeof size);
-    size_t kept = size < info_size ? size : info_size;
-    if (kept <= sizeof size) return;
-    memcpy((char *)out + sizeof size, (const char *)info + sizeof size, kept - sizeof size);
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -54,9 +26,8 @@ zenith_status zn_context_enter(zenith_context *context)
 
 zenith_status zn_context_leave(zenith_context *context, zenith_status status)
 {
-    if (status != ZENITH_OK && context->error.text[0] == 0) {
-        zn_fail(&context->error, status, "%s", zenith_status_text(status));
-    }
+    if (status != ZENITH_OK) zn_fail(&context->error, status, "%s", zenith_status_text(status));
+    zn_sentences_set(context->sentences, status == ZENITH_OK ? "" : context->error.text);
     zn_mutex_unlock(context->lock);
     return status;
 }
@@ -68,7 +39,7 @@ const char *zenith_context_error(const zenith_context *context)
         return "this process was forked after the context was made: make a new context in the "
                "child";
     }
-    return context->error.text;
+    return zn_sentences_get(context->sentences);
 }
 
 // --- creation -----------------------------------------------------------------------------------
@@ -90,8 +61,10 @@ static zenith_status start(zenith_context *context, const zenith_context_params 
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "threads and streams must be 0 to %d", MOST);
     }
     ZN_TRY(zn_mutex_create(&context->lock, err));
+    ZN_TRY(zn_sentences_create(&context->sentences, err));
     ZN_TRY(zn_executor_create(streams, threads, &context->executor, err));
-    return zn_engine_create(context->executor, &context->cpu, &context->engine, err);
+    return zn_engine_create(context->executor, &context->cpu, params->plan_memory, &context->engine,
+                            err);
 }
 
 zenith_status zenith_context_create(const zenith_context_params *params, zenith_context **out)
@@ -122,6 +95,7 @@ void zenith_context_free(zenith_context *context)
     // In a forked child the executor's threads are not there; what it frees it frees by itself.
     zn_engine_free(context->engine);
     zn_executor_free(context->executor);
+    zn_sentences_unref(context->sentences);
     zn_mutex_free(context->lock);
     zn_free(context);
 }

@@ -103,7 +103,7 @@ void zenith_latent_file_free(zenith_latent_file *file)
 
 void zenith_latent_file_get_info(const zenith_latent_file *file, zenith_latent_info *out)
 {
-    if (file && out) zn_info_copy(&file->info, sizeof file->info, out);
+    if (file && out) zn_caller_struct_out(&file->info, sizeof file->info, out);
 }
 
 static zenith_status file_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
@@ -117,7 +117,8 @@ static zenith_status file_rows(void *cookie, uint32_t y, uint32_t count, void *r
 
 zenith_status zenith_latent_file_get(zenith_latent_file *file, uint32_t index, zenith_latent *out)
 {
-    if (!file || !out || out->size < sizeof *out || index >= file->info.count)
+    const size_t least = ZN_SIZE_UP_TO(zenith_latent, cookie);
+    if (!file || !out || out->size < least || index >= file->info.count)
         return ZENITH_INVALID_ARGUMENT;
     zenith_latent latent = {.size = sizeof latent,
                             .width = file->info.width,
@@ -128,6 +129,6 @@ zenith_status zenith_latent_file_get(zenith_latent_file *file, uint32_t index, z
                             .order = ZENITH_HWC,
                             .rows = file_rows,
                             .cookie = &file->cursors[index]};
-    zn_info_copy(&latent, sizeof latent, out);
+    zn_caller_struct_out(&latent, sizeof latent, out);
     return ZENITH_OK;
 }

@@ -16,5 +16,5 @@ void zenith_context_get_machine(const zenith_context *context, zenith_machine_in
                                       .affinity = context->share.affinity,
                                       .physical_cores = context->share.physical_cores,
                                       .quota = context->share.quota};
-    zn_info_copy(&info, sizeof info, out);
+    zn_caller_struct_out(&info, sizeof info, out);
 }

@@ -3,6 +3,7 @@
 #include "src/api/models.h"
 
 #include "src/api/context.h"
+#include "src/model/autoencoder.h"
 
 static zenith_status open(zenith_context *context, const zenith_model_params *params,
                           zenith_model **out)
@@ -13,7 +14,8 @@ static zenith_status open(zenith_context *context, const zenith_model_params *pa
     ZN_TRY(zn_params_copy(params, &filled, sizeof filled, err));
     zenith_model *model = zn_alloc_zero(sizeof *model);
     if (!model) return zn_fail_memory(err, sizeof *model);
-    const zn_model_request request = {filled.name, filled.weights, filled.parts};
+    const zn_model_request request = {filled.name, filled.weights,
+                                      zn_autoencoder_names(filled.parts)};
     zenith_status status = zn_model_open(&request, &model->inner, err);
     if (status != ZENITH_OK) {
         zn_free(model);
@@ -47,21 +49,23 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
     if (!model || !out) return;
     const zn_model *inner = model->inner;
     const zn_variant *variant = inner->variant;
+    static const zn_autoencoder_facts none = {.latent_channels = 0};
+    const zn_autoencoder_facts *facts = variant->autoencoder ? variant->autoencoder : &none;
     const zenith_model_info info = {
         .name = variant->name,
         .description = variant->description,
-        .parts = inner->parts,
-        .latent_channels = (uint32_t)variant->latent_channels,
-        .factor = (uint32_t)variant->factor,
-        .has_raw = variant->has_raw,
-        .scale = variant->scale,
-        .shift = variant->shift,
+        .parts = zn_autoencoder_flags(inner),
+        .latent_channels = (uint32_t)facts->latent_channels,
+        .factor = (uint32_t)facts->factor,
+        .has_raw = facts->has_raw && !facts->mean,
+        .scale = facts->scale,
+        .shift = facts->shift,
         .parameters = inner->parameters,
         .weights_sha256 = inner->sha256,
-        .has_int8 = inner->calibration != NULL,
-        .can_int8 = variant->can_int8,
+        .has_int8 = inner->calibration || variant->int8 == ZN_INT8_DYNAMIC,
+        .can_int8 = variant->int8 != ZN_INT8_NONE,
         .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0))};
-    zn_info_copy(&info, sizeof info, out);
+    zn_caller_struct_out(&info, sizeof info, out);
 }
 
 static zenith_status save(const zn_model *model, const char *path, zenith_number number,
@@ -102,6 +106,5 @@ bool zenith_models_share_latents(const char *a, const char *b)
     const zn_variant *x = a ? zn_variant_find(a) : NULL, *y = b ? zn_variant_find(b) : NULL;
     if (!x || !y) return false;
     if (x == y) return true;
-    return x->latent_channels == y->latent_channels && x->factor == y->factor && x->has_raw &&
-           y->has_raw && x->scale == y->scale && x->shift == y->shift;
+    return x->autoencoder && y->autoencoder && zn_latents_equal(x->autoencoder, y->autoencoder);
 }

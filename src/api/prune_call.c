@@ -21,7 +21,7 @@ static void tell(const zn_prune_report *report, zenith_prune_info *out)
                                     .operations = after->operations,
                                     .frequencies_before = before->frequencies,
                                     .frequencies = after->frequencies};
-    if (out) zn_info_copy(&info, sizeof info, out);
+    if (out) zn_caller_struct_out(&info, sizeof info, out);
 }
 
 static zenith_status prune(zenith_context *context, const zenith_model *model,

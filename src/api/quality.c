@@ -6,6 +6,7 @@
 #include "src/api/models.h"
 #include "src/base/memory.h"
 #include "src/task/judge.h"
+#include "src/task/pixels.h"
 
 #include <math.h>
 
@@ -54,22 +55,16 @@ const char *zenith_judge_get_squeezenet(const zenith_judge *judge)
 
 static bool in_memory(const zenith_image *image)
 {
-    return image->data && image->number <= ZENITH_U8 && image->order <= ZENITH_HWC;
+    return image->data && image->number <= ZENITH_U8 && image->order <= ZENITH_HWC &&
+           zn_image_dense(image);
 }
 
-static zenith_status check(const zenith_judge *judge, const zenith_image *original,
-                           const zenith_image *picture, const zenith_quality *out, zn_error *err)
+static zenith_status check_pair(const zenith_image *original, const zenith_image *picture,
+                                zn_error *err)
 {
-    if (!judge || !original || !picture || !out) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the judge, a picture or the result is NULL");
-    }
-    if (original->size < sizeof *original || picture->size < sizeof *picture) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a picture's `size` is not that of the struct");
-    }
     if (!in_memory(original) || !in_memory(picture)) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "pictures to compare must be in memory, 8-bit and HWC");
+                       "pictures to compare must be in memory, 8-bit, HWC and dense");
     }
     if (original->width == picture->width && original->height == picture->height &&
         original->width > 0 && original->height > 0) {
@@ -78,6 +73,21 @@ static zenith_status check(const zenith_judge *judge, const zenith_image *origin
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "pictures to compare must have one size, not %u x %u and %u x %u",
                    original->width, original->height, picture->width, picture->height);
+}
+
+// The caller's two structs as ours, checked.
+static zenith_status take_pair(const zenith_judge *judge, const zenith_image *original,
+                               const zenith_image *picture, const zenith_quality *out,
+                               zenith_image pair[2], zn_error *err)
+{
+    if (!judge || !original || !picture || !out) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the judge, a picture or the result is NULL");
+    }
+    ZN_TRY(zn_images_check(original, 1, err));
+    ZN_TRY(zn_images_check(picture, 1, err));
+    pair[0] = zn_image_at(original, 0);
+    pair[1] = zn_image_at(picture, 0);
+    return check_pair(&pair[0], &pair[1], err);
 }
 
 static zenith_quality nothing_measured(void)
@@ -92,11 +102,12 @@ static zenith_status compare(zenith_context *context, zenith_judge *judge,
                              zenith_quality *out)
 {
     zenith_quality quality = nothing_measured();
-    ZN_TRY(check(judge, original, picture, out, &context->error));
-    const zn_comparison comparison = {original->data, picture->data, original->width,
-                                      original->height, NULL};
+    zenith_image pair[2];
+    ZN_TRY(take_pair(judge, original, picture, out, pair, &context->error));
+    const zn_comparison comparison = {pair[0].data, pair[1].data, pair[0].width, pair[0].height,
+                                      NULL};
     ZN_TRY(zn_judge_compare(judge->inner, context->engine, &comparison, &quality, &context->error));
-    zn_info_copy(&quality, sizeof quality, out);
+    zn_caller_struct_out(&quality, sizeof quality, out);
     return ZENITH_OK;
 }
 
@@ -114,8 +125,10 @@ static zenith_status evaluate(zenith_context *context, zenith_judge *judge, zeni
                               zenith_quality *out)
 {
     zenith_quality quality = nothing_measured();
-    zn_evaluation evaluation = {.original = original, .picture = picture};
-    ZN_TRY(check(judge, original, picture, out, &context->error));
+    zenith_image pair[2];
+    zn_evaluation evaluation = {.original = &pair[0], .picture = &pair[1]};
+    ZN_TRY(take_pair(judge, original, picture, out, pair, &context->error));
+    pair[0].size = pair[1].size = sizeof *pair;
     if (!encoder || !decoder) {
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT, "a model is NULL");
     }
@@ -124,7 +137,7 @@ static zenith_status evaluate(zenith_context *context, zenith_judge *judge, zeni
     ZN_TRY(zn_run_params_fill(context, params, &evaluation.params));
     ZN_TRY(
         zn_judge_evaluate(judge->inner, context->engine, &evaluation, &quality, &context->error));
-    zn_info_copy(&quality, sizeof quality, out);
+    zn_caller_struct_out(&quality, sizeof quality, out);
     return ZENITH_OK;
 }
 

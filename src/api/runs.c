@@ -61,9 +61,10 @@ static zenith_status run(zenith_context *context, zenith_model *model, unsigned 
     ZN_TRY(zn_run_params_fill(context, params, &batch.params));
     zenith_run_facts facts = {0}, *wanted = batch.params.facts;
     batch.params.facts = &facts;
-    ZN_TRY(zn_autoencode(context->engine, &batch, &context->error));
-    if (wanted) zn_info_copy(&facts, sizeof facts, wanted);
-    return ZENITH_OK;
+    zenith_status status = zn_autoencode(context->engine, &batch, &context->error);
+    const bool ran = status == ZENITH_OK || status == ZENITH_PARTIAL;
+    if (ran && wanted) zn_caller_struct_out(&facts, sizeof facts, wanted);
+    return status;
 }
 
 zenith_status zenith_encode(zenith_context *context, zenith_model *model,
@@ -72,7 +73,7 @@ zenith_status zenith_encode(zenith_context *context, zenith_model *model,
 {
     ZN_TRY(zn_context_enter(context));
     return zn_context_leave(context,
-                            run(context, model, ZN_ENCODER, images, latents, count, params));
+                            run(context, model, ZENITH_ENCODER, images, latents, count, params));
 }
 
 zenith_status zenith_decode(zenith_context *context, zenith_model *model,
@@ -81,7 +82,7 @@ zenith_status zenith_decode(zenith_context *context, zenith_model *model,
 {
     ZN_TRY(zn_context_enter(context));
     return zn_context_leave(context,
-                            run(context, model, ZN_DECODER, images, latents, count, params));
+                            run(context, model, ZENITH_DECODER, images, latents, count, params));
 }
 
 static zenith_status estimate(zenith_context *context, zenith_model *model, unsigned part,
@@ -97,7 +98,7 @@ static zenith_status estimate(zenith_context *context, zenith_model *model, unsi
     ZN_TRY(zn_run_params_fill(context, params, &filled));
     ZN_TRY(zn_estimate(context->engine, model->inner, part, width, height, streamed, &filled, &info,
                        &context->error));
-    zn_info_copy(&info, sizeof info, out);
+    zn_caller_struct_out(&info, sizeof info, out);
     return ZENITH_OK;
 }
 

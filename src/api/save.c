@@ -8,7 +8,8 @@
 #include "src/format/elements.h"
 #include "src/format/latent_file.h"
 #include "src/format/npy.h"
-#include "src/model/model.h"
+#include "src/model/autoencoder.h"
+#include "src/task/pixels.h"
 
 #include <string.h>
 
@@ -87,10 +88,8 @@ static zenith_status fill_facts(const zenith_latent_save_params *params, zenith_
 static zenith_status latent_at(const zenith_latent *latents, size_t i, zenith_latent *out,
                                zn_error *err)
 {
-    const uint8_t *at = (const uint8_t *)latents + i * latents->size;
-    ZN_TRY(zn_params_copy(at, out, sizeof *out, err));
-    if (out->size != latents->size)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Latents 0 and %zu differ in `size`.", i);
+    ZN_TRY(zn_caller_element_in(latents, i, ZN_SIZE_UP_TO(zenith_latent, cookie), out, sizeof *out,
+                                err));
     bool stored = out->data &&
                   (out->number == ZENITH_NUMBER_DEFAULT || out->number == ZENITH_F32) &&
                   (out->order == ZENITH_ORDER_DEFAULT || out->order == ZENITH_CHW);
@@ -188,11 +187,14 @@ static zenith_status write_planes(zn_writer *file, const zenith_image *image, fl
 static zenith_status save_image(const char *path, const zenith_image *image, zn_error *err)
 {
     zenith_image full;
-    ZN_TRY(zn_params_copy(image, &full, sizeof full, err));
-    bool stored = full.data && full.number == ZENITH_F32 && full.order != ZENITH_CHW;
+    ZN_TRY(zn_images_check(image, 1, err));
+    full = zn_image_at(image, 0);
+    bool stored = full.data && full.number == ZENITH_F32 && full.order != ZENITH_CHW &&
+                  zn_image_dense(&full);
     if (!stored || !full.width || !full.height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "A picture is saved as npy from data in memory, F32, in the order HWC.");
+                       "A picture is saved as npy from data in memory, F32, in the order HWC, "
+                       "without gaps between rows.");
     zn_shape shape = {.rank = 4, .dim = {1, 3, full.height, full.width}};
     zn_writer *file = NULL;
     zenith_status status = ZENITH_OK;

@@ -143,7 +143,7 @@ void zenith_source_get_info(const zenith_source *source, zenith_source_info *out
         .colour = facts->colour,
         .streamed = zn_picture_streamed(source->picture),
     };
-    zn_info_copy(&info, sizeof info, out);
+    zn_caller_struct_out(&info, sizeof info, out);
 }
 
 const char *zenith_source_error(const zenith_source *source)

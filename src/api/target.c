@@ -15,6 +15,7 @@ struct zenith_target {
     char *path; // for messages
     uint32_t width, height, next_row;
     zn_error error;
+    zn_sentences *sentences; // of the context: finishing is a call on it
 };
 
 static const struct {
@@ -64,8 +65,8 @@ static zenith_status named(const zenith_target *target, zenith_status status, zn
 }
 
 static zenith_status open_target(const char *path, uint32_t width, uint32_t height,
-                                 const zenith_target_params *params, zenith_target **out,
-                                 zn_error *err)
+                                 const zenith_target_params *params, zn_sentences *sentences,
+                                 zenith_target **out, zn_error *err)
 {
     zenith_target_params full;
     zn_image_write_options options;
@@ -73,6 +74,7 @@ static zenith_status open_target(const char *path, uint32_t width, uint32_t heig
     ZN_TRY(write_options(path, &full, &options, err));
     zenith_target *target = zn_alloc_zero(sizeof *target);
     if (!target) return zn_fail_memory(err, sizeof *target);
+    target->sentences = zn_sentences_ref(sentences);
     target->width = width;
     target->height = height;
     const char *name = strcmp(path, "-") ? path : "standard output";
@@ -101,7 +103,7 @@ zenith_status zenith_target_open(zenith_context *context, const char *path, uint
         status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                          "zenith_target_open needs a path and a place for the target.");
     else
-        status = open_target(path, width, height, params, out, &context->error);
+        status = open_target(path, width, height, params, context->sentences, out, &context->error);
     return zn_context_leave(context, status);
 }
 
@@ -144,9 +146,8 @@ zenith_status zenith_target_rows(void *cookie, uint32_t y, uint32_t count, void 
     return named(target, status, err);
 }
 
-zenith_status zenith_target_finish(zenith_target *target)
+static zenith_status finish(zenith_target *target)
 {
-    if (!target) return ZENITH_INVALID_ARGUMENT;
     if (!target->file) return closed(target);
     zn_error *err = &target->error;
     err->text[0] = '\0';
@@ -164,6 +165,14 @@ zenith_status zenith_target_finish(zenith_target *target)
     return named(target, status, err);
 }
 
+zenith_status zenith_target_finish(zenith_target *target)
+{
+    if (!target) return ZENITH_INVALID_ARGUMENT;
+    zenith_status status = finish(target);
+    zn_sentences_set(target->sentences, status == ZENITH_OK ? "" : target->error.text);
+    return status;
+}
+
 const char *zenith_target_error(const zenith_target *target)
 {
     return target ? target->error.text : "";
@@ -173,6 +182,7 @@ void zenith_target_free(zenith_target *target)
 {
     if (!target) return;
     give_up(target);
+    zn_sentences_unref(target->sentences);
     zn_free(target->path);
     zn_free(target);
 }

@@ -79,6 +79,8 @@ zenith_status zn_thread_start(void (*run)(void *arg), void *arg, zn_thread **out
 void zn_thread_join(zn_thread *thread); // and frees it
 
 uint64_t zn_process_id(void); // differs in a forked child
+uint64_t
+zn_thread_id(void); // of the calling thread; a later thread may get it when this one has ended
 
 // --- machine -------------------------------------------------------------------------------------
 

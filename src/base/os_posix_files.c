@@ -305,13 +305,14 @@ zenith_status zn_directory_make(const char *path, zn_error *err)
 
 zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err)
 {
-    while (true) {
-        ssize_t result = read(STDIN_FILENO, buffer, size);
-        if (result < 0 && errno == EINTR) continue;
-        if (result < 0) return zn_os_fail(err, errno, "read", "standard input");
-        *got = (size_t)result;
-        return ZENITH_OK;
-    }
+    // A terminal or a pipe can keep a reader waiting for ever. Handlers that are installed to restart
+    // calls never show as EINTR; one that is not asks whoever waits to stop.
+    ssize_t result = read(STDIN_FILENO, buffer, size);
+    if (result < 0 && errno == EINTR)
+        return zn_fail(err, ZENITH_CANCELLED, "a signal stopped the reading of standard input");
+    if (result < 0) return zn_os_fail(err, errno, "read", "standard input");
+    *got = (size_t)result;
+    return ZENITH_OK;
 }
 
 bool zn_path_is_file(const char *path)

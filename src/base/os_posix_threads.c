@@ -35,6 +35,11 @@ uint64_t zn_process_id(void)
     return (uint64_t)getpid();
 }
 
+uint64_t zn_thread_id(void)
+{
+    return (uint64_t)(uintptr_t)pthread_self();
+}
+
 static zenith_status fail_start(zn_error *err, int code, const char *what)
 {
     return zn_fail(err, ZENITH_OUT_OF_MEMORY, "the system gave no %s: %s", what,

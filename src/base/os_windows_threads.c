@@ -29,6 +29,11 @@ uint64_t zn_process_id(void)
     return GetCurrentProcessId();
 }
 
+uint64_t zn_thread_id(void)
+{
+    return GetCurrentThreadId();
+}
+
 zenith_status zn_mutex_create(zn_mutex **out, zn_error *err)
 {
     zn_mutex *mutex = zn_alloc(sizeof *mutex);

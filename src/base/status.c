@@ -27,6 +27,8 @@ const char *zenith_status_text(zenith_status status)
         return "unsupported";
     case ZENITH_AMBIGUOUS:
         return "ambiguous";
+    case ZENITH_PARTIAL:
+        return "done in part";
     case ZENITH_CANCELLED:
         return "cancelled";
     case ZENITH_FORKED:

@@ -74,38 +74,35 @@ static zenith_status add_source(zn_weights *weights, const char *path, zn_error 
     return ZENITH_OK;
 }
 
-// Adds a tensor of the newest source under a name that lives as long as the set.
-static zenith_status add_member(zn_weights *weights, const zn_file_tensor *tensor, const char *name,
-                                zn_error *err)
+// Adds a tensor of the newest source, with a prefix before its name.
+static zenith_status add_member(zn_weights *weights, const zn_file_tensor *tensor,
+                                const char *prefix, zn_error *err)
 {
     void *array = weights->members;
     ZN_TRY(zn_array_reserve(&array, &weights->capacity, weights->count + 1, sizeof(member), err));
     weights->members = array;
-    member *entry = &weights->members[weights->count++];
+    member *entry = &weights->members[weights->count];
     entry->tensor = *tensor;
-    entry->tensor.name = name;
     entry->file = weights->source_count - 1;
+    if (*prefix) {
+        size_t bytes = strlen(prefix) + strlen(tensor->name) + 1;
+        char *longer = zn_arena_alloc(&weights->arena, bytes);
+        if (!longer) return zn_fail_memory(err, bytes);
+        zn_text_format(longer, bytes, "%s%s", prefix, tensor->name);
+        entry->tensor.name = longer;
+    }
+    weights->count++;
     return ZENITH_OK;
 }
 
-// A whole file, with a prefix before every name.
+// A whole file.
 static zenith_status add_file(zn_weights *weights, const char *path, const char *prefix,
                               zn_error *err)
 {
     ZN_TRY(add_source(weights, path, err));
     const zn_safetensors *file = weights->sources[weights->source_count - 1].file;
-    for (size_t i = 0; i < zn_safetensors_count(file); i++) {
-        const zn_file_tensor *tensor = zn_safetensors_get(file, i);
-        const char *name = tensor->name;
-        if (*prefix) {
-            size_t bytes = strlen(prefix) + strlen(name) + 1;
-            char *longer = zn_arena_alloc(&weights->arena, bytes);
-            if (!longer) return zn_fail_memory(err, bytes);
-            zn_text_format(longer, bytes, "%s%s", prefix, name);
-            name = longer;
-        }
-        ZN_TRY(add_member(weights, tensor, name, err));
-    }
+    for (size_t i = 0; i < zn_safetensors_count(file); i++)
+        ZN_TRY(add_member(weights, zn_safetensors_get(file, i), prefix, err));
     return ZENITH_OK;
 }
 
@@ -129,8 +126,8 @@ static zenith_status sort_members(zn_weights *weights, zn_error *err)
 
 // --- shards
 
-static zenith_status add_shards(zn_weights *weights, const char *index, const zn_index_entry *entry,
-                                size_t count, zn_error *err)
+static zenith_status add_shards(zn_weights *weights, const char *index, const char *prefix,
+                                const zn_index_entry *entry, size_t count, zn_error *err)
 {
     const char *shard = "";
     for (size_t i = 0; i < count; i++) {
@@ -145,25 +142,27 @@ static zenith_status add_shards(zn_weights *weights, const char *index, const zn
         if (!tensor)
             return zn_fail(err, ZENITH_BAD_FILE, "%s has no tensor \"%.*s\", which %s puts there",
                            from->path, NAME_SHOWN, entry[i].tensor, index);
-        ZN_TRY(add_member(weights, tensor, tensor->name, err));
+        ZN_TRY(add_member(weights, tensor, prefix, err));
     }
     return ZENITH_OK;
 }
 
-// Reads config.json from the folder (its first `length` bytes) if there is one.
+// Reads config.json from the folder (its first `length` bytes) if there is one; of several folders, the
+// first one's stays.
 static zenith_status read_config(zn_weights *weights, const char *folder, size_t length,
                                  zn_error *err)
 {
     const char *path = NULL;
     ZN_TRY(join(weights, folder, length, "config.json", &path, err));
-    if (!zn_path_is_file(path)) return ZENITH_OK;
+    if (weights->config || !zn_path_is_file(path)) return ZENITH_OK;
     ZN_TRY(zn_json_open(path, &weights->config, err));
     if (!zn_json_is_object(weights->config))
         return zn_fail(err, ZENITH_BAD_FILE, "%s: not a JSON object", path);
     return ZENITH_OK;
 }
 
-static zenith_status open_index(zn_weights *weights, const char *path, zn_error *err)
+static zenith_status open_index(zn_weights *weights, const char *path, const char *prefix,
+                                zn_error *err)
 {
     zn_mapped file = {0};
     zn_index_entry *entries = NULL;
@@ -173,7 +172,7 @@ static zenith_status open_index(zn_weights *weights, const char *path, zn_error 
                                                   &weights->arena, &entries, &count, err);
     zn_mapped_close(&file);
     ZN_TRY(status);
-    ZN_TRY(add_shards(weights, path, entries, count, err));
+    ZN_TRY(add_shards(weights, path, prefix, entries, count, err));
     return read_config(weights, path, folder_length(path), err);
 }
 
@@ -249,13 +248,14 @@ static zenith_status find_only(zn_weights *weights, const char *folder, const ch
     return zn_fail(err, ZENITH_NOT_FOUND, "%s holds no .safetensors file", folder);
 }
 
-static zenith_status open_folder(zn_weights *weights, const char *folder, zn_error *err)
+static zenith_status open_folder(zn_weights *weights, const char *folder, const char *prefix,
+                                 zn_error *err)
 {
     const char *path = NULL;
     ZN_TRY(find_usual(weights, folder, &path, err));
     if (!path) ZN_TRY(find_only(weights, folder, &path, err));
-    if (zn_text_ends_with(path, INDEX_TAIL)) return open_index(weights, path, err);
-    ZN_TRY(add_file(weights, path, "", err));
+    if (zn_text_ends_with(path, INDEX_TAIL)) return open_index(weights, path, prefix, err);
+    ZN_TRY(add_file(weights, path, prefix, err));
     return read_config(weights, folder, strlen(folder), err);
 }
 
@@ -276,38 +276,28 @@ static zenith_status refuse_format(const char *path, zn_error *err)
     return ZENITH_OK;
 }
 
-static zenith_status open_path(zn_weights *weights, const char *path, zn_error *err)
+static zenith_status open_path(zn_weights *weights, const char *path, const char *prefix,
+                               zn_error *err)
 {
-    if (zn_path_is_directory(path)) return open_folder(weights, path, err);
+    if (zn_path_is_directory(path)) return open_folder(weights, path, prefix, err);
     ZN_TRY(refuse_format(path, err));
-    if (zn_text_ends_with(path, ".index.json")) return open_index(weights, path, err);
-    return add_file(weights, path, "", err);
+    if (zn_text_ends_with(path, ".index.json")) return open_index(weights, path, prefix, err);
+    return add_file(weights, path, prefix, err);
 }
 
 zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
 {
-    zenith_status status;
-    zn_weights *weights = zn_alloc_zero(sizeof *weights);
-    if (!weights) return zn_fail_memory(err, sizeof *weights);
-    ZN_GO(open_path(weights, path, err));
-    ZN_GO(sort_members(weights, err));
-    *out = weights;
-    return ZENITH_OK;
-fail:
-    zn_weights_free(weights);
-    return status;
+    return zn_weights_open_parts(&path, NULL, 1, out, err);
 }
 
-zenith_status zn_weights_open_files(const char *const *paths, const char *const *prefixes,
+zenith_status zn_weights_open_parts(const char *const *paths, const char *const *prefixes,
                                     size_t count, zn_weights **out, zn_error *err)
 {
     zenith_status status;
     zn_weights *weights = zn_alloc_zero(sizeof *weights);
     if (!weights) return zn_fail_memory(err, sizeof *weights);
-    for (size_t i = 0; i < count; i++) {
-        ZN_GO(refuse_format(paths[i], err));
-        ZN_GO(add_file(weights, paths[i], prefixes ? prefixes[i] : "", err));
-    }
+    for (size_t i = 0; i < count; i++)
+        ZN_GO(open_path(weights, paths[i], prefixes ? prefixes[i] : "", err));
     ZN_GO(sort_members(weights, err));
     *out = weights;
     return ZENITH_OK;

@@ -24,9 +24,9 @@ typedef struct zn_weights zn_weights;
 // .gguf are ZENITH_UNSUPPORTED, with a sentence on what to do.
 zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err);
 
-// Several .safetensors files as one set; every name of paths[i] gets prefixes[i] ("encoder.") put
-// before it. `prefixes` may be NULL. A name that results twice is ZENITH_BAD_FILE.
-zenith_status zn_weights_open_files(const char *const *paths, const char *const *prefixes,
+// Several of those as one set, the parts of a model; every name of paths[i] gets prefixes[i]
+// ("encoder.") put before it. `prefixes` may be NULL. A name that results twice is ZENITH_BAD_FILE.
+zenith_status zn_weights_open_parts(const char *const *paths, const char *const *prefixes,
                                     size_t count, zn_weights **out, zn_error *err);
 void zn_weights_free(zn_weights *weights); // NULL is fine
 

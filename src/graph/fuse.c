@@ -66,7 +66,7 @@ static void find_matches(fusion *f, const zn_op *const *ops, int ops_count)
 
 static zn_node *copy_node(fusion *f, zn_graph *dst, const zn_node *node)
 {
-    zn_node *inputs[ZN_PATTERN_MAX];
+    zn_node *inputs[ZN_MAX_INPUTS];
     for (int i = 0; i < node->inputs_count; i++) inputs[i] = f->copies[node->inputs[i]->id];
     return zn_graph_copy(dst, node, inputs);
 }
@@ -85,9 +85,9 @@ static zenith_status copy_graph(fusion *f, zn_graph *dst)
         if (f->absorbed[id]) continue;
         f->copies[id] = f->root[id] ? build_fused(f, dst, node) : copy_node(f, dst, node);
     }
-    for (size_t id = 0; id < f->src->count; id++) {
-        const zn_node *update = f->src->nodes[id]->update;
-        if (update) zn_graph_state_update(dst, f->copies[id], f->copies[update->id]);
+    for (size_t i = 0; i < f->src->pushes_count; i++) {
+        const zn_push *push = &f->src->pushes[i];
+        zn_graph_push(dst, push->state, f->copies[push->node->id]);
     }
     for (size_t i = 0; i < f->src->outputs_count; i++) {
         zn_graph_output(dst, f->copies[f->src->outputs[i]->id]);

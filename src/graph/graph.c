@@ -27,6 +27,7 @@ void zn_graph_free(zn_graph *graph)
 {
     zn_free(graph->nodes);
     zn_free(graph->outputs);
+    zn_free(graph->pushes);
     zn_arena_free(&graph->arena);
     *graph = (zn_graph){0};
 }
@@ -61,6 +62,11 @@ static zn_node *leaf(zn_graph *graph, zn_node_kind kind, const char *name, zn_de
 {
     if (graph->status != ZENITH_OK) return NULL;
     zn_node made = {.kind = kind, .desc = desc};
+    if (zn_node_is_map(&made) && desc.shape.dim[0] != 1) {
+        return fail(graph, zn_fail(graph->err, ZENITH_INVALID_ARGUMENT,
+                                   "'%s': a map is one picture, [1, h, w, c], not %lld of them",
+                                   name ? name : "", (long long)desc.shape.dim[0]));
+    }
     return append(graph, &made, name);
 }
 
@@ -69,9 +75,15 @@ zn_node *zn_graph_input(zn_graph *graph, const char *name, zn_desc desc)
     return leaf(graph, ZN_NODE_INPUT, name, desc);
 }
 
-zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc)
+zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc, int age)
 {
-    return leaf(graph, ZN_NODE_STATE, name, desc);
+    zn_node *node = leaf(graph, ZN_NODE_STATE, name, desc);
+    if (!node) return NULL;
+    node->age = age;
+    if (age >= 1 && node->name[0]) return node;
+    return fail(graph, zn_fail(graph->err, ZENITH_INTERNAL,
+                               "state '%s': a state has a name, and frames of age 1 and more",
+                               node->name));
 }
 
 zn_node *zn_graph_scalar(zn_graph *graph, const char *name)
@@ -86,21 +98,40 @@ zn_node *zn_graph_parameter(zn_graph *graph, const char *name, zn_tensor constan
     return node;
 }
 
-void zn_graph_state_update(zn_graph *graph, zn_node *state, zn_node *value)
+// Why a value cannot be pushed, or NULL.
+static const char *push_problem(const zn_graph *graph, const char *state, const zn_node *value)
+{
+    if (!value) return "a pushed value is missing";
+    if (value->kind != ZN_NODE_OP && value->kind != ZN_NODE_INPUT)
+        return "only what is computed, or an input, can be pushed";
+    for (size_t i = 0; i < graph->pushes_count; i++) {
+        if (graph->pushes[i].node == value) return "the value is pushed twice: share the state";
+    }
+    for (size_t i = 0; i < graph->count; i++) {
+        const zn_node *node = graph->nodes[i];
+        if (node->kind != ZN_NODE_STATE || strcmp(node->name, state) != 0) continue;
+        if (!zn_shape_equal(&node->desc.shape, &value->desc.shape))
+            return "a value of another shape is pushed";
+    }
+    return NULL;
+}
+
+void zn_graph_push(zn_graph *graph, const char *state, zn_node *value)
 {
     if (graph->status != ZENITH_OK) return;
-    if (!state || !value) {
-        fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "a state or its update is missing"));
+    const char *problem = push_problem(graph, state, value);
+    if (problem) {
+        fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "state '%s': %s", state, problem));
         return;
     }
-    if (state->desc.type != value->desc.type ||
-        !zn_shape_equal(&state->desc.shape, &value->desc.shape)) {
-        fail(graph,
-             zn_fail(graph->err, ZENITH_INTERNAL,
-                     "state '%s' is updated with a value of another shape or type", state->name));
+    zenith_status status = zn_array_reserve((void **)&graph->pushes, &graph->pushes_capacity,
+                                            graph->pushes_count + 1, sizeof(zn_push), graph->err);
+    const char *kept = zn_arena_text(&graph->arena, state);
+    if (status != ZENITH_OK || !kept) {
+        fail(graph, status != ZENITH_OK ? status : zn_fail_memory(graph->err, strlen(state)));
         return;
     }
-    state->update = value;
+    graph->pushes[graph->pushes_count++] = (zn_push){kept, value};
 }
 
 // Copies inputs and attributes into the arena; false when there is no memory.
@@ -132,6 +163,11 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
 {
     if (graph->status != ZENITH_OK) return NULL;
     zn_node made = {.kind = ZN_NODE_OP, .op = op};
+    if (inputs_count > ZN_MAX_INPUTS) {
+        return fail(graph,
+                    zn_fail(graph->err, ZENITH_INTERNAL, "%s '%s' has %d inputs, %d are the most",
+                            op->name, name ? name : "", inputs_count, ZN_MAX_INPUTS));
+    }
     for (int i = 0; i < inputs_count; i++) {
         if (inputs[i]) continue;
         return fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "%s '%s': input %d is missing",
@@ -162,7 +198,6 @@ zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inp
         !keep_arguments(graph, &made, inputs, node->inputs_count, node->attributes)) {
         return out_of_memory(graph);
     }
-    made.update = NULL;
     return append(graph, &made, node->name);
 }
 
@@ -198,8 +233,8 @@ int *zn_graph_count_uses(const zn_graph *graph, zn_arena *arena)
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
         for (int j = 0; j < node->inputs_count; j++) uses[node->inputs[j]->id]++;
-        if (node->update) uses[node->update->id]++;
     }
     for (size_t i = 0; i < graph->outputs_count; i++) uses[graph->outputs[i]->id]++;
+    for (size_t i = 0; i < graph->pushes_count; i++) uses[graph->pushes[i].node->id]++;
     return uses;
 }

@@ -27,6 +27,24 @@ double zn_node_flops(const zn_node *node)
     return zn_shape_elements(&node->desc.shape, &elements) ? (double)elements : 0;
 }
 
+zn_want zn_node_wants(const zn_node *node, int input)
+{
+    const zn_op *op = node->op;
+    if (!zn_node_is_map(node->inputs[input])) return ZN_WANT_STORED;
+    if (op->wants) return op->wants(node, input);
+    // Input 0 is what the operator works on. Others are taken as they are: a residual is added as it
+    // is stored, whatever the result's type.
+    if (input > 0 || (op->traits & ZN_OP_FIXED)) return ZN_WANT_STORED;
+    if (op->traits & ZN_OP_FOLLOWS) return ZN_WANT_COPY;
+    return op->traits & ZN_OP_MATMUL ? ZN_WANT_MATMUL : ZN_WANT_FLOAT;
+}
+
+zn_want zn_wants_two_factors(const zn_node *node, int input)
+{
+    (void)node;
+    return input < 2 ? ZN_WANT_PRODUCT : ZN_WANT_STORED;
+}
+
 // The value of each node of an expansion: leaves are the caller's tensors, the rest is owned here.
 static zenith_status evaluate(const zn_graph *graph, const zn_tensor *inputs, zn_tensor *values,
                               zn_tensor *output, zn_error *err)
@@ -38,7 +56,7 @@ static zenith_status evaluate(const zn_graph *graph, const zn_tensor *inputs, zn
             values[i] = inputs[next_input++];
             continue;
         }
-        zn_tensor arguments[ZN_PATTERN_MAX];
+        zn_tensor arguments[ZN_MAX_INPUTS];
         for (int j = 0; j < node->inputs_count; j++) arguments[j] = values[node->inputs[j]->id];
         if (node == graph->outputs[0]) {
             node->op->reference(node, arguments, output);
@@ -60,7 +78,7 @@ static zenith_status reference_by_expansion(const zn_node *node, const zn_tensor
 {
     zn_graph graph;
     zn_graph_begin(&graph, err);
-    zn_node *leaves[ZN_PATTERN_MAX] = {0};
+    zn_node *leaves[ZN_MAX_INPUTS] = {0};
     for (int i = 0; i < node->inputs_count; i++) {
         const zn_node *input = node->inputs[i];
         leaves[i] = input->kind == ZN_NODE_PARAMETER

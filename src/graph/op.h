@@ -8,8 +8,10 @@
 // Rows. Maps [n, h, w, c] are computed in chunks of whole rows, so that memory stays bounded and a
 // request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the
 // result need; they may lie outside [0, h): such rows read as zero, which is how vertical padding
-// is done. An operator that needs every row (a mean) is a barrier: the plan finishes its inputs
-// first, and `rows` says which rows outside the map it reads as zero besides.
+// is done. They move on with the rows of the result, and how many they are does not depend on the
+// height. An operator that needs every row (a mean) is a barrier: the plan finishes its inputs
+// first, and `rows` says which rows outside the map it reads as zero besides. A plan refuses an
+// operator that asks for the whole map and is no barrier.
 //
 // Same bits. A lowering may choose its algorithm only by operator, channels, kernel, type and ISA,
 // never by height, width, rows per call, threads or timing.
@@ -19,6 +21,8 @@
 #include "src/base/cpu.h"
 #include "src/base/parallel.h"
 #include "src/graph/graph.h"
+
+#include <stdatomic.h>
 
 struct zn_dnn;
 struct zn_packs;
@@ -39,7 +43,15 @@ typedef struct zn_call {
     size_t ring_bytes;
     void *scratch; // scratch_bytes of the lowering, aligned to ZN_ALIGN
     zn_team *team;
+    // Not zero: stop soon. NULL: never. What may take longer than a few milliseconds looks at it now and
+    // then (zn_call_stopped) and returns early; the run then ends with ZENITH_CANCELLED.
+    const atomic_int *cancel;
 } zn_call;
+
+static inline bool zn_call_stopped(const zn_call *call)
+{
+    return call->cancel && atomic_load_explicit(call->cancel, memory_order_relaxed) != 0;
+}
 
 // What the plan asks of an operator: code for `rows` rows a call on this machine.
 typedef struct zn_lowering_request {
@@ -65,7 +77,7 @@ void zn_lowering_free(zn_lowering *self); // `free` of one that owns nothing els
 typedef struct zn_op_sample {
     const char *name;
     int inputs_count;
-    zn_shape inputs[8];
+    zn_shape inputs[ZN_MAX_INPUTS];
     unsigned parameters; // bit i: input i is a parameter
     const void *attributes;
 } zn_op_sample;
@@ -92,8 +104,19 @@ typedef enum zn_op_trait {
     ZN_OP_FOLLOWS = 2, // the result's type and scale are those of input 0 (a copy in another place)
     ZN_OP_FIXED = 4,   // the result's type is what `infer` says, whatever the graph's type
     ZN_OP_BARRIER = 8, // needs every row of its inputs
-    ZN_OP_PRODUCT = 16 // multiplies inputs 0 and 1, both maps: each in the type of products
+    // Looks at zn_call.cancel itself, every few milliseconds: a call may be as long as it likes. In
+    // planes such an operator gets all its rows in one call, so that it reads its weights once.
+    ZN_OP_STOPS = 16
 } zn_op_trait;
+
+// In which type an operator takes an input that is a map.
+typedef enum zn_want {
+    ZN_WANT_STORED = 0, // as it is stored, whatever that is
+    ZN_WANT_FLOAT,      // as it is stored, but no integers
+    ZN_WANT_PRODUCT,    // in the type of products (the policy's, with its precision)
+    ZN_WANT_MATMUL,     // in 8 bits where the policy has this node computed so, else as products
+    ZN_WANT_COPY        // in the type in which the copy will be read
+} zn_want;
 
 struct zn_op {
     const char *name;
@@ -109,6 +132,9 @@ struct zn_op {
 
     // See above. NULL: rows [begin, end) of every map input.
     zn_rows (*rows)(const zn_node *node, int input, zn_rows out);
+
+    // In which type each input is taken. NULL: zn_node_wants has the usual rules.
+    zn_want (*wants)(const zn_node *node, int input);
 
     // The specification: plain loops over whole dense tensors of any supported types.
     void (*reference)(const zn_node *node, const zn_tensor *inputs, zn_tensor *output);
@@ -149,6 +175,10 @@ struct zn_op {
 // The rows that `node` needs of input `input`, by its operator's rule.
 zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out);
 double zn_node_flops(const zn_node *node);
+// In which type `node` takes input `input`: what its operator says, or else by its traits.
+zn_want zn_node_wants(const zn_node *node, int input);
+// `wants` of operators that multiply inputs 0 and 1, both maps.
+zn_want zn_wants_two_factors(const zn_node *node, int input);
 
 // The specification of a node, also of a fused one (by its expansion). Tensors are dense. May fail
 // only for want of memory.

@@ -44,10 +44,12 @@ static size_t lowest_place(const zn_buffer *buffer, zn_buffer *const *placed, si
 
 zenith_status zn_plan_place(zn_plan *plan, zn_error *err)
 {
-    size_t count = plan->buffers_count, end = 0;
-    zn_buffer **list = zn_arena_alloc(&plan->arena, (count + 1) * sizeof *list);
-    if (!list) return zn_fail_memory(err, count * sizeof *list);
-    for (size_t i = 0; i < count; i++) list[i] = &plan->buffers[i];
+    size_t count = 0, end = 0;
+    zn_buffer **list = zn_arena_alloc(&plan->arena, (plan->buffers_count + 1) * sizeof *list);
+    if (!list) return zn_fail_memory(err, plan->buffers_count * sizeof *list);
+    for (size_t i = 0; i < plan->buffers_count; i++) {
+        if (!plan->buffers[i].frame) list[count++] = &plan->buffers[i];
+    }
     sort_by_size(list, count);
     for (size_t i = 0; i < count; i++) {
         list[i]->offset = lowest_place(list[i], list, i);
@@ -57,7 +59,9 @@ zenith_status zn_plan_place(zn_plan *plan, zn_error *err)
         }
         if (last > end) end = last;
     }
-    plan->scratch_offset = zn_round_up(end, ZN_ALIGN);
+    plan->places_offset = zn_round_up(end, ZN_ALIGN);
+    plan->scratch_offset = plan->places_offset +
+                           zn_round_up(plan->frames_count * sizeof(zn_frame_place), ZN_ALIGN);
     plan->bytes = plan->scratch_offset + zn_round_up(plan->scratch_bytes, ZN_ALIGN);
     return ZENITH_OK;
 }

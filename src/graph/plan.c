@@ -29,7 +29,7 @@ static zn_tensor rows_of(const zn_node *node, const void *data, int64_t rows)
 static zenith_status reference_run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     const by_reference *self = (const by_reference *)base;
-    zn_tensor inputs[ZN_WORK_INPUTS];
+    zn_tensor inputs[ZN_MAX_INPUTS];
     for (int i = 0; i < self->node->inputs_count; i++) {
         inputs[i] = rows_of(self->node->inputs[i], call->inputs[i], self->rows);
     }
@@ -154,6 +154,36 @@ fail:
     return status;
 }
 
+// --- what a plan can hold to --------------------------------------------------------------------
+
+// Do the rows that one row of the result needs of an input move on with that row? Windows and skews
+// rest on it. A rule that asks for the whole map, or for all rows up to here, does not.
+static bool rows_move(const zn_node *node, int input)
+{
+    enum { FAR = 1 << 16 };
+    const zn_rows near = zn_node_rows(node, input, (zn_rows){0, 1});
+    const zn_rows far = zn_node_rows(node, input, (zn_rows){FAR, FAR + 1});
+    return near.begin < far.begin && near.end < far.end;
+}
+
+// What needs every row of a map is a barrier, and says so: no plan would wait for the rows otherwise.
+static zenith_status check_rows(const zn_graph *graph, zn_error *err)
+{
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        if (node->kind != ZN_NODE_OP || (node->op->traits & ZN_OP_BARRIER)) continue;
+        for (int i = 0; i < node->inputs_count; i++) {
+            if (!zn_node_is_map(node->inputs[i])) continue;
+            if (zn_node_is_map(node) && rows_move(node, i)) continue;
+            return zn_fail(err, ZENITH_INTERNAL,
+                           "%s '%s' needs every row of its input %d and is no barrier "
+                           "(ZN_OP_BARRIER)",
+                           node->op->name, node->name, i);
+        }
+    }
+    return ZENITH_OK;
+}
+
 // --- the choice ---------------------------------------------------------------------------------
 
 // The height of the lowest map, of which every map's is a multiple: chunks then stay in step. 0:
@@ -188,6 +218,22 @@ static int64_t band_for_cache(const zn_graph *graph, int64_t lowest, int threads
     return band < 1 ? 1 : band > MOST ? MOST : band;
 }
 
+// Weights stream through once a round in bands, and once in planes. They are what counts where they
+// outweigh the largest map, and are more than a last-level cache keeps from one round to the next.
+static bool weights_outweigh_maps(const zn_graph *graph)
+{
+    enum { CACHED = 32 << 20 };
+    size_t weights = 0, largest = 0;
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        size_t bytes = 0;
+        if (!zn_desc_bytes(&node->desc, &bytes)) continue;
+        if (node->kind == ZN_NODE_PARAMETER) weights += bytes;
+        if (zn_node_is_map(node) && bytes > largest) largest = bytes;
+    }
+    return weights > CACHED && weights > largest;
+}
+
 static int list_attempts(const zn_graph *graph, const zn_plan_options *options, attempt *list)
 {
     int count = 0;
@@ -195,6 +241,9 @@ static int list_attempts(const zn_graph *graph, const zn_plan_options *options, 
     if (options->mode == ZN_PLAN_PLANES || lowest == 0) {
         list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true};
         return count;
+    }
+    if (options->mode == ZN_PLAN_AUTO && weights_outweigh_maps(graph)) {
+        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true};
     }
     if (band == 0) {
         for (band = band_for_cache(graph, lowest, options->threads); band > 1; band /= 2) {
@@ -209,13 +258,17 @@ static int list_attempts(const zn_graph *graph, const zn_plan_options *options, 
 zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *options, zn_plan **out,
                              zn_error *err)
 {
+    ZN_TRY(check_rows(graph, err));
     attempt list[8];
     int count = list_attempts(graph, options, list);
     size_t least = SIZE_MAX;
     for (int i = 0; i < count; i++) {
         size_t bytes = 0;
         ZN_TRY(try_plan(graph, options, list[i], out, &bytes, err));
-        if (*out) return ZENITH_OK;
+        if (*out) {
+            (*out)->preferred = i == 0;
+            return ZENITH_OK;
+        }
         if (bytes < least) least = bytes;
     }
     return zn_fail(err, ZENITH_LIMIT,
@@ -241,6 +294,25 @@ int64_t zn_plan_band(const zn_plan *plan)
 bool zn_plan_rewinds(const zn_plan *plan)
 {
     return plan->rewinds;
+}
+
+bool zn_plan_preferred(const zn_plan *plan)
+{
+    return plan->preferred;
+}
+
+size_t zn_plan_table_bytes(const zn_plan *plan)
+{
+    return sizeof *plan + plan->arena.used + plan->passes_capacity * sizeof *plan->passes +
+           plan->works_capacity * sizeof *plan->works +
+           plan->buffers_capacity * sizeof *plan->buffers;
+}
+
+size_t zn_plan_lowerings(const zn_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->works_count; i++) count += plan->works[i].lowering != NULL;
+    return count;
 }
 
 double zn_plan_flops(const zn_plan *plan)

@@ -27,6 +27,9 @@
 // a rolling run into passes. What a later pass needs again is stored whole at the last cut point (a
 // value through which everything flows) where the budget allows, and recomputed from the inputs
 // otherwise.
+//
+// Frames of states lie outside the arena (states.h). What is pushed is written where later runs read
+// it, by the first pass that can compute it, and later passes read it there.
 #ifndef ZN_GRAPH_PLAN_H
 #define ZN_GRAPH_PLAN_H
 
@@ -64,6 +67,11 @@ size_t zn_plan_bytes(const zn_plan *plan); // arena
 zn_plan_mode zn_plan_chosen_mode(const zn_plan *plan);
 int64_t zn_plan_band(const zn_plan *plan); // 0 for planes
 bool zn_plan_rewinds(const zn_plan *plan); // reads its inputs more than once
+// No larger budget would have given another plan.
+bool zn_plan_preferred(const zn_plan *plan);
+// Of its own tables; what lowerings hold (code made by oneDNN) is not counted.
+size_t zn_plan_table_bytes(const zn_plan *plan);
+size_t zn_plan_lowerings(const zn_plan *plan); // how many
 double zn_plan_flops(const zn_plan *plan);
 
 // How a run meets the world. Inputs and outputs are in the order of the graph's; rows are dense
@@ -76,7 +84,9 @@ typedef struct zn_run {
                            zn_error *err);
     void *cookie;
     const float *scalars; // one per ZN_NODE_SCALAR, in order
-    void *const *states;  // one buffer per ZN_NODE_STATE, in order; read, and replaced at the end
+    // Of graphs with states: made for this plan (states.h), in one run at a time. They are advanced
+    // at the end of a whole run, and as they were after any other.
+    struct zn_states *states;
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
     // Fraction of the work done, 0 .. 1; not zero stops the run. May be NULL.
     int (*progress)(void *cookie, double fraction);

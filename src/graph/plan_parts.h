@@ -11,17 +11,17 @@
 #ifndef ZN_GRAPH_PLAN_PARTS_H
 #define ZN_GRAPH_PLAN_PARTS_H
 
-#include "src/graph/plan.h"
-
-enum { ZN_WORK_INPUTS = 8 };
+#include "src/graph/states.h"
 
 // A value in memory for part of a run.
 //   whole:  holds rows [first_row, first_row + rows), zero rows above and below the map included
 //   window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
 //   ring:   a window of fewer rows: row r is at place r modulo rows
+// A frame of a state is whole, and lies in the states of the run instead of the arena.
 typedef struct zn_buffer {
     const zn_node *node;
     bool window, ring;
+    int frame; // of a state: 1 + its index in plan->frames; 0: in the arena
     int64_t first_row, rows;
     int64_t chunk, skew, keep; // of a window
     size_t row_bytes;          // of what is no map: all its bytes, in one row
@@ -31,18 +31,39 @@ typedef struct zn_buffer {
 
 typedef struct zn_work {
     const zn_node *node;
-    zn_lowering *lowering;      // NULL for a leaf of the graph: an input, a state or a scalar
-    int64_t height;             // rows of the result; 1 for what is no map
-    int64_t chunk, skew;        // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
-    int64_t call_rows;          // rows of one call; divides chunk
-    int group;                  // works of a group take turns, a call each
-    bool in_place;              // the result's buffer is that of input 0
-    int buffer;                 // index of the result's
-    int inputs[ZN_WORK_INPUTS]; // indices of the inputs' buffers, or -1
-    int leaf_index;             // of a leaf: its number among those of its kind
-    int output_index;           // of an output of the graph: its number, else -1
+    zn_lowering *lowering;     // NULL for a leaf of the graph: an input, a state or a scalar
+    int64_t height;            // rows of the result; 1 for what is no map
+    int64_t chunk, skew;       // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
+    int64_t call_rows;         // rows of one call; divides chunk
+    int group;                 // works of a group take turns, a call each
+    bool in_place;             // the result's buffer is that of input 0
+    int buffer;                // index of the result's
+    int inputs[ZN_MAX_INPUTS]; // indices of the inputs' buffers, or -1
+    int leaf_index;            // of a leaf: its number among those of its kind
+    int output_index;          // of an output of the graph: its number, else -1
     double flops_per_row;
 } zn_work;
+
+// A frame of a state that a plan reads (age 1 is the newest of earlier runs) or writes (0 is the first
+// that is pushed, -1 the second): slot (next - age) of the state's ring.
+typedef struct zn_frame {
+    const char *state;
+    const zn_node *node;
+    int age;
+    int buffer; // index
+} zn_frame;
+
+// May these be frames of one state?
+static inline bool zn_same_frames(const zn_desc *a, const zn_desc *b)
+{
+    return a->type == b->type && a->scale == b->scale && zn_shape_equal(&a->shape, &b->shape);
+}
+
+// Where a frame lies in a run, with zero rows above and below the map.
+typedef struct zn_frame_place {
+    uint8_t *first; // row 0
+    int64_t above, below;
+} zn_frame_place;
 
 typedef struct zn_pass {
     bool rolling;
@@ -61,12 +82,17 @@ struct zn_plan {
     size_t works_count, works_capacity;
     zn_buffer *buffers;
     size_t buffers_count, buffers_capacity;
-    int *current; // while scheduling, by node id: the buffer that holds it now, or -1
-    int *uses;    // by node id: zn_graph_count_uses
+    zn_frame *frames;
+    size_t frames_count;
+    int *frame_of; // while scheduling, by node id: 1 + its frame, or 0
+    int *current;  // while scheduling, by node id: the buffer that holds it now, or -1
+    int *uses;     // by node id: zn_graph_count_uses
     int ticks;
     int64_t lowest; // rolling: the lowest map's height, of which every map's is a multiple
     bool store;     // rolling with barriers: keep cut points whole rather than recompute
     bool rewinds;
+    size_t places_offset; // of a zn_frame_place for each frame
+    bool preferred;       // the first way that was tried
     size_t scratch_offset, scratch_bytes, bytes;
     double flops;
 };
@@ -88,5 +114,11 @@ zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);
 
 // Gives every buffer, and the scratch, its place in the arena: first fit, largest first.
 zenith_status zn_plan_place(zn_plan *plan, zn_error *err);
+
+// Where each frame of the plan lies in this run, or why these states do not fit the plan.
+zenith_status zn_states_place(const zn_states *states, const zn_plan *plan, zn_frame_place *places,
+                              zn_error *err);
+// After a whole run: what it pushed is now of age 1 and more.
+void zn_states_advance(zn_states *states, const zn_plan *plan);
 
 #endif

@@ -33,7 +33,7 @@ enum { NEVER = INT_MAX, GONE = -1 };
 // A node of the source as it is computed, the first time or again, from values before it.
 typedef struct value {
     const zn_node *node;
-    int inputs[ZN_PATTERN_MAX];
+    int inputs[ZN_MAX_INPUTS];
 } value;
 
 typedef struct timeline {
@@ -53,7 +53,7 @@ typedef struct recomputation {
     // By id of the source.
     size_t *bytes;
     double *work;
-    bool *stays;  // to the end: a state, and what it becomes
+    bool *stays;  // to the end: what is pushed to a state
     int *readers; // readers_of[id] .. readers_of[id + 1]: ids, increasing
     int *readers_of;
 
@@ -265,7 +265,7 @@ static zenith_status weigh_nodes(recomputation *r, double share, zn_error *err)
     for (size_t id = 0; id < r->src->count; id++) {
         const zn_node *node = r->src->nodes[id];
         size_t elements = 0;
-        if (node->kind == ZN_NODE_PARAMETER) continue;
+        if (node->kind == ZN_NODE_PARAMETER || node->kind == ZN_NODE_STATE) continue;
         if (!zn_desc_bytes(&node->desc, &r->bytes[id]) ||
             !zn_shape_elements(&node->desc.shape, &elements) || r->bytes[id] > SIZE_MAX / 4) {
             return zn_fail(err, ZENITH_LIMIT, "'%s' is too large for this machine's memory",
@@ -273,9 +273,8 @@ static zenith_status weigh_nodes(recomputation *r, double share, zn_error *err)
         }
         r->work[id] = zn_node_flops(node) + TOUCH * (double)elements;
         total += r->work[id];
-        if (node->kind == ZN_NODE_STATE) r->stays[id] = true;
-        if (node->update) r->stays[node->update->id] = true;
     }
+    for (size_t i = 0; i < r->src->pushes_count; i++) r->stays[r->src->pushes[i].node->id] = true;
     r->work_allowed = total * (1 + share);
     return ZENITH_OK;
 }
@@ -305,15 +304,13 @@ static zenith_status write_graph(const recomputation *r, const timeline *t, zn_g
     if (!made || !first) return zn_fail_memory(dst->err, (size_t)t->count * sizeof *made);
     for (int v = 0; v < t->count && dst->status == ZENITH_OK; v++) {
         const zn_node *node = t->values[v].node;
-        zn_node *inputs[ZN_PATTERN_MAX];
+        zn_node *inputs[ZN_MAX_INPUTS];
         for (int i = 0; i < node->inputs_count; i++) inputs[i] = made[t->values[v].inputs[i]];
         made[v] = zn_graph_copy(dst, node, inputs);
         if (!first[node->id]) first[node->id] = made[v];
     }
-    for (size_t id = 0; id < src->count; id++) {
-        const zn_node *update = src->nodes[id]->update;
-        if (update) zn_graph_state_update(dst, first[id], first[update->id]);
-    }
+    for (size_t i = 0; i < src->pushes_count; i++)
+        zn_graph_push(dst, src->pushes[i].state, first[src->pushes[i].node->id]);
     for (size_t i = 0; i < src->outputs_count; i++)
         zn_graph_output(dst, first[src->outputs[i]->id]);
     return zn_graph_finish(dst);

@@ -11,6 +11,7 @@ typedef struct runner {
     const zn_plan *plan;
     const zn_run *run;
     uint8_t *arena;
+    const zn_frame_place *places; // of the frames of states
     zn_team *team;
     bool last_pass;
     double done;     // flops
@@ -31,6 +32,9 @@ static int64_t place_of(const zn_buffer *buffer, int64_t round, int64_t row)
 
 static uint8_t *row_at(const runner *r, const zn_buffer *buffer, int64_t round, int64_t row)
 {
+    if (buffer->frame) {
+        return r->places[buffer->frame - 1].first + row * (int64_t)buffer->row_bytes;
+    }
     size_t place = (size_t)place_of(buffer, round, row);
     return r->arena + buffer->offset + place * buffer->row_bytes;
 }
@@ -60,6 +64,10 @@ static void begin_value(const runner *r, const zn_work *work, const zn_buffer *b
     } else if (buffer->window) {
         int64_t newest = -buffer->skew;
         zero_rows(r, buffer, 0, newest - buffer->keep, newest);
+    } else if (buffer->frame) { // all of the padding: other plans may read more of it
+        const zn_frame_place *place = &r->places[buffer->frame - 1];
+        zero_rows(r, buffer, 0, -place->above, 0);
+        zero_rows(r, buffer, 0, work->height, work->height + place->below);
     } else {
         zero_rows(r, buffer, 0, buffer->first_row, 0);
         zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
@@ -87,20 +95,16 @@ static zenith_status stopped(runner *r, zn_error *err)
     return zn_fail(err, ZENITH_CANCELLED, "stopped by the progress callback");
 }
 
-// Rows of a leaf: from the caller, from a state, or a scalar.
+// Rows of a leaf: from the caller, or a scalar. Those of a state are there.
 static zenith_status fetch(runner *r, const zn_work *work, int64_t row, int64_t rows, uint8_t *dst,
                            zn_error *err)
 {
-    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
     if (work->node->kind == ZN_NODE_INPUT) {
         return r->run->read(r->run->cookie, work->leaf_index, row, rows, dst, err);
     }
     if (work->node->kind == ZN_NODE_SCALAR) {
         memcpy(dst, &r->run->scalars[work->leaf_index], sizeof(float));
-        return ZENITH_OK;
     }
-    const uint8_t *state = r->run->states[work->leaf_index];
-    memcpy(dst, state + (size_t)row * buffer->row_bytes, (size_t)rows * buffer->row_bytes);
     return ZENITH_OK;
 }
 
@@ -131,14 +135,15 @@ static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t
                           zn_error *err)
 {
     const zn_plan *plan = r->plan;
-    const void *inputs[ZN_WORK_INPUTS] = {0};
+    const void *inputs[ZN_MAX_INPUTS] = {0};
     zn_call made = {.inputs = inputs,
                     .output = row_at(r, &plan->buffers[work->buffer], round, row),
                     .row = row,
                     .rows = rows,
                     .wrap = INT64_MAX,
                     .scratch = r->arena + plan->scratch_offset,
-                    .team = r->team};
+                    .team = r->team,
+                    .cancel = r->run->cancel};
     for (int i = 0; i < work->node->inputs_count; i++) {
         const zn_node *node = work->node->inputs[i];
         if (work->inputs[i] < 0) {
@@ -155,7 +160,9 @@ static zenith_status call(runner *r, const zn_work *work, int64_t round, int64_t
         }
     }
     r->done += work->flops_per_row * (double)rows;
-    return work->lowering->run(work->lowering, &made, err);
+    ZN_TRY(work->lowering->run(work->lowering, &made, err));
+    // A lowering that saw the flag has returned early, with part of its result.
+    return zn_call_stopped(&made) ? zn_fail(err, ZENITH_CANCELLED, "cancelled") : ZENITH_OK;
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -216,7 +223,8 @@ static zenith_status compute(runner *r, const zn_work *work, int64_t round, int6
     zero_outside(r, work, round, begin, end);
     if (inside >= outside) return ZENITH_OK;
     if (r->run->observe && work->lowering) observe(r, work, round, inside, outside);
-    if (work->output_index < 0 || !r->last_pass) return ZENITH_OK;
+    // What is held whole is made once; a window is complete in the last pass alone.
+    if (work->output_index < 0 || (buffer->window && !r->last_pass)) return ZENITH_OK;
     return r->run->write(r->run->cookie, work->output_index, inside, outside - inside,
                          row_at(r, buffer, round, inside), err); // an output is no ring
 }
@@ -276,29 +284,15 @@ static zenith_status run_round(runner *r, const zn_pass *pass, int64_t round, zn
     return ZENITH_OK;
 }
 
-static void save_states(const runner *r)
-{
-    const zn_graph *graph = r->plan->graph;
-    int number = 0;
-    for (size_t id = 0; id < graph->count; id++) {
-        const zn_node *state = graph->nodes[id];
-        if (state->kind != ZN_NODE_STATE) continue;
-        void *kept = r->run->states[number++];
-        if (!state->update) continue;
-        const zn_buffer *buffer = &r->plan->buffers[r->plan->current[state->update->id]];
-        int64_t rows = zn_node_is_map(state) ? state->desc.shape.dim[1] : 1;
-        memcpy(kept, row_at(r, buffer, 0, 0), (size_t)rows * buffer->row_bytes);
-    }
-}
-
 zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const zn_run *run,
                           zn_error *err)
 {
-    runner r = {.plan = plan, .run = run, .arena = arena, .team = team};
+    zn_frame_place *places = (zn_frame_place *)(void *)((uint8_t *)arena + plan->places_offset);
+    runner r = {.plan = plan, .run = run, .arena = arena, .places = places, .team = team};
+    if (plan->frames_count) ZN_TRY(zn_states_place(run->states, plan, places, err));
     for (size_t p = 0; p < plan->passes_count; p++) {
         const zn_pass *pass = &plan->passes[p];
-        // What a barrier makes is made once; all else is complete in the last pass alone.
-        r.last_pass = !pass->rolling || p + 1 == plan->passes_count;
+        r.last_pass = p + 1 == plan->passes_count;
         if (!pass->rolling) {
             ZN_TRY(run_sequential(&r, pass, err));
             continue;
@@ -307,7 +301,7 @@ zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const
             ZN_TRY(run_round(&r, pass, round, err));
         }
     }
-    save_states(&r);
+    if (plan->frames_count) zn_states_advance(run->states, plan);
     if (run->progress) run->progress(run->cookie, 1);
     return ZENITH_OK;
 }

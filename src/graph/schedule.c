@@ -84,8 +84,10 @@ static zenith_status add_buffer(zn_plan *plan, const zn_buffer *made, int *index
                             plan->buffers_count + 1, sizeof *plan->buffers, err));
     zn_buffer *buffer = &plan->buffers[plan->buffers_count];
     *buffer = *made;
+    buffer->frame = plan->frame_of[made->node->id];
     ZN_TRY(measure_buffer(buffer, err));
     *index = (int)plan->buffers_count++;
+    if (buffer->frame) plan->frames[buffer->frame - 1].buffer = *index;
     return ZENITH_OK;
 }
 
@@ -115,10 +117,16 @@ static zn_work begin_work(const zn_plan *plan, const zn_node *node)
     return work;
 }
 
+// An operator that looks at the cancel flag itself may take its time.
+static bool stops_itself(const zn_node *node)
+{
+    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_STOPS);
+}
+
 // Rows per call so that a call stays short: at most `limit`, at least 1.
 static int64_t short_call(const zn_plan *plan, const zn_work *work, int64_t limit)
 {
-    if (work->flops_per_row <= 0) return limit;
+    if (work->flops_per_row <= 0 || stops_itself(work->node)) return limit;
     double rows = call_seconds * assumed_speed(plan, work->node) / work->flops_per_row;
     if (rows >= (double)limit) return limit;
     return rows < 1 ? 1 : (int64_t)rows;
@@ -138,7 +146,7 @@ static void count_work(zn_plan *plan, const zn_work *work)
 // Links a work to the buffers of its inputs, which live at least until `tick`.
 static void link_inputs(zn_plan *plan, zn_work *work, int tick)
 {
-    for (int i = 0; i < ZN_WORK_INPUTS; i++) work->inputs[i] = -1;
+    for (int i = 0; i < ZN_MAX_INPUTS; i++) work->inputs[i] = -1;
     for (int i = 0; i < work->node->inputs_count; i++) {
         const zn_node *input = work->node->inputs[i];
         if (!in_memory(input)) continue;
@@ -160,6 +168,7 @@ static void widen(zn_buffer *buffer, zn_rows need)
 static bool runs_in_place(const zn_plan *plan, const zn_node *node)
 {
     if (!is_barrier(node) || !node->op->in_place || plan->options.keep_everything) return false;
+    if (plan->frame_of[node->id]) return false; // it has a place of its own
     const zn_node *x = node->inputs[0];
     return (x->kind == ZN_NODE_OP || x->kind == ZN_NODE_INPUT) && x->desc.type == node->desc.type &&
            zn_shape_equal(&x->desc.shape, &node->desc.shape) && plan->uses[x->id] == 1 &&
@@ -198,7 +207,7 @@ static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t p
 static int64_t padded_rows(const zn_plan *plan, const zn_node *node, int64_t *call_rows)
 {
     zn_work work = begin_work(plan, node);
-    if (node->kind == ZN_NODE_INPUT || !zn_node_is_map(node) || is_barrier(node)) {
+    if (node->kind != ZN_NODE_OP || !zn_node_is_map(node) || is_barrier(node)) {
         *call_rows = work.height;
         return work.height;
     }
@@ -209,21 +218,32 @@ static int64_t padded_rows(const zn_plan *plan, const zn_node *node, int64_t *ca
     return *call_rows * calls;
 }
 
+static bool takes(const zn_node *reader, const zn_node *node)
+{
+    for (int i = 0; i < reader->inputs_count; i++) {
+        if (reader->inputs[i] == node) return true;
+    }
+    return false;
+}
+
 // One tick per node: a value dies at its last reader's tick.
 static zenith_status sequential_work(zn_plan *plan, const zn_node *node, zn_error *err)
 {
     zn_work work = begin_work(plan, node);
-    int tick = plan->ticks++;
+    const int tick = plan->ticks;
     int64_t padded = padded_rows(plan, node, &work.call_rows);
     work.chunk = work.call_rows;
     zn_buffer made = {.node = node, .rows = padded, .born = tick, .dies = tick};
     for (size_t id = (size_t)node->id + 1; id < plan->graph->count; id++) {
         int64_t calls;
         const zn_node *reader = plan->graph->nodes[id];
-        if (reader->kind != ZN_NODE_OP) continue;
+        if (!takes(reader, node)) continue;
         widen_for_reader(&made, reader, padded_rows(plan, reader, &calls));
     }
     ZN_TRY(give_buffer(plan, &work, &made, err));
+    // A frame of an earlier run is there; it is work to show it to the world only.
+    if (node->kind == ZN_NODE_STATE && work.output_index < 0) return ZENITH_OK;
+    plan->ticks++;
     link_inputs(plan, &work, tick);
     count_work(plan, &work);
     return add_work(plan, &work, err);
@@ -231,16 +251,8 @@ static zenith_status sequential_work(zn_plan *plan, const zn_node *node, zn_erro
 
 static void keep_alive(zn_plan *plan)
 {
-    const zn_graph *graph = plan->graph;
-    for (size_t id = 0; id < graph->count; id++) {
-        const zn_node *node = graph->nodes[id];
-        bool state = node->kind == ZN_NODE_STATE;
-        const zn_node *last = state && node->update ? node->update : node;
-        bool kept = plan->options.keep_everything || state;
-        if (kept && plan->current[id] >= 0) plan->buffers[plan->current[id]].dies = plan->ticks;
-        if (state && plan->current[last->id] >= 0) {
-            plan->buffers[plan->current[last->id]].dies = plan->ticks;
-        }
+    for (size_t id = 0; plan->options.keep_everything && id < plan->graph->count; id++) {
+        if (plan->current[id] >= 0) plan->buffers[plan->current[id]].dies = plan->ticks;
     }
 }
 
@@ -355,8 +367,9 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
     } else {
         work.chunk = work.call_rows = 1;
     }
-    ZN_TRY(add_buffer(plan, &made, &work.buffer, err));
-    plan->current[node->id] = work.buffer;
+    int *buffer = &plan->current[node->id]; // that of a state is there
+    if (*buffer < 0) ZN_TRY(add_buffer(plan, &made, buffer, err));
+    work.buffer = *buffer;
     link_inputs(plan, &work, plan->ticks);
     count_work(plan, &work);
     zn_pass *pass = &plan->passes[plan->passes_count - 1];
@@ -374,9 +387,10 @@ static void align_calls(zn_plan *plan, int first)
     enum { CACHED = 64 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
         int64_t chunk = plan->works[i].chunk, rows = chunk;
+        if (stops_itself(plan->works[i].node)) continue; // its weights are read once a call
         for (size_t j = (size_t)first; j < plan->works_count; j++) {
             const zn_work *other = &plan->works[j];
-            if (other->chunk != chunk || !other->node->op) continue;
+            if (other->chunk != chunk || !other->node->op || stops_itself(other->node)) continue;
             size_t row_bytes = plan->buffers[other->buffer].row_bytes;
             int64_t cached = (int64_t)((size_t)CACHED / row_bytes);
             cached = (cached < PAIR ? PAIR : cached) * plan->options.threads;
@@ -485,27 +499,54 @@ static zenith_status barrier_pass(rolling *r, const zn_node *node, zn_error *err
 }
 
 // The latest value before `node` through which everything flows: no edge leads past it.
-static const zn_node *cut_point(const zn_graph *graph, const zn_node *node)
+static const zn_node *cut_point(const zn_plan *plan, const zn_node *node)
 {
+    const zn_graph *graph = plan->graph;
     int earliest = node->id; // the earliest value that some node at or after this place reads
     const zn_node *cut = NULL;
     for (int id = (int)graph->count - 1; id > 0; id--) {
         const zn_node *reader = graph->nodes[id];
-        if (id < node->id && earliest >= id && zn_node_is_map(reader)) {
+        if (id < node->id && earliest >= id && zn_node_is_map(reader) &&
+            reader->kind != ZN_NODE_STATE) {
             cut = reader;
             break;
         }
         for (int i = 0; i < reader->inputs_count; i++) {
             const zn_node *input = reader->inputs[i];
-            if (zn_node_is_map(input) && input->id < earliest) earliest = input->id;
+            if (!zn_node_is_map(input) || plan->frame_of[input->id]) continue; // frames are held
+            if (input->id < earliest) earliest = input->id;
         }
     }
     return cut;
 }
 
+// Frames are made by the first pass that can: what they are made from is at hand there, and they are
+// held whole for all passes after it.
+static void need_pushes(rolling *r, int before)
+{
+    const zn_graph *graph = r->plan->graph;
+    for (size_t i = 0; i < graph->pushes_count; i++) {
+        if (graph->pushes[i].node->id < before) need(r, graph->pushes[i].node);
+    }
+}
+
+// Frames of earlier runs are there from the start; those to come are held whole.
+static zenith_status hold_frames(rolling *r, zn_error *err)
+{
+    zn_plan *plan = r->plan;
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        const zn_node *node = plan->frames[i].node;
+        r->stored[node->id] = true;
+        if (node->kind != ZN_NODE_STATE) continue;
+        zn_buffer made = whole_buffer(r, node);
+        ZN_TRY(add_buffer(plan, &made, &plan->current[node->id], err));
+    }
+    return ZENITH_OK;
+}
+
 static zenith_status before_barrier(rolling *r, const zn_node *barrier, zn_error *err)
 {
-    const zn_node *cut = r->plan->store ? cut_point(r->plan->graph, barrier) : NULL;
+    const zn_node *cut = r->plan->store ? cut_point(r->plan, barrier) : NULL;
     if (cut) {
         r->stored[cut->id] = true;
         need(r, cut);
@@ -514,6 +555,7 @@ static zenith_status before_barrier(rolling *r, const zn_node *barrier, zn_error
         r->stored[barrier->inputs[i]->id] = true;
         need(r, barrier->inputs[i]);
     }
+    need_pushes(r, barrier->id);
     ZN_TRY(rolling_pass(r, err));
     return barrier_pass(r, barrier, err);
 }
@@ -521,20 +563,54 @@ static zenith_status before_barrier(rolling *r, const zn_node *barrier, zn_error
 static zenith_status schedule_rolling(rolling *r, zn_error *err)
 {
     const zn_graph *graph = r->plan->graph;
+    ZN_TRY(hold_frames(r, err));
     for (size_t id = 0; id < graph->count; id++) {
         if (is_barrier(graph->nodes[id])) ZN_TRY(before_barrier(r, graph->nodes[id], err));
     }
-    for (size_t i = 0; i < graph->outputs_count; i++) need(r, graph->outputs[i]);
-    for (size_t id = 0; id < graph->count; id++) {
-        if (graph->nodes[id]->kind != ZN_NODE_STATE) continue;
-        need(r, graph->nodes[id]);
-        if (graph->nodes[id]->update) {
-            r->stored[graph->nodes[id]->update->id] = true;
-            need(r, graph->nodes[id]->update);
-        }
+    for (size_t i = 0; i < graph->outputs_count; i++) {
+        need(r, graph->outputs[i]);
+        if (graph->outputs[i]->kind == ZN_NODE_STATE) r->needed[graph->outputs[i]->id] = true;
     }
+    need_pushes(r, (int)graph->count);
     ZN_TRY(rolling_pass(r, err));
     keep_alive(r->plan);
+    return ZENITH_OK;
+}
+
+// --- states -------------------------------------------------------------------------------------
+
+static zenith_status add_frame(zn_plan *plan, const char *state, const zn_node *node, int age,
+                               zn_error *err)
+{
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        const zn_frame *other = &plan->frames[i];
+        if (strcmp(other->state, state) != 0) continue;
+        if (age <= 0 && other->age <= 0) age--; // pushed after that one
+        if (zn_same_frames(&other->node->desc, &node->desc)) continue;
+        return zn_fail(err, ZENITH_INTERNAL, "state '%s' has frames of several shapes or types",
+                       state);
+    }
+    plan->frames[plan->frames_count++] = (zn_frame){.state = state, .node = node, .age = age};
+    plan->frame_of[node->id] = (int)plan->frames_count;
+    return ZENITH_OK;
+}
+
+static zenith_status list_frames(zn_plan *plan, zn_error *err)
+{
+    const zn_graph *graph = plan->graph;
+    size_t count = graph->pushes_count;
+    for (size_t id = 0; id < graph->count; id++) count += graph->nodes[id]->kind == ZN_NODE_STATE;
+    plan->frame_of = zn_arena_alloc(&plan->arena, (graph->count + 1) * sizeof *plan->frame_of);
+    plan->frames = zn_arena_alloc(&plan->arena, (count + 1) * sizeof *plan->frames);
+    if (!plan->frame_of || !plan->frames) return zn_fail_memory(err, count * sizeof(zn_frame));
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        if (node->kind != ZN_NODE_STATE) continue;
+        ZN_TRY(add_frame(plan, node->name, node, node->age, err));
+    }
+    for (size_t i = 0; i < graph->pushes_count; i++) {
+        ZN_TRY(add_frame(plan, graph->pushes[i].state, graph->pushes[i].node, 0, err));
+    }
     return ZENITH_OK;
 }
 
@@ -545,6 +621,7 @@ zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
     plan->uses = zn_graph_count_uses(plan->graph, &plan->arena);
     if (!plan->current || !plan->uses) return zn_fail_memory(err, n * sizeof *plan->current);
     for (size_t id = 0; id < n; id++) plan->current[id] = -1;
+    ZN_TRY(list_frames(plan, err));
     if (plan->options.mode == ZN_PLAN_PLANES) return schedule_planes(plan, err);
     rolling r = {.plan = plan,
                  .needed = zn_arena_alloc(&plan->arena, n * sizeof *r.needed),

@@ -7,9 +7,12 @@
 // that a chain of 8-bit convolutions never leaves 8 bits. Weights are rounded by the lowering.
 #include "src/graph/passes.h"
 
+#include <string.h>
+
 typedef struct typing {
     const zn_graph *src;
     const zn_type_policy *policy;
+    zn_type *states; // by id of src, of states: the type that they are taken to have
     zn_graph *dst;
     zn_node **stored;     // by id of src: the copy, in its stored type
     zn_node **as_float;   // by id: the copy in the policy's type, once someone asked
@@ -49,6 +52,8 @@ static void settle_wishes(typing *t)
     const zn_graph *src = t->src;
     for (size_t id = 0; id < src->count; id++) t->wants_integer[id] = true;
     for (size_t i = 0; i < src->outputs_count; i++) t->wants_integer[src->outputs[i]->id] = false;
+    for (size_t i = 0; i < src->pushes_count; i++)
+        t->wants_integer[src->pushes[i].node->id] = false;
     for (size_t id = src->count; id-- > 0;) {
         const zn_node *node = src->nodes[id];
         bool integer = quantised(t, node);
@@ -58,7 +63,6 @@ static void settle_wishes(typing *t)
         for (int i = 0; i < node->inputs_count && !integer; i++) {
             t->wants_integer[node->inputs[i]->id] = false;
         }
-        if (node->update) t->wants_integer[node->update->id] = false;
     }
 }
 
@@ -131,30 +135,42 @@ static void choose_result(const typing *t, const zn_node *node, zn_desc *desc)
     }
 }
 
+// A copy in another place: copied in the type in which it will be multiplied, if it is.
+static zn_node *copied(typing *t, const zn_node *node, const zn_node *input)
+{
+    const zn_precision precision = precision_of(t, node);
+    const bool as_stored = t->wants_integer[node->id] || t->keeps[node->id] ||
+                           precision == ZN_PRECISION_STORED;
+    return as_stored ? t->stored[input->id] : floating(t, input, precision);
+}
+
+// Input `i` of a node in the type in which its operator takes it.
+static zn_node *wanted(typing *t, const zn_node *node, int i)
+{
+    const zn_node *input = node->inputs[i];
+    zn_node *stored = t->stored[input->id];
+    switch (zn_node_wants(node, i)) {
+    case ZN_WANT_STORED:
+        return stored;
+    case ZN_WANT_FLOAT:
+        return is_integer(stored) ? floating(t, input, ZN_PRECISION_PLAIN) : stored;
+    case ZN_WANT_PRODUCT:
+        return floating(t, input, precision_of(t, input));
+    case ZN_WANT_MATMUL:
+        return quantised(t, node) ? integer(t, input) : floating(t, input, precision_of(t, input));
+    case ZN_WANT_COPY:
+        return copied(t, node, input);
+    }
+    return NULL;
+}
+
 static zn_node *copy_typed(typing *t, const zn_node *node)
 {
     zn_node made = *node;
     choose_result(t, node, &made.desc);
-    zn_node *inputs[ZN_PATTERN_MAX];
+    zn_node *inputs[ZN_MAX_INPUTS];
     for (int i = 0; i < node->inputs_count; i++) {
-        const zn_node *input = node->inputs[i];
-        zn_node *stored = t->stored[input->id];
-        if ((node->op->traits & ZN_OP_PRODUCT) && i < 2) {
-            inputs[i] = floating(t, input, precision_of(t, input));
-        } else if (!zn_node_is_map(input) || (node->op->traits & ZN_OP_FIXED) || i > 0) {
-            inputs[i] = stored; // a residual is added as it is stored, whatever the result's type
-        } else if (node->op->traits & ZN_OP_FOLLOWS) {
-            // A copy in another place: copied in the type in which it will be multiplied, if it is.
-            const zn_precision precise = precision_of(t, node);
-            bool as_stored = t->wants_integer[node->id] || t->keeps[node->id] ||
-                             precise == ZN_PRECISION_STORED;
-            inputs[i] = as_stored ? stored : floating(t, input, precise);
-        } else if (!(node->op->traits & ZN_OP_MATMUL)) {
-            inputs[i] = is_integer(stored) ? floating(t, input, ZN_PRECISION_PLAIN) : stored;
-        } else {
-            inputs[i] = quantised(t, node) ? integer(t, input)
-                                           : floating(t, input, precision_of(t, input));
-        }
+        inputs[i] = wanted(t, node, i);
         if (!inputs[i]) return NULL;
     }
     if (node->op->traits & ZN_OP_FOLLOWS) {
@@ -169,12 +185,14 @@ static zenith_status copy_graph(typing *t)
     // After a failure there is a node missing that the next ones would look at.
     for (size_t id = 0; id < t->src->count && t->dst->status == ZENITH_OK; id++) {
         const zn_node *node = t->src->nodes[id];
+        zn_node leaf = *node;
+        if (node->kind == ZN_NODE_STATE) leaf.desc.type = t->states[id];
         t->stored[id] = node->kind == ZN_NODE_OP ? copy_typed(t, node)
-                                                 : zn_graph_copy(t->dst, node, NULL);
+                                                 : zn_graph_copy(t->dst, &leaf, NULL);
     }
-    for (size_t id = 0; id < t->src->count; id++) {
-        const zn_node *update = t->src->nodes[id]->update;
-        if (update) zn_graph_state_update(t->dst, t->stored[id], t->stored[update->id]);
+    for (size_t i = 0; i < t->src->pushes_count; i++) {
+        const zn_push *push = &t->src->pushes[i];
+        zn_graph_push(t->dst, push->state, t->stored[push->node->id]);
     }
     for (size_t i = 0; i < t->src->outputs_count; i++) {
         zn_graph_output(t->dst, t->stored[t->src->outputs[i]->id]);
@@ -182,13 +200,14 @@ static zenith_status copy_graph(typing *t)
     return zn_graph_finish(t->dst);
 }
 
-zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
-                            zn_error *err)
+static zenith_status type_once(const zn_graph *src, const zn_type_policy *policy, zn_type *states,
+                               zn_graph *dst, zn_error *err)
 {
     zn_graph_begin(dst, err);
     size_t n = src->count;
     typing t = {.src = src,
                 .policy = policy,
+                .states = states,
                 .dst = dst,
                 .stored = zn_arena_alloc(&dst->arena, n * sizeof *t.stored),
                 .as_float = zn_arena_alloc(&dst->arena, n * sizeof *t.as_float),
@@ -196,17 +215,52 @@ zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, z
                 .as_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.as_integer),
                 .wants_integer = zn_arena_alloc(&dst->arena, n * sizeof *t.wants_integer),
                 .keeps = zn_arena_alloc(&dst->arena, n * sizeof *t.keeps)};
-    zenith_status status = ZENITH_OK;
-    if (!t.stored || !t.as_float || !t.as_precise || !t.as_integer || !t.wants_integer ||
-        !t.keeps) {
-        status = zn_fail_memory(err, n * sizeof *t.stored);
-        goto fail;
-    }
+    if (!t.stored || !t.as_float || !t.as_precise || !t.as_integer || !t.wants_integer || !t.keeps)
+        return zn_fail_memory(err, n * sizeof *t.stored);
     settle_wishes(&t);
     settle_outputs(&t);
-    ZN_GO(copy_graph(&t));
-    return ZENITH_OK;
+    return copy_graph(&t);
+}
+
+// States have the type of what is pushed to them. False: one was taken to have another.
+static bool settle_states(const zn_graph *src, const zn_graph *dst, zn_type *states)
+{
+    bool settled = true;
+    for (size_t id = 0; id < src->count; id++) {
+        const zn_node *state = src->nodes[id];
+        if (state->kind != ZN_NODE_STATE) continue;
+        for (size_t i = 0; i < dst->pushes_count; i++) {
+            const zn_type type = dst->pushes[i].node->desc.type;
+            if (strcmp(dst->pushes[i].state, state->name) != 0 || type == states[id]) continue;
+            states[id] = type;
+            settled = false;
+        }
+    }
+    return settled;
+}
+
+// What is pushed may be made from states, so its type is known when theirs is: a state is taken to have
+// the type it had in src, and where that was wrong, the next try knows better. Two tries do for all
+// but copies of copies of states.
+zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
+                            zn_error *err)
+{
+    enum { TRIES = 8 };
+    *dst = (zn_graph){0};
+    zenith_status status = ZENITH_OK;
+    zn_arena kept = {0};
+    zn_type *states = zn_arena_alloc(&kept, (src->count + 1) * sizeof *states);
+    if (!states) status = zn_fail_memory(err, src->count * sizeof *states);
+    for (size_t id = 0; states && id < src->count; id++) states[id] = src->nodes[id]->desc.type;
+    for (int i = 0; states && i < TRIES; i++) {
+        zn_graph_free(dst);
+        ZN_GO(type_once(src, policy, states, dst, err));
+        if (settle_states(src, dst, states)) goto done;
+    }
+    if (states) status = zn_fail(err, ZENITH_INTERNAL, "the types of the states do not settle");
 fail:
     zn_graph_free(dst);
+done:
+    zn_arena_free(&kept);
     return status;
 }

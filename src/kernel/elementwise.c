@@ -40,19 +40,3 @@ void zn_relu_gradient_f32(const float *dy, const float *y, float *dst, size_t n)
     }
     for (; i < n; i++) dst[i] = y[i] > 0 ? dy[i] : 0.0f;
 }
-
-void zn_group_norm_rows(const float *src, int64_t pixels, int64_t channels, const float *scale,
-                        const float *shift, bool relu, float *dst)
-{
-    for (int64_t p = 0; p < pixels; p++, src += channels, dst += channels) {
-        int64_t c = 0;
-        for (; c + 4 <= channels; c += 4) {
-            const four value = four_load(src + c) * four_load(scale + c) + four_load(shift + c);
-            four_store(dst + c, relu ? four_relu(value) : value);
-        }
-        for (; c < channels; c++) {
-            const float value = src[c] * scale[c] + shift[c];
-            dst[c] = relu ? relu1(value) : value;
-        }
-    }
-}

@@ -18,10 +18,4 @@ void zn_relu_f32(const float *src, float *dst, size_t n);
 // dst = dy where y > 0, else 0.
 void zn_relu_gradient_f32(const float *dy, const float *y, float *dst, size_t n);
 
-// dst = src * scale[c] + shift[c] for each pixel of [pixels, channels], product and sum rounded;
-// with ReLU on top if asked. A group norm is this with scale = gamma * rstd and
-// shift = beta - mean * scale.
-void zn_group_norm_rows(const float *src, int64_t pixels, int64_t channels, const float *scale,
-                        const float *shift, bool relu, float *dst);
-
 #endif

@@ -29,6 +29,54 @@ static inline vec vec_add(vec a, vec b)
     return a + b;
 }
 
+static inline vec vec_sub(vec a, vec b)
+{
+    return a - b;
+}
+
+static inline vec vec_mul(vec a, vec b)
+{
+    return a * b;
+}
+
+static inline vec vec_div(vec a, vec b)
+{
+    return a / b;
+}
+
+static inline vec vec_choose(four_mask mask, vec a, vec b) // a where the mask is set
+{
+    return (vec)((mask & (four_mask)a) | (~mask & (four_mask)b));
+}
+
+static inline vec vec_max(vec a, vec b)
+{
+    return vec_choose(a > b, a, b);
+}
+
+static inline vec vec_min(vec a, vec b)
+{
+    return vec_choose(a < b, a, b);
+}
+
+static inline vec vec_times_power2(vec a, vec n)
+{
+    // A NaN has no integer, and need have none: it stays what a is.
+    const four_mask whole = __builtin_convertvector(vec_choose(n == n, n, (vec){0}), four_mask);
+    const four_mask half = whole >> 1, rest = whole - half;
+    return a * (vec)((half + 127) << 23) * (vec)((rest + 127) << 23);
+}
+
+static inline vec vec_power2_parts(vec t, vec *fraction)
+{
+    t = vec_min(vec_set1(150.0f), vec_max(vec_set1(-150.0f), t));
+    const four_mask towards_0 = __builtin_convertvector(vec_choose(t == t, t, (vec){0}), four_mask);
+    const vec near = __builtin_convertvector(towards_0, vec);
+    const vec n = near - vec_choose(near > t, vec_set1(1.0f), (vec){0});
+    *fraction = t - n;
+    return n;
+}
+
 static inline vec vec_fmadd(vec a, vec b, vec c)
 {
     return a * b + c;
@@ -55,6 +103,22 @@ static inline vec vec_load_bf16(const void *src)
     memcpy(bits, src, sizeof bits);
     return (vec){zn_bf16_to_f32(bits[0]), zn_bf16_to_f32(bits[1]), zn_bf16_to_f32(bits[2]),
                  zn_bf16_to_f32(bits[3])};
+}
+
+static inline vec vec_load_first_bf16(const void *src)
+{
+    uint16_t bits[2 * LANES];
+    memcpy(bits, src, sizeof bits);
+    return (vec){zn_bf16_to_f32(bits[0]), zn_bf16_to_f32(bits[2]), zn_bf16_to_f32(bits[4]),
+                 zn_bf16_to_f32(bits[6])};
+}
+
+static inline vec vec_load_second_bf16(const void *src)
+{
+    uint16_t bits[2 * LANES];
+    memcpy(bits, src, sizeof bits);
+    return (vec){zn_bf16_to_f32(bits[1]), zn_bf16_to_f32(bits[3]), zn_bf16_to_f32(bits[5]),
+                 zn_bf16_to_f32(bits[7])};
 }
 
 static inline void vec_store_f32(void *dst, vec value)

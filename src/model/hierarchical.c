@@ -20,11 +20,12 @@
 //
 // The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of any size.
 //
-// Layouts of the first three: "4 of 8 frequencies" keeps the lowest 4 x 4 of each tile, in all blocks;
-// without one, all 8 x 8. Gates have the shape of all of them either way. Those with scores can have
-// "8 of 8 frequencies, still below 50/1000": cells of a map that change by less than 0.05 are left out.
+// Layouts of the first three: "f4" keeps the lowest 4 x 4 frequencies of each tile, in all blocks; without
+// one, all 8 x 8. Gates have the shape of all of them either way. Those with scores can have "f8s50": cells
+// of a map that change by less than 50 thousandths are left out.
 #include "src/base/text.h"
-#include "src/model/family.h"
+#include "src/model/autoencoder.h"
+#include "src/model/pruning.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
@@ -50,34 +51,45 @@ static const numbers each[] = {
     [CONV_LINEAR] = {.linear = true},
 };
 
+// Latents of no one else's.
+static const zn_autoencoder_facts narrow = {LATENT, FACTOR, .scale = 1};
+static const zn_autoencoder_facts rich = {WIDE, FACTOR, .scale = 1};
+
 static const zn_variant variants[] = {
     {"zenith_hierarchical", "ZenithHierarchicalAE: spectral tiles and depthwise convolutions",
-     LATENT, FACTOR, false, 1, 0, false, &each[HIERARCHICAL]},
-    {"zenith_prune", "ZenithHierarchicalAE with parts of blocks that can be left out", LATENT,
-     FACTOR, false, 1, 0, false, &each[PRUNE]},
-    {"zenith_soft", "zenith_prune with soft thresholds between the transforms", LATENT, FACTOR,
-     false, 1, 0, false, &each[SOFT]},
-    {"conv_baseline", "ConvBaselineAE: ZenithHierarchicalAE's widths with 3x3 convolutions", LATENT,
-     FACTOR, false, 1, 0, false, &each[CONV]},
-    {"zenith_wide", "zenith_prune with a latent of 128 channels, for restoration", WIDE, FACTOR,
-     false, 1, 0, false, &each[ZENITH_WIDE]},
-    {"conv_wide", "conv_baseline with a latent of 128 channels, for restoration", WIDE, FACTOR,
-     false, 1, 0, false, &each[CONV_WIDE]},
-    {"conv_linear", "zenith_wide with 3x3 convolutions in its blocks, for restoration", WIDE,
-     FACTOR, false, 1, 0, false, &each[CONV_LINEAR]},
+     ZN_INT8_NONE, &narrow, &each[HIERARCHICAL]},
+    {"zenith_prune", "ZenithHierarchicalAE with parts of blocks that can be left out", ZN_INT8_NONE,
+     &narrow, &each[PRUNE]},
+    {"zenith_soft", "zenith_prune with soft thresholds between the transforms", ZN_INT8_NONE,
+     &narrow, &each[SOFT]},
+    {"conv_baseline", "ConvBaselineAE: ZenithHierarchicalAE's widths with 3x3 convolutions",
+     ZN_INT8_NONE, &narrow, &each[CONV]},
+    {"zenith_wide", "zenith_prune with a latent of 128 channels, for restoration", ZN_INT8_NONE,
+     &rich, &each[ZENITH_WIDE]},
+    {"conv_wide", "conv_baseline with a latent of 128 channels, for restoration", ZN_INT8_NONE,
+     &rich, &each[CONV_WIDE]},
+    {"conv_linear", "zenith_wide with 3x3 convolutions in its blocks, for restoration",
+     ZN_INT8_NONE, &rich, &each[CONV_LINEAR]},
 };
+enum { ENCODER, DECODER, PARTS };
+
+// Of one of the parts that are there.
+static const char *prefix_of(unsigned parts)
+{
+    return parts >> ENCODER & 1 ? "encoder." : "decoder.";
+}
 
 static bool has(const zn_weights *weights, unsigned parts, const char *tail)
 {
     char name[ZN_NAME_SIZE];
-    zn_text_format(name, sizeof name, "%s%s", parts & ZN_ENCODER ? "encoder." : "decoder.", tail);
+    zn_text_format(name, sizeof name, "%s%s", prefix_of(parts), tail);
     return zn_weights_find(weights, name) != NULL;
 }
 
 // Whether the latent is that of the wide ones.
 static bool is_wide(const zn_weights *weights, unsigned parts)
 {
-    const bool encoder = parts & ZN_ENCODER;
+    const bool encoder = parts >> ENCODER & 1;
     const zn_file_tensor *latent = zn_weights_find(weights, encoder ? "encoder.latent.weight"
                                                                     : "decoder.latent.weight");
     const zn_shape *shape = &latent->shape;
@@ -88,14 +100,14 @@ static bool is_wide(const zn_weights *weights, unsigned parts)
 static bool is_linear(const zn_weights *weights, unsigned parts)
 {
     const zn_file_tensor *between = zn_weights_find(
-        weights, parts & ZN_ENCODER ? "encoder.down1.weight" : "decoder.up1.weight");
+        weights, parts >> ENCODER & 1 ? "encoder.down1.weight" : "decoder.up1.weight");
     return between && between->shape.rank == 4 && between->shape.dim[2] == 1;
 }
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
-    *parts = (has(weights, ZN_ENCODER, "stem.weight") ? ZN_ENCODER : 0u) |
-             (has(weights, ZN_DECODER, "head.weight") ? ZN_DECODER : 0u);
+    *parts = (has(weights, 1u << ENCODER, "stem.weight") ? 1u << ENCODER : 0u) |
+             (has(weights, 1u << DECODER, "head.weight") ? 1u << DECODER : 0u);
     if (!*parts || !has(weights, *parts, "latent.weight")) return 0;
     const bool wide = is_wide(weights, *parts);
     if (has(weights, *parts, "level1.0.conv.0.weight"))
@@ -107,34 +119,39 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 
 // --- layouts ------------------------------------------------------------------------------------
 
-static const char before_still[] = ", still below ";
-
 static void write_layout(const zn_tile_layout *tiles, char dst[ZN_LAYOUT_SIZE])
 {
-    size_t length = zn_text_format(dst, ZN_LAYOUT_SIZE, "%d of %d frequencies", tiles->frequencies,
-                                   (int)ZN_NN_TILE);
+    size_t length = zn_text_format(dst, ZN_LAYOUT_SIZE, "f%d", tiles->frequencies);
     if (tiles->still > 0)
-        zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%d/%d", before_still, tiles->still,
-                       (int)ZN_STILL_PARTS);
+        zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "s%d", tiles->still);
 }
 
-// Only what write_layout writes; NULL is all frequencies.
+// A number without a sign, at most `most`, after a letter; false where there is none.
+static bool read_number(const char **text, char letter, int most, int *out)
+{
+    const char *at = *text;
+    int number = 0;
+    if (*at++ != letter || *at < '1' || *at > '9') return false;
+    for (; *at >= '0' && *at <= '9' && number <= most; at++) number = 10 * number + (*at - '0');
+    *text = at;
+    *out = number;
+    return number <= most;
+}
+
+// NULL is all frequencies.
 static bool read_layout(const numbers *how, const char *layout, zn_tile_layout *out)
 {
     zn_tile_layout tiles = {.frequencies = ZN_NN_TILE};
-    char text[ZN_LAYOUT_SIZE];
     if (!how->spectral) return !layout;
     if (layout) {
-        tiles.frequencies = layout[0] - '0';
-        const char *at = strstr(layout, before_still);
-        if (at) tiles.still = (int)strtol(at + strlen(before_still), NULL, 10);
-        write_layout(&tiles, text);
-        if (strcmp(layout, text) != 0) return false;
+        if (!read_number(&layout, 'f', ZN_NN_TILE, &tiles.frequencies)) return false;
+        if (*layout && !read_number(&layout, 's', ZN_STILL_PARTS - 1, &tiles.still)) return false;
+        if (*layout) return false;
     }
     *out = tiles;
     const int kept = tiles.frequencies;
     return (kept == 1 || kept == 2 || kept == 4 || kept == ZN_NN_TILE) &&
-           tiles.still < ZN_STILL_PARTS && (tiles.still == 0 || how->pruned);
+           (tiles.still == 0 || how->pruned);
 }
 
 static bool tiles(const zn_variant *variant, const char *layout, const zn_tile_layout *wanted,
@@ -210,46 +227,67 @@ static zn_node *up(const builder *b, const char *name, zn_node *x, int64_t chann
     return zn_pixel_shuffle(graph, zn_scope_name(b->scope, name, ".pixels", full), x, 2);
 }
 
-static zn_node *refuse(zn_graph *graph, const char *layout)
+static void refuse(zn_graph *graph, const char *layout)
 {
     if (graph->status == ZENITH_OK)
         graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
-                                "'%.60s' is no layout of this model: \"4 of 8 frequencies\" is one "
-                                "of those with tiles, or "
-                                "1, 2 or 8 of them, and \"4 of 8 frequencies, still below "
-                                "50/1000\" of those with scores",
+                                "'%.60s' is no layout of this model: \"f4\" is one of those with "
+                                "tiles (4 frequencies along each side; 1, 2, 4 or 8), and "
+                                "\"f4s50\" of those with scores (what changes by less than 0.050 "
+                                "is left out)",
                                 layout);
-    return NULL;
 }
 
-static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
+static bool begin(builder *b, const zn_scope *scope, const zn_variant *variant)
 {
-    builder b = {.scope = scope, .how = variant->numbers};
+    *b = (builder){.scope = scope, .how = variant->numbers};
+    if (read_layout(b->how, scope->layout, &b->tiles)) return true;
+    refuse(scope->graph, scope->layout);
+    return false;
+}
+
+static void encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    builder b;
     char name[ZN_NAME_SIZE];
-    if (!read_layout(b.how, scope->layout, &b.tiles)) return refuse(scope->graph, scope->layout);
-    if (part == ZN_ENCODER) {
-        x = conv(&b, "stem", x, widths[0], 3, 1);
-        for (int i = 0; i < LEVELS; i++) {
-            zn_text_format(name, sizeof name, "down%d", i);
-            if (i > 0) x = down(&b, name, x, widths[i]);
-            x = level(&b, i + 1, x);
-        }
-        return conv(&b, "latent", x, variant->latent_channels, 1, 1);
+    (void)sizes;
+    if (!begin(&b, scope, variant)) return;
+    zn_node *x = conv(&b, "stem", inputs[0], widths[0], 3, 1);
+    for (int i = 0; i < LEVELS; i++) {
+        zn_text_format(name, sizeof name, "down%d", i);
+        if (i > 0) x = down(&b, name, x, widths[i]);
+        x = level(&b, i + 1, x);
     }
-    x = conv(&b, "latent", x, widths[LEVELS - 1], 1, 1);
+    outputs[0] = conv(&b, "latent", x, variant->autoencoder->latent_channels, 1, 1);
+}
+
+static void decoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    builder b;
+    char name[ZN_NAME_SIZE];
+    (void)sizes;
+    if (!begin(&b, scope, variant)) return;
+    zn_node *x = conv(&b, "latent", inputs[0], widths[LEVELS - 1], 1, 1);
     for (int i = LEVELS; i-- > 0;) {
         x = level(&b, i + 1, x);
         zn_text_format(name, sizeof name, "up%d", i);
         if (i > 0) x = up(&b, name, x, widths[i - 1]);
     }
-    return conv(&b, "head", x, 3, 3, 1);
+    outputs[0] = conv(&b, "head", x, 3, 3, 1);
 }
+
+static const zn_part parts[PARTS] = {
+    [ENCODER] = ZN_ENCODER_PART(encoder), [DECODER] = ZN_DECODER_PART(decoder)};
 
 const zn_family zn_family_hierarchical = {
     .name = "hierarchical",
     .variants = variants,
     .variants_count = sizeof variants / sizeof *variants,
+    .parts = parts,
+    .parts_count = PARTS,
     .probe = probe,
-    .build = build,
-    .tiles = tiles,
 };
+
+const zn_pruning zn_pruning_hierarchical = {.family = &zn_family_hierarchical, .tiles = tiles};

@@ -2,21 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model NAME lies in a folder as
-//     NAME_encoder.safetensors, NAME_decoder.safetensors   as published; either may be missing
-//     NAME/encoder.safetensors, NAME/decoder.safetensors   as we ship ours
-//     NAME/                                                in diffusers' layout
-// or the folder is itself in diffusers' layout. One file alone is an encoder or a decoder; which,
-// the families tell from its tensors.
+//     NAME_PART.safetensors                    as published; parts may be missing
+//     NAME/PART.safetensors                    as we ship ours
+//     NAME/                                    in diffusers' layout
+// or the folder is itself one of the last two. In place of each file there may be shards
+// (PART.safetensors.index.json beside them), or a folder NAME/PART/ with either. Which parts there can
+// be, the families say. A folder with a model_index.json is one of several models (pipeline.h), of which the
+// one is taken that a family knows. One file alone is one of the parts; which, the families tell from its tensors.
 #include "src/model/locate.h"
 
 #include "src/base/os.h"
 #include "src/base/text.h"
 #include "src/model/model.h"
+#include "src/model/pipeline.h"
 
 #include <string.h>
 
-static const char *const prefixes[] = {"encoder.", "decoder."};
-enum { SEARCH_PATH = 4 };
+enum { SEARCH_PATH = 4, MOST_PREFIXES = 32 };
 
 // The folders that are searched when none is given: false past the end, "" where one is not set.
 static bool search_folder(int index, char path[ZN_PATH_SIZE])
@@ -32,37 +34,94 @@ static bool search_folder(int index, char path[ZN_PATH_SIZE])
     return index < SEARCH_PATH;
 }
 
-// Opens folder/stem + encoder.safetensors and decoder.safetensors, those that are there.
-static zenith_status open_pair(const char *folder, const char *stem, zn_weights **out,
-                               zn_error *err)
+// The place of a part, of those named above; false where it is in none.
+static bool find_part(const char *folder, const char *stem, const char *part,
+                      char path[ZN_PATH_SIZE])
 {
-    char paths[2][ZN_PATH_SIZE];
-    const char *found[2], *found_prefixes[2];
-    size_t count = 0;
-    for (int i = 0; i < 2; i++) {
-        zn_text_format(paths[i], ZN_PATH_SIZE, "%s/%s%.7s.safetensors", folder, stem, prefixes[i]);
-        if (!zn_path_is_file(paths[i])) continue;
-        found[count] = paths[i];
-        found_prefixes[count++] = prefixes[i];
-    }
-    if (count == 0) return ZENITH_NOT_FOUND;
-    return zn_weights_open_files(found, found_prefixes, count, out, err);
+    zn_text_format(path, ZN_PATH_SIZE, "%s/%s%s.safetensors", folder, stem, part);
+    if (zn_path_is_file(path)) return true;
+    zn_text_format(path, ZN_PATH_SIZE, "%s/%s%s.safetensors.index.json", folder, stem, part);
+    if (zn_path_is_file(path)) return true;
+    zn_text_format(path, ZN_PATH_SIZE, "%s/%s", folder, part);
+    return !*stem && zn_path_is_directory(path);
 }
 
-// A lone file: as it is, or as an encoder, or as a decoder, whichever a family knows.
+// Opens the parts of a family that are there; ZENITH_NOT_FOUND, without a sentence, where none is.
+static zenith_status open_parts(const zn_family *family, const char *folder, const char *stem,
+                                zn_weights **out, zn_error *err)
+{
+    char paths[ZN_MOST_PARTS][ZN_PATH_SIZE];
+    const char *found[ZN_MOST_PARTS], *prefixes[ZN_MOST_PARTS];
+    size_t count = 0;
+    for (int i = 0; i < family->parts_count; i++) {
+        const zn_part *part = &family->parts[i];
+        if (!find_part(folder, stem, part->name, paths[count])) continue;
+        prefixes[count] = part->prefix;
+        found[count] = paths[count];
+        count++;
+    }
+    if (count == 0) return ZENITH_NOT_FOUND;
+    zn_error why = {0};
+    zenith_status status = zn_weights_open_parts(found, prefixes, count, out, &why);
+    if (status == ZENITH_OK) return status;
+    // A shard that is missing is no reason to look elsewhere.
+    return zn_fail(err, status == ZENITH_NOT_FOUND ? ZENITH_BAD_FILE : status, "%s", why.text);
+}
+
+// The same for the family of a name, or, where it is not known, for the one that knows what it finds.
+static zenith_status open_any_parts(const char *name, const char *folder, const char *stem,
+                                    zn_weights **out, zn_error *err)
+{
+    const zn_variant *variant = name ? zn_variant_find(name) : NULL;
+    if (variant) return open_parts(zn_family_of(variant), folder, stem, out, err);
+    zn_weights *first = NULL;
+    for (int i = 0; zn_families[i]; i++) {
+        unsigned parts;
+        zn_weights *weights = NULL;
+        zenith_status status = open_parts(zn_families[i], folder, stem, &weights, err);
+        if (status == ZENITH_NOT_FOUND) continue;
+        bool known = status == ZENITH_OK && zn_families[i]->probe(weights, &parts);
+        if (known || status != ZENITH_OK) {
+            zn_weights_free(first);
+            *out = weights;
+            return status;
+        }
+        if (!first)
+            first = weights;
+        else
+            zn_weights_free(weights);
+    }
+    *out = first; // that no family knows it is said above
+    return first ? ZENITH_OK : ZENITH_NOT_FOUND;
+}
+
+// What the names of parts begin with, over all families, each once.
+static size_t list_prefixes(const char *dst[MOST_PREFIXES])
+{
+    size_t count = 0;
+    for (int f = 0; zn_families[f]; f++) {
+        for (int i = 0; i < zn_families[f]->parts_count && count < MOST_PREFIXES; i++) {
+            size_t at = 0;
+            dst[count] = zn_families[f]->parts[i].prefix;
+            while (strcmp(dst[at], dst[count]) != 0) at++;
+            count += at == count && *dst[count];
+        }
+    }
+    return count;
+}
+
+// A lone file: as it is, or as one of the parts, whichever a family knows.
 static zenith_status open_file(const char *path, zn_weights **out, zn_error *err)
 {
     unsigned fits, parts;
     zn_weights *weights = NULL;
+    const char *prefixes[MOST_PREFIXES];
     ZN_TRY(zn_weights_open(path, &weights, err));
-    if (zn_model_probe(weights, &fits, &parts)) {
-        *out = weights;
-        return ZENITH_OK;
-    }
-    for (int i = 0; i < 2; i++) {
+    const bool known = zn_model_probe(weights, &fits, &parts) != NULL;
+    const size_t count = known ? 0 : list_prefixes(prefixes);
+    for (size_t i = 0; i < count; i++) {
         zn_weights *prefixed = NULL;
-        const char *paths[] = {path};
-        if (zn_weights_open_files(paths, &prefixes[i], 1, &prefixed, NULL) != ZENITH_OK) continue;
+        if (zn_weights_open_parts(&path, &prefixes[i], 1, &prefixed, NULL) != ZENITH_OK) continue;
         if (zn_model_probe(prefixed, &fits, &parts)) {
             zn_weights_free(weights);
             *out = prefixed;
@@ -80,19 +139,29 @@ static zenith_status open_named(const char *folder, const char *name, zn_weights
 {
     char path[ZN_PATH_SIZE];
     zn_text_format(path, sizeof path, "%s_", name);
-    zenith_status status = open_pair(folder, path, out, err);
+    zenith_status status = open_any_parts(name, folder, path, out, err);
     if (status != ZENITH_NOT_FOUND) return status;
     zn_text_format(path, sizeof path, "%s/%s", folder, name);
     if (!zn_path_is_directory(path)) return ZENITH_NOT_FOUND;
-    status = open_pair(path, "", out, err);
+    status = open_any_parts(name, path, "", out, err);
     return status == ZENITH_NOT_FOUND ? zn_weights_open(path, out, err) : status;
 }
 
+static zenith_status open_pipeline(const char *folder, const char *name, zn_weights **out,
+                                   zn_error *err)
+{
+    zn_pipeline pipeline;
+    ZN_TRY(zn_pipeline_open(folder, &pipeline, err));
+    zenith_status status = zn_pipeline_model(&pipeline, name, out, err);
+    zn_pipeline_free(&pipeline);
+    return status;
+}
+
 // Opens the one model whose folder this is; ZENITH_NOT_FOUND likewise.
-static zenith_status open_own(const char *folder, zn_weights **out, zn_error *err)
+static zenith_status open_own(const char *folder, const char *name, zn_weights **out, zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    zenith_status status = open_pair(folder, "", out, err);
+    zenith_status status = open_any_parts(name, folder, "", out, err);
     if (status != ZENITH_NOT_FOUND) return status;
     zn_text_format(path, sizeof path, "%s/config.json", folder);
     return zn_path_is_file(path) ? zn_weights_open(folder, out, err) : ZENITH_NOT_FOUND;
@@ -103,7 +172,8 @@ static zenith_status search(const char *name, zn_weights **out, zn_error *err)
     char folder[ZN_PATH_SIZE];
     if (!name) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "say which model (--model NAME), or where its weights are (--weights PATH)");
+                       "say which model (zenith_model_params.name), or where its weights are "
+                       "(zenith_model_params.weights)");
     }
     for (int i = 0; search_folder(i, folder); i++) {
         if (!folder[0] || !zn_path_is_directory(folder)) continue;
@@ -114,8 +184,8 @@ static zenith_status search(const char *name, zn_weights **out, zn_error *err)
         return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'", name);
     }
     return zn_fail(err, ZENITH_NOT_FOUND,
-                   "the weights of '%s' were not found: say where they are with --weights DIR or "
-                   "ZENITH_MODELS",
+                   "the weights of '%s' were not found: name their folder in "
+                   "zenith_model_params.weights or ZENITH_MODELS",
                    name);
 }
 
@@ -124,12 +194,14 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
 {
     if (!weights) return search(name, out, err);
     if (!zn_path_is_directory(weights)) return open_file(weights, out, err);
+    if (zn_pipeline_is(weights)) return open_pipeline(weights, name, out, err);
     zenith_status status = name ? open_named(weights, name, out, err) : ZENITH_NOT_FOUND;
-    if (status == ZENITH_NOT_FOUND) status = open_own(weights, out, err);
+    if (status == ZENITH_NOT_FOUND) status = open_own(weights, name, out, err);
     if (status != ZENITH_NOT_FOUND) return status;
     if (!name) {
         return zn_fail(err, ZENITH_AMBIGUOUS,
-                       "%s: say which of the models in this folder is meant (--model NAME)",
+                       "%s: say which of the models in this folder is meant "
+                       "(zenith_model_params.name)",
                        weights);
     }
     return zn_fail(err, ZENITH_NOT_FOUND,

@@ -10,7 +10,7 @@
 enum { ZN_PATH_SIZE = 1024 };
 
 // Opens the weights of `name` (may be NULL) from `weights`, a file or folder (may be NULL: the
-// search path). Parts that lie in files of their own get the prefix "encoder." or "decoder.".
+// search path). Parts that lie in files of their own get their prefix ("encoder.") before all names.
 zenith_status zn_locate_weights(const char *name, const char *weights, zn_weights **out,
                                 zn_error *err);
 

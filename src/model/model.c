@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Opening models: where the files are (locate.c), which variant they hold, whether every parameter
-// is there with the right shape. That last check is the network itself, built once for a small
-// picture.
+// is there with the right shape. That last check is the network itself, built once for the smallest
+// sizes.
 #include "src/model/model.h"
 
 #include "src/base/os.h"
@@ -13,24 +13,13 @@
 
 #include <string.h>
 
-#define ZN_FAMILY(name) extern const zn_family zn_family_##name;
-#include "src/model/models.list"
-#undef ZN_FAMILY
-
-static const zn_family *const families[] = {
-#define ZN_FAMILY(name) &zn_family_##name,
-#include "src/model/models.list"
-#undef ZN_FAMILY
-};
-enum { FAMILIES = sizeof families / sizeof families[0] };
-
 // --- variants -----------------------------------------------------------------------------------
 
 const zn_variant *zn_variant_at(size_t index)
 {
-    for (int f = 0; f < FAMILIES; f++) {
-        size_t count = (size_t)families[f]->variants_count;
-        if (index < count) return &families[f]->variants[index];
+    for (int f = 0; zn_families[f]; f++) {
+        size_t count = (size_t)zn_families[f]->variants_count;
+        if (index < count) return &zn_families[f]->variants[index];
         index -= count;
     }
     return NULL;
@@ -47,28 +36,19 @@ const zn_variant *zn_variant_find(const char *name)
 
 const zn_family *zn_family_of(const zn_variant *variant)
 {
-    for (int f = 0; f < FAMILIES; f++) {
-        const zn_family *family = families[f];
+    for (int f = 0; zn_families[f]; f++) {
+        const zn_family *family = zn_families[f];
         for (int i = 0; i < family->variants_count; i++)
             if (&family->variants[i] == variant) return family;
     }
     return NULL;
 }
 
-bool zn_model_space(const char *name, float *scale, float *shift)
-{
-    const zn_variant *variant = zn_variant_find(name);
-    if (!variant || !variant->has_raw) return false;
-    *scale = variant->scale;
-    *shift = variant->shift;
-    return true;
-}
-
 const zn_family *zn_model_probe(const zn_weights *weights, unsigned *fits, unsigned *parts)
 {
-    for (int f = 0; f < FAMILIES; f++) {
-        *fits = families[f]->probe(weights, parts);
-        if (*fits) return families[f];
+    for (int f = 0; zn_families[f]; f++) {
+        *fits = zn_families[f]->probe(weights, parts);
+        if (*fits) return zn_families[f];
     }
     return NULL;
 }
@@ -90,9 +70,10 @@ static zenith_status choose_variant(zn_model *model, const char *name, zn_error 
     char names[128];
     model->family = zn_model_probe(model->weights, &fits, &model->parts);
     if (!model->family) {
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "these weights belong to no model of this version; `zenith inspect` lists "
-                       "what is in them");
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "these weights belong to no model of this version; zenith_inspect lists what "
+            "is in them");
     }
     list_names(model->family, fits, names, sizeof names);
     for (int i = 0; i < model->family->variants_count; i++) {
@@ -110,8 +91,8 @@ static zenith_status choose_variant(zn_model *model, const char *name, zn_error 
                        name, names);
     }
     return zn_fail(err, ZENITH_AMBIGUOUS,
-                   "these weights can be %s, which have the same names and shapes: say which with "
-                   "the model's name (--model)",
+                   "these weights can be %s, which have the same names and shapes: say which "
+                   "(zenith_model_params.name)",
                    names);
 }
 
@@ -125,24 +106,56 @@ static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const
     return zn_stored_parameter(model->weights, other ? renamed : name, graph, name, shape);
 }
 
-const char *zn_layout_key(unsigned part)
+const zn_part *zn_model_part(const zn_model *model, const char *name)
 {
-    return part == ZN_ENCODER ? "zenith.encoder" : "zenith.decoder";
+    const zn_part *part = zn_family_part(model->family, name);
+    return part && zn_model_has(model, part) ? part : NULL;
 }
 
-const char *zn_model_layout(const zn_model *model, unsigned part)
+bool zn_model_has(const zn_model *model, const zn_part *part)
 {
-    return zn_weights_metadata(model->weights, zn_layout_key(part));
+    return model->parts >> (part - model->family->parts) & 1;
 }
 
-zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x)
+const char *zn_layout_key(const zn_part *part, char dst[ZN_NAME_SIZE])
+{
+    zn_text_format(dst, ZN_NAME_SIZE, "zenith.%s", part->name);
+    return dst;
+}
+
+const char *zn_model_layout(const zn_model *model, const zn_part *part)
+{
+    char key[ZN_NAME_SIZE];
+    return zn_weights_metadata(model->weights, zn_layout_key(part, key));
+}
+
+void zn_model_build(const zn_model *model, const zn_part *part, const zn_sizes *sizes, bool int8,
+                    zn_graph *graph, zn_node *const *inputs, zn_node **outputs)
 {
     const zn_scope scope = {.graph = graph,
                             .parameter = parameter,
                             .cookie = (void *)(uintptr_t)model,
-                            .prefix = part == ZN_ENCODER ? "encoder." : "decoder.",
+                            .prefix = "",
+                            .int8 = int8 && model->variant->int8 == ZN_INT8_DYNAMIC,
                             .layout = zn_model_layout(model, part)};
-    return model->family->build(&scope, model->variant, part, x);
+    zn_part_build(part, &scope, model->variant, sizes, inputs, outputs);
+}
+
+zenith_status zn_model_graph(const zn_model *model, const zn_part *part, const zn_sizes *sizes,
+                             const zn_desc *pixels, zn_graph *out, zn_error *err)
+{
+    zn_ports ports = {.inputs_count = 0};
+    zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS];
+    zn_graph_begin(out, err);
+    part->ports(model->variant, sizes, &ports);
+    for (int i = 0; i < ports.inputs_count; i++)
+        inputs[i] = zn_port_leaf(out, &ports.inputs[i], pixels);
+    zn_model_build(model, part, sizes, false, out, inputs, outputs);
+    for (int i = 0; i < ports.outputs_count; i++)
+        if (outputs[i]) zn_graph_output(out, outputs[i]);
+    zenith_status status = zn_graph_finish(out);
+    if (status != ZENITH_OK) zn_graph_free(out);
+    return status;
 }
 
 static size_t count_parameters(const zn_graph *graph, uint64_t *elements)
@@ -159,29 +172,22 @@ static size_t count_parameters(const zn_graph *graph, uint64_t *elements)
     return tensors;
 }
 
-zenith_status zn_model_small_graph(const zn_model *model, unsigned part, zn_graph *out,
+zenith_status zn_model_small_graph(const zn_model *model, const zn_part *part, zn_graph *out,
                                    zn_error *err)
 {
-    const int64_t factor = model->variant->factor, latent = model->variant->latent_channels;
-    const int64_t side = model->family->side ? model->family->side(model->weights) : factor;
-    zn_graph_begin(out, err);
-    zn_shape shape = part == ZN_ENCODER ? ZN_SHAPE(1, side, side, 3)
-                                        : ZN_SHAPE(1, side / factor, side / factor, latent);
-    zn_node *x = zn_graph_input(out, "input", zn_desc_make(ZN_F32, shape));
-    zn_node *y = zn_model_build(model, part, out, x);
-    if (y) zn_graph_output(out, y);
-    zenith_status status = zn_graph_finish(out);
-    if (status != ZENITH_OK) zn_graph_free(out);
-    return status;
+    const zn_family *family = model->family;
+    const zn_sizes sizes = family->sizes ? family->sizes(model->weights) : part->smallest;
+    return zn_model_graph(model, part, &sizes, NULL, out, err);
 }
 
 // Fails if a parameter is missing or misshapen.
 static zenith_status check_parameters(zn_model *model, zn_error *err)
 {
     size_t used = 0;
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (int i = 0; i < model->family->parts_count; i++) {
         zn_graph graph;
-        if (!(model->parts & part)) continue;
+        const zn_part *part = &model->family->parts[i];
+        if (!zn_model_has(model, part)) continue;
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
         used += count_parameters(&graph, &model->parameters);
         zn_graph_free(&graph);
@@ -192,12 +198,14 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
 
 // --- open ---------------------------------------------------------------------------------------
 
-static zenith_status check_parts(const zn_model *model, unsigned wanted, zn_error *err)
+static zenith_status check_parts(const zn_model *model, const char *const *wanted, zn_error *err)
 {
-    unsigned missing = wanted & ~model->parts;
-    if (!missing) return ZENITH_OK;
-    return zn_fail(err, ZENITH_NOT_FOUND, "the weights of %s have no %s", model->variant->name,
-                   missing & ZN_ENCODER ? "encoder" : "decoder");
+    for (; wanted && *wanted; wanted++) {
+        if (zn_model_part(model, *wanted)) continue;
+        return zn_fail(err, ZENITH_NOT_FOUND, "the weights of %s have no %s", model->variant->name,
+                       *wanted);
+    }
+    return ZENITH_OK;
 }
 
 // A calibration that does not fit, or is broken, is as good as none.

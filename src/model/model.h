@@ -18,7 +18,7 @@ typedef struct zn_model {
     zn_weights *weights;
     const zn_family *family;
     const zn_variant *variant;
-    unsigned parts; // ZN_ENCODER | ZN_DECODER
+    unsigned parts; // of the family's that the weights have: a bit each
     char sha256[65];
     uint64_t parameters;
     size_t unexpected; // tensors in the files that the model does not use
@@ -27,38 +27,47 @@ typedef struct zn_model {
 } zn_model;
 
 typedef struct zn_model_request {
-    const char *name;    // NULL: told from the weights
-    const char *weights; // file or folder; NULL: searched for by name
-    unsigned parts;      // that must be there; 0: any
+    const char *name;         // NULL: told from the weights
+    const char *weights;      // file or folder; NULL: searched for by name
+    const char *const *parts; // names of those that must be there, then NULL; NULL: any
 } zn_model_request;
 
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err);
 zn_model *zn_model_ref(zn_model *model);
 void zn_model_unref(zn_model *model); // NULL is fine
 
+// The part of this name; NULL where the family or the weights lack it.
+const zn_part *zn_model_part(const zn_model *model, const char *name);
+bool zn_model_has(const zn_model *model, const zn_part *part);
+
 // How a part of the weights is arranged, by their metadata (zenith.decoder); NULL: they do not say.
-const char *zn_model_layout(const zn_model *model, unsigned part);
-const char *zn_layout_key(unsigned part); // of the metadata
+const char *zn_model_layout(const zn_model *model, const zn_part *part);
+// The metadata's key, into dst, which is returned.
+const char *zn_layout_key(const zn_part *part, char dst[ZN_NAME_SIZE]);
 
-// Adds the network to a graph: from `x` to its result.
-zn_node *zn_model_build(const zn_model *model, unsigned part, zn_graph *graph, zn_node *x);
+// Adds a part to a graph: see zn_part_build. int8: of linear layers, for variants that have it without a
+// calibration.
+void zn_model_build(const zn_model *model, const zn_part *part, const zn_sizes *sizes, bool int8,
+                    zn_graph *graph, zn_node *const *inputs, zn_node **outputs);
 
-// The network of one part for one small picture, whose parameters are all there and well shaped.
-// Free it with zn_graph_free.
-zenith_status zn_model_small_graph(const zn_model *model, unsigned part, zn_graph *out,
+// A graph with one part, from leaves named as its ports to outputs in their order. pixels: type and
+// scale of pictures that go in; NULL: f32. Free it with zn_graph_free.
+zenith_status zn_model_graph(const zn_model *model, const zn_part *part, const zn_sizes *sizes,
+                             const zn_desc *pixels, zn_graph *out, zn_error *err);
+
+// The same for the smallest sizes that the weights are for. All parameters are there and well shaped.
+zenith_status zn_model_small_graph(const zn_model *model, const zn_part *part, zn_graph *out,
                                    zn_error *err);
 
 // Writes the parameters under the names of `build` in one type (F32, F16, BF16): into a folder as
-// NAME_encoder.safetensors and NAME_decoder.safetensors without the part's prefix, as published, or
-// into one file with it.
+// NAME_PART.safetensors for each part, without the part's prefix, as published, or into one file with
+// it.
 zenith_status zn_model_write(const zn_model *model, const char *path, zn_type type, zn_error *err);
 
 // All variants of all families, in the order of models.list: 0, 1, ... until NULL.
 const zn_variant *zn_variant_at(size_t index);
 const zn_variant *zn_variant_find(const char *name);
 const zn_family *zn_family_of(const zn_variant *variant); // one of the above
-// Scale and shift of a variant; false where it has none, or is not known.
-bool zn_model_space(const char *name, float *scale, float *shift);
 
 // Which variants a set of weights can be, as "taesd, taesdxl", into dst; the family, or NULL.
 const zn_family *zn_model_probe(const zn_weights *weights, unsigned *fits, unsigned *parts);

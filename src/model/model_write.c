@@ -18,7 +18,7 @@
 enum { PIECE = 4096 };
 
 typedef struct parameters {
-    zn_graph graphs[2]; // they hold the names
+    zn_graph graphs[ZN_MOST_PARTS]; // they hold the names
     int graph_count;
     zn_file_tensor *tensors; // type and data as stored now
     size_t count;
@@ -31,7 +31,7 @@ static void release(parameters *p)
 }
 
 // Adds the parameters of one part, each once, with `skip` letters of their names left out.
-static zenith_status collect(const zn_model *model, unsigned part, size_t skip, parameters *p,
+static zenith_status collect(const zn_model *model, const zn_part *part, size_t skip, parameters *p,
                              zn_error *err)
 {
     zn_graph *graph = &p->graphs[p->graph_count];
@@ -79,11 +79,13 @@ static zenith_status write_tensors(zn_writer *file, parameters *p, zn_type type,
                                    const zn_model *model, zn_error *err)
 {
     static const zn_type types[] = {ZN_F32, ZN_F16, ZN_BF16};
-    zn_metadata facts[3] = {{"zenith.model", model->variant->name}};
+    zn_metadata facts[1 + ZN_MOST_PARTS] = {{"zenith.model", model->variant->name}};
+    char keys[ZN_MOST_PARTS][ZN_NAME_SIZE];
     size_t facts_count = 1;
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (int i = 0; i < model->family->parts_count; i++) {
+        const zn_part *part = &model->family->parts[i];
         const char *layout = zn_model_layout(model, part);
-        if (layout) facts[facts_count++] = (zn_metadata){zn_layout_key(part), layout};
+        if (layout) facts[facts_count++] = (zn_metadata){zn_layout_key(part, keys[i]), layout};
     }
     for (size_t i = 0; i < p->count; i++) {
         p->tensors[i].dtype = zn_safetensors_dtype(p->tensors[i].type);
@@ -99,15 +101,18 @@ static zenith_status write_tensors(zn_writer *file, parameters *p, zn_type type,
     return ZENITH_OK;
 }
 
-// parts: one, whose prefix is then left out, or both.
-static zenith_status write_file(const zn_model *model, unsigned parts, const char *path, bool flat,
+// only: the part, whose prefix is then left out; NULL: all that are there.
+static zenith_status write_file(const zn_model *model, const zn_part *only, const char *path,
                                 zn_type type, zn_error *err)
 {
     parameters p = {.graph_count = 0};
     zn_writer *file = NULL;
     zenith_status status = ZENITH_OK;
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1)
-        if (parts & part) ZN_GO(collect(model, part, flat ? strlen("encoder.") : 0, &p, err));
+    for (int i = 0; i < model->family->parts_count; i++) {
+        const zn_part *part = &model->family->parts[i];
+        if (!zn_model_has(model, part) || (only && part != only)) continue;
+        ZN_GO(collect(model, part, only ? strlen(part->prefix) : 0, &p, err));
+    }
     ZN_GO(zn_writer_open(path, &file, err));
     ZN_GO(write_tensors(file, &p, type, model, err));
     release(&p);
@@ -121,15 +126,15 @@ fail:
 zenith_status zn_model_write(const zn_model *model, const char *path, zn_type type, zn_error *err)
 {
     char file[ZN_PATH_SIZE];
-    if (!zn_path_is_directory(path)) return write_file(model, model->parts, path, false, type, err);
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
-        if (!(model->parts & part)) continue;
+    if (!zn_path_is_directory(path)) return write_file(model, NULL, path, type, err);
+    for (int i = 0; i < model->family->parts_count; i++) {
+        const zn_part *part = &model->family->parts[i];
+        if (!zn_model_has(model, part)) continue;
         size_t length = zn_text_format(file, sizeof file, "%s/%s_%s.safetensors", path,
-                                       model->variant->name,
-                                       part == ZN_ENCODER ? "encoder" : "decoder");
+                                       model->variant->name, part->name);
         if (length + 1 >= sizeof file)
             return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", path);
-        ZN_TRY(write_file(model, part, file, true, type, err));
+        ZN_TRY(write_file(model, part, file, type, err));
     }
     return ZENITH_OK;
 }

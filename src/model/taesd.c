@@ -21,7 +21,7 @@
 //   - The latents are the diffusion model's own (AutoencoderTiny says scaling_factor 1): scale and
 //     shift below lead to them from the full VAE's.
 #include "src/base/text.h"
-#include "src/model/family.h"
+#include "src/model/autoencoder.h"
 #include "src/nn/layers.h"
 #include "src/op/ops.h"
 
@@ -75,20 +75,19 @@ static const numbers pooled = {
     .direct_encoder = true,
 };
 
-// Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
-// latents by statistics per channel of 2 x 2 patches, which is not one scale and one shift.
 static const zn_variant variants[] = {
-    {"taesd", "TAESD: tiny autoencoder of Stable Diffusion 1.x and 2.x", 4, 8, true, 0.18215f, 0,
-     true, &plain},
-    {"taesdxl", "TAESDXL: tiny autoencoder of Stable Diffusion XL", 4, 8, true, 0.13025f, 0, true,
-     &xl},
-    {"taesd3", "TAESD3: tiny autoencoder of Stable Diffusion 3", 16, 8, true, 1.5305f, 0.0609f,
-     true, &plain},
-    {"taef1", "TAEF1: tiny autoencoder of FLUX.1 and Z-Image", 16, 8, true, 0.3611f, 0.1159f, true,
+    {"taesd", "TAESD: tiny autoencoder of Stable Diffusion 1.x and 2.x", ZN_INT8_CALIBRATED,
+     &zn_latents_sd, &plain},
+    {"taesdxl", "TAESDXL: tiny autoencoder of Stable Diffusion XL", ZN_INT8_CALIBRATED,
+     &zn_latents_sdxl, &xl},
+    {"taesd3", "TAESD3: tiny autoencoder of Stable Diffusion 3", ZN_INT8_CALIBRATED,
+     &zn_latents_sd3, &plain},
+    {"taef1", "TAEF1: tiny autoencoder of FLUX.1 and Z-Image", ZN_INT8_CALIBRATED, &zn_latents_f1,
      &plain},
-    {"taef2", "TAEF2: tiny autoencoder of FLUX.2", 32, 8, false, 1, 0, false, &pooled},
+    {"taef2", "TAEF2: tiny autoencoder of FLUX.2", ZN_INT8_NONE, &zn_latents_f2, &pooled},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
+enum { ENCODER, DECODER, PARTS };
 
 static const int encoder_blocks[] = {1, 3, 3, 3}, decoder_blocks[] = {3, 3, 3, 1};
 
@@ -128,13 +127,13 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
                 find(weights, "decoder.3.pool.0.weight");
     unsigned fits = 0;
     for (int i = 0; i < VARIANTS; i++) {
-        int64_t channels = variants[i].latent_channels;
+        int64_t channels = variants[i].autoencoder->latent_channels;
         bool fit = (((const numbers *)variants[i].numbers)->pool != 0) == pool;
         fit &= !encoder || encoder->shape.dim[0] == channels;
         fit &= !decoder || decoder->shape.dim[1] == channels;
         if (fit) fits |= 1u << i;
     }
-    *parts = (encoder ? ZN_ENCODER : 0u) | (decoder ? ZN_DECODER : 0u);
+    *parts = (encoder ? 1u << ENCODER : 0u) | (decoder ? 1u << DECODER : 0u);
     return fits;
 }
 
@@ -209,15 +208,27 @@ static zn_node *build_decoder(builder *b, zn_node *x, int64_t latent)
     return conv(b, x, 3, 1, true);
 }
 
-static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
+static void encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
 {
     const numbers *n = variant->numbers;
     zn_scope own = *scope;
-    own.direct = part == ZN_ENCODER && n->direct_encoder;
+    own.direct = n->direct_encoder;
     builder b = {.scope = &own, .pool = n->pool};
-    return part == ZN_ENCODER ? build_encoder(&b, x, variant->latent_channels)
-                              : build_decoder(&b, x, variant->latent_channels);
+    (void)sizes;
+    outputs[0] = build_encoder(&b, inputs[0], variant->autoencoder->latent_channels);
 }
+
+static void decoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    builder b = {.scope = scope, .pool = ((const numbers *)variant->numbers)->pool};
+    (void)sizes;
+    outputs[0] = build_decoder(&b, inputs[0], variant->autoencoder->latent_channels);
+}
+
+static const zn_part parts[PARTS] = {
+    [ENCODER] = ZN_ENCODER_PART(encoder), [DECODER] = ZN_DECODER_PART(decoder)};
 
 // --- precision ----------------------------------------------------------------------------------
 
@@ -242,8 +253,9 @@ const zn_family zn_family_taesd = {
     .name = "taesd",
     .variants = variants,
     .variants_count = VARIANTS,
+    .parts = parts,
+    .parts_count = PARTS,
     .probe = probe,
     .rename = rename_parameter,
     .precision = precision,
-    .build = build,
 };

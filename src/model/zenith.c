@@ -22,7 +22,8 @@
 //     are what training begins with); numbers of layers that are not there are left out.
 //   - The convolutions that change the resolution have no bias; those at either end have.
 #include "src/base/text.h"
-#include "src/model/family.h"
+#include "src/model/autoencoder.h"
+#include "src/model/pruning.h"
 #include "src/nn/layers.h"
 #include "src/op/ops.h"
 
@@ -42,16 +43,17 @@ typedef struct layout {
 } layout;
 
 static const zn_variant variants[] = {
-    {"zenith-sd-fast", "fast autoencoder of Stable Diffusion 1.x and 2.x latents", 4, FACTOR, true,
-     0.18215f, 0, false, "64x3 64x3 64x1"},
-    {"zenith-sd-small", "smallest autoencoder of Stable Diffusion 1.x and 2.x latents", 4, FACTOR,
-     true, 0.18215f, 0, false, "64x3 64x3 32x1"},
-    {"zenith-f1-fast", "fast autoencoder of FLUX.1 and Z-Image latents", 16, FACTOR, true, 0.3611f,
-     0.1159f, false, "64x3 64x3 64x1"},
-    {"zenith-f1-small", "smallest autoencoder of FLUX.1 and Z-Image latents", 16, FACTOR, true,
-     0.3611f, 0.1159f, false, "64x3 64x3 32x1"},
+    {"zenith-sd-fast", "fast autoencoder of Stable Diffusion 1.x and 2.x latents", ZN_INT8_NONE,
+     &zn_latents_sd, "64x3 64x3 64x1"},
+    {"zenith-sd-small", "smallest autoencoder of Stable Diffusion 1.x and 2.x latents",
+     ZN_INT8_NONE, &zn_latents_sd, "64x3 64x3 32x1"},
+    {"zenith-f1-fast", "fast autoencoder of FLUX.1 and Z-Image latents", ZN_INT8_NONE,
+     &zn_latents_f1, "64x3 64x3 64x1"},
+    {"zenith-f1-small", "smallest autoencoder of FLUX.1 and Z-Image latents", ZN_INT8_NONE,
+     &zn_latents_f1, "64x3 64x3 32x1"},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
+enum { ENCODER, DECODER, PARTS };
 
 // --- layouts ------------------------------------------------------------------------------------
 
@@ -90,14 +92,13 @@ static bool parse_layout(const char *text, layout *out)
     return l.stages > 0;
 }
 
-static zn_node *refuse(zn_graph *graph, const char *text)
+static void refuse(zn_graph *graph, const char *text)
 {
     if (graph->status == ZENITH_OK)
         graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
                                 "'%.60s' is no layout: one to %d stages as in \"64x3 64x3 32x1\", "
                                 "channels (up to %d) and blocks (up to %d) of each",
                                 text, STAGES, WIDEST, BLOCKS);
-    return NULL;
 }
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)
@@ -111,13 +112,13 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
         return 0;
     unsigned fits = 0;
     for (int i = 0; (decoder || encoder) && i < VARIANTS; i++) {
-        int64_t channels = variants[i].latent_channels;
+        int64_t channels = variants[i].autoencoder->latent_channels;
         bool fit = !name || strcmp(name, variants[i].name) == 0;
         fit &= !decoder || in->shape.dim[1] == channels;
         fit &= !encoder || out->shape.dim[0] == channels;
         if (fit) fits |= 1u << i;
     }
-    *parts = (encoder ? ZN_ENCODER : 0u) | (decoder ? ZN_DECODER : 0u);
+    *parts = (encoder ? 1u << ENCODER : 0u) | (decoder ? 1u << DECODER : 0u);
     return fits;
 }
 
@@ -131,9 +132,9 @@ static zn_node *conv(const zn_scope *scope, int number, zn_node *x, zn_nn_conv_s
 }
 
 // The number of a stage's first block.
-static int first_block(unsigned part, int stage)
+static int first_block(int part, int stage)
 {
-    return part == ZN_DECODER ? 3 + 5 * stage : 11 - 4 * stage;
+    return part == DECODER ? 3 + 5 * stage : 11 - 4 * stage;
 }
 
 // S(x), see above.
@@ -149,7 +150,7 @@ static zn_node *walsh_skip(const zn_scope *scope, const char *name, int tile, bo
         (zn_walsh_tile_attributes){.size = tile, .shift = shifted ? tile / 2 : 0, .kept = tile});
 }
 
-static zn_node *blocks(const zn_scope *scope, unsigned part, const layout *l, int stage, zn_node *x)
+static zn_node *blocks(const zn_scope *scope, int part, const layout *l, int stage, zn_node *x)
 {
     char name[ZN_NAME_SIZE];
     const int first = first_block(part, stage), tile = l->stage[stage].tile;
@@ -174,7 +175,7 @@ static zn_node *build_decoder(const zn_scope *scope, const layout *l, zn_node *x
             x = zn_upsample2(graph, full, x);
             x = conv(scope, 2 + 5 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 1, false});
         }
-        x = blocks(scope, ZN_DECODER, l, s, x);
+        x = blocks(scope, DECODER, l, s, x);
     }
     const int64_t channels = 3 * l->shuffle * l->shuffle;
     x = zn_nn_conv(scope, "head", x, (zn_nn_conv_shape){channels, 3, 1, true});
@@ -190,29 +191,59 @@ static zn_node *build_encoder(const zn_scope *scope, const layout *l, int64_t la
     for (int s = l->stages - 1; s >= 0; s--) {
         if (s < l->stages - 1)
             x = conv(scope, 10 - 4 * s, x, (zn_nn_conv_shape){l->stage[s].width, 3, 2, false});
-        x = blocks(scope, ZN_ENCODER, l, s, x);
+        x = blocks(scope, ENCODER, l, s, x);
     }
     return conv(scope, 14, x, (zn_nn_conv_shape){latent, 3, 1, true});
 }
 
-static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
+static bool layout_of(const zn_scope *scope, const zn_variant *variant, layout *out)
 {
     const char *text = scope->layout ? scope->layout : variant->numbers;
-    layout l;
-    if (!parse_layout(text, &l)) return refuse(scope->graph, text);
-    if (part == ZN_DECODER) return build_decoder(scope, &l, x);
-    return build_encoder(scope, &l, variant->latent_channels, x);
+    if (parse_layout(text, out)) return true;
+    refuse(scope->graph, text);
+    return false;
 }
 
-static bool without_block(const zn_variant *variant, unsigned part, const char *text, int block,
-                          char dst[ZN_LAYOUT_SIZE], int *last)
+static void encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    layout l;
+    (void)sizes;
+    if (!layout_of(scope, variant, &l)) return;
+    outputs[0] = build_encoder(scope, &l, variant->autoencoder->latent_channels, inputs[0]);
+}
+
+static void decoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    layout l;
+    (void)sizes;
+    if (layout_of(scope, variant, &l)) outputs[0] = build_decoder(scope, &l, inputs[0]);
+}
+
+static const zn_part parts[PARTS] = {
+    [ENCODER] = ZN_ENCODER_PART(encoder), [DECODER] = ZN_DECODER_PART(decoder)};
+
+const zn_family zn_family_zenith = {
+    .name = "zenith",
+    .variants = variants,
+    .variants_count = VARIANTS,
+    .parts = parts,
+    .parts_count = PARTS,
+    .probe = probe,
+};
+
+// --- pruning ------------------------------------------------------------------------------------
+
+static bool without_block(const zn_variant *variant, const zn_part *part, const char *text,
+                          int block, char dst[ZN_LAYOUT_SIZE], int *last)
 {
     layout l;
     bool found = false;
     size_t length = 0;
     if (!parse_layout(text ? text : variant->numbers, &l)) return false;
     for (int s = 0; s < l.stages; s++) {
-        const int first = first_block(part, s), count = l.stage[s].blocks;
+        const int first = first_block((int)(part - parts), s), count = l.stage[s].blocks;
         const bool here = block >= first && block < first + count;
         if (here) *last = first + count - 1;
         found |= here;
@@ -224,11 +255,4 @@ static bool without_block(const zn_variant *variant, unsigned part, const char *
     return found;
 }
 
-const zn_family zn_family_zenith = {
-    .name = "zenith",
-    .variants = variants,
-    .variants_count = VARIANTS,
-    .probe = probe,
-    .build = build,
-    .without_block = without_block,
-};
+const zn_pruning zn_pruning_zenith = {.family = &zn_family_zenith, .without_block = without_block};

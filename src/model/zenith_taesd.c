@@ -20,7 +20,7 @@
 // Traps: all but vanilla have gates over whole rows and columns, so weights are for one size of picture,
 // square and a power of two; they tell which. The names of layers are this file's.
 #include "src/base/text.h"
-#include "src/model/family.h"
+#include "src/model/autoencoder.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
@@ -30,17 +30,21 @@ enum { STAGES = 3, FACTOR = 8 };
 static const style styles[] = {VANILLA, TAESD, LITE, SPECTRAL};
 static const int64_t widths[STAGES] = {64, 128, 256};
 
+// Latents of no one else's.
+static const zn_autoencoder_facts latents = {4, FACTOR, .scale = 1};
+
 static const zn_variant variants[] = {
-    {"zenith_vanilla", "the convolutional baseline of the Zenith-TAESD document", 4, FACTOR, false,
-     1, 0, false, &styles[0]},
-    {"zenith_taesd", "Zenith-TAESD: spectral blocks between 3x3 convolutions, one picture size", 4,
-     FACTOR, false, 1, 0, false, &styles[1]},
+    {"zenith_vanilla", "the convolutional baseline of the Zenith-TAESD document", ZN_INT8_NONE,
+     &latents, &styles[0]},
+    {"zenith_taesd", "Zenith-TAESD: spectral blocks between 3x3 convolutions, one picture size",
+     ZN_INT8_NONE, &latents, &styles[1]},
     {"zenith_taesd_lite",
-     "Zenith-TAESD-Lite: spectral blocks and 1x1 convolutions, one picture size", 4, FACTOR, false,
-     1, 0, false, &styles[2]},
-    {"zenith_spectral", "Zenith-Spectral: transforms mix channels too, one picture size", 4, FACTOR,
-     false, 1, 0, false, &styles[3]},
+     "Zenith-TAESD-Lite: spectral blocks and 1x1 convolutions, one picture size", ZN_INT8_NONE,
+     &latents, &styles[2]},
+    {"zenith_spectral", "Zenith-Spectral: transforms mix channels too, one picture size",
+     ZN_INT8_NONE, &latents, &styles[3]},
 };
+enum { ENCODER, DECODER, PARTS };
 
 static style style_of(const zn_variant *variant)
 {
@@ -58,7 +62,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
     const zn_file_tensor *out = zn_weights_find(weights, "decoder.out.weight");
     const bool encoder = stem && zn_weights_find(weights, "encoder.out.weight");
     const bool decoder = out && zn_weights_find(weights, "decoder.up2.weight");
-    *parts = (encoder ? ZN_ENCODER : 0u) | (decoder ? ZN_DECODER : 0u);
+    *parts = (encoder ? 1u << ENCODER : 0u) | (decoder ? 1u << DECODER : 0u);
     if (!*parts) return 0;
     const zn_shape *shape = encoder ? &stem->shape : &out->shape;
     const char *block = encoder ? "encoder.block1.conv.0.weight" : "decoder.block1.conv.0.weight";
@@ -67,13 +71,15 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
     return shape->rank == 4 && shape->dim[2] == 3 ? 1u << TAESD : 1u << LITE;
 }
 
-// The side of pictures, from the gates of the largest map of each part.
-static int64_t side(const zn_weights *weights)
+// The side of latents, from the gates of the largest map of each part.
+static zn_sizes sizes_of(const zn_weights *weights)
 {
     const zn_file_tensor *first = zn_weights_find(weights, "encoder.block1.row.weight");
     const zn_file_tensor *last = zn_weights_find(weights, "decoder.block3.row.weight");
-    if (first) return first->shape.dim[0];
-    return last ? 2 * last->shape.dim[0] : FACTOR;
+    int64_t side = FACTOR;
+    if (last) side = 2 * last->shape.dim[0];
+    if (first) side = first->shape.dim[0];
+    return (zn_sizes){side / FACTOR, side / FACTOR, 0};
 }
 
 // --- layers -------------------------------------------------------------------------------------
@@ -164,18 +170,31 @@ static zn_node *build_decoder(const builder *b, zn_node *x)
     return change(b, "out", x, 3, 1, 1);
 }
 
-static zn_node *build(const zn_scope *scope, const zn_variant *variant, unsigned part, zn_node *x)
+static void encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
 {
     const builder b = {scope, style_of(variant)};
-    return part == ZN_ENCODER ? build_encoder(&b, x, variant->latent_channels)
-                              : build_decoder(&b, x);
+    (void)sizes;
+    outputs[0] = build_encoder(&b, inputs[0], variant->autoencoder->latent_channels);
 }
+
+static void decoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    const builder b = {scope, style_of(variant)};
+    (void)sizes;
+    outputs[0] = build_decoder(&b, inputs[0]);
+}
+
+static const zn_part parts[PARTS] = {
+    [ENCODER] = ZN_ENCODER_PART(encoder), [DECODER] = ZN_DECODER_PART(decoder)};
 
 const zn_family zn_family_zenith_taesd = {
     .name = "zenith_taesd",
     .variants = variants,
     .variants_count = sizeof variants / sizeof *variants,
+    .parts = parts,
+    .parts_count = PARTS,
     .probe = probe,
-    .side = side,
-    .build = build,
+    .sizes = sizes_of,
 };

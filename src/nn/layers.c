@@ -24,6 +24,18 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
                         &(zn_conv2d_attributes){shape.stride, shape.kernel / 2, scope->direct});
 }
 
+zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,
+                      bool bias)
+{
+    char full[ZN_NAME_SIZE];
+    const int64_t inputs = x ? x->desc.shape.dim[x->desc.shape.rank - 1] : 1;
+    zn_node *weight = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(channels, inputs));
+    zn_node *add = bias ? zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(channels)) : NULL;
+    return zn_graph_add(scope->graph, &zn_op_linear, zn_scope_name(scope, name, "", full),
+                        (zn_node *[]){x, weight, add}, bias ? 3 : 2,
+                        &(zn_linear_attributes){.int8 = scope->int8});
+}
+
 static zn_node *relu(const zn_scope *scope, const char *name, zn_node *x)
 {
     char full[ZN_NAME_SIZE];

@@ -16,6 +16,11 @@ typedef struct zn_nn_conv_shape {
 } zn_nn_conv_shape;
 zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape);
 
+// A product with NAME.weight [channels, those of x], and NAME.bias where there is one: x is a map, a
+// sequence or a vector.
+zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,
+                      bool bias);
+
 // relu(x + conv(relu(conv(relu(conv(x)))))), three 3x3 convolutions NAME.conv.0, .2, .4. The result
 // has the channels of x; the maps between have as many as the weights say, the same as x unless
 // they were pruned.

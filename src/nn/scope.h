@@ -19,6 +19,7 @@ typedef struct zn_scope {
     void *cookie;
     const char *prefix; // "decoder."
     bool direct;        // of convolutions: see zn_conv2d_attributes
+    bool int8;          // of linear layers: see zn_linear_attributes
     const char *layout; // of a family whose weights say how they are arranged; NULL: the usual one
 } zn_scope;
 

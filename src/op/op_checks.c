@@ -14,13 +14,13 @@ zenith_status zn_check_inputs(const zn_node *node, int least, int most, zn_error
 zenith_status zn_check_map(const zn_node *node, int input, zn_error *err)
 {
     const zn_shape *shape = &node->inputs[input]->desc.shape;
-    bool fits = shape->rank == 4;
+    bool fits = shape->rank == 4 && shape->dim[0] == 1;
     for (int i = 0; i < 4 && fits; i++) fits = shape->dim[i] >= 1;
     if (fits) return ZENITH_OK;
     char text[SHAPE_TEXT];
     zn_shape_text(shape, text, sizeof text);
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "%s needs a map [n, h, w, c] as input %d, not one of shape %s", node->op->name,
+                   "%s needs a map [1, h, w, c] as input %d, not one of shape %s", node->op->name,
                    input, text);
 }
 

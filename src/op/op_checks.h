@@ -20,7 +20,7 @@ static inline bool zn_is_quantised(zn_type type)
 }
 
 zenith_status zn_check_inputs(const zn_node *node, int least, int most, zn_error *err);
-// Rank 4, no dimension below 1.
+// One picture: rank 4, n == 1, no dimension below 1.
 zenith_status zn_check_map(const zn_node *node, int input, zn_error *err);
 // Input `input` is f32 or bf16; else ZENITH_UNSUPPORTED. Or that without a scale.
 zenith_status zn_check_wide_floats(const zn_node *node, int input, zn_error *err);

@@ -3,7 +3,7 @@
 #include "src/op/row_lowering.h"
 
 #include "src/base/memory.h"
-#include "src/op/conv_weights.h"
+#include "src/op/conv/conv_weights.h"
 #include "src/op/convert_parallel.h"
 
 enum { INPUTS = 4 };
@@ -94,7 +94,8 @@ static void run_part(void *arg, size_t begin, size_t end)
     const row_lowering *l = j->lowering;
     for (size_t part = begin; part < end; part++) {
         uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (size_t row = part; row < (size_t)j->call->rows; row += l->parts)
+        for (size_t row = part; row < (size_t)j->call->rows && !zn_call_stopped(j->call);
+             row += l->parts)
             compute_row(l, j->call, row, scratch);
     }
 }
@@ -201,7 +202,7 @@ static void sum_part(void *arg, size_t begin, size_t end)
     const float *inputs[INPUTS] = {0};
     for (size_t part = begin; part < end; part++) {
         uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->from.bytes;
-        for (size_t row = part; row < j->rows; row += l->parts) {
+        for (size_t row = part; row < j->rows && !zn_call_stopped(j->call); row += l->parts) {
             double *sums = j->sums + row * l->sums;
             for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
             take_row(&l->from, l->node, j->call, j->first + row, scratch, inputs);
@@ -220,12 +221,13 @@ static zenith_status run_sum(const zn_lowering *base, const zn_call *call, zn_er
     double *sums = (double *)(void *)(scratch + l->parts * l->from.bytes);
     sum_job j = {.lowering = l, .call = call, .sums = sums + l->sums};
     for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
-    for (; j.first < rows; j.first += SUM_ROWS) {
+    for (; j.first < rows && !zn_call_stopped(call); j.first += SUM_ROWS) {
         j.rows = rows - j.first < SUM_ROWS ? rows - j.first : SUM_ROWS;
         zn_parallel(call->team, l->parts, 1, sum_part, &j);
         for (size_t row = 0; row < j.rows; row++)
             for (size_t i = 0; i < l->sums; i++) sums[i] += j.sums[row * l->sums + i];
     }
+    if (zn_call_stopped(call)) return ZENITH_OK; // some rows have no sums
     float *dst = call->output;
     const float *inputs[INPUTS] = {0};
     take_row(&l->from, l->node, call, 0, scratch, inputs);

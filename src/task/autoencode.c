@@ -2,14 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/task/autoencode.h"
 
+#include "src/base/caller_struct.h"
 #include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/model/autoencoder.h"
 #include "src/task/pixels.h"
+
+#include <string.h>
 
 // --- checks -------------------------------------------------------------------------------------
 
+static zenith_status check_part(const zn_model *model, unsigned part, zn_error *err)
+{
+    ZN_TRY(zn_autoencoder_check(model->variant, err));
+    if (zn_autoencoder_flags(model) & part) return ZENITH_OK;
+    return zn_fail(err, ZENITH_NOT_FOUND, "these weights of %s have no %s", model->variant->name,
+                   zn_autoencoder_name(part));
+}
+
 static zenith_status check_size(const zn_model *model, const zenith_image *image, zn_error *err)
 {
-    const uint32_t factor = (uint32_t)model->variant->factor;
+    const uint32_t factor = (uint32_t)model->variant->autoencoder->factor;
     if (image->width > 0 && image->height > 0 && image->width % factor == 0 &&
         image->height % factor == 0) {
         return ZENITH_OK;
@@ -24,12 +37,13 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
                                 const zenith_latent *latent, zn_error *err)
 {
     const zn_variant *variant = model->variant;
-    const uint32_t factor = (uint32_t)variant->factor;
+    const zn_autoencoder_facts *facts = variant->autoencoder;
+    const uint32_t factor = (uint32_t)facts->factor;
     ZN_TRY(check_size(model, image, err));
-    if (latent->channels != variant->latent_channels) {
+    if (latent->channels != facts->latent_channels) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "the latent has %u channels; those of %s have %d", latent->channels,
-                       variant->name, (int)variant->latent_channels);
+                       variant->name, (int)facts->latent_channels);
     }
     if (latent->width != image->width / factor || latent->height != image->height / factor) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -41,9 +55,14 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "a picture or latent has neither data nor rows");
     }
-    if (latent->space == ZENITH_SPACE_RAW && !variant->has_raw) {
+    if (latent->space == ZENITH_SPACE_RAW && !facts->has_raw) {
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s's latents have no raw space with one scale and shift", variant->name);
+    }
+    if (image->data && !zn_image_rows_fit(image)) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a picture %u wide cannot have rows that begin %zu bytes apart",
+                       image->width, image->row_bytes);
     }
     bool numbers = image->number <= ZENITH_F32 && latent->number != ZENITH_U8 &&
                    latent->number <= ZENITH_BF16 && (latent->data || latent->number <= ZENITH_F32);
@@ -54,18 +73,30 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
 
 // --- one batch ----------------------------------------------------------------------------------
 
+typedef struct picture_state {
+    double fraction; // for progress
+    bool over;       // it has its result, good or bad
+} picture_state;
+
 typedef struct batch_run {
     zn_engine *engine;
     const zn_batch *batch;
-    zn_mutex *lock;      // of what follows
-    size_t next;         // picture to take
-    double *fractions;   // of each picture, for progress
-    uint64_t max_memory; // for one stream: an equal share of what the callers' buffers leave
-    bool stopped;        // by the progress callback
+    zn_mutex *lock;        // of what follows
+    size_t next;           // picture to take
+    picture_state *states; // of each picture
+    uint64_t max_memory;   // for one stream: an equal share of what the callers' buffers leave
+    bool stopped;          // by the progress callback or the cancel flag
+    size_t failed, first;  // how many pictures, and the one that `status` and `error` are of
     zenith_status status;
     zn_error error;
     zenith_run_facts facts;
 } batch_run;
+
+// Whether a picture that fails ends the batch: where the caller has no place for results of each.
+static bool one_for_all(const batch_run *all)
+{
+    return !all->batch->params.results;
+}
 
 typedef struct picture_run {
     batch_run *all;
@@ -79,9 +110,10 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
 {
     const picture_run *p = cookie;
     (void)input;
-    if (p->all->batch->part == ZN_ENCODER)
+    if (p->all->batch->part == ZENITH_ENCODER)
         return zn_image_read_rows(&p->image, row, count, dst, err);
-    return zn_latent_read_rows(&p->latent, p->all->batch->model->variant, row, count, dst, err);
+    return zn_latent_read_rows(&p->latent, p->all->batch->model->variant->autoencoder, row, count,
+                               dst, err);
 }
 
 static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
@@ -89,12 +121,13 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
 {
     const picture_run *p = cookie;
     (void)output;
-    if (p->all->batch->part == ZN_DECODER)
+    if (p->all->batch->part == ZENITH_DECODER)
         return zn_image_write_rows(&p->image, row, count, src, err);
-    return zn_latent_write_rows(&p->latent, p->all->batch->model->variant, row, count, src, err);
+    return zn_latent_write_rows(&p->latent, p->all->batch->model->variant->autoencoder, row, count,
+                                src, err);
 }
 
-// Progress of the batch; also where a picture learns that another one has failed or was stopped.
+// Progress of the batch; also where a picture learns that it is not wanted any more.
 static int report(void *cookie, double fraction)
 {
     const picture_run *p = cookie;
@@ -102,13 +135,14 @@ static int report(void *cookie, double fraction)
     const zenith_run_params *params = &all->batch->params;
     double sum = 0;
     zn_mutex_lock(all->lock);
-    all->fractions[p->index] = fraction;
-    for (size_t i = 0; i < all->batch->count; i++) sum += all->fractions[i];
-    if (params->progress && !all->stopped && all->status == ZENITH_OK) {
+    all->states[p->index].fraction = fraction;
+    for (size_t i = 0; i < all->batch->count; i++) sum += all->states[i].fraction;
+    const bool lost = all->status != ZENITH_OK && one_for_all(all);
+    if (params->progress && !all->stopped && !lost) {
         double done = sum / (double)all->batch->count;
         all->stopped = params->progress(params->progress_cookie, done) != 0;
     }
-    int stop = all->stopped || all->status != ZENITH_OK;
+    int stop = all->stopped || lost;
     zn_mutex_unlock(all->lock);
     return stop;
 }
@@ -116,11 +150,11 @@ static int report(void *cookie, double fraction)
 static zn_compile_key key_for(const zn_batch *batch, const zenith_image *image)
 {
     const zenith_run_params *params = &batch->params;
-    const int64_t factor = batch->model->variant->factor;
+    const zn_model *model = batch->model;
+    const int64_t factor = model->variant->autoencoder->factor;
     zn_compile_key key = {.model = batch->model,
-                          .part = batch->part,
-                          .latent_height = image->height / factor,
-                          .latent_width = image->width / factor,
+                          .part = zn_autoencoder_part(model->family, batch->part),
+                          .sizes = {image->height / factor, image->width / factor, 0},
                           .dtype = params->dtype,
                           .pixels = zn_image_number(image)};
     if (key.dtype == ZENITH_DTYPE_INT8) key.calibration = batch->model->calibration;
@@ -152,8 +186,8 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
 {
     const zn_batch *batch = all->batch;
     picture_run p = {.all = all, .index = index};
-    p.image = *zn_image_at(batch->images, index);
-    p.latent = *zn_latent_at(batch->latents, index);
+    p.image = zn_image_at(batch->images, index);
+    p.latent = zn_latent_at(batch->latents, index);
     const zenith_run_params *params = &batch->params;
     zn_compile_key key = key_for(batch, &p.image);
     const zn_compiled *compiled = NULL;
@@ -166,50 +200,85 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     return ZENITH_OK;
 }
 
+// --- what becomes of each picture ---------------------------------------------------------------
+
+// Element i of the caller's results, as far apart as his header's struct is large.
+static void write_result(const zn_batch *batch, size_t i, zenith_status status, const char *text)
+{
+    zenith_item_result result = {.status = status};
+    const size_t stride = zn_caller_size(batch->params.results);
+    uint8_t *theirs = (uint8_t *)batch->params.results + i * stride;
+    zn_text_format(result.message, sizeof result.message, "%s", text);
+    memcpy(theirs, &stride, sizeof stride);
+    zn_caller_struct_out(&result, sizeof result, theirs);
+}
+
+// The sentence of a batch is that of its first failure: in time where that ends the batch, else by number.
+static void end_picture(batch_run *all, size_t index, zenith_status status, const zn_error *error)
+{
+    zn_mutex_lock(all->lock);
+    all->states[index] = (picture_state){.fraction = 1, .over = true};
+    if (status != ZENITH_OK) {
+        all->failed++;
+        if (all->status == ZENITH_OK || (!one_for_all(all) && index < all->first)) {
+            all->first = index;
+            all->status = status;
+            all->error = *error;
+        }
+        all->stopped |= status == ZENITH_CANCELLED;
+    }
+    if (!one_for_all(all)) write_result(all->batch, index, status, error->text);
+    zn_mutex_unlock(all->lock);
+}
+
 static bool take_picture(batch_run *all, size_t *index)
 {
     zn_mutex_lock(all->lock);
+    while (all->next < all->batch->count && all->states[all->next].over) all->next++;
     *index = all->next++;
-    bool taken = *index < all->batch->count && all->status == ZENITH_OK;
+    bool wanted = !all->stopped && (all->status == ZENITH_OK || !one_for_all(all));
+    bool taken = *index < all->batch->count && wanted;
     zn_mutex_unlock(all->lock);
     return taken;
 }
 
-// The job of each stream: pictures until there are no more, or one failed.
+// The job of each stream: pictures until there are no more, or none is wanted.
 static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     batch_run *all = arg;
     for (size_t index; take_picture(all, &index);) {
         zn_error error = {0};
         zenith_status status = run_picture(all, index, team, stream, &error);
-        if (status == ZENITH_OK) continue;
-        zn_mutex_lock(all->lock);
-        if (all->status == ZENITH_OK) {
-            all->status = status;
-            all->error = error;
-        }
-        zn_mutex_unlock(all->lock);
+        if (status != ZENITH_OK) zn_fail(&error, status, "%s", zenith_status_text(status));
+        end_picture(all, index, status, &error);
     }
     return ZENITH_OK;
 }
 
+// Looks at every picture before anything is computed.
+static void check_pictures(batch_run *all)
+{
+    const zn_batch *batch = all->batch;
+    for (size_t i = 0; i < batch->count; i++) {
+        zn_error error = {0};
+        const zenith_image image = zn_image_at(batch->images, i);
+        const zenith_latent latent = zn_latent_at(batch->latents, i);
+        zenith_status status = check_pair(batch->model, &image, &latent, &error);
+        if (status != ZENITH_OK) end_picture(all, i, status, &error);
+    }
+}
+
 static zenith_status check_batch(const zn_batch *batch, zn_error *err)
 {
-    unsigned missing = batch->part & ~batch->model->parts;
-    if (missing) {
-        return zn_fail(err, ZENITH_NOT_FOUND, "these weights of %s have no %s",
-                       batch->model->variant->name, missing & ZN_ENCODER ? "encoder" : "decoder");
+    const size_t least = ZN_SIZE_UP_TO(zenith_item_result, message);
+    ZN_TRY(check_part(batch->model, batch->part, err));
+    if (batch->params.results && zn_caller_size(batch->params.results) < least) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the first of the results has size %zu: set its `size` field to sizeof",
+                       zn_caller_size(batch->params.results));
     }
-    for (size_t i = 0; i < batch->count; i++) {
-        const zenith_image *image = zn_image_at(batch->images, i);
-        const zenith_latent *latent = zn_latent_at(batch->latents, i);
-        if (image->size < sizeof *image || latent->size < sizeof *latent) {
-            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                           "picture or latent %zu: `size` is not that of the struct", i);
-        }
-        ZN_TRY(check_pair(batch->model, image, latent, err));
-    }
-    return ZENITH_OK;
+    ZN_TRY(zn_images_check(batch->images, batch->count, err));
+    return zn_latents_check(batch->latents, batch->count, err);
 }
 
 // The buffers of the whole batch are there all the time; what they leave is divided.
@@ -219,8 +288,9 @@ static zenith_status share_memory(batch_run *all, int jobs, zn_error *err)
     const uint64_t limit = batch->params.max_memory;
     uint64_t buffers = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        buffers += zn_image_bytes(zn_image_at(batch->images, i)) +
-                   zn_latent_bytes(zn_latent_at(batch->latents, i));
+        const zenith_image image = zn_image_at(batch->images, i);
+        const zenith_latent latent = zn_latent_at(batch->latents, i);
+        buffers += zn_image_bytes(&image) + zn_latent_bytes(&latent);
     }
     if (limit && buffers >= limit) {
         return zn_fail(err, ZENITH_LIMIT,
@@ -231,33 +301,58 @@ static zenith_status share_memory(batch_run *all, int jobs, zn_error *err)
     return ZENITH_OK;
 }
 
+// Checks, then the streams' jobs. A failure of its own is one of the whole call.
+static zenith_status run_batch(batch_run *all, zn_error *err)
+{
+    const zn_batch *batch = all->batch;
+    zn_executor *executor = zn_engine_executor(all->engine);
+    int jobs = zn_executor_streams(executor);
+    if ((size_t)jobs > batch->count) jobs = (int)batch->count;
+    check_pictures(all);
+    if (all->status != ZENITH_OK && one_for_all(all)) return ZENITH_OK;
+    ZN_TRY(share_memory(all, jobs, err));
+    return zn_executor_run(executor, run_pictures, all, jobs, err);
+}
+
+// The status of the call from those of its pictures.
+static zenith_status outcome(const batch_run *all, zn_error *err)
+{
+    const zn_batch *batch = all->batch;
+    if (all->stopped) return zn_fail(err, ZENITH_CANCELLED, "cancelled");
+    if (all->status == ZENITH_OK) return ZENITH_OK;
+    const bool some = !one_for_all(all) && all->failed < batch->count;
+    const zenith_status status = some ? ZENITH_PARTIAL : all->status;
+    if (batch->count == 1) return zn_fail(err, status, "%s", all->error.text);
+    return zn_fail(err, status, "picture %zu of %zu: %s", all->first + 1, batch->count,
+                   all->error.text);
+}
+
+// Pictures that no stream came to share the end of the call.
+static void settle(const batch_run *all, zenith_status status, const zn_error *err)
+{
+    for (size_t i = 0; !one_for_all(all) && i < all->batch->count; i++) {
+        if (!all->states || !all->states[i].over) write_result(all->batch, i, status, err->text);
+    }
+}
+
 zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err)
 {
     if (batch->count == 0) return ZENITH_OK;
     ZN_TRY(check_batch(batch, err));
     batch_run all = {.engine = engine, .batch = batch};
+    const size_t bytes = batch->count * sizeof *all.states;
     double begin = zn_clock_seconds();
     zenith_status status;
-    ZN_TRY(zn_mutex_create(&all.lock, err));
-    all.fractions = zn_alloc_zero(batch->count * sizeof *all.fractions);
-    if (!all.fractions) {
-        status = zn_fail_memory(err, batch->count * sizeof *all.fractions);
-        goto fail;
-    }
-    zn_executor *executor = zn_engine_executor(engine);
-    int jobs = zn_executor_streams(executor);
-    if ((size_t)jobs > batch->count) jobs = (int)batch->count;
-    ZN_GO(share_memory(&all, jobs, err));
-    ZN_GO(zn_executor_run(executor, run_pictures, &all, jobs, err));
-    status = all.status;
-    if (status != ZENITH_OK) {
-        zn_fail(err, status, "%s", all.error.text);
-        goto fail;
-    }
+    ZN_GO(zn_mutex_create(&all.lock, err));
+    all.states = zn_alloc_zero(bytes);
+    if (!all.states) ZN_GO(zn_fail_memory(err, bytes));
+    ZN_GO(run_batch(&all, err));
+    status = outcome(&all, err);
     all.facts.seconds = zn_clock_seconds() - begin;
     if (batch->params.facts) *batch->params.facts = all.facts;
 fail:
-    zn_free(all.fractions);
+    settle(&all, status, err);
+    zn_free(all.states);
     zn_mutex_free(all.lock);
     return status;
 }
@@ -298,16 +393,13 @@ zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uin
                           zenith_estimate_info *out, zn_error *err)
 {
     const zenith_image image = {.width = width, .height = height};
-    const zn_variant *variant = model->variant;
+    const zn_autoencoder_facts *facts = model->variant->autoencoder;
+    ZN_TRY(check_part(model, part, err));
     ZN_TRY(check_size(model, &image, err));
-    if (!(model->parts & part)) {
-        return zn_fail(err, ZENITH_NOT_FOUND, "these weights of %s have no such part",
-                       variant->name);
-    }
     const zn_batch batch = {.model = model, .part = part, .params = *params};
     uint64_t pixels = (uint64_t)width * height;
-    uint64_t factor = (uint64_t)variant->factor;
-    uint64_t latent = pixels / (factor * factor) * (uint64_t)variant->latent_channels;
+    uint64_t factor = (uint64_t)facts->factor;
+    uint64_t latent = pixels / (factor * factor) * (uint64_t)facts->latent_channels;
     estimate_job job = {.engine = engine,
                         .batch = &batch,
                         .image = &image,

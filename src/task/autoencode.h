@@ -14,14 +14,15 @@ struct zenith_cancel {
 
 typedef struct zn_batch {
     zn_model *model;
-    unsigned part; // ZN_ENCODER: images -> latents, ZN_DECODER: latents -> images
+    unsigned part; // ZENITH_ENCODER: images -> latents, ZENITH_DECODER: latents -> images
     const zenith_image *images;
     const zenith_latent *latents;
     size_t count;
     zenith_run_params params; // dtype never the default; facts: our struct, or NULL
 } zn_batch;
 
-// Checks sizes, types and pointers before anything is computed. Fills params.facts.
+// Checks sizes, types and pointers before anything is computed. Fills params.facts, and params.results where
+// they are asked for: one picture's failure then leaves the others alone (ZENITH_PARTIAL).
 zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err);
 
 zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uint32_t width,

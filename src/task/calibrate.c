@@ -13,6 +13,7 @@
 
 #include "src/base/os.h"
 #include "src/base/text.h"
+#include "src/model/autoencoder.h"
 #include "src/task/autoencode.h"
 #include "src/task/pixels.h"
 
@@ -58,23 +59,24 @@ typedef struct one_run {
 
 static size_t latent_elements(const calibrating *c, size_t index)
 {
-    const size_t factor = (size_t)c->model->variant->factor;
-    const zenith_image *image = zn_image_at(c->images, index);
-    return image->width / factor * (image->height / factor) *
-           (size_t)c->model->variant->latent_channels;
+    const size_t factor = (size_t)c->model->variant->autoencoder->factor;
+    const zenith_image image = zn_image_at(c->images, index);
+    return image.width / factor * (image.height / factor) *
+           (size_t)c->model->variant->autoencoder->latent_channels;
 }
 
 static size_t picture_elements(const calibrating *c, size_t index)
 {
-    const zenith_image *image = zn_image_at(c->images, index);
-    return (size_t)image->width * image->height * 3;
+    const zenith_image image = zn_image_at(c->images, index);
+    return (size_t)image.width * image.height * 3;
 }
 
 static size_t row_elements(const calibrating *c, size_t index, bool latent)
 {
-    const zenith_image *image = zn_image_at(c->images, index);
-    if (!latent) return (size_t)image->width * 3;
-    return latent_elements(c, index) / (image->height / (size_t)c->model->variant->factor);
+    const zenith_image image = zn_image_at(c->images, index);
+    if (!latent) return (size_t)image.width * 3;
+    return latent_elements(c, index) /
+           (image.height / (size_t)c->model->variant->autoencoder->factor);
 }
 
 static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
@@ -82,8 +84,9 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
 {
     const one_run *r = cookie;
     (void)input;
-    if (r->c->part == ZN_ENCODER) {
-        return zn_image_read_rows(zn_image_at(r->c->images, r->index), row, count, dst, err);
+    if (r->c->part == ZENITH_ENCODER) {
+        const zenith_image image = zn_image_at(r->c->images, r->index);
+        return zn_image_read_rows(&image, row, count, dst, err);
     }
     size_t width = row_elements(r->c, r->index, true);
     memcpy(dst, r->c->latents[r->index] + (size_t)row * width,
@@ -97,7 +100,7 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     one_run *r = cookie;
     (void)output;
     (void)err;
-    bool latent = r->c->part == ZN_ENCODER;
+    bool latent = r->c->part == ZENITH_ENCODER;
     size_t width = row_elements(r->c, r->index, latent);
     size_t begin = (size_t)row * width, n = (size_t)count * width;
     const float *rows = src;
@@ -134,16 +137,15 @@ static void observe(void *cookie, const zn_node *node, int64_t row, int64_t coun
 
 static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype dtype)
 {
-    const zenith_image *image = zn_image_at(c->images, index);
-    const int64_t factor = c->model->variant->factor;
-    bool encoder = c->part == ZN_ENCODER;
+    const zenith_image image = zn_image_at(c->images, index);
+    const int64_t factor = c->model->variant->autoencoder->factor;
+    bool encoder = c->part == ZENITH_ENCODER;
     return (zn_compile_key){.model = c->model,
                             .every_value = true,
-                            .part = c->part,
-                            .latent_height = image->height / factor,
-                            .latent_width = image->width / factor,
+                            .part = zn_autoencoder_part(c->model->family, c->part),
+                            .sizes = {image.height / factor, image.width / factor, 0},
                             .dtype = dtype,
-                            .pixels = encoder ? zn_image_number(image) : ZENITH_F32,
+                            .pixels = encoder ? zn_image_number(&image) : ZENITH_F32,
                             .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
 }
 
@@ -163,8 +165,8 @@ static zenith_status stopped(calibrating *c, size_t steps)
 
 static bool same_size(const calibrating *c, size_t one, size_t other)
 {
-    const zenith_image *a = zn_image_at(c->images, one), *b = zn_image_at(c->images, other);
-    return a->width == b->width && a->height == b->height;
+    const zenith_image a = zn_image_at(c->images, one), b = zn_image_at(c->images, other);
+    return a.width == b.width && a.height == b.height;
 }
 
 // Runs pictures through plans of one type; consecutive ones of one size share a plan.
@@ -183,7 +185,7 @@ run_all(calibrating *c, zenith_dtype dtype, size_t count,
             zn_compiled_free(compiled);
             compiled = NULL;
             const zn_compile_key key = key_for(c, i, dtype);
-            ZN_GO(zn_compile(&key, &c->machine, &compiled, c->err));
+            ZN_GO(zn_compile(&key, 0, &c->machine, &compiled, c->err));
         }
         const zn_run run = {
             .read = read_rows, .write = write_rows, .cookie = &one, .observe = observer};
@@ -202,7 +204,7 @@ fail:
 
 static zenith_status keep_result(calibrating *c, size_t index, one_run *run)
 {
-    bool latent = c->part == ZN_ENCODER;
+    bool latent = c->part == ZENITH_ENCODER;
     size_t elements = latent ? latent_elements(c, index) : picture_elements(c, index);
     float **kept = latent ? &c->latents[index] : &c->pictures[index];
     *kept = zn_alloc(elements * sizeof **kept);
@@ -212,24 +214,31 @@ static zenith_status keep_result(calibrating *c, size_t index, one_run *run)
 }
 
 // Entries for every value of the part's graph, and the names of its convolutions.
+// A value that is calibrated; those of matrix products are also layers, which can be in 8 bits.
+static zenith_status list_value(calibrating *c, const zn_node *node, layer *layers, size_t *count)
+{
+    zn_calibrated *entry = zn_calibration_find(c->calibration, node->name, true);
+    if (!entry) return zn_fail_memory(c->err, sizeof *entry);
+    entry->positive = true;
+    if (!(node->op->traits & ZN_OP_MATMUL)) return ZENITH_OK;
+    if (*count == MOST_LAYERS)
+        return zn_fail(c->err, ZENITH_UNSUPPORTED,
+                       "a network of more than %d layers cannot be calibrated", MOST_LAYERS);
+    layers[(*count)++] = (layer){entry->name, zn_node_flops(node), 0};
+    return ZENITH_OK;
+}
+
 static zenith_status list_values(calibrating *c, layer *layers, size_t *layers_count)
 {
     const zn_compile_key key = key_for(c, 0, ZENITH_DTYPE_F32);
     zn_compiled *compiled = NULL;
-    ZN_TRY(zn_compile(&key, &c->machine, &compiled, c->err));
+    ZN_TRY(zn_compile(&key, 0, &c->machine, &compiled, c->err));
     zenith_status status = ZENITH_OK;
-    for (size_t i = 0; i < compiled->graph.count; i++) {
+    for (size_t i = 0; i < compiled->graph.count && status == ZENITH_OK; i++) {
         const zn_node *node = compiled->graph.nodes[i];
         if (node->kind != ZN_NODE_OP || !zn_node_is_map(node)) continue;
         if (node->desc.type != ZN_F32 || strcmp(node->op->name, "convert") == 0) continue;
-        zn_calibrated *entry = zn_calibration_find(c->calibration, node->name, true);
-        if (!entry) {
-            status = zn_fail_memory(c->err, sizeof *entry);
-            break;
-        }
-        entry->positive = true;
-        if (!(node->op->traits & ZN_OP_MATMUL) || *layers_count == MOST_LAYERS) continue;
-        layers[(*layers_count)++] = (layer){entry->name, zn_node_flops(node), 0};
+        status = list_value(c, node, layers, layers_count);
     }
     zn_compiled_free(compiled);
     return status;
@@ -276,7 +285,7 @@ static zenith_status price_layers(calibrating *c, layer *layers, size_t count)
 
 static zenith_status choose_layers(calibrating *c, layer *layers, size_t count)
 {
-    double target = c->part == ZN_ENCODER ? encoder_target : decoder_target, error = 0;
+    double target = c->part == ZENITH_ENCODER ? encoder_target : decoder_target, error = 0;
     set_layers(c, layers, count, true);
     ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c), NULL, NULL, &error));
     if (error <= target) return ZENITH_OK;
@@ -313,8 +322,8 @@ static zenith_status calibrate_job(void *arg, zn_team *team, int stream)
     c->team = team;
     c->stream = stream;
     ZN_TRY(zn_engine_machine(c->engine, stream, &c->machine, c->err));
-    ZN_TRY(calibrate_part(c, ZN_ENCODER));
-    return calibrate_part(c, ZN_DECODER);
+    ZN_TRY(calibrate_part(c, ZENITH_ENCODER));
+    return calibrate_part(c, ZENITH_DECODER);
 }
 
 // --- all of it ----------------------------------------------------------------------------------
@@ -322,25 +331,23 @@ static zenith_status calibrate_job(void *arg, zn_team *team, int stream)
 static zenith_status check(const calibrating *c)
 {
     const zn_variant *variant = c->model->variant;
-    const uint32_t factor = (uint32_t)variant->factor;
-    if (!variant->can_int8) {
+    ZN_TRY(zn_autoencoder_check(variant, c->err));
+    const uint32_t factor = (uint32_t)variant->autoencoder->factor;
+    if (variant->int8 != ZN_INT8_CALIBRATED) {
         return zn_fail(c->err, ZENITH_UNSUPPORTED, "%s has no int8", variant->name);
     }
-    if (c->model->parts != (ZN_ENCODER | ZN_DECODER)) {
+    if (zn_autoencoder_flags(c->model) != (ZENITH_ENCODER | ZENITH_DECODER)) {
         return zn_fail(c->err, ZENITH_NOT_FOUND, "calibration needs the encoder and the decoder");
     }
     if (c->count < FEWEST) {
         return zn_fail(c->err, ZENITH_INVALID_ARGUMENT, "calibration needs at least %d pictures",
                        FEWEST);
     }
+    ZN_TRY(zn_images_check(c->images, c->count, c->err));
     for (size_t i = 0; i < c->count; i++) {
-        const zenith_image *image = zn_image_at(c->images, i);
-        if (image->size < sizeof *image) {
-            return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
-                           "picture %zu: `size` is not that of the struct", i);
-        }
-        bool fits = image->data && image->width && image->height && image->width % factor == 0 &&
-                    image->height % factor == 0;
+        const zenith_image image = zn_image_at(c->images, i);
+        bool fits = image.data && image.width && image.height && image.width % factor == 0 &&
+                    image.height % factor == 0 && zn_image_rows_fit(&image);
         if (fits) continue;
         return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
                        "picture %zu is not in memory, or its size is no multiple of %u", i, factor);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/task/compile.h"
 
+#include "src/base/text.h"
 #include "src/op/ops.h"
 
 #include <string.h>
@@ -13,47 +14,44 @@ zenith_dtype zn_default_dtype(const zn_cpu *cpu)
 
 bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b)
 {
-    return a->model == b->model && a->part == b->part && a->latent_height == b->latent_height &&
-           a->latent_width == b->latent_width && a->dtype == b->dtype && a->pixels == b->pixels &&
-           a->mode == b->mode && a->band == b->band && a->max_bytes == b->max_bytes &&
-           a->calibration == b->calibration && a->every_value == b->every_value;
-}
-
-// 8-bit pixels are a quantised map: the number 255 stands for 1.
-static zn_desc picture_desc(const zn_model *model, int64_t latent_height, int64_t latent_width,
-                            zenith_number pixels)
-{
-    int64_t factor = model->variant->factor;
-    zn_shape shape = ZN_SHAPE(1, latent_height * factor, latent_width * factor, 3);
-    zn_desc desc = zn_desc_make(pixels == ZENITH_U8 ? ZN_U8 : ZN_F32, shape);
-    if (pixels == ZENITH_U8) desc.scale = 1.0f / 255.0f;
-    return desc;
+    return a->model == b->model && a->part == b->part && zn_sizes_equal(&a->sizes, &b->sizes) &&
+           a->dtype == b->dtype && a->pixels == b->pixels && a->mode == b->mode &&
+           a->band == b->band && a->calibration == b->calibration &&
+           a->every_value == b->every_value;
 }
 
 // Pixels as bytes. Where the network ends with a copy (channels to pixels), bytes are copied: the
 // layer before rounds to them, as the last layer of other networks does.
-static zn_node *as_bytes(zn_graph *graph, zn_node *y, float scale)
+static zn_node *as_bytes(zn_graph *graph, const char *name, zn_node *y, float scale)
 {
     const bool copies = y && y->kind == ZN_NODE_OP && (y->op->traits & ZN_OP_FOLLOWS);
-    if (!copies) return zn_convert(graph, "image", y, ZN_U8, scale);
+    char full[ZN_NAME_SIZE];
+    if (!copies) return zn_convert(graph, name, y, ZN_U8, scale);
     zn_graph_take_back(graph, y);
-    zn_node *bytes = zn_convert(graph, "image.bytes", y->inputs[0], ZN_U8, scale);
-    return zn_graph_add(graph, y->op, "image", &bytes, 1, y->attributes);
+    zn_text_format(full, sizeof full, "%s.bytes", name);
+    zn_node *bytes = zn_convert(graph, full, y->inputs[0], ZN_U8, scale);
+    return zn_graph_add(graph, y->op, name, &bytes, 1, y->attributes);
 }
 
-zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent_height,
-                            int64_t latent_width, zenith_number pixels, zn_graph *graph,
-                            zn_error *err)
+// 8-bit pixels are a quantised map: the number 255 stands for 1.
+zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error *err)
 {
-    zn_desc picture = picture_desc(model, latent_height, latent_width, pixels);
-    zn_desc latent = zn_desc_make(
-        ZN_F32, ZN_SHAPE(1, latent_height, latent_width, model->variant->latent_channels));
+    const bool bytes = key->pixels == ZENITH_U8;
+    const zn_desc pixels = {.type = ZN_U8, .scale = 1.0f / 255.0f};
+    zn_ports ports = {.inputs_count = 0};
+    zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS];
     zn_graph_begin(graph, err);
-    zn_node *x = part == ZN_ENCODER ? zn_graph_input(graph, "image", picture)
-                                    : zn_graph_input(graph, "latent", latent);
-    zn_node *y = zn_model_build(model, part, graph, x);
-    if (part == ZN_DECODER && pixels == ZENITH_U8) y = as_bytes(graph, y, picture.scale);
-    if (y) zn_graph_output(graph, y);
+    key->part->ports(key->model->variant, &key->sizes, &ports);
+    for (int i = 0; i < ports.inputs_count; i++)
+        inputs[i] = zn_port_leaf(graph, &ports.inputs[i], bytes ? &pixels : NULL);
+    zn_model_build(key->model, key->part, &key->sizes, key->dtype == ZENITH_DTYPE_INT8, graph,
+                   inputs, outputs);
+    for (int i = 0; i < ports.outputs_count; i++) {
+        const zn_port *port = &ports.outputs[i];
+        if (bytes && port->pixels)
+            outputs[i] = as_bytes(graph, port->name, outputs[i], pixels.scale);
+        if (outputs[i]) zn_graph_output(graph, outputs[i]);
+    }
     zenith_status status = zn_graph_finish(graph);
     if (status != ZENITH_OK) zn_graph_free(graph);
     return status;
@@ -105,7 +103,7 @@ static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *ma
     bool int8 = key->dtype == ZENITH_DTYPE_INT8;
     if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.isa >= ZN_ISA_AMX))
         policy.type = ZN_BF16;
-    if (int8) {
+    if (key->calibration) {
         policy.quantise = quantise;
         policy.range = range;
     }
@@ -120,8 +118,7 @@ static zenith_status make_graph(zn_compiled *c, const zn_machine *machine, zn_er
     zn_graph plain = {0}, fused = {0}, typed = {0};
     zenith_status status;
     const zn_type_policy policy = policy_for(key, machine);
-    ZN_GO(zn_build_part(key->model, key->part, key->latent_height, key->latent_width, key->pixels,
-                        &plain, err));
+    ZN_GO(zn_build_part(key, &plain, err));
     ZN_GO(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, err));
     if (key->every_value) {
         ZN_GO(zn_pass_types(&fused, &policy, &c->graph, err));
@@ -140,26 +137,28 @@ static zenith_status check_dtype(const zn_compile_key *key, zn_error *err)
 {
     if (key->dtype != ZENITH_DTYPE_INT8 || key->calibration) return ZENITH_OK;
     const zn_variant *variant = key->model->variant;
-    if (!variant->can_int8) {
+    if (variant->int8 == ZN_INT8_DYNAMIC) return ZENITH_OK;
+    if (variant->int8 == ZN_INT8_NONE) {
         return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no int8: use f32 or bf16", variant->name);
     }
     return zn_fail(err, ZENITH_NOT_FOUND,
-                   "no calibration was found for these weights of %s: make one with `zenith "
-                   "calibrate`, or use f32 or bf16",
+                   "no calibration was found for these weights of %s: calibrate them "
+                   "first, or use f32 or bf16",
                    variant->name);
 }
 
-zenith_status zn_compile(const zn_compile_key *key, const zn_machine *machine, zn_compiled **out,
-                         zn_error *err)
+zenith_status zn_compile(const zn_compile_key *key, size_t max_bytes, const zn_machine *machine,
+                         zn_compiled **out, zn_error *err)
 {
     zn_compiled *c = zn_alloc_zero(sizeof *c);
     if (!c) return zn_fail_memory(err, sizeof *c);
     zenith_status status;
     c->key = *key;
+    c->max_bytes = max_bytes;
     zn_model_ref(key->model);
     const zn_plan_options options = {.mode = key->mode,
                                      .band = key->band,
-                                     .max_bytes = key->max_bytes,
+                                     .max_bytes = max_bytes,
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,
                                      .dnn = machine->dnn,

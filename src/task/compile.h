@@ -10,16 +10,15 @@
 #include "src/model/model.h"
 #include "zenith/zenith.h"
 
-// Everything a compiled plan depends on, besides the machine.
+// What is computed. How much memory it may take is no part of it: bits do not depend on that.
 typedef struct zn_compile_key {
     zn_model *model;
-    unsigned part;                       // ZN_ENCODER or ZN_DECODER
-    int64_t latent_height, latent_width; // the picture's, divided by the factor
-    zenith_dtype dtype;                  // never the default
-    zenith_number pixels;                // ZENITH_U8 or ZENITH_F32
+    const zn_part *part;
+    zn_sizes sizes;
+    zenith_dtype dtype;   // never the default
+    zenith_number pixels; // ZENITH_U8 or ZENITH_F32: of ports that are pictures
     zn_plan_mode mode;
     int64_t band;
-    size_t max_bytes;                  // of the arena; 0: no bound
     const zn_calibration *calibration; // for int8; must outlive what is compiled
     bool every_value; // those too that this type would not have and others do: for calibration
 } zn_compile_key;
@@ -35,17 +34,17 @@ typedef struct zn_compiled {
     zn_compile_key key; // holds a reference to the model
     zn_graph graph;
     zn_plan *plan;
+    size_t max_bytes; // that the arena may have in the call it is for; 0: no bound
 } zn_compiled;
 
 zenith_dtype zn_default_dtype(const zn_cpu *cpu);
 
-// The graph of one part as the model describes it: pixels or latents in, the other out, all f32.
-zenith_status zn_build_part(const zn_model *model, unsigned part, int64_t latent_height,
-                            int64_t latent_width, zenith_number pixels, zn_graph *graph,
-                            zn_error *err);
+// The graph of one part as the model describes it, all f32 but for pictures in bytes.
+zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error *err);
 
-zenith_status zn_compile(const zn_compile_key *key, const zn_machine *machine, zn_compiled **out,
-                         zn_error *err);
+// max_bytes bounds the arena; 0: no bound.
+zenith_status zn_compile(const zn_compile_key *key, size_t max_bytes, const zn_machine *machine,
+                         zn_compiled **out, zn_error *err);
 void zn_compiled_free(zn_compiled *compiled);
 bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b);
 

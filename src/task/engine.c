@@ -3,17 +3,32 @@
 //
 // Plans are kept per stream in the order of their last use, and share one arena as large as the
 // largest so far.
+//
+// A plan is found by what it computes, and serves every call whose budget it fits, with one exception:
+// bands that were made narrow for a small budget would be slow in a call that allows more than twice as
+// much, which gets a plan of its own.
 #include "src/task/engine.h"
 
 #include "src/base/os.h"
 #include "src/dnn/dnn.h"
 
-enum { PLANS = 8 }; // per stream; the least recently used one makes room
+// What a lowering is counted with: most hold code that oneDNN made, which it does not tell the size of. An
+// assumption, not a measurement.
+enum { LOWERING_BYTES = 32 << 10 };
+static const uint64_t default_plan_memory = 64u << 20;
+
+typedef struct kept_plan {
+    struct kept_plan *next; // used before this one
+    zn_compiled *compiled;
+    size_t budget; // it was compiled for; 0: none
+    size_t bytes;  // it is counted with
+} kept_plan;
 
 typedef struct stream {
     zn_dnn *dnn; // made by the stream's first job
     bool dnn_tried;
-    zn_compiled *plans[PLANS]; // most recently used first
+    kept_plan *plans; // most recently used first
+    uint64_t compiles;
     void *arena;
     size_t arena_bytes;
 } stream;
@@ -21,17 +36,20 @@ typedef struct stream {
 struct zn_engine {
     zn_executor *executor;
     zn_cpu cpu;
+    uint64_t plan_memory; // for the plans of one stream
     stream streams[];
 };
 
-zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, zn_engine **out,
-                               zn_error *err)
+zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_t plan_memory,
+                               zn_engine **out, zn_error *err)
 {
-    size_t bytes = sizeof(zn_engine) + sizeof(stream) * (size_t)zn_executor_streams(executor);
+    const size_t streams = (size_t)zn_executor_streams(executor);
+    const size_t bytes = sizeof(zn_engine) + sizeof(stream) * streams;
     zn_engine *engine = zn_alloc_zero(bytes);
     if (!engine) return zn_fail_memory(err, bytes);
     engine->executor = executor;
     engine->cpu = *cpu;
+    engine->plan_memory = (plan_memory ? plan_memory : default_plan_memory) / streams;
     *out = engine;
     return ZENITH_OK;
 }
@@ -43,14 +61,22 @@ static void drop_arena(stream *s)
     s->arena_bytes = 0;
 }
 
+// The one that `link` points to and those used before it.
+static void drop_plans(kept_plan **link)
+{
+    while (*link) {
+        kept_plan *dropped = *link;
+        *link = dropped->next;
+        zn_compiled_free(dropped->compiled);
+        zn_free(dropped);
+    }
+}
+
 void zn_engine_trim(zn_engine *engine)
 {
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         stream *s = &engine->streams[i];
-        for (int p = 0; p < PLANS; p++) {
-            zn_compiled_free(s->plans[p]);
-            s->plans[p] = NULL;
-        }
+        drop_plans(&s->plans);
         drop_arena(s);
     }
 }
@@ -82,21 +108,64 @@ const char *zn_engine_onednn(void)
 
 // --- plans --------------------------------------------------------------------------------------
 
-static void move_to_front(stream *s, int index)
+static bool serves(const kept_plan *plan, const zn_compile_key *key, size_t budget)
 {
-    zn_compiled *used = s->plans[index];
-    for (int i = index; i > 0; i--) s->plans[i] = s->plans[i - 1];
-    s->plans[0] = used;
+    if (!zn_compile_key_equal(&plan->compiled->key, key)) return false;
+    if (budget && zn_plan_bytes(plan->compiled->plan) > budget) return false;
+    return zn_plan_preferred(plan->compiled->plan) || (budget && plan->budget >= budget / 2);
 }
 
-static zn_compiled *find_plan(stream *s, const zn_compile_key *key)
+// Of the plans that serve, the one with the most memory: it has the widest bands.
+static zn_compiled *find_plan(stream *s, const zn_compile_key *key, size_t budget)
 {
-    for (int i = 0; i < PLANS && s->plans[i]; i++) {
-        if (!zn_compile_key_equal(&s->plans[i]->key, key)) continue;
-        move_to_front(s, i);
-        return s->plans[0];
+    kept_plan **best = NULL;
+    for (kept_plan **link = &s->plans; *link; link = &(*link)->next) {
+        if (!serves(*link, key, budget)) continue;
+        if (best &&
+            zn_plan_bytes((*link)->compiled->plan) <= zn_plan_bytes((*best)->compiled->plan))
+            continue;
+        best = link;
     }
-    return NULL;
+    if (!best) return NULL;
+    kept_plan *found = *best;
+    *best = found->next;
+    found->next = s->plans;
+    s->plans = found;
+    found->compiled->max_bytes = budget;
+    return found->compiled;
+}
+
+// What is held for a plan until it is dropped, as far as it can be counted.
+static size_t bytes_of(const zn_compiled *compiled)
+{
+    return sizeof *compiled + compiled->graph.arena.used + zn_plan_table_bytes(compiled->plan) +
+           zn_plan_lowerings(compiled->plan) * LOWERING_BYTES;
+}
+
+// Takes the plan over on success. The new one stays, whatever its size; older ones go from where the
+// sum passes the bound.
+static zenith_status keep_plan(stream *s, zn_compiled *compiled, uint64_t bound, zn_error *err)
+{
+    kept_plan *kept = zn_alloc_zero(sizeof *kept);
+    if (!kept) return zn_fail_memory(err, sizeof *kept);
+    *kept = (kept_plan){s->plans, compiled, compiled->max_bytes, bytes_of(compiled)};
+    s->plans = kept;
+    uint64_t sum = kept->bytes;
+    kept_plan **link = &kept->next;
+    while (*link && sum + (*link)->bytes <= bound) {
+        sum += (*link)->bytes;
+        link = &(*link)->next;
+    }
+    drop_plans(link);
+    return ZENITH_OK;
+}
+
+uint64_t zn_engine_compiles(const zn_engine *engine)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < zn_executor_streams(engine->executor); i++)
+        sum += engine->streams[i].compiles;
+    return sum;
 }
 
 // The stream's machine; oneDNN is made by the stream's first job.
@@ -114,19 +183,20 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine
 }
 
 static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_compile_key *key,
-                              const atomic_int *cancel, zn_compiled **out, zn_error *err)
+                              size_t budget, const atomic_int *cancel, zn_compiled **out,
+                              zn_error *err)
 {
     stream *s = &engine->streams[stream_number];
-    *out = find_plan(s, key);
+    *out = find_plan(s, key, budget);
     if (*out) return ZENITH_OK;
     zn_machine machine;
     ZN_TRY(zn_engine_machine(engine, stream_number, &machine, err));
     machine.cancel = cancel;
-    ZN_TRY(zn_compile(key, &machine, out, err));
-    zn_compiled_free(s->plans[PLANS - 1]);
-    s->plans[PLANS - 1] = *out;
-    move_to_front(s, PLANS - 1);
-    return ZENITH_OK;
+    s->compiles++;
+    ZN_TRY(zn_compile(key, budget, &machine, out, err));
+    zenith_status status = keep_plan(s, *out, engine->plan_memory, err);
+    if (status != ZENITH_OK) zn_compiled_free(*out);
+    return status;
 }
 
 static zenith_status too_small(uint64_t max_memory, uint64_t needed, zn_error *err)
@@ -140,14 +210,13 @@ zenith_status zn_engine_plan(zn_engine *engine, int stream_number, const zn_comp
                              uint64_t max_memory, uint64_t buffers, const atomic_int *cancel,
                              const zn_compiled **out, zn_error *err)
 {
-    zn_compile_key bounded = *key;
     zn_compiled *found = NULL;
     // Weights are packed while compiling, so what they take is known only after a first attempt.
     for (int attempt = 0; attempt < 3; attempt++) {
         uint64_t fixed = buffers + zn_packs_bytes(key->model->packs);
         if (max_memory && fixed >= max_memory) return too_small(max_memory, fixed, err);
-        bounded.max_bytes = max_memory ? (size_t)(max_memory - fixed) : 0;
-        ZN_TRY(get_plan(engine, stream_number, &bounded, cancel, &found, err));
+        size_t budget = max_memory ? (size_t)(max_memory - fixed) : 0;
+        ZN_TRY(get_plan(engine, stream_number, key, budget, cancel, &found, err));
         uint64_t now = zn_plan_bytes(found->plan) + buffers + zn_packs_bytes(key->model->packs);
         if (!max_memory || now <= max_memory) {
             *out = found;
@@ -161,7 +230,7 @@ zenith_status zn_engine_run(zn_engine *engine, int stream_number, zn_team *team,
                             const zn_compiled *compiled, const zn_run *run, zn_error *err)
 {
     stream *s = &engine->streams[stream_number];
-    size_t bytes = zn_plan_bytes(compiled->plan), most = compiled->key.max_bytes;
+    size_t bytes = zn_plan_bytes(compiled->plan), most = compiled->max_bytes;
     // A larger arena of an earlier run serves too, but a bound is on what is held.
     if (s->arena_bytes < bytes || (most && s->arena_bytes > most)) {
         drop_arena(s);

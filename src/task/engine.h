@@ -12,14 +12,17 @@
 
 typedef struct zn_engine zn_engine;
 
-zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, zn_engine **out,
-                               zn_error *err);
+// plan_memory: what plans that are kept may take in all streams together; 0: the default.
+zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_t plan_memory,
+                               zn_engine **out, zn_error *err);
 // No job may be running, in both. Trimming frees plans and arenas only.
 void zn_engine_free(zn_engine *engine);
 void zn_engine_trim(zn_engine *engine);
 zn_executor *zn_engine_executor(zn_engine *engine);
 const zn_cpu *zn_engine_cpu(const zn_engine *engine);
 const char *zn_engine_onednn(void); // its version, or "none"
+// Plans that were compiled so far because none that was kept would do. While no job runs.
+uint64_t zn_engine_compiles(const zn_engine *engine);
 
 // In a job on `stream`: what to compile for, outside the cache.
 zenith_status zn_engine_machine(zn_engine *engine, int stream, zn_machine *out, zn_error *err);

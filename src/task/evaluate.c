@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A picture through a model and before the judge: encode, decode, encode what came out, compare.
+#include "src/model/autoencoder.h"
 #include "src/task/autoencode.h"
 #include "src/task/judge.h"
 
@@ -26,7 +27,7 @@ static zenith_status run_part(zn_engine *engine, const zn_evaluation *e, unsigne
 {
     share s = {&e->params, base, 0.3};
     zenith_run_facts facts = {0};
-    zn_batch batch = {.model = part == ZN_ENCODER ? e->encoder : e->decoder,
+    zn_batch batch = {.model = part == ZENITH_ENCODER ? e->encoder : e->decoder,
                       .part = part,
                       .images = image,
                       .latents = latent,
@@ -35,6 +36,7 @@ static zenith_status run_part(zn_engine *engine, const zn_evaluation *e, unsigne
     batch.params.progress = report;
     batch.params.progress_cookie = &s;
     batch.params.facts = &facts;
+    batch.params.results = NULL; // the call is of one picture
     ZN_TRY(zn_autoencode(engine, &batch, err));
     if (seconds) *seconds = facts.seconds;
     return ZENITH_OK;
@@ -54,13 +56,16 @@ static double distance(const float *a, const float *b, size_t count)
 
 static zenith_status check(const zn_evaluation *e, zn_error *err)
 {
-    const zn_variant *from = e->encoder->variant, *to = e->decoder->variant;
+    const zn_variant *one = e->encoder->variant, *other = e->decoder->variant;
+    ZN_TRY(zn_autoencoder_check(one, err));
+    ZN_TRY(zn_autoencoder_check(other, err));
+    const zn_autoencoder_facts *from = one->autoencoder, *to = other->autoencoder;
     if (from->latent_channels == to->latent_channels && from->factor == to->factor) {
         return ZENITH_OK;
     }
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "latents of %s have %d channels, those of %s %d: one cannot decode the other's",
-                   from->name, (int)from->latent_channels, to->name, (int)to->latent_channels);
+                   one->name, (int)from->latent_channels, other->name, (int)to->latent_channels);
 }
 
 zenith_status zn_judge_evaluate(zn_judge *judge, zn_engine *engine, const zn_evaluation *evaluation,
@@ -68,24 +73,26 @@ zenith_status zn_judge_evaluate(zn_judge *judge, zn_engine *engine, const zn_eva
 {
     const zn_evaluation *e = evaluation;
     const zenith_image *image = e->original;
-    const uint32_t factor = (uint32_t)e->encoder->variant->factor;
     zenith_latent latents[2];
     zenith_status status;
     ZN_TRY(check(e, err));
+    const zn_autoencoder_facts *facts = e->encoder->variant->autoencoder;
+    const uint32_t factor = (uint32_t)facts->factor;
     for (int i = 0; i < 2; i++) {
         latents[i] = (zenith_latent){.size = sizeof latents[i],
                                      .width = image->width / factor,
                                      .height = image->height / factor,
-                                     .channels = (uint32_t)e->encoder->variant->latent_channels};
+                                     .channels = (uint32_t)facts->latent_channels};
     }
     const size_t count = (size_t)latents[0].width * latents[0].height * latents[0].channels;
     float *numbers = zn_alloc(2 * count * sizeof *numbers);
     if (!numbers) return zn_fail_memory(err, 2 * count * sizeof *numbers);
     latents[0].data = numbers;
     latents[1].data = numbers + count;
-    ZN_GO(run_part(engine, e, ZN_ENCODER, image, &latents[0], 0, &out->encode_seconds, err));
-    ZN_GO(run_part(engine, e, ZN_DECODER, e->picture, &latents[0], 0.3, &out->decode_seconds, err));
-    ZN_GO(run_part(engine, e, ZN_ENCODER, e->picture, &latents[1], 0.6, NULL, err));
+    ZN_GO(run_part(engine, e, ZENITH_ENCODER, image, &latents[0], 0, &out->encode_seconds, err));
+    ZN_GO(run_part(engine, e, ZENITH_DECODER, e->picture, &latents[0], 0.3, &out->decode_seconds,
+                   err));
+    ZN_GO(run_part(engine, e, ZENITH_ENCODER, e->picture, &latents[1], 0.6, NULL, err));
     out->latent_distance = distance(numbers, numbers + count, count);
     const zn_comparison comparison = {.original = image->data,
                                       .picture = e->picture->data,

@@ -9,8 +9,10 @@
 #include "src/base/os.h"
 #include "src/format/image.h"
 #include "src/format/latent_file.h"
+#include "src/format/safetensors.h"
 #include "src/model/locate.h"
 #include "src/model/model.h"
+#include "src/model/pipeline.h"
 #include "src/task/compile.h"
 
 #include <jansson.h>
@@ -53,16 +55,34 @@ fail:
     return status;
 }
 
+// What the file says; npy says nothing.
+static void add_latent_facts(json_t *json, const zn_latent_facts *facts)
+{
+    if (*facts->model) json_object_set_new(json, "model", json_string(facts->model));
+    if (*facts->space) json_object_set_new(json, "space", json_string(facts->space));
+    if (facts->has_scale) {
+        json_object_set_new(json, "scale", json_real((double)facts->scale));
+        json_object_set_new(json, "shift", json_real((double)facts->shift));
+    }
+    if (facts->source_width) {
+        json_object_set_new(json, "source_width", json_integer(facts->source_width));
+        json_object_set_new(json, "source_height", json_integer(facts->source_height));
+    }
+    if (facts->crop_width)
+        json_object_set_new(json, "crop",
+                            json_pack("[i, i, i, i]", (int)facts->crop_x, (int)facts->crop_y,
+                                      (int)facts->crop_width, (int)facts->crop_height));
+}
+
 static zenith_status inspect_latent(const char *path, json_t **out, zn_error *err)
 {
     zn_latent_file *file = NULL;
     ZN_TRY(zn_latent_file_open(path, &file, err));
     const zn_latent_facts *facts = zn_latent_file_facts(file);
     const zn_shape shape = zn_latent_file_shape(file);
-    *out = json_pack("{s:s, s:o, s:s, s:s, s:s, s:i, s:i}", "kind", "latent", "shape",
-                     shape_json(&shape), "type", zn_type_name(zn_latent_file_type(file)), "model",
-                     facts->model, "space", facts->space, "source_width", (int)facts->source_width,
-                     "source_height", (int)facts->source_height);
+    *out = json_pack("{s:s, s:o, s:s}", "kind", "latent", "shape", shape_json(&shape), "type",
+                     zn_type_name(zn_latent_file_type(file)));
+    add_latent_facts(*out, facts);
     zn_latent_file_free(file);
     return ZENITH_OK;
 }
@@ -76,6 +96,21 @@ static json_t *variants_json(const zn_family *family, unsigned fits)
         if (fits >> i & 1) json_array_append_new(list, json_string(family->variants[i].name));
     }
     return list;
+}
+
+static json_t *parts_json(const zn_family *family, unsigned parts)
+{
+    json_t *list = json_array();
+    for (int i = 0; family && i < family->parts_count; i++) {
+        if (parts >> i & 1) json_array_append_new(list, json_string(family->parts[i].name));
+    }
+    return list;
+}
+
+static json_t *has_part(const zn_family *family, unsigned parts, const char *name)
+{
+    const zn_part *part = family ? zn_family_part(family, name) : NULL;
+    return json_boolean(part && parts >> (part - family->parts) & 1);
 }
 
 static json_t *tensors_json(const zn_weights *weights)
@@ -100,11 +135,18 @@ static json_t *node_json(const zn_node *node)
                      "inputs", inputs);
 }
 
-// The operators of one part for a picture of 64 x 64 latent pixels.
-static zenith_status graph_json(const zn_model *model, unsigned part, json_t **out, zn_error *err)
+enum { SIDE = 64, TOKENS = 256 };
+
+// The operators of one part, with pixels in bytes; maps of SIDE, sequences of TOKENS.
+static zenith_status graph_json(const zn_model *model, const zn_part *part, json_t **out,
+                                zn_error *err)
 {
+    const zn_compile_key key = {.model = (zn_model *)(uintptr_t)model,
+                                .part = part,
+                                .sizes = {SIDE, SIDE, TOKENS},
+                                .pixels = ZENITH_U8};
     zn_graph graph;
-    ZN_TRY(zn_build_part(model, part, 64, 64, ZENITH_U8, &graph, err));
+    ZN_TRY(zn_build_part(&key, &graph, err));
     *out = json_array();
     for (size_t i = 0; i < graph.count; i++) {
         if (graph.nodes[i]->kind == ZN_NODE_OP)
@@ -118,7 +160,6 @@ static zenith_status graph_json(const zn_model *model, unsigned part, json_t **o
 static zenith_status add_model(json_t *json, const char *path, const char *name, bool with_graph,
                                zn_error *err)
 {
-    static const char *const part_names[] = {"", "encoder", "decoder"};
     zn_error reason = {0};
     zn_model *model = NULL;
     const zn_model_request request = {.name = name, .weights = path};
@@ -134,15 +175,31 @@ static zenith_status add_model(json_t *json, const char *path, const char *name,
     json_object_set_new(json, "unexpected", json_integer((json_int_t)model->unexpected));
     json_object_set_new(json, "sha256", json_string(model->sha256));
     json_object_set_new(json, "int8", json_boolean(model->calibration != NULL));
-    for (unsigned part = ZN_ENCODER; with_graph && part <= ZN_DECODER; part <<= 1) {
+    for (int i = 0; with_graph && i < model->family->parts_count; i++) {
         json_t *graph = NULL;
-        if (!(model->parts & part)) continue;
+        const zn_part *part = &model->family->parts[i];
+        if (!zn_model_has(model, part)) continue;
         status = graph_json(model, part, &graph, err);
         if (status != ZENITH_OK) break;
-        json_object_set_new(json, part_names[part], graph);
+        json_object_set_new(json, part->name, graph);
     }
     zn_model_unref(model);
     return status;
+}
+
+// What a single file says about itself.
+static void add_metadata(json_t *json, const char *path)
+{
+    zn_safetensors *file = NULL;
+    if (zn_path_is_directory(path) || zn_safetensors_open(path, &file, NULL) != ZENITH_OK) return;
+    json_t *pairs = json_object();
+    for (size_t i = 0; i < zn_safetensors_metadata_count(file); i++) {
+        const zn_metadata pair = zn_safetensors_metadata_get(file, i);
+        json_object_set_new(pairs, pair.key, json_string(pair.value));
+    }
+    if (json_object_size(pairs) > 0) json_object_set(json, "metadata", pairs);
+    json_decref(pairs);
+    zn_safetensors_free(file);
 }
 
 static zenith_status inspect_weights(const char *path, const char *name, bool with_graph,
@@ -152,12 +209,16 @@ static zenith_status inspect_weights(const char *path, const char *name, bool wi
     unsigned fits = 0, parts = 0;
     ZN_TRY(zn_locate_weights(name, path, &weights, err));
     const zn_family *family = zn_model_probe(weights, &fits, &parts);
-    json_t *json = json_pack("{s:s, s:s, s:o, s:b, s:b, s:o}", "kind", "weights", "family",
+    json_t *json = json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", "weights", "family",
                              family ? family->name : "unknown", "fits", variants_json(family, fits),
-                             "encoder_there", (int)(parts & ZN_ENCODER) != 0, "decoder_there",
-                             (int)(parts & ZN_DECODER) != 0, "tensors", tensors_json(weights));
+                             "parts", parts_json(family, parts), "tensors", tensors_json(weights));
+    if (json) {
+        json_object_set_new(json, "encoder_there", has_part(family, parts, "encoder"));
+        json_object_set_new(json, "decoder_there", has_part(family, parts, "decoder"));
+    }
     zn_weights_free(weights);
     if (!json) return zn_fail_memory(err, 0);
+    add_metadata(json, path);
     zenith_status status = add_model(json, path, name, with_graph, err);
     if (status != ZENITH_OK) {
         json_decref(json);
@@ -184,8 +245,9 @@ static zenith_status inspect_folder(const char *path, json_t **out, zn_error *er
         if (status == ZENITH_NOT_FOUND) continue;
         json_t *entry = json_pack("{s:s}", "name", variant->name);
         if (status == ZENITH_OK) {
-            json_object_set_new(entry, "encoder", json_boolean(model->parts & ZN_ENCODER));
-            json_object_set_new(entry, "decoder", json_boolean(model->parts & ZN_DECODER));
+            json_object_set_new(entry, "encoder", has_part(model->family, model->parts, "encoder"));
+            json_object_set_new(entry, "decoder", has_part(model->family, model->parts, "decoder"));
+            json_object_set_new(entry, "parts", parts_json(model->family, model->parts));
             json_object_set_new(entry, "int8", json_boolean(model->calibration != NULL));
             json_object_set_new(entry, "parameters", json_integer((json_int_t)model->parameters));
         } else {
@@ -205,11 +267,62 @@ static zenith_status inspect_folder(const char *path, json_t **out, zn_error *er
     return *out ? ZENITH_OK : zn_fail_memory(err, 0);
 }
 
+// What a component of a pipeline is: the family that knows its weights, if it has some.
+static zenith_status component_json(const zn_pipeline *pipeline,
+                                    const zn_model_component *component, json_t **out,
+                                    zn_error *err)
+{
+    zn_weights *weights = NULL;
+    zn_error reason = {0};
+    unsigned fits = 0, parts = 0;
+    zenith_status status = zn_pipeline_weights(pipeline, component->name, &weights, &reason);
+    if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, 0);
+    json_t *entry = json_pack("{s:s, s:s, s:s}", "name", component->name, "library",
+                              component->library, "class", component->kind);
+    if (!entry) {
+        zn_weights_free(weights);
+        return zn_fail_memory(err, 0);
+    }
+    if (weights) {
+        const zn_family *family = zn_model_probe(weights, &fits, &parts);
+        json_object_set_new(entry, "family", json_string(family ? family->name : "unknown"));
+        json_object_set_new(entry, "tensors", json_integer((json_int_t)zn_weights_count(weights)));
+    } else if (status != ZENITH_NOT_FOUND) {
+        json_object_set_new(entry, "problem", json_string(reason.text));
+    }
+    zn_weights_free(weights);
+    *out = entry;
+    return ZENITH_OK;
+}
+
+// A folder of models that work together.
+static zenith_status inspect_pipeline(const char *path, json_t **out, zn_error *err)
+{
+    zn_pipeline pipeline;
+    ZN_TRY(zn_pipeline_open(path, &pipeline, err));
+    json_t *components = json_array();
+    zenith_status status = ZENITH_OK;
+    for (size_t i = 0; status == ZENITH_OK && i < pipeline.index.count; i++) {
+        json_t *entry = NULL;
+        status = component_json(&pipeline, &pipeline.index.components[i], &entry, err);
+        if (entry) json_array_append_new(components, entry);
+    }
+    if (status == ZENITH_OK) {
+        *out = json_pack("{s:s, s:s, s:O}", "kind", "pipeline", "class", pipeline.index.kind,
+                         "components", components);
+        if (!*out) status = zn_fail_memory(err, 0);
+    }
+    json_decref(components);
+    zn_pipeline_free(&pipeline);
+    return status;
+}
+
 // Weights, or a folder of them where the name that would choose one was not given.
 static zenith_status inspect_other(const char *path, const char *model, bool graph, json_t **out,
                                    zn_error *err)
 {
     zn_error reason = {0};
+    if (!model && zn_pipeline_is(path)) return inspect_pipeline(path, out, err);
     zenith_status status = inspect_weights(path, model, graph, out, &reason);
     if (status == ZENITH_AMBIGUOUS && !model && zn_path_is_directory(path))
         return inspect_folder(path, out, err);

@@ -6,23 +6,31 @@
 #ifndef ZN_TASK_PIXELS_H
 #define ZN_TASK_PIXELS_H
 
-#include "src/model/model.h"
+#include "src/model/autoencoder.h"
 #include "zenith/zenith.h"
 
-// Element i of a caller's array. His structs may be longer than ours: the first one's `size` says
-// how far apart they are.
-const zenith_image *zn_image_at(const zenith_image *images, size_t i);
-const zenith_latent *zn_latent_at(const zenith_latent *latents, size_t i);
+// Whether the structs of a caller's arrays are ones we can read (base/caller_struct.h).
+zenith_status zn_images_check(const zenith_image *images, size_t count, zn_error *err);
+zenith_status zn_latents_check(const zenith_latent *latents, size_t count, zn_error *err);
+
+// Element i of an array that was checked, with zeros for the fields that the caller's header did not have.
+zenith_image zn_image_at(const zenith_image *images, size_t i);
+zenith_latent zn_latent_at(const zenith_latent *latents, size_t i);
+
+// Whether row_bytes is possible; whether rows follow each other without a gap.
+bool zn_image_rows_fit(const zenith_image *image);
+bool zn_image_dense(const zenith_image *image);
 
 zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t count, void *dst,
                                  zn_error *err);
 zenith_status zn_image_write_rows(const zenith_image *image, int64_t row, int64_t count,
                                   const void *src, zn_error *err);
 
-// Latents also change their space: the plan's side is the diffusion model's.
-zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_variant *variant,
+// Reading refuses NaN and infinity and names the first. Latents also change their space: the plan's side is
+// the diffusion model's.
+zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_autoencoder_facts *facts,
                                   int64_t row, int64_t count, float *dst, zn_error *err);
-zenith_status zn_latent_write_rows(const zenith_latent *latent, const zn_variant *variant,
+zenith_status zn_latent_write_rows(const zenith_latent *latent, const zn_autoencoder_facts *facts,
                                    int64_t row, int64_t count, const float *src, zn_error *err);
 
 // The number type after defaults.

@@ -172,19 +172,19 @@ zenith_status zn_checkpoint_write(const char *folder, const zn_network *networks
 zenith_status zn_weights_write(const char *folder, const zn_network *network, const float *block,
                                zn_error *err)
 {
-    char path[ZN_PATH_SIZE];
+    char path[ZN_PATH_SIZE], key[ZN_NAME_SIZE];
     const zn_metadata facts[] = {{"zenith.model", network->variant->name},
-                                 {zn_layout_key(network->part), network->layout}};
+                                 {zn_layout_key(network->part, key), network->layout}};
     const size_t facts_count = *network->layout ? 2 : 1;
     size_t length = zn_text_format(path, sizeof path, "%s/%s_%s%s", folder, network->variant->name,
-                                   network->part == ZN_ENCODER ? "encoder" : "decoder", tail);
+                                   network->part->name, tail);
     if (length + 1 >= sizeof path)
         return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
     zn_file_tensor *tensors = zn_alloc(network->count * sizeof *tensors);
     if (!tensors) return zn_fail_memory(err, network->count * sizeof *tensors);
     for (size_t i = 0; i < network->count; i++) {
         const zn_train_parameter *p = &network->parameters[i];
-        tensors[i] = (zn_file_tensor){.name = p->name + strlen("encoder."),
+        tensors[i] = (zn_file_tensor){.name = p->name + strlen(network->part->prefix),
                                       .type = ZN_F32,
                                       .shape = p->tensor.desc.shape,
                                       .data = (const uint8_t *)(block + p->offset)};

@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
-#include "src/model/family.h"
+#include "zenith/zenith.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,8 +96,10 @@ const zn_train_loss *zn_train_find_loss(const zn_train_config *config, zn_loss_k
         NULL, TEXT, 0, 0, 0, false, NULL, NULL, 0                                                  \
     }
 
-static const choice parts[] = {
-    {"decoder", ZN_DECODER}, {"encoder", ZN_ENCODER}, {"both", ZN_ENCODER | ZN_DECODER}, {NULL, 0}};
+static const choice parts[] = {{"decoder", ZENITH_DECODER},
+                               {"encoder", ZENITH_ENCODER},
+                               {"both", ZENITH_ENCODER | ZENITH_DECODER},
+                               {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
 static const choice corruptions[] = {{"gaussian", ZN_CORRUPT_GAUSSIAN},
@@ -248,13 +250,23 @@ static zenith_status read_sources(const reading *r, const field *f, const zn_jso
     return ZENITH_OK;
 }
 
+static zenith_status wrong_loss(const reading *r, zn_error *err)
+{
+    char kinds[200] = "", wanted[400];
+    size_t length = 0;
+    for (int i = 0; i < ZN_LOSS_KINDS; i++)
+        length += zn_text_format(kinds + length, sizeof kinds - length, "%s%s", i ? ", " : "",
+                                 loss_names[i]);
+    zn_text_format(wanted, sizeof wanted,
+                   "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of %s, and if "
+                   "it is to compare with the frozen model's picture \"target\": \"teacher\"",
+                   kinds);
+    return wrong(r, "losses", wanted, err);
+}
+
 static zenith_status read_loss(const reading *r, const zn_json *value, zn_train_loss *dst,
                                zn_error *err)
 {
-    const char *wanted =
-        "a list of {\"kind\": KIND, \"weight\": NUMBER above 0}, KIND one of l1, mse, "
-        "charbonnier, feature, gradient, walsh, squeezenet, stages, latent, adversarial, and if "
-        "it is to compare with the frozen model's picture \"target\": \"teacher\"";
     const char *name, *target = "image";
     bool has_target = zn_json_is_object(value) && zn_json_has(value, "target");
     if (!zn_json_is_object(value) || zn_json_size(value) != (has_target ? 3 : 2) ||
@@ -263,11 +275,11 @@ static zenith_status read_loss(const reading *r, const zn_json *value, zn_train_
         zn_json_get_text(value, "kind", &name, NULL) != ZENITH_OK ||
         zn_json_get_number(value, "weight", &dst->weight, NULL) != ZENITH_OK ||
         !(dst->weight > 0 && dst->weight < 1e30))
-        return wrong(r, "losses", wanted, err);
+        return wrong_loss(r, err);
     dst->teacher = strcmp(target, "teacher") == 0;
     for (dst->kind = 0; dst->kind < ZN_LOSS_KINDS; dst->kind++)
         if (strcmp(name, loss_names[dst->kind]) == 0) return ZENITH_OK;
-    return wrong(r, "losses", wanted, err);
+    return wrong_loss(r, err);
 }
 
 static zenith_status read_losses(const reading *r, const zn_json *value, zn_error *err)
@@ -346,7 +358,7 @@ static zenith_status read_object(zn_train_config *config, const zn_json *object,
 
 static void set_defaults(zn_train_config *c)
 {
-    c->part = ZN_DECODER;
+    c->part = ZENITH_DECODER;
     c->width = 64;
     c->score = usual_score;
     c->data.min_scale = 1;

@@ -92,7 +92,7 @@ typedef struct zn_train_config {
     char *text;        // the file as it is
     size_t text_size;
     const char *model;
-    int part;                // ZN_ENCODER | ZN_DECODER
+    int part;                // ZENITH_ENCODER | ZENITH_DECODER
     const char *weights;     // to begin with; NULL: random
     int64_t init_seed;       // of random weights
     int64_t width;           // of a network with random weights

@@ -22,6 +22,7 @@ static void set(zn_train_parameter *p, int layer, const char *what, zn_shape sha
     p->tensor.desc = zn_desc_make(ZN_F32, shape);
     p->scale = layer == LAYERS - 1 ? last_scale : 1;
     (void)!zn_shape_elements(&shape, &p->elements); // the width is bounded by the config
+    if (shape.rank == 4) p->inputs = (int64_t)p->elements / shape.dim[0];
 }
 
 zenith_status zn_discriminator_create(int64_t width, zn_network *out, zn_error *err)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which parameters a network has is asked of the network itself: it is built for a small picture,
-// and what it reads is written down.
+// Which parameters a network has is asked of the network itself: it is built for the smallest sizes, and
+// what it reads is written down.
 #include "src/train/network.h"
 
 #include "src/base/random.h"
@@ -35,7 +35,7 @@ static zenith_status add(zn_network *network, const char *name, zn_tensor tensor
     return ZENITH_OK;
 }
 
-zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_network *out,
+zenith_status zn_network_of_model(const zn_model *model, const zn_part *part, zn_network *out,
                                   zn_error *err)
 {
     zn_network network = {.family = model->family, .variant = model->variant, .part = part};
@@ -81,14 +81,26 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
     return zn_graph_parameter(graph, name, tensor);
 }
 
-// The convolution that makes a value, maybe through others that only change its numbers.
-static const zn_node *convolution_behind(const zn_node *node)
+// Whether a node is a layer: a product of its first input with weights, which are the second.
+static bool is_layer(const zn_node *node)
+{
+    if (node->kind != ZN_NODE_OP || node->inputs_count < 2) return false;
+    const zn_node *weights = node->inputs[1];
+    if (weights->kind != ZN_NODE_PARAMETER) return false;
+    return weights->desc.shape.rank == 4 || node->op == &zn_op_linear;
+}
+
+static bool adds_branch(const zn_node *node)
+{
+    return node->op == &zn_op_add || node->op == &zn_op_gated_add;
+}
+
+// The layer that makes a value, maybe through others that only change its numbers.
+static const zn_node *layer_behind(const zn_node *node)
 {
     while (node->kind == ZN_NODE_OP) {
-        const zn_node *second = node->inputs_count > 1 ? node->inputs[1] : NULL;
-        if (second && second->kind == ZN_NODE_PARAMETER && second->desc.shape.rank == 4)
-            return node;
-        if (node->op == &zn_op_add) break;
+        if (is_layer(node)) return node;
+        if (adds_branch(node) || node->inputs_count == 0) break;
         node = node->inputs[0];
     }
     return NULL;
@@ -96,13 +108,32 @@ static const zn_node *convolution_behind(const zn_node *node)
 
 static void scale_weights(zn_network *network, const zn_node *value, float scale)
 {
-    const zn_node *convolution = convolution_behind(value);
-    if (convolution) find(network, convolution->inputs[1]->name)->scale = scale;
+    const zn_node *layer = layer_behind(value);
+    if (layer) find(network, layer->inputs[1]->name)->scale = scale;
 }
 
-// Of the two values that are added, the branch is the one with more convolutions before it.
-static zenith_status find_scales(zn_network *network, zn_graph *graph, const zn_node *y,
-                                 bool residual)
+// Variance one: a row is taken as it is, not summed with others.
+static void start_table(zn_train_parameter *table)
+{
+    table->inputs = 2;
+}
+
+// Weights have all dimensions but the first, their outputs, for inputs. What rank 4 has is weights,
+// whichever operator reads it; of rank 2 are also the gates of transforms.
+static void find_inputs(zn_network *network, const zn_graph *graph)
+{
+    for (size_t id = 0; id < graph->count; id++) {
+        const zn_node *node = graph->nodes[id];
+        if (node->op == &zn_op_embed) start_table(find(network, node->inputs[1]->name));
+        const bool weights = node->kind == ZN_NODE_PARAMETER && node->desc.shape.rank == 4;
+        if (!weights && !is_layer(node)) continue;
+        zn_train_parameter *p = find(network, weights ? node->name : node->inputs[1]->name);
+        p->inputs = (int64_t)p->elements / p->tensor.desc.shape.dim[0];
+    }
+}
+
+// Of the two values that are added, the branch is the one with more layers before it.
+static zenith_status find_scales(zn_network *network, zn_graph *graph)
 {
     int *depth = zn_arena_alloc(&graph->arena, (graph->count + 1) * sizeof *depth);
     if (!depth) return zn_fail_memory(graph->err, graph->count * sizeof *depth);
@@ -111,46 +142,53 @@ static zenith_status find_scales(zn_network *network, zn_graph *graph, const zn_
         const zn_node *node = graph->nodes[id];
         for (int i = 0; i < node->inputs_count; i++)
             if (depth[node->inputs[i]->id] > depth[id]) depth[id] = depth[node->inputs[i]->id];
-        depth[id] += convolution_behind(node) == node;
-        branches += node->op == &zn_op_add;
+        depth[id] += is_layer(node);
+        branches += adds_branch(node);
     }
     for (size_t id = 0; id < graph->count; id++) {
         const zn_node *node = graph->nodes[id];
-        if (node->op != &zn_op_add) continue;
+        if (!adds_branch(node)) continue;
         const bool second = depth[node->inputs[1]->id] > depth[node->inputs[0]->id];
         scale_weights(network, node->inputs[second], 1 / sqrtf((float)branches));
     }
-    if (network->part == ZN_DECODER) scale_weights(network, y, residual ? 0 : 0.1f);
     return ZENITH_OK;
 }
 
-static const char *prefix_of(unsigned part)
+// What the parts of the network are told apart by: the graph is built for nothing else.
+static zenith_status describe(zn_network *network, const zn_network_shape *shape, zn_graph *graph)
 {
-    return part == ZN_ENCODER ? "encoder." : "decoder.";
+    const zn_part *part = network->part;
+    const zn_sizes sizes = network->family->sizes ? shape->sizes : part->smallest;
+    const zn_scope scope = {.graph = graph,
+                            .parameter = invent,
+                            .cookie = network,
+                            .prefix = "",
+                            .layout = shape->layout};
+    zn_ports ports = {.inputs_count = 0};
+    zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS];
+    part->ports(network->variant, &sizes, &ports);
+    for (int i = 0; i < ports.inputs_count; i++)
+        inputs[i] = zn_port_leaf(graph, &ports.inputs[i], NULL);
+    zn_part_build(part, &scope, network->variant, &sizes, inputs, outputs);
+    for (int i = 0; i < ports.outputs_count; i++)
+        if (outputs[i]) zn_graph_output(graph, outputs[i]);
+    ZN_TRY(zn_graph_finish(graph));
+    find_inputs(network, graph);
+    ZN_TRY(find_scales(network, graph));
+    for (int i = 0; i < ports.outputs_count; i++)
+        if (ports.outputs[i].pixels) scale_weights(network, outputs[i], shape->residual ? 0 : 0.1f);
+    return ZENITH_OK;
 }
 
-zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part,
+zenith_status zn_network_of_variant(const zn_variant *variant, const zn_part *part,
                                     const zn_network_shape *shape, zn_network *out, zn_error *err)
 {
     zn_network network = {
         .family = zn_family_of(variant), .variant = variant, .part = part, .width = shape->width};
     zn_text_format(network.layout, sizeof network.layout, "%s", shape->layout ? shape->layout : "");
-    const int64_t smallest = network.family->side ? shape->picture : variant->factor;
-    const int64_t side = part == ZN_ENCODER ? smallest : smallest / variant->factor;
-    const int64_t channels = part == ZN_ENCODER ? 3 : variant->latent_channels;
     zn_graph graph;
     zn_graph_begin(&graph, err);
-    const zn_scope scope = {.graph = &graph,
-                            .parameter = invent,
-                            .cookie = &network,
-                            .prefix = prefix_of(part),
-                            .layout = shape->layout};
-    zn_node *x = zn_graph_input(&graph, "input",
-                                zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, channels)));
-    zn_node *y = network.family->build(&scope, variant, part, x);
-    if (y) zn_graph_output(&graph, y);
-    zenith_status status = zn_graph_finish(&graph);
-    if (status == ZENITH_OK) status = find_scales(&network, &graph, y, shape->residual);
+    zenith_status status = describe(&network, shape, &graph);
     zn_graph_free(&graph);
     if (status == ZENITH_OK)
         *out = network;
@@ -200,12 +238,11 @@ void zn_network_randomise(zn_network *network, float *block, uint64_t seed, floa
         float *values = block + p->offset;
         zn_random random = {.seed = seed, .position = (uint64_t)i << 40};
         bool gain = shape->rank == 1 && zn_text_ends_with(p->name, ".weight");
-        float spread = 0, fixed = gain ? 1.0f : 0.0f;
+        float fixed = gain ? 1.0f : 0.0f;
         if (zn_text_ends_with(p->name, ".score")) fixed = score;
-        if (shape->rank == 4)
-            spread = p->scale * sqrtf(2.0f / (float)((int64_t)p->elements / shape->dim[0]));
+        const float spread = p->inputs ? p->scale * sqrtf(2.0f / (float)p->inputs) : 0;
         for (size_t j = 0; j < p->elements; j++)
-            values[j] = shape->rank == 4 ? spread * zn_random_normal(&random) : fixed;
+            values[j] = p->inputs ? spread * zn_random_normal(&random) : fixed;
         now_at(p, block);
     }
 }
@@ -228,7 +265,7 @@ size_t zn_network_take(zn_network *network, const zn_network *donor, float *bloc
 
 typedef struct binding {
     const zn_network *network;
-    size_t skip; // letters of the prefix that parameters have not
+    size_t skip; // length of the prefix that the graph's names have and the parameters' names lack
     zn_node **nodes;
 } binding;
 
@@ -247,17 +284,31 @@ static zn_node *bind(void *cookie, zn_graph *graph, const char *name, const zn_s
     return node;
 }
 
-zn_node *zn_network_build(const zn_network *network, zn_graph *graph, const char *prefix,
-                          zn_node *x, zn_node **nodes)
+void zn_network_build(const zn_network *network, const zn_sizes *sizes, zn_graph *graph,
+                      const char *prefix, zn_node *const *inputs, zn_node **outputs,
+                      zn_node **nodes)
 {
     binding b = {network, strlen(prefix), nodes};
-    char full[ZN_NAME_SIZE];
-    zn_text_format(full, sizeof full, "%s%s", prefix, prefix_of(network->part));
     if (nodes) memset(nodes, 0, network->count * sizeof *nodes);
     const zn_scope scope = {.graph = graph,
                             .parameter = bind,
                             .cookie = &b,
-                            .prefix = full,
+                            .prefix = prefix,
                             .layout = *network->layout ? network->layout : NULL};
-    return network->family->build(&scope, network->variant, network->part, x);
+    zn_part_build(network->part, &scope, network->variant, sizes, inputs, outputs);
+}
+
+zn_node *zn_network_apply(const zn_network *network, zn_graph *graph, const char *prefix,
+                          zn_node *x, zn_node **nodes)
+{
+    const zn_part *part = network->part;
+    const zn_sizes *least = &part->smallest;
+    zn_ports ports = {.inputs_count = 0};
+    zn_node *y = NULL;
+    if (!x) return NULL;
+    part->ports(network->variant, least, &ports);
+    const int64_t *small = ports.inputs[0].desc.shape.dim, *now = x->desc.shape.dim;
+    const zn_sizes sizes = {now[1] / small[1] * least->height, now[2] / small[2] * least->width, 0};
+    zn_network_build(network, &sizes, graph, prefix, &x, &y, nodes);
+    return y;
 }

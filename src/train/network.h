@@ -13,13 +13,14 @@ typedef struct zn_train_parameter {
     char name[ZN_NAME_SIZE]; // "decoder.3.conv.0.weight"
     zn_tensor tensor;        // data NULL: not there yet
     size_t offset, elements; // in the flat block
-    float scale;             // of random values, beside what their shape says
+    int64_t inputs; // numbers that each result of its layer is a sum of; 0: it is no layer's weight
+    float scale;    // of random values, beside what `inputs` says
 } zn_train_parameter;
 
 typedef struct zn_network {
     const zn_family *family;
     const zn_variant *variant;
-    unsigned part; // ZN_ENCODER or ZN_DECODER
+    const zn_part *part;
     zn_train_parameter *parameters;
     size_t count, capacity;
     int64_t width;               // of a network without weights
@@ -27,17 +28,17 @@ typedef struct zn_network {
 } zn_network;
 
 // The parameters of a model, where its files have them; the model must outlive the network.
-zenith_status zn_network_of_model(const zn_model *model, unsigned part, zn_network *out,
+zenith_status zn_network_of_model(const zn_model *model, const zn_part *part, zn_network *out,
                                   zn_error *err);
 // What the weights decide where there are some.
 typedef struct zn_network_shape {
     int64_t width;
     const char *layout; // see zn_scope; NULL: the usual one
-    int64_t picture;    // side of its pictures, for families that are made for one size
+    zn_sizes sizes;     // for families that are made for one size
     bool residual;      // what it makes is added to something: it begins with nothing
 } zn_network_shape;
 // The parameters that the variant's network would have in that shape, without values.
-zenith_status zn_network_of_variant(const zn_variant *variant, unsigned part,
+zenith_status zn_network_of_variant(const zn_variant *variant, const zn_part *part,
                                     const zn_network_shape *shape, zn_network *out, zn_error *err);
 void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 
@@ -45,19 +46,23 @@ void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 size_t zn_network_place(zn_network *network, size_t offset);
 // Copies values into the block, as f32, and reads them from there from now on.
 void zn_network_move(zn_network *network, float *block);
-// The same with random values: weights by He's rule (variance 2 / inputs), gains of norms one, scores of
-// masks `score`, all else zero. The last convolution of a residual branch is smaller by the root of the
-// number of branches, so that their sum does not grow with it; a decoder's last one is a tenth, so that
-// it begins with a dark picture rather than a loud one, or zero (`residual`). A parameter's values depend
-// on the seed and its number only.
+// The same with random values: weights of layers by He's rule (variance 2 / inputs), rows of tables with
+// variance one, gains of norms one, scores of masks `score`, all else zero. The last layer of a residual
+// branch is smaller by the root of the number of branches, so that their sum does not grow with it; that
+// of a picture is a tenth, so that it begins with a dark picture rather than a loud one, or zero
+// (`residual`). A parameter's values depend on the seed and its number only.
 void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score);
 // Then takes what a network of another model has under the same name and in the same shape; how many
 // parameters these were.
 size_t zn_network_take(zn_network *network, const zn_network *donor, float *block);
 
-// Adds the network to a graph. Names of values begin with `prefix` ("" or "feature."). Where nodes
-// is not NULL, nodes[i] becomes the node of parameter i.
-zn_node *zn_network_build(const zn_network *network, zn_graph *graph, const char *prefix,
+// Adds the network to a graph: see zn_part_build. Names of values begin with `prefix` ("" or
+// "feature."). Where nodes is not NULL, nodes[i] becomes the node of parameter i.
+void zn_network_build(const zn_network *network, const zn_sizes *sizes, zn_graph *graph,
+                      const char *prefix, zn_node *const *inputs, zn_node **outputs,
+                      zn_node **nodes);
+// The same of a part from one map to another, for the sizes that its input has.
+zn_node *zn_network_apply(const zn_network *network, zn_graph *graph, const char *prefix,
                           zn_node *x, zn_node **nodes);
 
 #endif

@@ -199,6 +199,17 @@ static void draw_dots(drawing *d, const zn_history *history)
     }
 }
 
+// What lines and dots are, right above the panel.
+static void draw_legend(drawing *d, const zn_history *dots)
+{
+    const panel *p = d->panel;
+    const double y = p->top - 8;
+    put(d,
+        "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">pale: each step; line: running "
+        "mean%s</text>\n",
+        RIGHT, y, dots->count ? "; dots: validation pictures" : "");
+}
+
 static void draw_panel(drawing *d, const panel *p, const zn_training_log *log)
 {
     d->panel = p;
@@ -214,6 +225,7 @@ static void draw_panel(drawing *d, const panel *p, const zn_training_log *log)
     draw_line(d, &log->steps, false);
     draw_line(d, &log->steps, true);
     draw_dots(d, &log->validation);
+    draw_legend(d, &log->validation);
 }
 
 static void put_clean(drawing *d, const char *text)

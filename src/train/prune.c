@@ -4,6 +4,8 @@
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
+#include "src/model/autoencoder.h"
+#include "src/model/pruning.h"
 #include "src/train/checkpoint.h"
 #include "src/train/pruned_network.h"
 #include "src/train/trial.h"
@@ -27,7 +29,7 @@ typedef struct pruning {
 
 static unsigned part_at(int i)
 {
-    return i == 0 ? ZN_ENCODER : ZN_DECODER;
+    return i == 0 ? ZENITH_ENCODER : ZENITH_DECODER;
 }
 
 static bool pruned(const pruning *p, int i)
@@ -48,8 +50,9 @@ static zenith_status open_networks(pruning *p, zn_error *err)
 {
     const zn_model *model = p->options->model;
     for (int i = 0; i < 2; i++) {
-        if (!(model->parts & part_at(i))) continue;
-        ZN_TRY(zn_network_of_model(model, part_at(i), &p->networks[i], err));
+        const zn_part *part = zn_model_part(model, zn_autoencoder_name(part_at(i)));
+        if (!part) continue;
+        ZN_TRY(zn_network_of_model(model, part, &p->networks[i], err));
         p->elements = zn_network_place(&p->networks[i], p->elements);
     }
     p->block = zn_alloc_zero(p->elements * sizeof *p->block);
@@ -69,24 +72,20 @@ static zenith_status open_trial(pruning *p, zn_error *err)
     return o->config ? zn_trial_open(&options, &p->trial, err) : ZENITH_OK;
 }
 
-static const char *part_name(unsigned part)
-{
-    return part == ZN_ENCODER ? "encoder" : "decoder";
-}
-
 static zenith_status choose_parts(pruning *p, zn_error *err)
 {
     const zn_prune_options *o = p->options;
-    const unsigned seen = p->trial ? zn_trial_parts(p->trial) : o->model->parts;
+    const unsigned there = zn_autoencoder_flags(o->model);
+    const unsigned seen = p->trial ? zn_trial_parts(p->trial) : there;
     p->parts = o->parts ? o->parts : seen;
-    if (p->parts & ~o->model->parts)
+    if (p->parts & ~there)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "these weights have no %s",
-                       part_name(p->parts & ~o->model->parts));
+                       zn_autoencoder_name(p->parts & ~there));
     if (p->parts & ~seen)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "the config does not train the %s, so its losses do not say what matters "
                        "there: set its \"part\"",
-                       part_name(p->parts & ~seen));
+                       zn_autoencoder_name(p->parts & ~seen));
     return ZENITH_OK;
 }
 
@@ -123,13 +122,14 @@ static zenith_status drop_block(pruning *p, zn_error *err)
             const double worth = (loss - whole) / saved;
             zn_log_write(p->options->log, ZN_LOG_INFO,
                          "without block %d of the %s: loss %f, not %f, for %.2f GFLOP less", block,
-                         part_name(part_at(i)), loss, whole, saved / 1e9);
+                         zn_autoencoder_name(part_at(i)), loss, whole, saved / 1e9);
             if (part >= 0 && !(worth < least)) continue;
             part = i, worst = block, least = worth;
         }
     }
     if (part < 0)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s has not so many blocks to leave out",
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%s has too few blocks: leave out fewer of them",
                        p->options->model->variant->name);
     zn_network smaller;
     ZN_TRY(zn_network_without_block(&p->networks[part], worst, &smaller, err));
@@ -144,8 +144,8 @@ static bool tiles_of(const zn_network *network, const zn_tile_layout *wanted, zn
                      char dst[ZN_LAYOUT_SIZE])
 {
     const char *layout = *network->layout ? network->layout : NULL;
-    return network->family->tiles &&
-           network->family->tiles(network->variant, layout, wanted, now, dst);
+    const zn_pruning *how = zn_pruning_of(network->family);
+    return how && how->tiles && how->tiles(network->variant, layout, wanted, now, dst);
 }
 
 static zenith_status prune_tiles(zn_network *network, const zn_prune_options *o, zn_error *err)
@@ -154,18 +154,19 @@ static zenith_status prune_tiles(zn_network *network, const zn_prune_options *o,
     zn_tile_layout now, wanted;
     if (!tiles_of(network, NULL, &now, layout))
         return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "%s has no blocks that gate the frequencies of tiles (--frequencies, "
-                       "--still)",
+                       "%s has no blocks that gate the frequencies of tiles "
+                       "(zenith_prune_params.frequencies, zenith_prune_params.still)",
                        network->variant->name);
     if (o->frequencies && now.frequencies <= o->frequencies)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the %s keeps %d frequencies already",
-                       part_name(network->part), now.frequencies);
+                       network->part->name, now.frequencies);
     wanted = now;
     if (o->frequencies) wanted.frequencies = o->frequencies;
     if (o->still > 0) wanted.still = (int)lround(o->still * ZN_STILL_PARTS);
     if (!tiles_of(network, &wanted, &now, layout))
         return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "%s has no scores, and still parts are left out by their grid (--still)",
+                       "%s has no scores, and still parts are left out by their grid "
+                       "(zenith_prune_params.still)",
                        network->variant->name);
     memcpy(network->layout, layout, sizeof network->layout);
     return ZENITH_OK;
@@ -308,8 +309,8 @@ static zenith_status leave_out(const pruning *p, const group *groups, size_t cou
     return zn_fail(
         err, ZENITH_INVALID_ARGUMENT,
         "no channels can be left out: they go in groups of %lld, each layer keeps one, and "
-        "%lld of %lld channels are to stay; take a smaller share (--channels) or multiple "
-        "(--multiple)",
+        "%lld of %lld channels are to stay; take a smaller share (zenith_prune_params.channels) "
+        "or multiple (zenith_prune_params.multiple)",
         (long long)p->options->multiple, (long long)ceil(wanted), (long long)all);
 }
 
@@ -400,8 +401,10 @@ static zenith_status check(const zn_prune_options *o, zn_error *err)
     if (o->channels == 0 && o->blocks == 0 && o->frequencies == 0 && o->still == 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "nothing is to be left out: say which share of the channels inside blocks "
-                       "stays (--channels), how many blocks go (--blocks), which frequencies of "
-                       "tiles stay (--frequencies), or what is still (--still)");
+                       "stays (zenith_prune_params.channels), how many blocks go "
+                       "(zenith_prune_params.blocks), which frequencies of tiles stay "
+                       "(zenith_prune_params.frequencies), or what is still "
+                       "(zenith_prune_params.still)");
     if (o->still != 0 && !(o->still >= 0.001 && o->still <= 0.999))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "the change below which parts are still must be from 0.001 to 0.999");
@@ -410,15 +413,17 @@ static zenith_status check(const zn_prune_options *o, zn_error *err)
                        "1, 2 or 4 frequencies can stay along each side of a tile, not %d: the "
                        "smaller transforms have a power of two",
                        o->frequencies);
-    if (o->blocks > 0 && !o->model->family->without_block)
+    ZN_TRY(zn_autoencoder_check(o->model->variant, err));
+    const zn_pruning *how = zn_pruning_of(o->model->family);
+    if (o->blocks > 0 && !(how && how->without_block))
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s has a fixed number of blocks: only its channels can be pruned "
-                       "(--channels)",
+                       "(zenith_prune_params.channels)",
                        o->model->variant->name);
     if (o->blocks > 0 && !o->config)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "which blocks matter least is measured on pictures: give a training config "
-                       "(--config), whose pictures and losses are taken");
+                       "(zenith_prune_params.config), whose pictures and losses are taken");
     return ZENITH_OK;
 }
 

@@ -1,33 +1,32 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks are recognised by the names of their parameters, which all families share:
-// "decoder.3.conv.0.weight", where 3 is the block's number.
+// Blocks are recognised by the names of their parameters, which all families share: after the part's
+// prefix, "3.conv.0.weight", where 3 is the block's number and 0 that of a layer in it.
 #include "src/train/pruned_network.h"
 
 #include "src/base/text.h"
+#include "src/model/autoencoder.h"
+#include "src/model/pruning.h"
 #include "src/op/ops.h"
 
 #include <string.h>
 
-enum { PREFIX = sizeof "decoder." - 1, SIDE = 512, MOST_DIGITS = 4, COST_OF_WEIGHT = 2 };
+enum { SIDE = 512, MOST_DIGITS = 4, COST_OF_WEIGHT = 2 };
 
-static const zn_train_parameter *find(const zn_network *network, const char *name, const char *tail)
+static const zn_train_parameter *find(const zn_network *network, const char *name)
 {
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < network->count; i++) {
-        const char *other = network->parameters[i].name;
-        if (strncmp(other, name, length) == 0 && strcmp(other + length, tail) == 0)
-            return &network->parameters[i];
-    }
+    for (size_t i = 0; i < network->count; i++)
+        if (strcmp(network->parameters[i].name, name) == 0) return &network->parameters[i];
     return NULL;
 }
 
 // The number of the block that a parameter belongs to, and what comes after it in the name; -1: none.
-static int block_of(const char *name, const char **rest)
+static int block_of(const zn_network *network, const char *name, const char **rest)
 {
     int number = 0, digits = 0;
-    for (name += PREFIX; *name >= '0' && *name <= '9' && digits < MOST_DIGITS; name++, digits++)
+    for (name += strlen(network->part->prefix);
+         *name >= '0' && *name <= '9' && digits < MOST_DIGITS; name++, digits++)
         number = 10 * number + (*name - '0');
     *rest = name;
     return digits > 0 && strncmp(name, ".conv.", 6) == 0 ? number : -1;
@@ -37,13 +36,14 @@ static int block_of(const char *name, const char **rest)
 
 static zenith_status build(const zn_network *network, zn_graph *graph, zn_error *err)
 {
-    const bool encodes = network->part == ZN_ENCODER;
-    const int64_t side = encodes ? SIDE : SIDE / network->variant->factor;
-    const int64_t channels = encodes ? 3 : network->variant->latent_channels;
+    const int64_t side = SIDE / network->variant->autoencoder->factor;
+    const zn_sizes sizes = {side, side, 0};
+    zn_ports ports = {.inputs_count = 0};
+    zn_node *y = NULL;
     zn_graph_begin(graph, err);
-    zn_node *x = zn_graph_input(graph, "input",
-                                zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, channels)));
-    zn_node *y = zn_network_build(network, graph, "", x, NULL);
+    network->part->ports(network->variant, &sizes, &ports);
+    zn_node *x = zn_port_leaf(graph, &ports.inputs[0], NULL);
+    zn_network_build(network, &sizes, graph, "", &x, &y, NULL);
     if (y) zn_graph_output(graph, y);
     zenith_status status = zn_graph_finish(graph);
     if (status != ZENITH_OK) zn_graph_free(graph);
@@ -64,22 +64,28 @@ zenith_status zn_network_operations(const zn_network *network, double *out, zn_e
 
 // --- inner layers -------------------------------------------------------------------------------
 
+// A parameter of one of the three layers of a block: "decoder.3.conv.0" and its tail.
+static const zn_train_parameter *find_in_block(const zn_network *network, int block, int layer,
+                                               const char *tail, char name[ZN_NAME_SIZE])
+{
+    char full[ZN_NAME_SIZE];
+    zn_text_format(name, ZN_NAME_SIZE, "%s%d.conv.%d", network->part->prefix, block, layer);
+    zn_text_format(full, sizeof full, "%s%s", name, tail);
+    return find(network, full);
+}
+
 // The layer whose weights these are; false where its channels are seen by others than the next layer.
 static bool describe(const zn_network *network, const zn_train_parameter *weight,
                      zn_inner_layer *out)
 {
-    static const char ending[] = ".weight";
-    const size_t length = strlen(weight->name), end = sizeof ending - 1;
     const char *rest;
-    if (block_of(weight->name, &rest) < 0 || length <= end) return false;
-    const bool first = strcmp(rest, ".conv.0.weight") == 0;
-    if (!first && strcmp(rest, ".conv.2.weight") != 0) return false;
+    const int block = block_of(network, weight->name, &rest);
+    const bool first = block >= 0 && strcmp(rest, ".conv.0.weight") == 0;
+    const bool second = block >= 0 && strcmp(rest, ".conv.2.weight") == 0;
+    if (!first && !second) return false;
     zn_inner_layer l = {.weight = weight, .width = weight->tensor.desc.shape.dim[0]};
-    memcpy(l.name, weight->name, length - end);
-    memcpy(l.next, l.name, sizeof l.next);
-    l.next[length - end - 1] = first ? '2' : '4';
-    l.bias = find(network, l.name, ".bias");
-    l.outgoing = find(network, l.next, ".weight");
+    l.bias = find_in_block(network, block, first ? 0 : 2, ".bias", l.name);
+    l.outgoing = find_in_block(network, block, first ? 2 : 4, ".weight", l.next);
     *out = l;
     return l.bias && l.outgoing;
 }
@@ -133,10 +139,10 @@ void zn_inner_layers_free(zn_inner_layers *layers)
 
 static bool new_layout(const zn_network *network, int block, char layout[ZN_LAYOUT_SIZE], int *last)
 {
-    const zn_family *family = network->family;
-    return family->without_block &&
-           family->without_block(network->variant, network->part,
-                                 *network->layout ? network->layout : NULL, block, layout, last);
+    const zn_pruning *pruning = zn_pruning_of(network->family);
+    return pruning && pruning->without_block &&
+           pruning->without_block(network->variant, network->part,
+                                  *network->layout ? network->layout : NULL, block, layout, last);
 }
 
 bool zn_network_has_block(const zn_network *network, int block)
@@ -160,12 +166,12 @@ zenith_status zn_network_without_block(const zn_network *network, int block, zn_
                             sizeof *n.parameters, err));
     for (size_t i = 0; i < network->count; i++) {
         const char *rest, *name = network->parameters[i].name;
-        const int number = block_of(name, &rest);
+        const int number = block_of(network, name, &rest);
         if (number == block) continue;
         zn_train_parameter *p = &n.parameters[n.count++];
         *p = network->parameters[i];
         if (number > block && number <= last)
-            zn_text_format(p->name, sizeof p->name, "%.*s%d%s", (int)PREFIX, name, number - 1,
+            zn_text_format(p->name, sizeof p->name, "%s%d%s", network->part->prefix, number - 1,
                            rest);
     }
     *out = n;

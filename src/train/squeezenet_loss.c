@@ -47,7 +47,7 @@ zenith_status zn_squeezenet_loss_open(const char *path, const char *models, zn_w
         zn_weights_free(weights);
         return zn_fail(err, ZENITH_BAD_FILE,
                        "'%s' has no tensor 'conv1.weight': \"squeezenet\" must be the file that "
-                       "`zenith eval --squeezenet` takes",
+                       "zenith_judge_params.squeezenet takes",
                        path);
     }
     *out = weights;

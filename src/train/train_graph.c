@@ -38,7 +38,7 @@ typedef struct building {
 static zn_node *build_network(building *b, const zn_network *network, bool frozen, zn_node *x)
 {
     zn_node **nodes = frozen ? NULL : b->parameters + b->count;
-    zn_node *y = zn_network_build(network, b->graph, "", x, nodes);
+    zn_node *y = zn_network_apply(network, b->graph, "", x, nodes);
     for (size_t i = 0; !frozen && i < network->count; i++)
         b->sources[b->count++] = &network->parameters[i];
     return y;
@@ -73,7 +73,7 @@ static zn_features build_features(building *b, const char *prefix, zn_node *pict
 {
     zn_features features;
     const size_t begin = b->graph->count;
-    zn_node *latent = zn_network_build(b->networks->frozen_encoder, b->graph, prefix, picture,
+    zn_node *latent = zn_network_apply(b->networks->frozen_encoder, b->graph, prefix, picture,
                                        NULL);
     find_features(b->graph, begin, latent, &features);
     return features;
@@ -95,7 +95,7 @@ static void build_teacher(building *b, const zn_features *encoder, zn_loss_input
         in->original_features = build_features(b, "original.", in->original);
     in->original_latent = in->original_features.latent;
     if (!zn_train_has_teacher(b->config)) return;
-    in->teacher = zn_network_build(n->frozen_decoder, b->graph, "teacher.", in->original_latent,
+    in->teacher = zn_network_apply(n->frozen_decoder, b->graph, "teacher.", in->original_latent,
                                    NULL);
 }
 
@@ -236,7 +236,8 @@ static zn_precision precision(void *cookie, const zn_node *node)
     if (picture->op->traits & ZN_OP_FOLLOWS) between |= is_value(node, picture->inputs[0]);
     if (b->scores) between |= is_value(node, b->scores);
     if (between) return ZN_PRECISION_STORED;
-    bool frozen = b->networks->encoder_frozen && strncmp(node->name, "encoder.", 8) == 0;
+    bool frozen = b->networks->encoder_frozen &&
+                  strncmp(node->name, encoder->part->prefix, strlen(encoder->part->prefix)) == 0;
     if (!frozen || !encoder->family->precision) return ZN_PRECISION_PLAIN;
     return encoder->family->precision(encoder->variant, node->name);
 }

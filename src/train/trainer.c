@@ -41,16 +41,11 @@ static zenith_status open_identity(zn_trainer *t, zn_error *err)
 
 static zenith_status make_folders(const zn_trainer *t, zn_error *err)
 {
-    static const char *const inner[] = {"samples", "weights", "ema"};
     char path[ZN_PATH_SIZE];
     ZN_TRY(zn_directory_make(t->config.output, err));
-    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
-        if (strcmp(inner[i], "samples") == 0 && t->config.sample_every == 0) continue;
-        if (strcmp(inner[i], "ema") == 0 && !t->optimizer.ema) continue;
-        ZN_TRY(output_path(t, inner[i], path, err));
-        ZN_TRY(zn_directory_make(path, err));
-    }
-    return ZENITH_OK;
+    if (t->config.sample_every == 0) return ZENITH_OK;
+    ZN_TRY(output_path(t, "samples", path, err));
+    return zn_directory_make(path, err);
 }
 
 static zenith_status copy_config(const zn_trainer *t, zn_error *err)
@@ -81,8 +76,8 @@ static zenith_status restore(zn_trainer *t, zn_error *err)
     if (!found) return ZENITH_OK;
     if (!t->options->resume)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "'%s' has checkpoints of a run already: go on with --resume, or choose "
-                       "another \"output\"",
+                       "'%s' has checkpoints of a run already: resume it "
+                       "(zenith_train_params.resume), or choose another \"output\"",
                        t->config.output);
     return zn_checkpoint_read(t->config.output, t->trained, t->kept_count, &t->optimizer, &identity,
                               err);
@@ -290,12 +285,11 @@ static zenith_status stop_early(zn_trainer *t, zn_error *err)
     const uint64_t step = t->optimizer.step;
     if (step == 0 || !due(t->config.checkpoint_every, step, 0)) ZN_TRY(write_checkpoint(t, err));
     ZN_TRY(draw_plot(t, true, err));
-    return zn_fail(
-        err, ZENITH_CANCELLED,
-        "stopped after step %llu of %llu; its checkpoint is in '%s', and --resume goes on "
-        "from there",
-        (unsigned long long)t->optimizer.step, (unsigned long long)t->config.steps,
-        t->config.output);
+    return zn_fail(err, ZENITH_CANCELLED,
+                   "stopped after step %llu of %llu; its checkpoint is in '%s', and "
+                   "zenith_train_params.resume continues from there",
+                   (unsigned long long)t->optimizer.step, (unsigned long long)t->config.steps,
+                   t->config.output);
 }
 
 static zenith_status write_results(const zn_trainer *t, zn_error *err)
@@ -304,9 +298,11 @@ static zenith_status write_results(const zn_trainer *t, zn_error *err)
     if (!leads(t)) return ZENITH_OK;
     for (size_t i = 0; i < t->trained_count; i++) {
         ZN_TRY(output_path(t, "weights", path, err));
+        ZN_TRY(zn_directory_make(path, err)); // only now, so that a run that stops leaves none
         ZN_TRY(zn_weights_write(path, &t->trained[i], t->optimizer.weights, err));
         if (!t->optimizer.ema) continue;
         ZN_TRY(output_path(t, "ema", path, err));
+        ZN_TRY(zn_directory_make(path, err));
         ZN_TRY(zn_weights_write(path, &t->trained[i], t->optimizer.ema, err));
     }
     return ZENITH_OK;

@@ -4,6 +4,7 @@
 // What a run computes with: the networks that are trained, those that are frozen, the flat blocks of the
 // optimizer, and the graphs of a step and a validation.
 #include "src/base/memory.h"
+#include "src/model/autoencoder.h"
 #include "src/train/discriminator.h"
 #include "src/train/squeezenet_loss.h"
 #include "src/train/trainer_parts.h"
@@ -17,11 +18,11 @@
 // with.
 static unsigned frozen_parts(const zn_train_config *c)
 {
-    unsigned parts = (ZN_ENCODER | ZN_DECODER) & ~(unsigned)c->part;
+    unsigned parts = (ZENITH_ENCODER | ZENITH_DECODER) & ~(unsigned)c->part;
     if (zn_train_find_loss(c, ZN_LOSS_FEATURE) || zn_train_find_loss(c, ZN_LOSS_STAGES) ||
         zn_train_find_loss(c, ZN_LOSS_LATENT))
-        parts |= ZN_ENCODER;
-    if (zn_train_has_teacher(c)) parts = ZN_ENCODER | ZN_DECODER;
+        parts |= ZENITH_ENCODER;
+    if (zn_train_has_teacher(c)) parts = ZENITH_ENCODER | ZENITH_DECODER;
     return parts;
 }
 
@@ -32,20 +33,22 @@ static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_e
         t->start = zn_model_ref(t->options->start);
     } else if (c->weights) {
         const zn_model_request request = {c->donor ? c->donor : c->model, c->weights,
-                                          (unsigned)c->part};
+                                          zn_autoencoder_names((unsigned)c->part)};
         ZN_TRY(zn_model_open(&request, &t->start, err));
     }
-    const zn_network_shape shape = {c->width, c->layout, c->data.crop, c->residual};
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
-        if (!((unsigned)c->part & part)) continue;
+    const int64_t low = c->data.crop / variant->autoencoder->factor;
+    const zn_network_shape shape = {c->width, c->layout, {low, low, 0}, c->residual};
+    for (unsigned flag = ZENITH_ENCODER; flag <= ZENITH_DECODER; flag <<= 1) {
+        if (!((unsigned)c->part & flag)) continue;
+        const zn_part *part = zn_autoencoder_part(zn_family_of(variant), flag);
         zn_network *network = &t->trained[t->trained_count];
         if (t->start && !c->donor)
             ZN_TRY(zn_network_of_model(t->start, part, network, err));
         else
             ZN_TRY(zn_network_of_variant(variant, part, &shape, network, err));
         t->trained_count++;
-        if (part == ZN_ENCODER) t->networks.encoder = network;
-        if (part == ZN_DECODER) t->networks.decoder = network;
+        if (flag == ZENITH_ENCODER) t->networks.encoder = network;
+        if (flag == ZENITH_DECODER) t->networks.decoder = network;
     }
     return ZENITH_OK;
 }
@@ -55,27 +58,32 @@ static zenith_status open_frozen(zn_trainer *t, const zn_variant *variant, zn_er
     const zn_train_config *c = &t->config;
     const unsigned parts = frozen_parts(c);
     if (!parts) return ZENITH_OK;
-    zn_model_request request = {c->frozen ? c->frozen : c->model, c->frozen_from, parts};
+    zn_model_request request = {c->frozen ? c->frozen : c->model, c->frozen_from,
+                                zn_autoencoder_names(parts)};
     if (!c->frozen && !c->frozen_from) request.weights = c->weights;
     ZN_TRY(zn_model_open(&request, &t->frozen, err));
     const zn_variant *other = t->frozen->variant;
-    if (other->latent_channels != variant->latent_channels || other->factor != variant->factor)
+    ZN_TRY(zn_autoencoder_check(other, err));
+    const zn_autoencoder_facts *a = other->autoencoder, *b = variant->autoencoder;
+    if (a->latent_channels != b->latent_channels || a->factor != b->factor)
         return zn_fail(
             err, ZENITH_INVALID_ARGUMENT,
             "the latents of %s and %s have different shapes: \"frozen.model\" must be one "
             "with %lld channels",
-            other->name, variant->name, (long long)variant->latent_channels);
-    if (parts & ZN_ENCODER)
-        ZN_TRY(zn_network_of_model(t->frozen, ZN_ENCODER, &t->frozen_encoder, err));
-    if (parts & ZN_DECODER)
-        ZN_TRY(zn_network_of_model(t->frozen, ZN_DECODER, &t->frozen_decoder, err));
+            other->name, variant->name, (long long)b->latent_channels);
+    const zn_part *encoder = zn_model_part(t->frozen, "encoder");
+    const zn_part *decoder = zn_model_part(t->frozen, "decoder");
+    if (parts & ZENITH_ENCODER)
+        ZN_TRY(zn_network_of_model(t->frozen, encoder, &t->frozen_encoder, err));
+    if (parts & ZENITH_DECODER)
+        ZN_TRY(zn_network_of_model(t->frozen, decoder, &t->frozen_decoder, err));
     zn_train_networks *n = &t->networks;
     n->encoder_frozen = !n->encoder;
     n->decoder_frozen = !n->decoder;
     if (n->encoder_frozen) n->encoder = &t->frozen_encoder;
     if (n->decoder_frozen) n->decoder = &t->frozen_decoder;
-    if (parts & ZN_ENCODER) n->frozen_encoder = &t->frozen_encoder;
-    if (parts & ZN_DECODER) n->frozen_decoder = &t->frozen_decoder;
+    if (parts & ZENITH_ENCODER) n->frozen_encoder = &t->frozen_encoder;
+    if (parts & ZENITH_DECODER) n->frozen_decoder = &t->frozen_decoder;
     return ZENITH_OK;
 }
 
@@ -105,12 +113,14 @@ zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err)
     const zn_train_config *c = &t->config;
     const zn_variant *variant = zn_variant_find(c->model);
     if (!variant)
-        return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'; `zenith models` lists them",
-                       c->model);
-    if (c->data.crop % variant->factor != 0 || c->feature_window % variant->factor != 0)
+        return zn_fail(err, ZENITH_NOT_FOUND,
+                       "there is no model '%s'; zenith_model_name lists them", c->model);
+    ZN_TRY(zn_autoencoder_check(variant, err));
+    const int factor = variant->autoencoder->factor;
+    if (c->data.crop % factor != 0 || c->feature_window % factor != 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "\"data.crop\" and \"feature_window\" must be multiples of %d for %s",
-                       variant->factor, variant->name);
+                       factor, variant->name);
     ZN_TRY(open_trained(t, variant, err));
     ZN_TRY(open_frozen(t, variant, err));
     ZN_TRY(open_discriminator(t, err));
@@ -123,7 +133,8 @@ zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err)
 static zenith_status take_weights(zn_trainer *t, zn_network *network, zn_error *err)
 {
     zn_network donor;
-    ZN_TRY(zn_network_of_model(t->start, network->part, &donor, err));
+    const zn_part *part = zn_model_part(t->start, network->part->name);
+    ZN_TRY(zn_network_of_model(t->start, part, &donor, err)); // it was asked for when it was opened
     size_t taken = zn_network_take(network, &donor, t->optimizer.weights);
     zn_network_free(&donor);
     zn_log_write(t->options->log, ZN_LOG_INFO, "%zu of %zu tensors begin as those of %s", taken,

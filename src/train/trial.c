@@ -3,6 +3,7 @@
 #include "src/train/trial.h"
 
 #include "src/base/memory.h"
+#include "src/model/autoencoder.h"
 #include "src/train/trainer_parts.h"
 
 #include <string.h>
@@ -23,11 +24,12 @@ static zenith_status open_trial(zn_trainer *t, zn_error *err)
                        "\"%s\"",
                        o->config, t->config.model, o->start->variant->name,
                        o->start->variant->name);
-    if ((unsigned)t->config.part & ~o->start->parts)
+    const unsigned there = zn_autoencoder_flags(o->start);
+    if ((unsigned)t->config.part & ~there)
         return zn_fail(
             err, ZENITH_INVALID_ARGUMENT,
             "'%s' trains the %s, which these weights lack: \"part\" says what is trained",
-            o->config, o->start->parts & ZN_DECODER ? "encoder" : "decoder");
+            o->config, there & ZENITH_DECODER ? "encoder" : "decoder");
     if (zn_train_find_loss(&t->config, ZN_LOSS_ADVERSARIAL))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "'%s' has an adversarial loss, and a discriminator that has learned nothing "

@@ -190,6 +190,23 @@ static void full_disk(void **state)
     free(row);
 }
 
+// What is short stays in the writer's buffer until the end, so that finishing fails.
+static void full_disk_at_the_end(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    uint8_t pixels[H * ROW];
+    zenith_target *target = NULL;
+    zenith_target_params params = {.size = sizeof params, .format = "ppm"};
+    fill(pixels);
+    api_ok(zenith_target_open(context, "/dev/full", W, H, &params, &target));
+    assert_int_equal(zenith_target_rows(target, 0, H, pixels), ZENITH_OK);
+    api_fails(zenith_target_finish(target), ZENITH_IO, "No space left on device");
+    assert_string_equal(zenith_context_error(context), zenith_target_error(target));
+    zenith_target_free(target);
+    assert_non_null(strstr(zenith_context_error(context), "/dev/full")); // it outlives the target
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +216,7 @@ int main(void)
         cmocka_unit_test(order_of_rows),
         cmocka_unit_test(refused),
         cmocka_unit_test(full_disk),
+        cmocka_unit_test(full_disk_at_the_end),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

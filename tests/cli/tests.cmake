@@ -15,6 +15,18 @@ if(ZENITH_PULL)
         --zenith $<TARGET_FILE:zenith_program>)
     set_tests_properties(cli.pull_server PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
+if(ZENITH_PULL)
+    # The same program built without downloading, as in the tarball: what it advises instead.
+    get_target_property(without_pull_sources zenith_program SOURCES)
+    list(FILTER without_pull_sources EXCLUDE REGEX "/(download|sha256)\\.c$")
+    add_executable(zenith_without_pull ${without_pull_sources} ${PROJECT_SOURCE_DIR}/apps/cli/download_none.c)
+    target_link_libraries(zenith_without_pull PRIVATE zenith_flags zenith PkgConfig::JANSSON m)
+    set_target_properties(zenith_without_pull PROPERTIES OUTPUT_NAME zenith
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/without_pull)
+    add_test(NAME cli.without_pull COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.py
+        --zenith $<TARGET_FILE:zenith_without_pull> ${CMAKE_CURRENT_SOURCE_DIR}/cli/without_pull.case)
+    set_tests_properties(cli.without_pull PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)
 set_tests_properties(cli.manual PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)

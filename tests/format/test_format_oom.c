@@ -53,7 +53,7 @@ static zenith_status open_merged(zn_error *err)
     const char *path = scratch("oom_weights/a.safetensors");
     const char *const paths[] = {path, path}, *const prefixes[] = {"x.", "y."};
     zn_weights *weights = NULL;
-    ZN_TRY(zn_weights_open_files(paths, prefixes, 2, &weights, err));
+    ZN_TRY(zn_weights_open_parts(paths, prefixes, 2, &weights, err));
     zn_weights_free(weights);
     return ZENITH_OK;
 }

@@ -133,7 +133,7 @@ static void files_merge_under_prefixes(void **state)
     const char *const prefixes[] = {"encoder.", "decoder."};
     zn_error err = {{0}};
     zn_weights *weights = NULL;
-    zn_test_ok(zn_weights_open_files(list, prefixes, 2, &weights, &err), &err);
+    zn_test_ok(zn_weights_open_parts(list, prefixes, 2, &weights, &err), &err);
     assert_int_equal(zn_weights_count(weights), 2);
     assert_string_equal(zn_weights_get(weights, 0)->name, "decoder.0");
     assert_string_equal(zn_weights_file(weights, zn_weights_find(weights, "encoder.0")), paths[0]);
@@ -142,7 +142,7 @@ static void files_merge_under_prefixes(void **state)
     assert_null(zn_weights_config(weights));
     zn_weights_free(weights);
     weights = NULL;
-    zenith_status status = zn_weights_open_files(list, NULL, 2, &weights, &err);
+    zenith_status status = zn_weights_open_parts(list, NULL, 2, &weights, &err);
     expect_refusal("clash", status, &err, ZENITH_BAD_FILE, "the tensor \"0\" is in both");
     assert_null(weights);
 }

@@ -63,7 +63,7 @@ static inline int count_op(const zn_graph *graph, const char *name)
 // Inputs and outputs in memory, by number.
 typedef struct memory_run {
     const zn_graph *graph;
-    uint8_t *inputs[4], *outputs[4];
+    uint8_t *inputs[16], *outputs[16];
 } memory_run;
 
 static inline size_t row_bytes(const zn_node *node)
@@ -102,7 +102,7 @@ static inline zn_plan_options plan_options(zn_plan_mode mode, int64_t band, zn_p
 }
 
 static inline void run_plan(const zn_plan *plan, memory_run *memory, const float *scalars,
-                            void *const *states)
+                            struct zn_states *states)
 {
     zn_error err = {0};
     void *arena = zn_alloc(zn_plan_bytes(plan));

@@ -5,6 +5,8 @@
 // scalars and states from run to run.
 #include "tests/graph/small_graphs.h"
 
+#include "src/graph/states.h"
+
 static zn_error err;
 static zn_random randoms = {.seed = 5};
 
@@ -25,7 +27,7 @@ static void the_first_failure_sticks(void **state)
     assert_null(y);
     assert_null(zn_add(&graph, "third", y, x));
     assert_null(zn_graph_scalar(&graph, "k"));
-    zn_graph_state_update(&graph, NULL, y);
+    zn_graph_push(&graph, "s", y);
     zn_graph_output(&graph, y);
     assert_int_equal(graph.count, count);
     assert_int_not_equal(zn_graph_finish(&graph), ZENITH_OK);
@@ -60,15 +62,60 @@ static void null_output(zn_graph *graph, zn_node *x)
     zn_graph_output(graph, NULL);
 }
 
-static void null_update(zn_graph *graph, zn_node *x)
+static void null_push(zn_graph *graph, zn_node *x)
 {
-    zn_graph_state_update(graph, zn_graph_state(graph, "s", x->desc), NULL);
+    zn_graph_state(graph, "s", x->desc, 1);
+    zn_graph_push(graph, "s", NULL);
 }
 
 static void other_shape(zn_graph *graph, zn_node *x)
 {
-    zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(1, 4, 4, 2));
-    zn_graph_state_update(graph, zn_graph_state(graph, "s", desc), x);
+    zn_graph_state(graph, "s", zn_desc_make(ZN_F32, ZN_SHAPE(1, 4, 4, 2)), 1);
+    zn_graph_push(graph, "s", x);
+}
+
+static void push_of_a_state(zn_graph *graph, zn_node *x)
+{
+    zn_graph_push(graph, "older", zn_graph_state(graph, "s", x->desc, 1));
+}
+
+static void two_pushes(zn_graph *graph, zn_node *x)
+{
+    zn_graph_push(graph, "s", x);
+    zn_graph_push(graph, "t", x);
+}
+
+static void no_age(zn_graph *graph, zn_node *x)
+{
+    assert_null(zn_graph_state(graph, "s", x->desc, 0));
+}
+
+static void check_refused(zenith_status status, zn_graph *graph, const char *part)
+{
+    assert_int_equal(zn_graph_finish(graph), status);
+    if (!strstr(err.text, part)) fail_msg("\"%s\" is not in: %s", part, err.text);
+    zn_graph_free(graph);
+    err.text[0] = '\0';
+}
+
+static void what_is_too_much_is_refused(void **state)
+{
+    (void)state;
+    zn_graph graph;
+    err.text[0] = '\0';
+    zn_graph_begin(&graph, &err);
+    zn_node *many[ZN_MAX_INPUTS + 1];
+    for (int i = 0; i <= ZN_MAX_INPUTS; i++) many[i] = map_input(&graph, 2, 2, 1);
+    assert_null(zn_graph_add(&graph, &zn_op_concat, "all", many, ZN_MAX_INPUTS + 1, NULL));
+    check_refused(ZENITH_INTERNAL, &graph, "concat 'all' has 9 inputs, 8 are the most");
+
+    zn_graph_begin(&graph, &err);
+    assert_null(zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(2, 4, 4, 3))));
+    check_refused(ZENITH_INVALID_ARGUMENT, &graph, "a map is one picture, [1, h, w, c], not 2");
+
+    zn_graph_begin(&graph, &err);
+    assert_null(zn_relu(&graph, "y", random_parameter(&graph, ZN_SHAPE(2, 4, 4, 3), &randoms)));
+    check_refused(ZENITH_INVALID_ARGUMENT, &graph, "needs a map [1, h, w, c] as input 0");
 }
 
 static void what_is_missing_is_said(void **state)
@@ -77,8 +124,11 @@ static void what_is_missing_is_said(void **state)
     check_missing(no_input, "'sum': input 1 is missing");
     check_missing(no_output, "no output");
     check_missing(null_output, "output is missing");
-    check_missing(null_update, "update is missing");
+    check_missing(null_push, "'s': a pushed value is missing");
     check_missing(other_shape, "another shape");
+    check_missing(push_of_a_state, "only what is computed");
+    check_missing(two_pushes, "'t': the value is pushed twice");
+    check_missing(no_age, "age 1 and more");
 }
 
 // --- fusion -------------------------------------------------------------------------------------
@@ -172,6 +222,7 @@ typedef struct kept {
     zn_graph graph;
     zn_packs *packs;
     zn_plan *plan;
+    zn_states *states;
 } kept;
 
 enum { HEIGHT = 6, WIDTH = 3, CHANNELS = 2, COUNT = HEIGHT * WIDTH * CHANNELS, SIDE = 12 };
@@ -182,13 +233,13 @@ static void kept_open(kept *k, zn_plan_mode mode, int64_t band)
     zn_graph *graph = &k->graph;
     zn_graph_begin(graph, &err);
     zn_node *x = map_input(graph, HEIGHT, WIDTH, CHANNELS);
-    zn_node *s = zn_graph_state(graph, "s", x->desc);
+    zn_node *s = zn_graph_state(graph, "s", x->desc, 1);
     zn_node *factor = zn_graph_scalar(graph, "k");
     zn_node *y = zn_add(graph, "y", zn_scale(graph, "kx", x, factor), s);
     zn_node *far = zn_graph_input(graph, "far", side);
-    zn_node *far_state = zn_graph_state(graph, "far_state", side);
-    zn_graph_state_update(graph, s, y);
-    zn_graph_state_update(graph, far_state, far);
+    zn_node *far_state = zn_graph_state(graph, "far_state", side, 1);
+    zn_graph_push(graph, "s", y);
+    zn_graph_push(graph, "far_state", far);
     zn_graph_output(graph, y);
     zn_graph_output(graph, far_state);
     zn_test_ok(zn_graph_finish(graph), &err);
@@ -196,10 +247,13 @@ static void kept_open(kept *k, zn_plan_mode mode, int64_t band)
     zn_plan_options options = plan_options(mode, band, k->packs);
     zn_test_ok(zn_plan_create(graph, &options, &k->plan, &err), &err);
     assert_int_equal(zn_plan_chosen_mode(k->plan), mode);
+    const zn_plan *const plans[] = {k->plan};
+    zn_test_ok(zn_states_create(plans, 1, &k->states, &err), &err);
 }
 
 static void kept_close(kept *k)
 {
+    zn_states_free(k->states);
     zn_plan_free(k->plan);
     zn_packs_free(k->packs);
     zn_graph_free(&k->graph);
@@ -209,23 +263,21 @@ static void check_kept(zn_plan_mode mode, int64_t band)
 {
     kept k = {0};
     kept_open(&k, mode, band);
-    float x[COUNT], y[COUNT], s[COUNT] = {0}, sum[COUNT] = {0};
-    float far[SIDE], far_state[SIDE] = {0}, far_out[SIDE];
-    void *const states[] = {s, far_state};
+    float x[COUNT], y[COUNT], sum[COUNT] = {0}, far[SIDE], far_out[SIDE];
     for (int round = 0; round < 3; round++) {
         const float factor = (float)(round + 2);
         for (int i = 0; i < COUNT; i++) x[i] = (float)(i + round);
         for (int i = 0; i < SIDE; i++) far[i] = (float)(100 * round + i);
         memory_run memory = {
             &k.graph, {(uint8_t *)x, (uint8_t *)far}, {(uint8_t *)y, (uint8_t *)far_out}};
-        run_plan(k.plan, &memory, &factor, states);
+        run_plan(k.plan, &memory, &factor, k.states);
         for (int i = 0; i < COUNT; i++) sum[i] += factor * x[i];
         assert_memory_equal(y, sum, sizeof y);
-        assert_memory_equal(s, sum, sizeof s);
+        assert_memory_equal(zn_states_frame(k.states, "s", 1), sum, sizeof sum);
         for (int i = 0; i < SIDE; i++) {
             assert_true(far_out[i] == (round ? (float)(100 * (round - 1) + i) : 0.0f));
         }
-        assert_memory_equal(far_state, far, sizeof far);
+        assert_memory_equal(zn_states_frame(k.states, "far_state", 1), far, sizeof far);
     }
     kept_close(&k);
 }
@@ -242,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_sticks),
         cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(what_is_too_much_is_refused),
         cmocka_unit_test(convolutions_take_what_follows),
         cmocka_unit_test(shared_values_are_not_absorbed),
         cmocka_unit_test(conversions_are_made_once),

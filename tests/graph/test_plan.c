@@ -111,6 +111,7 @@ static void check_places(const zn_plan *plan)
 {
     for (size_t i = 0; i < plan->buffers_count; i++) {
         const zn_buffer *a = &plan->buffers[i];
+        if (a->frame) continue;
         assert_true(a->offset + a->bytes <= plan->scratch_offset);
         assert_int_equal(a->offset % ZN_ALIGN, 0);
         for (size_t j = 0; j < i; j++) {
@@ -318,12 +319,106 @@ static void a_plan_that_cannot_fit_says_so(void **state)
     zn_graph_free(&graph);
 }
 
+// --- rows ---------------------------------------------------------------------------------------
+
+static zn_rows whole_map(const zn_node *node, int input, zn_rows out)
+{
+    (void)out;
+    return (zn_rows){0, node->inputs[input]->desc.shape.dim[1]};
+}
+
+static zn_rows all_before(const zn_node *node, int input, zn_rows out)
+{
+    (void)node, (void)input;
+    return (zn_rows){0, out.end};
+}
+
+static zenith_status infer_vector(zn_node *node, zn_error *error)
+{
+    (void)error;
+    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(node->inputs[0]->desc.shape.dim[3]));
+    return ZENITH_OK;
+}
+
+static void check_refused(const zn_op *op, zn_plan_mode mode)
+{
+    zn_graph graph;
+    zn_plan *plan = NULL;
+    zn_graph_begin(&graph, &err);
+    zn_node *x = map_input(&graph, 6, 4, 4);
+    zn_graph_output(&graph, zn_graph_add(&graph, op, "greedy", &x, 1, NULL));
+    zn_test_ok(zn_graph_finish(&graph), &err);
+    const zn_plan_options options = plan_options(mode, mode == ZN_PLAN_ROLLING, NULL);
+    err.text[0] = '\0';
+    assert_int_equal(zn_plan_create(&graph, &options, &plan, &err), ZENITH_INTERNAL);
+    assert_non_null(strstr(err.text, "'greedy' needs every row of its input 0 and is no barrier"));
+    assert_null(plan);
+    zn_graph_free(&graph);
+}
+
+// Windows hold the rows that move on with the result's: who wants all of them must say so.
+static void what_needs_every_row_must_be_a_barrier(void **state)
+{
+    (void)state;
+    zn_op whole = zn_op_relu, before = zn_op_relu, vector = zn_op_relu;
+    whole.rows = whole_map;
+    before.rows = all_before;
+    vector.infer = infer_vector;
+    for (zn_plan_mode mode = ZN_PLAN_AUTO; mode <= ZN_PLAN_ROLLING; mode++) {
+        check_refused(&whole, mode);
+        check_refused(&before, mode);
+        check_refused(&vector, mode);
+    }
+}
+
+// What a barrier reads is held whole and made once. It may be an output, too.
+static void what_is_held_for_a_barrier_can_be_an_output(void **state)
+{
+    (void)state;
+    enum { VALUES = 12 * 5 * 4 };
+    static float x[VALUES], inner[2][VALUES], y[2][VALUES];
+    zn_graph graph;
+    zn_packs *packs = NULL;
+    zn_random random = {.seed = 8};
+    for (int i = 0; i < VALUES; i++) x[i] = zn_random_normal(&random);
+    zn_graph_begin(&graph, &err);
+    zn_node *conv = random_conv(&graph, "conv", map_input(&graph, 12, 5, 4), 4, 3, 1, &random);
+    zn_graph_output(&graph, conv);
+    zn_graph_output(&graph, normed(&graph, zn_relu(&graph, "relu", conv), &random));
+    zn_graph_output(&graph, zn_graph_find(&graph, "relu"));
+    zn_test_ok(zn_graph_finish(&graph), &err);
+    zn_test_ok(zn_packs_create(&packs, &err), &err);
+    for (int64_t band = 0; band <= BANDS; band++) {
+        static float relu[VALUES];
+        const int kept = band > 0;
+        zn_plan *plan = NULL;
+        zn_plan_options options = plan_options(kept ? ZN_PLAN_ROLLING : ZN_PLAN_PLANES, band,
+                                               packs);
+        zn_test_ok(zn_plan_create(&graph, &options, &plan, &err), &err);
+        memset(inner[kept], 0xff, sizeof inner[kept]);
+        memset(relu, 0xff, sizeof relu);
+        memory_run memory = {
+            &graph, {(uint8_t *)x}, {(uint8_t *)inner[kept], (uint8_t *)y[kept], (uint8_t *)relu}};
+        run_plan(plan, &memory, NULL, NULL);
+        for (int i = 0; i < VALUES; i++) {
+            assert_true(relu[i] == (inner[kept][i] > 0 ? inner[kept][i] : 0));
+        }
+        assert_memory_equal(inner[kept], inner[0], sizeof inner[0]);
+        assert_memory_equal(y[kept], y[0], sizeof y[0]);
+        zn_plan_free(plan);
+    }
+    zn_packs_free(packs);
+    zn_graph_free(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bands_have_the_bits_of_whole_maps),
         cmocka_unit_test(a_result_lies_over_an_input_that_nobody_misses),
         cmocka_unit_test(a_plan_that_cannot_fit_says_so),
+        cmocka_unit_test(what_needs_every_row_must_be_a_barrier),
+        cmocka_unit_test(what_is_held_for_a_barrier_can_be_an_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel tests share: arrays that notice a touch outside, random values, a clock, and the
-// loop over the versions this CPU has.
+// What the kernel tests share: arrays that notice a touch outside, random values, and the loop over
+// the versions this CPU has.
 //
 // A fenced array ends `gap` bytes before a page that may not be touched, so reading or writing past
 // it traps (with gap 0 at the very next byte). The bytes around the array carry a pattern that
@@ -12,12 +12,11 @@
 
 #include "src/base/cpu.h"
 #include "src/base/random.h"
-#include "tests/testing.h"
+#include "tests/kernel/kernels.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FENCED_PATTERN = 0xa5 };
@@ -72,18 +71,6 @@ static inline void fill_normal(float *dst, size_t n, zn_random *random)
 static inline void fill_bytes(void *dst, size_t n, zn_random *random)
 {
     for (size_t i = 0; i < n; i++) ((unsigned char *)dst)[i] = (unsigned char)zn_random_u32(random);
-}
-
-static inline double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static inline int wants_bench(int argc, char **argv)
-{
-    return argc > 1 && strcmp(argv[1], "--bench") == 0;
 }
 
 // Runs the body once for each class of instruction sets up to this CPU's, as `isa`.

@@ -239,7 +239,7 @@ static void sizes(void **state)
     assert_int_equal(zn_doubled_rows(2, 2), 1);
 }
 
-static int bench(void)
+static void bench(void)
 {
     static const shape cases[] = {{64, 64, 64}, {128, 64, 64}, {256, 64, 64}};
     enum { ROWS = 8 };
@@ -248,30 +248,17 @@ static int bench(void)
         for (size_t i = 0; i < COUNT(cases); i++) {
             const shape *s = &cases[i];
             problem p = make(s, 0, ROWS, 0, 1);
-            double best = 1e9;
-            for (int turn = 0; turn < (isa ? 20 : 1); turn++) {
-                const double start = seconds();
-                run_whole(&p, isa);
-                best = fmin(best, seconds() - start);
-            }
+            bench_clock clock = {0};
+            while (bench_again(&clock)) run_whole(&p, isa);
             const double flops = 18.0 * ROWS * 2 * s->width * s->channels_in * s->channels_out;
-            printf("%-8s width %3d doubled, %d to %d channels: %7.1f GFLOP/s\n", zn_isa_name(isa),
-                   s->width, s->channels_in, s->channels_out, flops / best * 1e-9);
+            bench_result(&clock, zn_isa_name(isa), flops, "GFLOP/s", "%d wide doubled, %d to %d",
+                         s->width, s->channels_in, s->channels_out);
             free_problem(&p);
         }
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_near_double),
-        cmocka_unit_test(bits_do_not_depend_on_rows_and_areas),
-        cmocka_unit_test(bits_do_not_depend_on_width),
-        cmocka_unit_test(fused_versions_agree),
-        cmocka_unit_test(sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(conv_doubled, bench, cmocka_unit_test(outputs_are_near_double),
+             cmocka_unit_test(bits_do_not_depend_on_rows_and_areas),
+             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
+             cmocka_unit_test(sizes));

@@ -255,7 +255,31 @@ static void packed_sizes(void **state)
     assert_false(zn_conv_f32_packed_bytes(1 << 20, INT64_MAX / 1024, 3, 3, &bytes));
 }
 
-static int bench(void)
+static void bench_onednn(const shape *s, int64_t rows, int64_t width_out, const char *what)
+{
+    const zn_dnn_conv_desc desc = {
+        .rows_in = (rows - 1) * s->stride + s->kernel_h,
+        .width_in = s->width_in,
+        .channels_in = s->channels_in,
+        .rows_out = rows,
+        .width_out = width_out,
+        .channels_out = s->channels_out,
+        .kernel_h = s->kernel_h,
+        .kernel_w = s->kernel_w,
+        .stride = s->stride,
+        .pad_left = s->pad_left,
+        .pad_right = s->pad_right,
+        .src = ZN_F32,
+        .weights = ZN_F32,
+        .dst = ZN_F32,
+        .bias = true,
+        .src_scale = 1,
+        .dst_scale = 1,
+    };
+    bench_onednn_conv(&desc, what);
+}
+
+static void bench(void)
 {
     static const shape cases[] = {
         {64, 64, 64, 3, 3, 1, 1, 1},  {256, 64, 64, 3, 3, 1, 1, 1}, {256, 64, 64, 1, 1, 1, 0, 0},
@@ -263,38 +287,26 @@ static int bench(void)
         {256, 64, 64, 3, 3, 2, 1, 1}, {64, 64, 16, 3, 3, 1, 1, 1},
     };
     enum { ROWS = 16 };
-    FOR_EACH_ISA(isa)
-    {
-        for (size_t i = 0; i < COUNT(cases); i++) {
-            const shape *s = &cases[i];
-            problem p = make(s, ROWS, 0, 1);
-            double best = 1e9;
-            for (int run = 0; run < (isa ? 5 : 1); run++) {
-                const double start = seconds();
-                zn_conv_f32_pick(isa)(&p.args, 0, ROWS);
-                best = fmin(best, seconds() - start);
-            }
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const shape *s = &cases[i];
+        problem p = make(s, ROWS, 0, 1);
+        char what[64];
+        snprintf(what, sizeof what, "%d wide, %d to %d, %dx%d, stride %d", s->width_in,
+                 s->channels_in, s->channels_out, s->kernel_h, s->kernel_w, s->stride);
+        FOR_EACH_ISA(isa)
+        {
+            bench_clock clock = {0};
+            while (bench_again(&clock)) zn_conv_f32_pick(isa)(&p.args, 0, ROWS);
             const double flops = 2.0 * ROWS * (double)p.args.width_out * s->channels_out *
                                  s->channels_in * s->kernel_h * s->kernel_w;
-            printf("%-8s width %3d, %3d to %3d channels, %dx%d, stride %d: %7.1f GFLOP/s\n",
-                   zn_isa_name(isa), s->width_in, s->channels_in, s->channels_out, s->kernel_h,
-                   s->kernel_w, s->stride, flops / best * 1e-9);
-            free_problem(&p);
+            bench_result(&clock, zn_isa_name(isa), flops, "GFLOP/s", "%s", what);
         }
+        bench_onednn(s, ROWS, p.args.width_out, what);
+        free_problem(&p);
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_near_double),
-        cmocka_unit_test(bits_do_not_depend_on_rows),
-        cmocka_unit_test(bits_do_not_depend_on_width),
-        cmocka_unit_test(fused_versions_agree),
-        cmocka_unit_test(nan_and_signs),
-        cmocka_unit_test(packed_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(conv_f32, bench, cmocka_unit_test(outputs_are_near_double),
+             cmocka_unit_test(bits_do_not_depend_on_rows),
+             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
+             cmocka_unit_test(nan_and_signs), cmocka_unit_test(packed_sizes));

@@ -279,47 +279,38 @@ static void parts_have_the_same_bits(void **state)
     }
 }
 
-static int bench(void)
+static void bench_version(const shape *s, zn_type type, const zn_cpu *cpu)
 {
-    static const shape cases[] = {
-        {128, 128, 64, 64, 3, 3, 1, 1, 1}, {64, 64, 64, 64, 3, 3, 1, 1, 1},
-        {32, 32, 64, 64, 3, 3, 1, 1, 1},   {128, 128, 3, 64, 3, 3, 1, 1, 1},
-        {128, 128, 64, 3, 3, 3, 1, 1, 1},  {64, 128, 64, 64, 3, 3, 2, 1, 1},
-        {64, 64, 128, 128, 3, 3, 1, 1, 1}, {16, 16, 4, 64, 3, 3, 1, 1, 1},
-    };
-    const zn_cpu cpu = zn_cpu_detect();
-    for (size_t t = 0; t < COUNT(types); t++) {
-        for (size_t i = 0; i < COUNT(cases); i++) {
-            const shape *s = &cases[i];
-            problem p = make(s, types[t], 1);
-            void *scratch = zn_alloc(zn_conv_weight_gradient_scratch(&p.args));
-            double best = 1e9;
-            for (int repeat = 0; repeat < (types[t] == ZN_F32 ? 20 : 300); repeat++) {
-                const double start = seconds();
-                zn_conv_weight_gradient_pick(&cpu, types[t])(&p.args, scratch);
-                best = fmin(best, seconds() - start);
-            }
-            const double flops = 2.0 * s->rows * (double)p.args.width_out * s->channels_out *
-                                 s->channels_in * s->kernel_h * s->kernel_w;
-            printf("%-4s %3dx%3d, %3d to %3d channels, %dx%d, stride %d: %6.3f ms %6.0f GFLOP/s\n",
-                   zn_type_name(types[t]), s->rows, s->width_in, s->channels_in, s->channels_out,
-                   s->kernel_h, s->kernel_w, s->stride, best * 1e3, flops / best * 1e-9);
-            zn_free(scratch);
-            free_problem(&p);
-        }
-    }
-    return 0;
+    problem p = make(s, type, 1);
+    void *scratch = zn_alloc(zn_conv_weight_gradient_scratch(&p.args));
+    bench_clock clock = {0};
+    while (bench_again(&clock)) zn_conv_weight_gradient_pick(cpu, type)(&p.args, scratch);
+    const double flops = 2.0 * s->rows * (double)p.args.width_out * s->channels_out *
+                         s->channels_in * s->kernel_h * s->kernel_w;
+    bench_result(&clock, zn_isa_name(cpu->isa), flops, "GFLOP/s",
+                 "%s %dx%d, %d to %d, %dx%d, stride %d", zn_type_name(type), s->rows, s->width_in,
+                 s->channels_in, s->channels_out, s->kernel_h, s->kernel_w, s->stride);
+    zn_free(scratch);
+    free_problem(&p);
 }
 
-int main(int argc, char **argv)
+static void bench(void)
 {
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_specification),
-        cmocka_unit_test(versions_are_near_double),
-        cmocka_unit_test(random_shapes),
-        cmocka_unit_test(sums_are_added),
-        cmocka_unit_test(parts_have_the_same_bits),
+    static const shape cases[] = {
+        {64, 64, 64, 64, 3, 3, 1, 1, 1},  {32, 32, 64, 64, 3, 3, 1, 1, 1},
+        {128, 128, 3, 64, 3, 3, 1, 1, 1}, {128, 128, 64, 3, 3, 3, 1, 1, 1},
+        {64, 128, 64, 64, 3, 3, 2, 1, 1}, {64, 64, 128, 128, 3, 3, 1, 1, 1},
+        {16, 16, 4, 64, 3, 3, 1, 1, 1},
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    zn_cpu cpu = zn_cpu_detect();
+    FOR_EACH_ISA(isa)
+    {
+        cpu.isa = isa;
+        for (size_t i = 0; i < COUNT(types) * COUNT(cases); i++)
+            bench_version(&cases[i % COUNT(cases)], types[i / COUNT(cases)], &cpu);
+    }
 }
+
+KERNEL_GROUP(conv_weight_gradient, bench, cmocka_unit_test(the_specification),
+             cmocka_unit_test(versions_are_near_double), cmocka_unit_test(random_shapes),
+             cmocka_unit_test(sums_are_added), cmocka_unit_test(parts_have_the_same_bits));

@@ -215,31 +215,21 @@ static void unserved_pairs(void **state)
     }
 }
 
-static int bench(void)
+static void bench(void)
 {
-    enum { N = 1 << 16, RUNS = 200 };
+    enum { N = 1 << 14 };
     static float src[N], dst[N];
     for (int i = 0; i < N; i++) src[i] = (float)(i & 255);
     FOR_EACH_ISA(isa) FOR_EACH_PAIR(from, to)
     {
         zn_convert_fn *run = zn_convert_pick(isa, *from, *to);
-        const double start = seconds();
-        for (int r = 0; r < RUNS; r++) run(src, 1.0f, dst, 1.0f, N);
-        printf("%-8s %4s to %-4s %7.3f ns per element\n", zn_isa_name(isa), zn_type_name(*from),
-               zn_type_name(*to), (seconds() - start) * 1e9 / ((double)N * RUNS));
+        bench_clock clock = {0};
+        while (bench_again(&clock)) run(src, 1.0f, dst, 1.0f, N);
+        bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s to %s", zn_type_name(*from),
+                     zn_type_name(*to));
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_give_the_same_bits),
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(hard_cases),
-        cmocka_unit_test(formula),
-        cmocka_unit_test(unserved_pairs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(convert, bench, cmocka_unit_test(versions_give_the_same_bits),
+             cmocka_unit_test(round_trips), cmocka_unit_test(hard_cases), cmocka_unit_test(formula),
+             cmocka_unit_test(unserved_pairs));

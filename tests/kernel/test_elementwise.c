@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums, ReLU and normalisation against loops over single numbers.
+// Sums and ReLU against loops over single numbers.
 #include "src/kernel/elementwise.h"
 #include "tests/kernel/fenced.h"
 
@@ -76,57 +76,13 @@ static void add_and_relu(void **state)
     }
 }
 
-static void group_norm(void **state)
+static void bench(void)
 {
-    (void)state;
-    enum { PIXELS = 3 };
-    uint64_t seed = 1;
-    for (size_t s = 1; s < COUNT(sizes); s++, seed++) {
-        const size_t channels = sizes[s], n = PIXELS * channels;
-        const bool relu = s % 2;
-        zn_random random = {.seed = seed};
-        fenced src = make(n, s % 8, &random), dst = make(n, s % 8, &random);
-        fenced scale = make(channels, s % 8, &random), shift = make(channels, s % 8, &random);
-        fenced expected = make(n, 0, &random);
-        for (size_t i = 0; i < n; i++) {
-            const size_t c = i % channels;
-            const float product = ((float *)src.data)[i] * ((float *)scale.data)[c];
-            const float value = product + ((float *)shift.data)[c];
-            ((float *)expected.data)[i] = relu ? relu_of(value) : value;
-        }
-        zn_group_norm_rows(src.data, PIXELS, (int64_t)channels, scale.data, shift.data, relu,
-                           dst.data);
-        same(dst.data, expected.data, n, s % 8, seed);
-        zn_group_norm_rows(src.data, PIXELS, (int64_t)channels, scale.data, shift.data, relu,
-                           src.data);
-        same(src.data, expected.data, n, s % 8, seed);
-        fenced *all[] = {&src, &dst, &scale, &shift, &expected};
-        for (size_t i = 0; i < COUNT(all); i++) {
-            assert_true(fenced_intact(all[i]));
-            fenced_free(all[i]);
-        }
-    }
+    enum { N = 32768 };
+    static float a[N], b[N];
+    bench_clock clock = {0};
+    while (bench_again(&clock)) zn_add_f32(a, b, true, a, N);
+    bench_result(&clock, "only", N, "elements/ns", "add and relu");
 }
 
-static int bench(void)
-{
-    enum { PIXELS = 256, CHANNELS = 128, N = PIXELS * CHANNELS, RUNS = 200 };
-    static float a[N], b[N], scale[CHANNELS], shift[CHANNELS];
-    double start = seconds();
-    for (int r = 0; r < RUNS; r++) zn_add_f32(a, b, true, a, N);
-    printf("add and relu %7.3f ns per element\n", (seconds() - start) * 1e9 / ((double)N * RUNS));
-    start = seconds();
-    for (int r = 0; r < RUNS; r++) zn_group_norm_rows(a, PIXELS, CHANNELS, scale, shift, true, b);
-    printf("group norm   %7.3f ns per element\n", (seconds() - start) * 1e9 / ((double)N * RUNS));
-    return 0;
-}
-
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_and_relu),
-        cmocka_unit_test(group_norm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(elementwise, bench, cmocka_unit_test(add_and_relu));

@@ -94,34 +94,24 @@ static void every_bf16(void **state)
     }
 }
 
-static int bench(void)
+static void bench(void)
 {
-    enum { N = 128 * 64 * 16, RUNS = 300 };
+    enum { N = 128 * 64 };
     static float a[N], b[N], y[N];
     FOR_EACH_ISA(isa)
     {
         for (size_t t = 0; t < COUNT(types); t++) {
             for (int which = 1; which < 4; which++) {
-                const double start = seconds();
-                for (int r = 0; r < RUNS; r++)
+                bench_clock clock = {0};
+                while (bench_again(&clock))
                     zn_masked_sum_pick(isa)(types[t], a, which & WITH_B ? b : NULL,
                                             which & WITH_Y ? y : NULL, a, N);
-                printf("%-8s %-4s%s%s %6.3f ns per element\n", zn_isa_name(isa),
-                       zn_type_name(types[t]), which & WITH_B ? " sum" : "",
-                       which & WITH_Y ? " masked" : "",
-                       (seconds() - start) * 1e9 / ((double)N * RUNS));
+                bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s%s%s",
+                             zn_type_name(types[t]), which & WITH_B ? " sum" : "",
+                             which & WITH_Y ? " masked" : "");
             }
         }
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_agree),
-        cmocka_unit_test(every_bf16),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(masked_sum, bench, cmocka_unit_test(versions_agree), cmocka_unit_test(every_bf16));

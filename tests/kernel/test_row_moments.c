@@ -101,31 +101,22 @@ static void constants_and_nan(void **state)
     }
 }
 
-static int bench(void)
+static void bench(void)
 {
-    enum { WIDTH = 512, CHANNELS = 128, GROUPS = 32, RUNS = 100 };
+    enum { WIDTH = 512, CHANNELS = 128, GROUPS = 32 };
     static float row[WIDTH * CHANNELS];
     double out[GROUPS * 2];
     FOR_EACH_ISA(isa)
     {
         for (size_t t = 0; t < COUNT(types); t++) {
-            const double start = seconds();
-            for (int r = 0; r < RUNS; r++) {
+            bench_clock clock = {0};
+            while (bench_again(&clock))
                 zn_row_moments_pick(isa)(types[t], 1.0f, row, WIDTH, CHANNELS, GROUPS, out);
-            }
-            printf("%-8s %4s %7.3f ns per element\n", zn_isa_name(isa), zn_type_name(types[t]),
-                   (seconds() - start) * 1e9 / (RUNS * (double)WIDTH * CHANNELS));
+            bench_result(&clock, zn_isa_name(isa), (double)WIDTH * CHANNELS, "elements/ns", "%s",
+                         zn_type_name(types[t]));
         }
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_follow_the_tree),
-        cmocka_unit_test(constants_and_nan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(row_moments, bench, cmocka_unit_test(versions_follow_the_tree),
+             cmocka_unit_test(constants_and_nan));

@@ -54,24 +54,17 @@ static void rows_are_doubled(void **state)
     }
 }
 
-static int bench(void)
+static void bench(void)
 {
     enum { WIDTH = 256, ROWS = 64 };
     static const size_t pixels[] = {12, 64, 128, 256};
     static unsigned char src[WIDTH * 256 * ROWS / 2], dst[2 * WIDTH * 256 * ROWS];
     for (size_t p = 0; p < COUNT(pixels); p++) {
-        zn_upsample2_rows(src, WIDTH, pixels[p], dst, 0, ROWS);
-        const double start = seconds();
-        zn_upsample2_rows(src, WIDTH, pixels[p], dst, 0, ROWS);
-        printf("pixels of %3zu bytes: %6.1f GB/s written\n", pixels[p],
-               2e-9 * WIDTH * ROWS * (double)pixels[p] / (seconds() - start));
+        bench_clock clock = {0};
+        while (bench_again(&clock)) zn_upsample2_rows(src, WIDTH, pixels[p], dst, 0, ROWS);
+        bench_result(&clock, "only", 2.0 * WIDTH * ROWS * (double)pixels[p], "GB/s written",
+                     "pixels of %zu bytes", pixels[p]);
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_doubled)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(upsample2, bench, cmocka_unit_test(rows_are_doubled));

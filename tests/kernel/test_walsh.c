@@ -295,11 +295,12 @@ static void pruned_tiles_are_gates_of_zero(void **state)
 
 // --- time ----------------------------------------------------------------------------------------
 
-enum { H = 512, W = 512, C = 64, REPEATS = 5 };
+enum { H = 512, W = 512, C = 64 };
 
 typedef struct bench_data {
     const zn_walsh *kernel;
     zn_type type;
+    size_t part; // only one in so many rows, columns or tiles: scalar code is slow
     void *map;
     float *gate, *scratch;
 } bench_data;
@@ -314,7 +315,7 @@ static char *at(const bench_data *d, size_t element)
 // The pass to compare with: everything read, multiplied and written once.
 static void scale_pass(const bench_data *d)
 {
-    const size_t n = (size_t)H * W * C;
+    const size_t n = (size_t)H * W * C / d->part;
     if (d->type == ZN_F32) {
         float *v = d->map;
         for (size_t i = 0; i < n; i++) v[i] *= 0.999f;
@@ -327,7 +328,7 @@ static void scale_pass(const bench_data *d)
 static void rows_pass(const bench_data *d)
 {
     zn_walsh_lines lines = {d->type, d->type, W, C, C, 0, NULL};
-    for (size_t y = 0; y < H; y++) {
+    for (size_t y = 0; y < H / d->part; y++) {
         lines.next = at(d, (y + 1) * W * C);
         d->kernel->lines(&lines, at(d, y * W * C), at(d, y * W * C), 0.04419417f, d->scratch);
     }
@@ -336,7 +337,7 @@ static void rows_pass(const bench_data *d)
 static void gate_rows_with(const bench_data *d, unsigned pruned)
 {
     zn_walsh_lines lines = {d->type, d->type, W, C, C, pruned, NULL};
-    for (size_t y = 0; y < H; y++) {
+    for (size_t y = 0; y < H / d->part; y++) {
         lines.next = at(d, (y + 1) * W * C);
         d->kernel->gate(&lines, at(d, y * W * C), at(d, y * W * C), d->gate, d->scratch);
     }
@@ -355,7 +356,7 @@ static void half_rows_pass(const bench_data *d)
 static void gate_columns_pass(const bench_data *d)
 {
     zn_walsh_lines lines = {d->type, d->type, H, (size_t)W * C, C, 0, NULL};
-    for (size_t x = 0; x < W; x++) {
+    for (size_t x = 0; x < W / d->part; x++) {
         lines.next = at(d, (x + 1) * C);
         d->kernel->gate(&lines, at(d, x * C), at(d, x * C), d->gate, d->scratch);
     }
@@ -363,19 +364,20 @@ static void gate_columns_pass(const bench_data *d)
 
 static void vectors_pass(const bench_data *d)
 {
-    d->kernel->vectors(d->type, d->type, d->map, d->map, 512, (size_t)H * W * C / 512, 0.04419417f,
-                       d->scratch);
+    d->kernel->vectors(d->type, d->type, d->map, d->map, 512, (size_t)H * W * C / 512 / d->part,
+                       0.04419417f, d->scratch);
 }
 
 static void channels_pass(const bench_data *d)
 {
-    d->kernel->vectors(d->type, d->type, d->map, d->map, C, (size_t)H * W, 0.125f, d->scratch);
+    d->kernel->vectors(d->type, d->type, d->map, d->map, C, (size_t)H * W / d->part, 0.125f,
+                       d->scratch);
 }
 
 static void tiles_with(const bench_data *d, int size, unsigned pruned)
 {
     const zn_walsh_tiling tile = {size, pruned, C, C, d->gate, NULL, d->scratch};
-    for (size_t i = 0; i < (size_t)(H * W / size / size); i++) {
+    for (size_t i = 0; i < (size_t)(H * W / size / size) / d->part; i++) {
         zn_walsh_pixels p = {.type = d->type};
         for (int k = 0; k < size; k++) {
             const size_t row = i / (size_t)(W / size) * (size_t)size + (size_t)k;
@@ -423,58 +425,43 @@ static const struct {
     {"tiles of 16", tiles_16_pass},
 };
 
-// The shortest of interleaved repeats, so that neighbours on the machine disturb all alike. The values
-// stay what they are, or nearly: gates are about 1/512, tiles 1/64.
+// The values stay what they are, or nearly: gates are about 1/512, tiles 1/64.
 static void bench_version(const bench_data *d, zn_isa isa)
 {
-    double best[COUNT(passes)];
-    for (size_t i = 0; i < COUNT(passes); i++) best[i] = 1e9;
-    for (int repeat = 0; repeat < REPEATS; repeat++) {
-        for (size_t i = 0; i < COUNT(passes); i++) {
-            const double start = seconds();
-            passes[i].run(d);
-            best[i] = fmin(best[i], seconds() - start);
-        }
-    }
     for (size_t i = 0; i < COUNT(passes); i++) {
-        printf("%-8s %-4s %-28s %8.2f ms %7.2f of the scale pass\n", zn_isa_name(isa),
-               zn_type_name(d->type), passes[i].name, best[i] * 1e3, best[i] / best[0]);
+        bench_clock clock = {0};
+        while (bench_again(&clock)) passes[i].run(d);
+        bench_result(&clock, zn_isa_name(isa), (double)H * W * C / (double)d->part, "elements/ns",
+                     "%s %s", zn_type_name(d->type), passes[i].name);
     }
 }
 
-static int bench(void)
+static void bench(void)
 {
     const size_t bytes = (size_t)H * W * C * sizeof(float);
     bench_data d = {.map = aligned_alloc(1 << 21, bytes),
                     .gate = make_scratch(512 * C),
                     .scratch = make_scratch(zn_walsh_scratch(512))};
-    if (!d.map) return 1;
+    assert_non_null(d.map);
     const zn_isa last = zn_cpu_detect().isa;
-    for (zn_isa isa = ZN_ISA_AVX2; isa <= last && isa <= ZN_ISA_AVX512; isa++) {
+    for (zn_isa isa = ZN_ISA_BASELINE; isa <= last && isa <= ZN_ISA_AVX512; isa++) {
         for (size_t t = 0; t < COUNT(types); t++) {
             for (size_t i = 0; i < 512 * C; i++) d.gate[i] = 1.0f / 512;
             memset(d.map, 0, bytes);
             d.kernel = zn_walsh_pick(isa);
             d.type = types[t];
+            d.part = isa == ZN_ISA_BASELINE ? 32 : 1;
             bench_version(&d, isa);
         }
     }
     free(d.map);
     free(d.gate);
     free(d.scratch);
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_specification_is_the_definition),
-        cmocka_unit_test(lines_have_the_bits_of_the_specification),
-        cmocka_unit_test(pruned_is_gates_of_zero),
-        cmocka_unit_test(vectors_have_the_bits_of_the_specification),
-        cmocka_unit_test(tiles_have_the_bits_of_the_specification),
-        cmocka_unit_test(pruned_tiles_are_gates_of_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(walsh, bench, cmocka_unit_test(the_specification_is_the_definition),
+             cmocka_unit_test(lines_have_the_bits_of_the_specification),
+             cmocka_unit_test(pruned_is_gates_of_zero),
+             cmocka_unit_test(vectors_have_the_bits_of_the_specification),
+             cmocka_unit_test(tiles_have_the_bits_of_the_specification),
+             cmocka_unit_test(pruned_tiles_are_gates_of_zero));

@@ -344,13 +344,13 @@ static void sizes(void **state)
     assert_false(zn_winograd_scratch_bytes(INT64_MAX, &bytes));
 }
 
-static double gflops(const shape *s, int64_t rows, double seconds_taken)
+// Counted as a direct convolution's operations, so that figures compare with those of conv_f32.
+static double flops(const shape *s, int64_t rows)
 {
-    return 18.0 * (double)rows * s->width * s->channels_in * s->channels_out / seconds_taken * 1e-9;
+    return 18.0 * (double)rows * s->width * s->channels_in * s->channels_out;
 }
 
-// Counted as a direct convolution's operations, so that figures compare with test_conv_f32 --bench.
-static int bench(void)
+static void bench(void)
 {
     static const shape cases[] = {{64, 64, 64}, {128, 64, 64}, {256, 64, 64}, {512, 64, 64}};
     enum { ROWS = 8 };
@@ -359,31 +359,17 @@ static int bench(void)
         for (size_t i = 0; i < COUNT(cases); i++) {
             const shape *s = &cases[i];
             problem p = make(s, ROWS, 0, 1);
-            double best = 1e9;
-            for (int run = 0; run < (isa ? 20 : 1); run++) {
-                const double start = seconds();
-                run_whole(&p, isa);
-                best = fmin(best, seconds() - start);
-            }
-            printf("%-8s width %3d, %d to %d channels: %7.1f GFLOP/s\n", zn_isa_name(isa), s->width,
-                   s->channels_in, s->channels_out, gflops(s, ROWS, best));
+            bench_clock clock = {0};
+            while (bench_again(&clock)) run_whole(&p, isa);
+            bench_result(&clock, zn_isa_name(isa), flops(s, ROWS), "GFLOP/s", "%d wide, %d to %d",
+                         s->width, s->channels_in, s->channels_out);
             free_problem(&p);
         }
     }
-    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    if (wants_bench(argc, argv)) return bench();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_near_double),
-        cmocka_unit_test(bits_do_not_depend_on_areas),
-        cmocka_unit_test(bits_do_not_depend_on_width),
-        cmocka_unit_test(fused_versions_agree),
-        cmocka_unit_test(no_less_exact_than_direct),
-        cmocka_unit_test(nan_stays_in_its_tiles),
-        cmocka_unit_test(sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+KERNEL_GROUP(winograd, bench, cmocka_unit_test(outputs_are_near_double),
+             cmocka_unit_test(bits_do_not_depend_on_areas),
+             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
+             cmocka_unit_test(no_less_exact_than_direct), cmocka_unit_test(nan_stays_in_its_tiles),
+             cmocka_unit_test(sizes));

@@ -15,7 +15,7 @@
 #include "src/graph/gradient.h"
 #include "src/graph/passes.h"
 #include "src/graph/plan.h"
-#include "src/model/model.h"
+#include "src/model/autoencoder.h"
 #include "src/op/ops.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ typedef struct training {
 
 static const char *prefix(const training *t)
 {
-    return t->part == ZN_ENCODER ? "encoder" : "decoder";
+    return zn_autoencoder_name(t->part);
 }
 
 static void *need(void *block)
@@ -123,10 +123,11 @@ static void gather_weights(training *t)
 static void build(training *t, const zn_model *model)
 {
     zn_error err = {0};
-    const int64_t size = t->size, low = size / FACTOR, latent = model->variant->latent_channels;
+    const int64_t size = t->size, low = size / FACTOR,
+                  latent = model->variant->autoencoder->latent_channels;
     const zn_desc image = zn_desc_make(ZN_F32, ZN_SHAPE(1, size, size, 3));
     const zn_desc code = zn_desc_make(ZN_F32, ZN_SHAPE(1, low, low, latent));
-    const bool encoder = t->part == ZN_ENCODER;
+    const bool encoder = t->part == ZENITH_ENCODER;
     if (t->golden) {
         t->x = encoder ? picture(t) : map_of(t, "latent");
         t->target = encoder ? map_of(t, "target") : picture(t);
@@ -136,7 +137,10 @@ static void build(training *t, const zn_model *model)
     zn_graph *graph = &t->plain;
     zn_graph_begin(graph, &err);
     zn_node *x = zn_graph_input(graph, "x", encoder ? image : code);
-    zn_node *y = zn_model_build(model, t->part, graph, x);
+    zn_node *y = NULL;
+    const zn_sizes sizes = {low, low, 0};
+    zn_model_build(model, zn_autoencoder_part(model->family, t->part), &sizes, false, graph, &x,
+                   &y);
     zn_test_ok(graph->status, &err);
     gather_weights(t);
     t->of[t->count] = x;
@@ -329,11 +333,12 @@ static void check_model(const char *name)
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {name, zn_test_weights(), ZN_ENCODER | ZN_DECODER};
+    const zn_model_request request = {name, zn_test_weights(),
+                                      zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     snprintf(file, sizeof file, "tests/golden/gradients_%s.safetensors", name);
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
         training t = {.model = name, .part = part, .size = 32};
         zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &t.golden, &err),
                    &err);
@@ -417,11 +422,12 @@ static void a_step_reduces_the_loss(void **state)
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {"taesd", zn_test_weights(), ZN_ENCODER | ZN_DECODER};
+    const zn_model_request request = {"taesd", zn_test_weights(),
+                                      zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     const char *file = "tests/golden/gradients_taesd.safetensors";
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
         training t = {.model = "taesd", .part = part, .size = 32};
         zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &t.golden, &err),
                    &err);
@@ -468,16 +474,17 @@ static void recomputation_saves_memory(void **state)
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {"taesd", zn_test_weights(), ZN_ENCODER | ZN_DECODER};
+    const zn_model_request request = {"taesd", zn_test_weights(),
+                                      zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     for (int i = 0; i < 2; i++) {
         // Without AMX the rows of a bf16 map are widened where they are multiplied, with room for it.
         const double room = i == 1 && cpu.isa < ZN_ISA_AMX ? 0.08 : 0;
         const zn_type type = i == 0 ? ZN_F32 : ZN_BF16;
-        check_savings(model, ZN_DECODER, type, dnn, 0.5 + room);
+        check_savings(model, ZENITH_DECODER, type, dnn, 0.5 + room);
         // Four of its largest maps of seven are alive at its first block.
-        check_savings(model, ZN_ENCODER, type, dnn, 0.62 + room);
+        check_savings(model, ZENITH_ENCODER, type, dnn, 0.62 + room);
     }
     zn_dnn_free(dnn);
     zn_model_unref(model);
@@ -493,10 +500,11 @@ static void f16_saves_memory(void **state)
     size_t bytes[2];
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {"taesd", zn_test_weights(), ZN_DECODER};
+    const zn_model_request request = {"taesd", zn_test_weights(),
+                                      zn_autoencoder_names(ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
-    training t = {.model = "taesd", .part = ZN_DECODER, .size = 128};
+    training t = {.model = "taesd", .part = ZENITH_DECODER, .size = 128};
     build(&t, model);
     for (int i = 0; i < 2; i++) {
         compile(&t, i == 0 ? ZN_F32 : ZN_F16, dnn);

@@ -8,6 +8,7 @@
 
 #include "src/dnn/dnn.h"
 #include "src/format/safetensors.h"
+#include "src/model/autoencoder.h"
 #include "src/task/compile.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
     const check *c = cookie;
     (void)input;
     (void)err;
-    if (c->part == ZN_ENCODER) {
+    if (c->part == ZENITH_ENCODER) {
         memcpy(dst, c->image + row * 64 * 3, (size_t)count * 64 * 3);
         return ZENITH_OK;
     }
@@ -144,17 +145,17 @@ static void run_part(check *c, zn_model *model, unsigned part, zn_plan_mode mode
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     zn_test_ok(zn_team_create(2, &team, &err), &err);
     const zn_compile_key key = {.model = model,
-                                .part = part,
-                                .latent_height = 6,
-                                .latent_width = 8,
+                                .part = zn_autoencoder_part(model->family, part),
+                                .sizes = {6, 8, 0},
                                 .dtype = ZENITH_DTYPE_F32,
-                                .pixels = part == ZN_ENCODER ? ZENITH_U8 : ZENITH_F32,
+                                .pixels = part == ZENITH_ENCODER ? ZENITH_U8 : ZENITH_F32,
                                 .mode = mode,
                                 .band = band};
     const zn_machine machine = {cpu, 2, dnn, NULL};
-    zn_test_ok(zn_compile(&key, &machine, &compiled, &err), &err);
-    size_t channels = part == ZN_ENCODER ? (size_t)model->variant->latent_channels : 3;
-    size_t height = part == ZN_ENCODER ? 6 : 48, width = part == ZN_ENCODER ? 8 : 64;
+    zn_test_ok(zn_compile(&key, 0, &machine, &compiled, &err), &err);
+    size_t channels = part == ZENITH_ENCODER ? (size_t)model->variant->autoencoder->latent_channels
+                                             : 3;
+    size_t height = part == ZENITH_ENCODER ? 6 : 48, width = part == ZENITH_ENCODER ? 8 : 64;
     c->part = part;
     c->layers = 0;
     c->out_width = width * channels;
@@ -168,8 +169,8 @@ static void run_part(check *c, zn_model *model, unsigned part, zn_plan_mode mode
     // 10 blocks, the three resampling convolutions, and in the encoder the first and the last one;
     // the decoder's first convolution is fused with its relu and cannot be seen.
     if (mode == ZN_PLAN_PLANES) assert_true(c->layers >= 14);
-    compare_result(c, part == ZN_ENCODER ? "latent" : "decoded", channels, height, width,
-                   part == ZN_ENCODER ? 5e-5 : 2e-5);
+    compare_result(c, part == ZENITH_ENCODER ? "latent" : "decoded", channels, height, width,
+                   part == ZENITH_ENCODER ? 5e-5 : 2e-5);
     free(c->out);
     zn_free(arena);
     zn_compiled_free(compiled);
@@ -189,10 +190,11 @@ static void check_model(const char *name)
     size_t count;
     c.latent = golden_f32(&c, "latent", &count);
     zn_model *model = NULL;
-    const zn_model_request request = {name, zn_test_weights(), ZN_ENCODER | ZN_DECODER};
+    const zn_model_request request = {name, zn_test_weights(),
+                                      zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     assert_int_equal(model->unexpected, 0);
-    for (unsigned part = ZN_ENCODER; part <= ZN_DECODER; part <<= 1) {
+    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
         run_part(&c, model, part, ZN_PLAN_PLANES, 0);
         run_part(&c, model, part, ZN_PLAN_ROLLING, 1);
         run_part(&c, model, part, ZN_PLAN_ROLLING, 4);

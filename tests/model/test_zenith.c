@@ -87,11 +87,12 @@ static void refuses_layouts(void **state)
         "64x3  ", "64x3 64x3x", "-8x1",   "8x1 8x1 8x1 8x1", "64x3 64",
         "64x3w",  "64x3w4",     "64x3w88"};
     const zn_variant *variant = zn_variant_find("zenith-sd-fast");
+    const zn_part *decoder = zn_family_part(zn_family_of(variant), "decoder");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         zn_network network;
         zn_error err = {0};
-        const zn_network_shape shape = {.width = 64, .layout = wrong[i], .picture = 64};
-        assert_int_equal(zn_network_of_variant(variant, ZN_DECODER, &shape, &network, &err),
+        const zn_network_shape shape = {.width = 64, .layout = wrong[i], .sizes = {8, 8, 0}};
+        assert_int_equal(zn_network_of_variant(variant, decoder, &shape, &network, &err),
                          ZENITH_BAD_FILE);
         assert_non_null(strstr(err.text, "is no layout"));
     }

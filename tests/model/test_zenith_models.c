@@ -10,6 +10,7 @@
 #include "src/graph/packs.h"
 #include "src/graph/passes.h"
 #include "src/graph/plan.h"
+#include "src/model/autoencoder.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
 #include "src/train/network.h"
@@ -123,10 +124,10 @@ typedef struct model {
 static void open_model(model *m, const char *name, unsigned part, int64_t side, zn_error *err)
 {
     const zn_variant *variant = need((void *)(uintptr_t)zn_variant_find(name));
-    const int64_t low = side / variant->factor;
-    zn_test_ok(zn_network_of_variant(variant, part, &(zn_network_shape){64, NULL, side, false},
-                                     &m->network, err),
-               err);
+    const int64_t low = side / variant->autoencoder->factor;
+    const zn_network_shape shape = {64, NULL, {low, low, 0}, false};
+    const zn_part *which = zn_autoencoder_part(zn_family_of(variant), part);
+    zn_test_ok(zn_network_of_variant(variant, which, &shape, &m->network, err), err);
     assert_true(m->network.count < MOST);
     m->block = need(zn_alloc(zn_network_place(&m->network, 0) * sizeof(float)));
     zn_network_randomise(&m->network, m->block, 7, 0);
@@ -139,9 +140,10 @@ static void open_model(model *m, const char *name, unsigned part, int64_t side, 
     zn_graph_begin(&m->graph, err);
     m->x = zn_graph_input(
         &m->graph, "x",
-        zn_desc_make(ZN_F32, part == ZN_ENCODER ? ZN_SHAPE(1, side, side, 3)
-                                                : ZN_SHAPE(1, low, low, variant->latent_channels)));
-    m->y = zn_network_build(&m->network, &m->graph, "", m->x, m->nodes);
+        zn_desc_make(ZN_F32, part == ZENITH_ENCODER
+                                 ? ZN_SHAPE(1, side, side, 3)
+                                 : ZN_SHAPE(1, low, low, variant->autoencoder->latent_channels)));
+    m->y = zn_network_apply(&m->network, &m->graph, "", m->x, m->nodes);
     zn_test_ok(m->graph.status, err);
 }
 
@@ -205,8 +207,8 @@ static void every_model_runs(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        check_forward(names[i], ZN_ENCODER, 64);
-        check_forward(names[i], ZN_DECODER, 64);
+        check_forward(names[i], ZENITH_ENCODER, 64);
+        check_forward(names[i], ZENITH_DECODER, 64);
     }
 }
 
@@ -217,7 +219,7 @@ static void every_parameter_has_a_gradient(void **state)
         zn_error err = {0};
         model m;
         zn_node *gradients[MOST];
-        open_model(&m, names[i / 2], i % 2 ? ZN_DECODER : ZN_ENCODER, 32, &err);
+        open_model(&m, names[i / 2], i % 2 ? ZENITH_DECODER : ZENITH_ENCODER, 32, &err);
         zn_node *target = zn_graph_input(&m.graph, "target", m.y->desc);
         zn_node *loss = zn_difference_loss(&m.graph, "loss", m.y, target,
                                            (zn_difference_attributes){ZN_DIFFERENCE_MSE, 0});
@@ -238,7 +240,7 @@ static void the_work_is_the_documents(void **state)
     zn_error err = {0};
     model m;
     double flops = 0;
-    open_model(&m, "zenith_vanilla", ZN_DECODER, 512, &err);
+    open_model(&m, "zenith_vanilla", ZENITH_DECODER, 512, &err);
     for (size_t id = 0; id < m.graph.count; id++)
         if (m.graph.nodes[id]->kind == ZN_NODE_OP && m.graph.nodes[id]->op == &zn_op_conv2d)
             flops += zn_node_flops(m.graph.nodes[id]);
@@ -252,21 +254,19 @@ static void one_size_only(void **state)
     zn_error err = {0};
     zn_network network = {0};
     const zn_variant *lite = zn_variant_find("zenith_taesd_lite");
-    assert_int_not_equal(zn_network_of_variant(lite, ZN_ENCODER,
-                                               &(zn_network_shape){64, NULL, 96, false}, &network,
-                                               &err),
-                         ZENITH_OK);
+    const zn_part *encoder = zn_family_part(zn_family_of(lite), "encoder");
+    const zn_network_shape odd = {64, NULL, {12, 12, 0}, false};
+    assert_int_not_equal(zn_network_of_variant(lite, encoder, &odd, &network, &err), ZENITH_OK);
     assert_non_null(strstr(err.text, "power of two"));
     // Made for 64, run at 32.
-    zn_test_ok(zn_network_of_variant(lite, ZN_ENCODER, &(zn_network_shape){64, NULL, 64, false},
-                                     &network, &err),
-               &err);
+    const zn_network_shape shape = {64, NULL, {8, 8, 0}, false};
+    zn_test_ok(zn_network_of_variant(lite, encoder, &shape, &network, &err), &err);
     float *block = need(zn_alloc(zn_network_place(&network, 0) * sizeof(float)));
     zn_network_randomise(&network, block, 1, 0);
     zn_graph graph;
     zn_graph_begin(&graph, &err);
     zn_node *x = zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, 32, 32, 3)));
-    assert_null(zn_network_build(&network, &graph, "", x, NULL));
+    assert_null(zn_network_apply(&network, &graph, "", x, NULL));
     assert_int_not_equal(graph.status, ZENITH_OK);
     zn_graph_free(&graph);
     zn_network_free(&network);

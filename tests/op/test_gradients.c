@@ -89,9 +89,11 @@ static void fill(const subject *s, int input, zn_random *random, zn_tensor *tens
     }
 }
 
-// A rounded result has no slope.
+// A rounded result has no slope, nor has a product of rounded numbers.
 static bool is_smooth(const subject *s)
 {
+    const zn_linear_attributes *linear = s->sample->attributes;
+    if (s->op == &zn_op_linear && linear->int8) return false;
     return s->node->desc.type == ZN_F32 || s->node->desc.type == ZN_F64;
 }
 

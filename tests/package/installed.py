@@ -57,11 +57,25 @@ def check_decode(zenith, example, weights, work):
     assert ours.read_bytes()[16:24] == (64).to_bytes(4, "big") + (48).to_bytes(4, "big"), "not 64 x 48"
     broken = work / "broken.safetensors"
     broken.write_bytes(latent.read_bytes()[:100])
+    (work / "full.png").symlink_to("/dev/full")
+    told = run(example, weights, latent, work / "full.png", code=1)
+    assert "No space left" in told, told
     told = run(example, weights, broken, work / "none.png", code=1)
     assert str(broken) in told, told
     assert not list(work.glob("*none.png*")), "a failed decode left a file"
     # The calibrations are found from where the library is now.
     run(zenith, "decode", latent, "-o", work / "int8.png", "-w", weights, "--dtype", "int8", "-q")
+
+
+def check_readme(prefix, compiler, work):
+    """The program of README.md builds as it says there for a prefix, and runs with the weights that are installed."""
+    source = work / "first.c"
+    source.write_text(re.search(r"```c\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1])
+    (pkgconfig,) = prefix.glob("**/pkgconfig")
+    run("sh", "-c", f"{compiler} {source} $(pkg-config --cflags --libs zenith) "
+        f"-Wl,-rpath,$(pkg-config --variable=libdir zenith) -o {work}/first", PKG_CONFIG_PATH=str(pkgconfig))
+    told = run(work / "first")
+    assert "the first pixel" in told, told
 
 
 def check_roundtrip(example, weights):
@@ -82,6 +96,7 @@ def main(build, compiler):
         decode_latent, roundtrip = build_examples(prefix, compiler, work)
         check_decode(prefix / "bin/zenith", decode_latent, weights, work)
         check_roundtrip(roundtrip, weights)
+        check_readme(prefix, compiler, work)
     print("installed, moved, built against and run")
 
 

@@ -16,7 +16,9 @@ foreach(source ${tests})
     if(NOT folder MATCHES "^(kernel|op|tensor|format)$")
         continue()
     endif()
-    add_test(NAME qemu.${folder}.${name} COMMAND ${old_cpu} $<TARGET_FILE:${folder}_${stem}>)
+    list(POP_FRONT test_command_${folder}_${stem} program) # the rest are its arguments
+    add_test(NAME qemu.${folder}.${name}
+        COMMAND ${old_cpu} $<TARGET_FILE:${program}> ${test_command_${folder}_${stem}})
     set_tests_properties(qemu.${folder}.${name} PROPERTIES LABELS qemu SKIP_RETURN_CODE 77 TIMEOUT 900
         ENVIRONMENT "${ZENITH_TEST_ENVIRONMENT};ZENITH_TEST_QUICK=1")
 endforeach()

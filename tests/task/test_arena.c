@@ -210,14 +210,13 @@ static void check_plan(zn_model *inner, struct zn_dnn *dnn, zenith_dtype dtype, 
     zn_compiled *compiled = NULL;
     const zn_machine machine = {.cpu = zn_cpu_detect(), .threads = 1, .dnn = dnn};
     const zn_compile_key key = {.model = inner,
-                                .part = ZN_DECODER,
-                                .latent_height = 13,
-                                .latent_width = 9,
+                                .part = zn_model_part(inner, "decoder"),
+                                .sizes = {13, 9, 0},
                                 .dtype = dtype,
                                 .pixels = ZENITH_U8,
                                 .mode = band ? ZN_PLAN_ROLLING : ZN_PLAN_PLANES,
                                 .band = band};
-    zn_test_ok(zn_compile(&key, &machine, &compiled, &err), &err);
+    zn_test_ok(zn_compile(&key, 0, &machine, &compiled, &err), &err);
     const size_t bytes = zn_plan_bytes(compiled->plan);
     assert_int_equal(bytes % ZN_ALIGN, 0); // so that it can end at a page that may not be touched
     fenced arena = fenced_make(bytes, 0);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of a caller whose structs are longer than ours, because his header is newer: runs and
-// calibration find each element by his `size`, and give the bits they give for ours. Structs that
-// are too short are refused.
+// Arrays of a caller whose structs are longer than ours, because his header is newer, or shorter, because
+// it is older: runs and calibration find each element by his `size`, and give the bits they give for ours.
+// Fields that we do not know must be zero; sizes that no header had are refused. (test_first_header.c is a
+// whole program of an older header.)
 #include "tests/task/session.h"
 
 enum { COUNT = 8, WIDTH = 32, HEIGHT = 24 };
@@ -31,8 +32,6 @@ static int setup(void **state)
     (void)state;
     context = session_context(1, 1);
     model = session_tiny(context);
-    memset(newer_images, 0xff, sizeof newer_images);
-    memset(newer_latents, 0xff, sizeof newer_latents);
     for (uint32_t i = 0; i < COUNT; i++) {
         const uint32_t width = WIDTH + i / 4 * 8;
         images[i] = newer_images[i].image = session_image(width, HEIGHT, i);
@@ -93,11 +92,43 @@ static void calibration_takes_longer_structs(void **state)
     assert_string_equal(text, expected);
 }
 
-static void shorter_structs_are_refused(void **state)
+// Pictures as the first header had them, which ended with `cookie`.
+static void runs_take_shorter_structs(void **state)
+{
+    (void)state;
+    enum { OLD = offsetof(zenith_image, cookie) + sizeof(void *) };
+    _Alignas(zenith_image) static uint8_t old[COUNT][OLD];
+    assert_true(sizeof *old < sizeof *images);
+    for (int i = 0; i < COUNT; i++) {
+        memcpy(old[i], &images[i], sizeof *old);
+        ((zenith_image *)(void *)old[i])->size = sizeof *old;
+        memset(newer_latents[i].latent.data, 0, session_latent_bytes(&latents[i]));
+    }
+    session_ok(context, zenith_encode(context, model, images, latents, COUNT, NULL));
+    session_ok(context, zenith_encode(context, model, (const zenith_image *)(const void *)old,
+                                      &newer_latents->latent, COUNT, NULL));
+    for (int i = 0; i < COUNT; i++) {
+        assert_memory_equal(newer_latents[i].latent.data, latents[i].data,
+                            session_latent_bytes(&latents[i]));
+    }
+}
+
+static void unknown_fields_are_refused(void **state)
+{
+    (void)state;
+    newer_images[COUNT - 1].fields[2] = 1;
+    assert_int_equal(
+        zenith_encode(context, model, &newer_images->image, &newer_latents->latent, COUNT, NULL),
+        ZENITH_UNSUPPORTED);
+    assert_non_null(strstr(zenith_context_error(context), "does not know"));
+    newer_images[COUNT - 1].fields[2] = 0;
+}
+
+static void other_sizes_are_refused(void **state)
 {
     (void)state;
     const size_t size = images[0].size;
-    for (size_t wrong = 0; wrong < size; wrong += size / 2) {
+    for (size_t wrong = 0; wrong < size - sizeof(size_t); wrong += size / 2) {
         images[0].size = wrong;
         assert_int_equal(zenith_encode(context, model, images, latents, COUNT, NULL),
                          ZENITH_INVALID_ARGUMENT);
@@ -114,7 +145,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_take_longer_structs),
         cmocka_unit_test(calibration_takes_longer_structs),
-        cmocka_unit_test(shorter_structs_are_refused),
+        cmocka_unit_test(runs_take_shorter_structs),
+        cmocka_unit_test(unknown_fields_are_refused),
+        cmocka_unit_test(other_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

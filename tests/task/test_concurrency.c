@@ -176,6 +176,50 @@ static void streams_of_a_batch(void **state)
     zenith_context_free(context);
 }
 
+// --- sentences ----------------------------------------------------------------------------------
+
+// Fails in its own way again and again while others fail in theirs, and must read its own sentence.
+typedef struct failing {
+    pthread_t thread;
+    zenith_context *context;
+    uint32_t channels; // that no model has
+    long bad;
+} failing;
+
+static void *fail_and_read(void *arg)
+{
+    failing *f = arg;
+    char own[32];
+    zenith_latent wrong = latents[0];
+    zenith_image image = session_image(width_of(0), 40, 9);
+    wrong.channels = f->channels;
+    snprintf(own, sizeof own, "has %u channels", f->channels);
+    for (int i = 0; i < 200; i++) {
+        zenith_status status = zenith_decode(f->context, model, &wrong, &image, 1, NULL);
+        f->bad += status != ZENITH_INVALID_ARGUMENT;
+        f->bad += strstr(zenith_context_error(f->context), own) == NULL;
+    }
+    free(image.data);
+    return NULL;
+}
+
+static void threads_read_their_own_sentences(void **state)
+{
+    (void)state;
+    zenith_context *context = session_context(1, 1);
+    failing threads[THREADS];
+    for (uint32_t i = 0; i < THREADS; i++) {
+        threads[i] = (failing){.context = context, .channels = 100 + i};
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, fail_and_read, &threads[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i].thread, NULL);
+        assert_int_equal(threads[i].bad, 0);
+    }
+    assert_string_equal(zenith_context_error(context), ""); // this thread's calls went well
+    zenith_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +227,7 @@ int main(void)
         cmocka_unit_test(one_context_many_threads),
         cmocka_unit_test(cancels_from_elsewhere),
         cmocka_unit_test(streams_of_a_batch),
+        cmocka_unit_test(threads_read_their_own_sentences),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -8,7 +8,8 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
-#include "src/op/walsh_checks.h"
+#include "src/model/autoencoder.h"
+#include "src/op/spectral/walsh_checks.h"
 #include "src/train/checkpoint.h"
 #include "src/train/prune.h"
 #include "src/train/pruned_network.h"
@@ -39,7 +40,9 @@ static opened open_golden(const char *name, unsigned part)
     zn_error err = {0};
     const zn_model_request request = {.weights = golden(name)};
     zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
-    zn_test_ok(zn_network_of_model(o.model, part, &o.network, &err), &err);
+    zn_test_ok(
+        zn_network_of_model(o.model, zn_autoencoder_part(o.model->family, part), &o.network, &err),
+        &err);
     o.block = zn_alloc_zero(zn_network_place(&o.network, 0) * sizeof *o.block);
     assert_non_null(o.block);
     zn_network_move(&o.network, o.block);
@@ -65,8 +68,7 @@ static const char *folder(const char *name)
 static const char *file_of(const char *where, const zn_network *network)
 {
     char name[128];
-    snprintf(name, sizeof name, "%s_%s.safetensors", network->variant->name,
-             network->part == ZN_DECODER ? "decoder" : "encoder");
+    snprintf(name, sizeof name, "%s_%s.safetensors", network->variant->name, network->part->name);
     return zn_test_path(folder(where), name);
 }
 
@@ -81,19 +83,19 @@ static size_t compute(const char *weights, const zn_network *network, float out[
 {
     static float latent[MOST_LATENT], pixels[PIXELS];
     const zn_variant *variant = network->variant;
-    const uint32_t factor = (uint32_t)variant->factor;
+    const uint32_t factor = (uint32_t)variant->autoencoder->factor;
     zenith_context *context = NULL;
     zenith_model *model = NULL;
     const zenith_context_params one = {.size = sizeof one, .threads = 1};
     const zenith_model_params which = {.size = sizeof which, .weights = weights};
     const zenith_run_params how = {.size = sizeof how, .dtype = ZENITH_DTYPE_F32};
-    const bool decodes = network->part == ZN_DECODER;
+    const bool decodes = strcmp(network->part->name, "decoder") == 0;
     for (int i = 0; i < MOST_LATENT; i++) latent[i] = sinf((float)(i * i));
     for (int i = 0; i < PIXELS; i++) pixels[i] = 0.5f + 0.5f * sinf((float)(i * i));
     zenith_latent l = {.size = sizeof l,
                        .width = WIDTH / factor,
                        .height = HEIGHT / factor,
-                       .channels = (uint32_t)variant->latent_channels};
+                       .channels = (uint32_t)variant->autoencoder->latent_channels};
     zenith_image p = {.size = sizeof p, .width = WIDTH, .height = HEIGHT, .number = ZENITH_F32};
     l.data = decodes ? latent : out;
     p.data = decodes ? out : pixels;
@@ -169,8 +171,8 @@ static void check_channels(const char *name, unsigned part)
 static void channels_as_zeroed(void **state)
 {
     (void)state;
-    check_channels("zenith-three", ZN_DECODER);
-    check_channels("zenith-three", ZN_ENCODER);
+    check_channels("zenith-three", ZENITH_DECODER);
+    check_channels("zenith-three", ZENITH_ENCODER);
 }
 
 static void zero_parameter(opened *o, const char *name)
@@ -191,10 +193,8 @@ static void check_block(const char *name, unsigned part, int block, const char *
     assert_string_equal(without.layout, layout);
     assert_int_equal(without.count + 6, o.network.count);
     write("prune-without", &without, o.block);
-    snprintf(weight, sizeof weight, "%s.%d.conv.4.weight",
-             part == ZN_DECODER ? "decoder" : "encoder", block);
-    snprintf(bias, sizeof bias, "%s.%d.conv.4.bias", part == ZN_DECODER ? "decoder" : "encoder",
-             block);
+    snprintf(weight, sizeof weight, "%s.%d.conv.4.weight", zn_autoencoder_name(part), block);
+    snprintf(bias, sizeof bias, "%s.%d.conv.4.bias", zn_autoencoder_name(part), block);
     zero_parameter(&o, weight);
     zero_parameter(&o, bias);
     write("prune-zeroed", &o.network, o.block);
@@ -206,11 +206,11 @@ static void check_block(const char *name, unsigned part, int block, const char *
 static void blocks_as_zeroed(void **state)
 {
     (void)state;
-    check_block("zenith-one", ZN_DECODER, 3, "8x1"); // 4 becomes 3
-    check_block("zenith-one", ZN_DECODER, 4, "8x1");
-    check_block("zenith-three", ZN_DECODER, 9, "16x1 8x1 8x1");
-    check_block("zenith-three", ZN_ENCODER, 8, "16x1 8x1 8x1");
-    opened o = open_golden("zenith-three", ZN_DECODER);
+    check_block("zenith-one", ZENITH_DECODER, 3, "8x1"); // 4 becomes 3
+    check_block("zenith-one", ZENITH_DECODER, 4, "8x1");
+    check_block("zenith-three", ZENITH_DECODER, 9, "16x1 8x1 8x1");
+    check_block("zenith-three", ZENITH_ENCODER, 8, "16x1 8x1 8x1");
+    opened o = open_golden("zenith-three", ZENITH_DECODER);
     zn_network none;
     zn_error err = {0};
     assert_false(zn_network_has_block(&o.network, 5));
@@ -225,8 +225,10 @@ static void blocks_as_zeroed(void **state)
 static void invent(opened *o, const char *name, unsigned part)
 {
     zn_error err = {0};
-    const zn_network_shape shape = {.picture = 64};
-    zn_test_ok(zn_network_of_variant(zn_variant_find(name), part, &shape, &o->network, &err), &err);
+    const zn_network_shape shape = {.sizes = {16, 16, 0}};
+    const zn_variant *variant = zn_variant_find(name);
+    const zn_part *which = zn_autoencoder_part(zn_family_of(variant), part);
+    zn_test_ok(zn_network_of_variant(variant, which, &shape, &o->network, &err), &err);
     o->block = zn_alloc_zero(zn_network_place(&o->network, 0) * sizeof *o->block);
     assert_non_null(o->block);
     zn_network_randomise(&o->network, o->block, 7, 1);
@@ -281,10 +283,10 @@ static void check_frequencies(const char *name, unsigned part, int kept)
 static void frequencies_as_shut(void **state)
 {
     (void)state;
-    check_frequencies("zenith_hierarchical", ZN_DECODER, 4);
-    check_frequencies("zenith_prune", ZN_ENCODER, 4);
-    check_frequencies("zenith_soft", ZN_DECODER, 2);
-    check_frequencies("zenith_prune", ZN_DECODER, 1);
+    check_frequencies("zenith_hierarchical", ZENITH_DECODER, 4);
+    check_frequencies("zenith_prune", ZENITH_ENCODER, 4);
+    check_frequencies("zenith_soft", ZENITH_DECODER, 2);
+    check_frequencies("zenith_prune", ZENITH_DECODER, 1);
 }
 
 // A model that was pruned once keeps what it says; layouts that are none are refused.
@@ -295,8 +297,8 @@ static void frequencies_again(void **state)
     zn_prune_report report;
     zn_model *model;
     opened o = {0};
-    invent(&o, "zenith_prune", ZN_DECODER);
-    snprintf(o.network.layout, sizeof o.network.layout, "2 of 8 frequencies");
+    invent(&o, "zenith_prune", ZENITH_DECODER);
+    snprintf(o.network.layout, sizeof o.network.layout, "f2");
     write("prune-again", &o.network, o.block);
     const zn_model_request request = {.weights = file_of("prune-again", &o.network)};
     zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
@@ -312,15 +314,23 @@ static void frequencies_again(void **state)
     assert_int_equal(report.before.frequencies, 2);
     options.frequencies = 3;
     assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
-    static const char *const wrong[] = {"3 of 8 frequencies",
+    static const char *const wrong[] = {"f3",
                                         "64x3",
-                                        "4 of 8",
-                                        "0 of 8 frequencies",
-                                        "4,",
-                                        "4 of 8 frequencies, still below ",
-                                        "4 of 8 frequencies, still below -5/1000",
-                                        "4 of 8 frequencies, still below 1000/1000",
-                                        "4 of 8 frequencies, still below 4294967346/1000"};
+                                        "4",
+                                        "f0",
+                                        "f4,",
+                                        "f",
+                                        "f4s",
+                                        "f4s-5",
+                                        "f4s1000",
+                                        "f4s05",
+                                        "f4s4294967346",
+                                        "f4s5 ",
+                                        "s50",
+                                        "f4s50f4",
+                                        "f16",
+                                        "F4",
+                                        "4 of 8 frequencies"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(o.network.layout, sizeof o.network.layout, "%s", wrong[i]);
         write("prune-wrong", &o.network, o.block);
@@ -339,7 +349,7 @@ static void still_parts(void **state)
     zn_error err = {0};
     zn_prune_report report;
     opened o = {0};
-    invent(&o, "zenith_soft", ZN_DECODER);
+    invent(&o, "zenith_soft", ZENITH_DECODER);
     write("prune-dense", &o.network, o.block);
     const zn_model_request request = {.weights = file_of("prune-dense", &o.network)};
     zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
@@ -352,8 +362,7 @@ static void still_parts(void **state)
     zn_model_unref(o.model);
     const zn_model_request again = {.weights = file_of("prune-still", &o.network)};
     zn_test_ok(zn_model_open(&again, &o.model, &err), &err);
-    assert_string_equal(zn_model_layout(o.model, ZN_DECODER),
-                        "8 of 8 frequencies, still below 50/1000");
+    assert_string_equal(zn_model_layout(o.model, zn_model_part(o.model, "decoder")), "f8s50");
     options = (zn_prune_options){.model = o.model,
                                  .output = folder("prune-again"),
                                  .multiple = 1,
@@ -363,15 +372,14 @@ static void still_parts(void **state)
     zn_model_unref(o.model);
     const zn_model_request both = {.weights = file_of("prune-again", &o.network)};
     zn_test_ok(zn_model_open(&both, &o.model, &err), &err);
-    assert_string_equal(zn_model_layout(o.model, ZN_DECODER),
-                        "4 of 8 frequencies, still below 50/1000");
+    assert_string_equal(zn_model_layout(o.model, zn_model_part(o.model, "decoder")), "f4s50");
     options.frequencies = 0, options.still = 1;
     assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
     close_golden(&o);
 
     o = (opened){0};
     err = (zn_error){0};
-    invent(&o, "zenith_hierarchical", ZN_DECODER);
+    invent(&o, "zenith_hierarchical", ZENITH_DECODER);
     write("prune-dense", &o.network, o.block);
     const zn_model_request unscored = {.weights = file_of("prune-dense", &o.network)};
     zn_test_ok(zn_model_open(&unscored, &o.model, &err), &err);
@@ -402,7 +410,7 @@ static void least_worth_go(void **state)
     zn_error err = {0};
     zn_inner_layers layers;
     zn_prune_report report;
-    opened o = open_golden("zenith-one", ZN_DECODER);
+    opened o = open_golden("zenith-one", ZENITH_DECODER);
     zn_test_ok(zn_inner_layers_find(&o.network, &layers, &err), &err);
     for (size_t n = 0; n < layers.count; n++)
         for (int64_t c = 0; c < 8; c += 2) zero_channel(&layers.layers[n], c);
@@ -413,7 +421,7 @@ static void least_worth_go(void **state)
     zn_test_ok(zn_model_open(&request, &marked, &err), &err);
     zn_prune_options options = options_for(marked, "prune-chosen");
     zn_test_ok(zn_prune(&options, &report, &err), &err);
-    assert_int_equal(report.parts, ZN_DECODER);
+    assert_int_equal(report.parts, ZENITH_DECODER);
     assert_int_equal(report.before.channels, 32);
     assert_int_equal(report.after.channels, 16);
     assert_int_equal(report.after.blocks, 2);
@@ -422,7 +430,7 @@ static void least_worth_go(void **state)
     compare("prune-chosen", "prune-marked", &o.network);
     const zn_model_request chosen = {.weights = file_of("prune-chosen", &o.network)};
     zn_test_ok(zn_model_open(&chosen, &small, &err), &err);
-    zn_test_ok(zn_network_of_model(small, ZN_DECODER, &network, &err), &err);
+    zn_test_ok(zn_network_of_model(small, zn_model_part(small, "decoder"), &network, &err), &err);
     const float *left = parameter(&network, "decoder.4.conv.0.bias")->tensor.data;
     const float *all = parameter(&o.network, "decoder.4.conv.0.bias")->tensor.data;
     for (int c = 0; c < 4; c++) assert_true(left[c] == all[2 * c + 1]);
@@ -444,7 +452,7 @@ static void refuse(zn_prune_options options, zenith_status status, const char *w
 static void refusals(void **state)
 {
     (void)state;
-    opened o = open_golden("zenith-one", ZN_DECODER);
+    opened o = open_golden("zenith-one", ZENITH_DECODER);
     const zn_prune_options good = options_for(o.model, "prune-refused");
     zn_prune_options bad = good;
     bad.channels = 0;
@@ -476,7 +484,7 @@ static void disagreeing_widths(void **state)
     zn_network narrow;
     float *block;
     zn_model *model;
-    opened o = open_golden("zenith-one", ZN_DECODER);
+    opened o = open_golden("zenith-one", ZENITH_DECODER);
     zn_test_ok(zn_inner_layers_find(&o.network, &layers, &err), &err);
     layers.layers[0].keep[1] = false;
     zn_test_ok(zn_network_narrow(&o.network, &layers, &narrow, &block, &err), &err);

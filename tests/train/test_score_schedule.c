@@ -128,11 +128,11 @@ static void scores_begin_alive(void **state)
 {
     zn_network network;
     zn_error err = {0};
-    const zn_network_shape shape = {.picture = 64};
+    const zn_network_shape shape = {.sizes = {16, 16, 0}};
     (void)state;
-    zn_test_ok(
-        zn_network_of_variant(zn_variant_find("zenith_prune"), ZN_DECODER, &shape, &network, &err),
-        &err);
+    const zn_variant *variant = zn_variant_find("zenith_prune");
+    const zn_part *part = zn_family_part(zn_family_of(variant), "decoder");
+    zn_test_ok(zn_network_of_variant(variant, part, &shape, &network, &err), &err);
     float *block = zn_alloc_zero(zn_network_place(&network, 0) * sizeof *block);
     assert_non_null(block);
     zn_network_randomise(&network, block, 1, 1);

@@ -60,6 +60,36 @@ static inline vec vec_fmadd(vec a, vec b, vec c) // a * b + c, rounded once
     return _mm256_fmadd_ps(a, b, c);
 }
 
+static inline vec vec_max(vec a, vec b) // b where one of them is NaN
+{
+    return _mm256_max_ps(a, b);
+}
+
+static inline vec vec_min(vec a, vec b) // likewise
+{
+    return _mm256_min_ps(a, b);
+}
+
+// a * 2^n, rounded once; n holds whole numbers from -252 to 252. In two factors, which reach denormals.
+static inline vec vec_times_power2(vec a, vec n)
+{
+    const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
+    const __m256i rest = _mm256_sub_epi32(whole, half), one = _mm256_set1_epi32(127);
+    const __m256i first = _mm256_slli_epi32(_mm256_add_epi32(half, one), 23);
+    const __m256i second = _mm256_slli_epi32(_mm256_add_epi32(rest, one), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(a, _mm256_castsi256_ps(first)), _mm256_castsi256_ps(second));
+}
+
+// 2^t = 2^n 2^fraction: gives an n for vec_times_power2, and a fraction from 0 to 1. A 2^n that f32 does
+// not hold may be that of n = -150 or 150; NaN stays in the fraction.
+static inline vec vec_power2_parts(vec t, vec *fraction)
+{
+    t = _mm256_min_ps(_mm256_set1_ps(150.0f), _mm256_max_ps(_mm256_set1_ps(-150.0f), t));
+    const vec n = _mm256_floor_ps(t);
+    *fraction = _mm256_sub_ps(t, n);
+    return n;
+}
+
 static inline vec vec_relu(vec a) // the second operand wins on NaN and on -0: both stay
 {
     return _mm256_max_ps(_mm256_setzero_ps(), a);
@@ -113,6 +143,18 @@ static inline vec vec_load_bf16x2(const void *src)
     __m256i low = _mm256_and_si256(pair, _mm256_set1_epi32((int)0xffff0000));
     return _mm256_add_ps(_mm256_castsi256_ps(_mm256_slli_epi32(pair, 16)),
                          _mm256_castsi256_ps(low));
+}
+
+// Of LANES pairs of bf16, the first or the second of each.
+static inline vec vec_load_first_bf16(const void *src)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256(src), 16));
+}
+
+static inline vec vec_load_second_bf16(const void *src)
+{
+    const __m256i high = _mm256_set1_epi32((int)0xffff0000);
+    return _mm256_castsi256_ps(_mm256_and_si256(_mm256_loadu_si256(src), high));
 }
 
 static inline vec vec_load_f16(const void *src)

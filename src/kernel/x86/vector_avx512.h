@@ -56,6 +56,27 @@ static inline vec vec_fmadd(vec a, vec b, vec c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
+static inline vec vec_max(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+static inline vec vec_min(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+static inline vec vec_times_power2(vec a, vec n)
+{
+    return _mm512_scalef_ps(a, n);
+}
+
+static inline vec vec_power2_parts(vec t, vec *fraction)
+{
+    *fraction = _mm512_reduce_ps(t, _MM_FROUND_TO_NEG_INF); // 0 of infinities
+    return t;                                               // vec_times_power2 takes its floor
+}
+
 static inline vec vec_relu(vec a)
 {
     return _mm512_max_ps(_mm512_setzero_ps(), a);
@@ -113,6 +134,17 @@ static inline vec vec_load_bf16x2(const void *src)
     __m512i low = _mm512_and_si512(pair, _mm512_set1_epi32((int)0xffff0000));
     return _mm512_add_ps(_mm512_castsi512_ps(_mm512_slli_epi32(pair, 16)),
                          _mm512_castsi512_ps(low));
+}
+
+static inline vec vec_load_first_bf16(const void *src)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(src), 16));
+}
+
+static inline vec vec_load_second_bf16(const void *src)
+{
+    const __m512i high = _mm512_set1_epi32((int)0xffff0000);
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(src), high));
 }
 
 static inline vec vec_load_f16(const void *src)

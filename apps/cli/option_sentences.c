@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See option_sentences.h.
+#include "apps/cli/option_sentences.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// No word of the library is the beginning of another.
+static const struct word {
+    const char *library, *program;
+} words[] = {
+    {"zenith_model_params.name", "--model NAME"},
+    {"zenith_model_params.weights", "--weights PATH"},
+    {"zenith_model_name", "'zenith models'"},
+    {"zenith_inspect", "'zenith inspect'"},
+    {"zenith_judge_params.squeezenet", "'zenith eval --squeezenet'"},
+    {"ZENITH_FIT_CROP", "--fit crop"},
+    {"ZENITH_FIT_PAD", "--fit pad"},
+    {"ZENITH_FIT_RESIZE", "--fit resize"},
+    {"zenith_source_params.first_frame", "--first-frame"},
+    {"zenith_prune_params.channels", "--channels"},
+    {"zenith_prune_params.blocks", "--blocks"},
+    {"zenith_prune_params.frequencies", "--frequencies"},
+    {"zenith_prune_params.still", "--still"},
+    {"zenith_prune_params.multiple", "--multiple"},
+    {"zenith_prune_params.config", "--config"},
+    {"zenith_train_params.resume", "--resume"},
+};
+
+static const struct word *word_at(const char *text)
+{
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncmp(text, words[i].library, strlen(words[i].library)) == 0) return &words[i];
+    return NULL;
+}
+
+void cli_say_options(const char *sentence, char *dst, size_t size)
+{
+    size_t length = 0;
+    dst[0] = 0;
+    while (*sentence != 0 && length + 1 < size) {
+        const struct word *word = word_at(sentence);
+        const char *from = word != NULL ? word->program : sentence;
+        int count = word != NULL ? (int)strlen(from) : 1;
+        length += (size_t)snprintf(dst + length, size - length, "%.*s", count, from);
+        sentence += word != NULL ? strlen(word->library) : 1;
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernel/attention.h in the names of x86/vector_*.h (or vector_baseline.h), which the including file
+// has included. Both products have the same shape: rows of f32, a factor in all lanes at a time, times
+// panels. CONV_PIXELS rows and two vectors of columns stay in registers while the depth runs. bf16 is
+// widened as it is loaded; everything is computed in f32.
+#include "src/kernel/attention.h"
+#include "src/kernel/exp_body.h"
+#include "src/kernel/unroll.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { PANEL = ZN_ATTENTION_PANEL, KEYS = ZN_ATTENTION_KEYS };
+
+typedef struct at_product {
+    const float *left; // [rows][left_step]
+    int64_t left_step;
+    const void *right; // of the first column, at the first depth
+    int64_t depth;     // even
+    float *dst;        // [rows][dst_step]
+    int64_t dst_step;
+    const float *factor; // of each row: what dst is scaled by before the product is added
+} at_product;
+
+// Depth k of two vectors of columns; second: depth k + 1.
+INLINE vec at_load(zn_type type, const void *right, int64_t k, int second, int vector)
+{
+    if (type == ZN_F32)
+        return vec_load_f32((const float *)right + (k + second) * PANEL + vector * LANES);
+    const uint16_t *pairs = (const uint16_t *)right + k * PANEL + vector * 2 * LANES;
+    return second ? vec_load_second_bf16(pairs) : vec_load_first_bf16(pairs);
+}
+
+// `rows` and the type are constants at each call, so that acc lives in registers. Four rows hang on one
+// pointer: that is what addresses can reach.
+INLINE void at_block(const at_product *p, const zn_type type, const bool adds, const int rows)
+{
+    vec acc[CONV_PIXELS][2];
+    UNROLL
+    for (int r = 0; r < rows; r++) acc[r][0] = acc[r][1] = vec_zero();
+    const int64_t step = p->left_step, depth = p->depth;
+    const float *left0 = p->left, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
+    for (int64_t k = 0; k < depth; k += 2, left0 += 2, left4 += 2, left8 += 2) {
+        UNROLL
+        for (int i = 0; i < 2; i++) {
+            const vec w0 = at_load(type, p->right, k, i, 0), w1 = at_load(type, p->right, k, i, 1);
+            UNROLL
+            for (int r = 0; r < rows; r++) {
+                const float *left = r < 4 ? left0 : r < 8 ? left4 : left8;
+                const vec value = vec_set1(left[r % 4 * step + i]);
+                acc[r][0] = vec_fmadd(value, w0, acc[r][0]);
+                acc[r][1] = vec_fmadd(value, w1, acc[r][1]);
+            }
+        }
+    }
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        float *dst = p->dst + r * p->dst_step;
+        if (adds) {
+            const vec factor = vec_set1(p->factor[r]);
+            acc[r][0] = vec_fmadd(vec_load_f32(dst), factor, acc[r][0]);
+            acc[r][1] = vec_fmadd(vec_load_f32(dst + LANES), factor, acc[r][1]);
+        }
+        vec_store_f32(dst, acc[r][0]);
+        vec_store_f32(dst + LANES, acc[r][1]);
+    }
+}
+
+INLINE void at_next(at_product *p, int rows, bool adds)
+{
+    p->left += rows * p->left_step;
+    p->dst += rows * p->dst_step;
+    if (adds) p->factor += rows;
+}
+
+#define AT_PRODUCT(name, type, adds)                                                               \
+    static void name(at_product p, int64_t rows)                                                   \
+    {                                                                                              \
+        for (; rows >= CONV_PIXELS; rows -= CONV_PIXELS, at_next(&p, CONV_PIXELS, adds))           \
+            at_block(&p, type, adds, CONV_PIXELS);                                                 \
+        for (; rows >= 4; rows -= 4, at_next(&p, 4, adds)) at_block(&p, type, adds, 4);            \
+        for (; rows >= 1; rows -= 1, at_next(&p, 1, adds)) at_block(&p, type, adds, 1);            \
+    }
+AT_PRODUCT(at_scores_f32, ZN_F32, false)
+AT_PRODUCT(at_scores_bf16, ZN_BF16, false)
+AT_PRODUCT(at_values_f32, ZN_F32, true)
+AT_PRODUCT(at_values_bf16, ZN_BF16, true)
+
+// The place of an element of panels, from which at_load counts.
+INLINE const void *at_place(zn_type type, const void *panels, int64_t depths, int64_t column,
+                            int64_t depth)
+{
+    const size_t size = type == ZN_F32 ? sizeof(float) : sizeof(uint16_t);
+    return (const uint8_t *)panels + zn_attention_place(type, depths, column, depth) * size;
+}
+
+// scores[row][0 .. count) of the rows from `first` on.
+static void at_scores(const zn_attention_args *a, int64_t first, int64_t key, int64_t count)
+{
+    const int64_t padded = zn_attention_padded(a->width);
+    at_product p = {.left = a->q + first * padded,
+                    .left_step = padded,
+                    .depth = (a->width + 1) / 2 * 2,
+                    .dst_step = KEYS};
+    for (int64_t column = 0; column < count; column += 2 * LANES) {
+        p.right = at_place(a->type, a->keys, padded, key + column, 0);
+        p.dst = a->state->scores + first * KEYS + column;
+        (a->type == ZN_F32 ? at_scores_f32 : at_scores_bf16)(p, a->queries - first);
+    }
+}
+
+static void at_values(const zn_attention_args *a, int64_t first, int64_t key, int64_t count)
+{
+    const int64_t padded = zn_attention_padded(a->width);
+    at_product p = {.left = a->state->scores + first * KEYS,
+                    .left_step = KEYS,
+                    .depth = count,
+                    .dst_step = padded,
+                    .factor = a->state->factor + first};
+    for (int64_t column = 0; column < a->width; column += 2 * LANES) {
+        p.right = at_place(a->type, a->values, zn_attention_padded(a->tokens), column, key);
+        p.dst = a->sums + first * padded + column;
+        (a->type == ZN_F32 ? at_values_f32 : at_values_bf16)(p, a->queries - first);
+    }
+}
+
+// Halves upon halves, which the compiler makes shuffles of: a chain of single lanes would be as long as
+// the products of a narrow head.
+INLINE float at_largest(vec value)
+{
+    float lanes[LANES];
+    vec_store_f32(lanes, value);
+    UNROLL
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lanes[i] = lanes[i + half] > lanes[i] ? lanes[i + half] : lanes[i];
+    return lanes[0];
+}
+
+INLINE float at_total(vec value)
+{
+    float lanes[LANES];
+    vec_store_f32(lanes, value);
+    UNROLL
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
+INLINE float at_exp(float x)
+{
+    float lanes[LANES];
+    vec_store_f32(lanes, vec_exp(vec_set1(x)));
+    return lanes[0];
+}
+
+// Makes p of the scores of one query, of which it sees the first `seen`.
+static void at_softmax(const zn_attention_args *a, int64_t query, int64_t seen, int64_t count)
+{
+    zn_attention_state *s = a->state;
+    float *scores = s->scores + query * KEYS;
+    for (int64_t i = seen; i < count; i++) scores[i] = -INFINITY;
+    vec most = vec_load_f32(scores);
+    for (int64_t i = LANES; i < count; i += LANES) most = vec_max(most, vec_load_f32(scores + i));
+    const float old = s->largest[query], block = at_largest(most) * a->scale;
+    const float largest = block > old ? block : old;
+    const vec scale = vec_set1(a->scale), less = vec_set1(-largest);
+    vec total = vec_zero();
+    for (int64_t i = 0; i < count; i += LANES) {
+        const vec p = vec_exp(vec_fmadd(vec_load_f32(scores + i), scale, less));
+        vec_store_f32(scores + i, p);
+        total = vec_add(total, p);
+    }
+    s->factor[query] = at_exp(old - largest);
+    s->total[query] = s->total[query] * s->factor[query] + at_total(total);
+    s->largest[query] = largest;
+}
+
+// One block of keys. Queries before `first` see none of it.
+static void at_keys(const zn_attention_args *a, int64_t key)
+{
+    const int64_t left = zn_attention_padded(a->tokens) - key, count = left < KEYS ? left : KEYS;
+    int64_t first = 0;
+    while (first < a->queries && zn_attention_seen(a, first) <= key) first++;
+    at_scores(a, first, key, count);
+    for (int64_t i = first; i < a->queries; i++) {
+        const int64_t seen = zn_attention_seen(a, i) - key;
+        at_softmax(a, i, seen < count ? seen : count, count);
+    }
+    at_values(a, first, key, count);
+}
+
+static void at_begin(const zn_attention_args *a)
+{
+    const int64_t padded = zn_attention_padded(a->width);
+    memset(a->sums, 0, (size_t)(a->queries * padded) * sizeof *a->sums);
+    for (int64_t i = 0; i < a->queries; i++) {
+        a->state->largest[i] = -INFINITY;
+        a->state->total[i] = 0;
+    }
+}
+
+static void at_finish(const zn_attention_args *a)
+{
+    const int64_t padded = zn_attention_padded(a->width);
+    for (int64_t i = 0; i < a->queries; i++) {
+        const vec total = vec_set1(a->state->total[i]);
+        float *sums = a->sums + i * padded;
+        for (int64_t c = 0; c < a->width; c += LANES)
+            vec_store_f32(sums + c, vec_div(vec_load_f32(sums + c), total));
+    }
+}
+
+static void attention(const zn_attention_args *args, int64_t begin, int64_t end)
+{
+    const zn_attention_args a = *args; // which no store can be suspected to change
+    const int64_t most = zn_attention_seen(&a, a.queries - 1), last = end < most ? end : most;
+    if (begin == 0) at_begin(&a);
+    for (int64_t key = begin; key < last; key += KEYS) at_keys(&a, key);
+    if (begin < most && end >= most) at_finish(&a);
+}

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop over an array around exp_body.h.
+#include "src/kernel/exp_body.h"
+
+#include <string.h>
+
+static void exp_array(const float *src, float shift, float *dst, size_t count)
+{
+    const vec by = vec_set1(shift);
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        vec_store_f32(dst + i, vec_exp(vec_sub(vec_load_f32(src + i), by)));
+    }
+    if (i == count) return;
+    float rest[LANES] = {0};
+    memcpy(rest, src + i, (count - i) * sizeof *src);
+    vec_store_f32(rest, vec_exp(vec_sub(vec_load_f32(rest), by)));
+    memcpy(dst + i, rest, (count - i) * sizeof *dst);
+}

@@ -1,0 +1,421 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The version for every CPU, the choice of one, the packing of weights, and the order in which a call
+// goes through tokens, runs of k and panels. See linear.h.
+#include "src/kernel/linear.h"
+
+#include "src/base/memory.h"
+#include "src/kernel/vector_baseline.h"
+
+#include <float.h>
+#include <math.h>
+
+static vec pair_low(const void *src)
+{
+    uint32_t words[LANES];
+    memcpy(words, src, sizeof words);
+    for (int i = 0; i < LANES; i++) words[i] <<= 16;
+    return vec_load_f32(words);
+}
+
+static vec pair_high(const void *src)
+{
+    uint32_t words[LANES];
+    memcpy(words, src, sizeof words);
+    for (int i = 0; i < LANES; i++) words[i] &= 0xffff0000u;
+    return vec_load_f32(words);
+}
+
+#include "src/kernel/linear_body.h"
+
+static void f32_baseline(const zn_linear_tile *t)
+{
+    linear_f32(t);
+}
+
+static void bf16_baseline(const zn_linear_tile *t)
+{
+    linear_bf16(t);
+}
+
+// The specification of 8 bits: a group is 4, a panel 8.
+static void s8_baseline(const zn_linear_tile *t)
+{
+    enum { PANEL = 8, GROUP = 4, TOKENS = CONV_PIXELS };
+    for (int n = 0; n < t->panels * TOKENS * PANEL; n++) {
+        const int panel = n / (TOKENS * PANEL), token = n / PANEL % TOKENS, o = n % PANEL;
+        if (token >= t->tokens) continue;
+        const int8_t *x = (const int8_t *)t->placed + token * t->stride;
+        const int8_t *w = (const int8_t *)t->weights + panel * t->k * PANEL + o * GROUP;
+        int32_t *sum = (int32_t *)t->sums + n, total = t->first ? 0 : *sum;
+        for (int64_t k = 0; k < t->k; k++) total += x[k] * w[k / GROUP * GROUP * PANEL + k % GROUP];
+        *sum = total;
+    }
+}
+
+static void end_baseline(const zn_linear_end *end)
+{
+    linear_end(end);
+}
+
+static float round_baseline(const float *src, int64_t n, int offset, int8_t *dst)
+{
+    return linear_round(src, n, offset, dst);
+}
+
+// --- choice -------------------------------------------------------------------------------------
+
+#define BASELINE .isa = ZN_ISA_BASELINE, .end = end_baseline, .round = round_baseline
+#define AVX2     .isa = ZN_ISA_AVX2, .end = zn_linear_end_avx2, .round = zn_linear_round_avx2
+#define AVX512   .isa = ZN_ISA_AVX512, .end = zn_linear_end_avx512, .round = zn_linear_round_avx512
+#define AMX      .isa = ZN_ISA_AMX, .end = zn_linear_end_avx512, .round = zn_linear_round_avx512
+
+// Slowest first. A run's numbers of the tokens that go together and of a panel share the first-level
+// cache: 18 + 48 KB stream through it in AVX-512, whose second-level cache carries that; tiles read
+// both once for every product, so there both must fit.
+static const zn_linear_version versions[] = {
+    {BASELINE, .weights = ZN_F32, .placed = ZN_F32, .tokens = CONV_PIXELS, .panel = 8, .group = 1,
+     .step = 4, .run = 384, .tile = f32_baseline},
+    {BASELINE, .weights = ZN_BF16, .placed = ZN_F32, .tokens = CONV_PIXELS, .panel = 8, .group = 1,
+     .paired = true, .step = 4, .run = 384, .tile = bf16_baseline},
+    {BASELINE, .weights = ZN_S8, .placed = ZN_S8, .tokens = CONV_PIXELS, .panel = 8, .group = 4,
+     .step = 4, .run = 1536, .tile = s8_baseline},
+#ifdef __x86_64__
+    {AVX2, .weights = ZN_F32, .placed = ZN_F32, .tokens = 6, .panel = 16, .group = 1, .step = 4,
+     .run = 384, .tile = zn_linear_f32_avx2},
+    {AVX2, .weights = ZN_BF16, .placed = ZN_F32, .tokens = 6, .panel = 16, .group = 1,
+     .paired = true, .step = 4, .run = 384, .tile = zn_linear_bf16_avx2},
+    {AVX2, .weights = ZN_S8, .placed = ZN_S16, .tokens = 6, .panel = 16, .group = 2, .step = 8,
+     .run = 768, .tile = zn_linear_s8_avx2},
+    {AVX512, .weights = ZN_F32, .placed = ZN_F32, .tokens = 12, .panel = 32, .group = 1, .step = 4,
+     .run = 384, .tile = zn_linear_f32_avx512},
+    {AVX512, .weights = ZN_BF16, .placed = ZN_F32, .tokens = 12, .panel = 32, .group = 1,
+     .paired = true, .step = 4, .run = 384, .tile = zn_linear_bf16_avx512},
+    {AVX512, .vnni = true, .weights = ZN_S8, .placed = ZN_U8, .tokens = 12, .panel = 32, .group = 4,
+     .step = 16, .run = 1536, .tile = zn_linear_s8_avx512_vnni},
+#ifndef _WIN32 // os_windows_machine.c does not ask for tiles
+    {AMX, .weights = ZN_BF16, .placed = ZN_BF16, .tokens = 32, .panel = 32, .group = 2, .step = 32,
+     .run = 384, .tile = zn_linear_bf16_amx},
+    {AMX, .weights = ZN_S8, .placed = ZN_S8, .tokens = 32, .panel = 32, .group = 4, .step = 64,
+     .run = 768, .tile = zn_linear_s8_amx},
+#endif
+#endif
+};
+enum { VERSIONS = sizeof versions / sizeof *versions };
+
+const zn_linear_version *zn_linear_at(int index)
+{
+    return index < VERSIONS ? &versions[index] : NULL;
+}
+
+static bool suits(const zn_linear_version *v, const zn_cpu *cpu, zn_type weights, zn_type tokens)
+{
+    if (v->weights != weights || v->isa > cpu->isa || (v->vnni && !cpu->avx512_vnni)) return false;
+    return v->placed != ZN_BF16 || tokens == ZN_BF16;
+}
+
+const zn_linear_version *zn_linear_pick(const zn_cpu *cpu, zn_type weights, zn_type tokens)
+{
+    const zn_linear_version *best = NULL;
+    for (int i = 0; i < VERSIONS; i++) {
+        if (suits(&versions[i], cpu, weights, tokens)) best = &versions[i];
+    }
+    return best;
+}
+
+// --- weights ------------------------------------------------------------------------------------
+
+bool zn_linear_measure(const zn_linear_version *v, int64_t outputs, int64_t inputs,
+                       zn_linear_size *out)
+{
+    const int64_t block = (int64_t)ZN_LINEAR_PANELS * v->panel;
+    if (outputs < 1 || inputs < 1 || outputs > INT32_MAX || inputs > INT32_MAX) return false;
+    zn_linear_size size = {.outputs = outputs, .inputs = inputs};
+    size.blocks = (outputs + block - 1) / block;
+    size.padded_outputs = (outputs + v->panel - 1) / v->panel * v->panel;
+    size.padded_k = (inputs + v->step - 1) / v->step * v->step;
+    const size_t row = (size_t)size.padded_k * zn_type_size(v->weights);
+    if (!zn_mul_size(row, (size_t)size.padded_outputs, &size.panels_bytes)) return false;
+    size.panels_bytes = zn_round_up(size.panels_bytes, ZN_ALIGN);
+    size.bytes = size.panels_bytes;
+    if (v->weights == ZN_S8)
+        size.bytes += (size_t)size.padded_outputs * (sizeof(float) + sizeof(int32_t));
+    *out = size;
+    return true;
+}
+
+static const float *scales_of(const zn_linear_size *size, const void *packed)
+{
+    return (const float *)(const void *)((const char *)packed + size->panels_bytes);
+}
+
+static int64_t at_most(int64_t number, int64_t limit)
+{
+    return number < limit ? number : limit;
+}
+
+// Panels of a block: the last block may have fewer.
+static int64_t panels_of(const zn_linear_version *v, const zn_linear_size *size, int64_t block)
+{
+    return at_most(ZN_LINEAR_PANELS, size->padded_outputs / v->panel - block * ZN_LINEAR_PANELS);
+}
+
+// Where a panel's numbers of the run that begins at k lie, in elements.
+static int64_t panel_at(const zn_linear_version *v, const zn_linear_size *size, int64_t block,
+                        int64_t panel, int64_t k)
+{
+    const int64_t run = at_most(v->run, size->padded_k - k);
+    const int64_t before = block * ZN_LINEAR_PANELS * size->padded_k;
+    return (before + panels_of(v, size, block) * k + panel * run) * v->panel;
+}
+
+// The scale of a row of weights in 8 bits.
+static float row_scale(const float *row, int64_t inputs)
+{
+    float largest = 0;
+    for (int64_t k = 0; k < inputs; k++) largest = fmaxf(largest, fabsf(row[k]));
+    const float scale = largest / ZN_LINEAR_LEVELS;
+    return isnormal(scale) ? scale : 1.0f; // all zero, or no finite number
+}
+
+static inline int8_t round_weight(float value, float scale)
+{
+    return (int8_t)rintf(fminf(fmaxf(value / scale, -ZN_LINEAR_LEVELS), ZN_LINEAR_LEVELS));
+}
+
+// One number of the rows, as packed; 0 beyond them.
+static inline void pack_one(zn_type type, float value, float scale, void *dst, int64_t at)
+{
+    if (type == ZN_F32)
+        ((float *)dst)[at] = value;
+    else if (type == ZN_BF16)
+        ((uint16_t *)dst)[at] = zn_f32_to_bf16(value);
+    else
+        ((int8_t *)dst)[at] = round_weight(value, scale);
+}
+
+// A run of one output: its groups lie a panel apart.
+static void pack_run(const zn_linear_version *v, const float *row, int64_t count, int64_t k_count,
+                     float scale, int64_t output, void *dst)
+{
+    const int64_t half = v->panel / 2;
+    const int64_t place = !v->paired      ? output
+                          : output < half ? 2 * output
+                                          : 2 * (output - half) + 1;
+    for (int64_t k = 0; k < k_count; k++) {
+        const int64_t at = (k / v->group * v->panel + place) * v->group + k % v->group;
+        pack_one(v->weights, k < count ? row[k] : 0.0f, scale, dst, at);
+    }
+}
+
+static void pack_output(const zn_linear_version *v, const zn_linear_size *size, int64_t output,
+                        const float *row, void *packed)
+{
+    const int64_t panel = output / v->panel, inputs = row ? size->inputs : 0;
+    const float scale = v->weights == ZN_S8 ? row_scale(row, inputs) : 1.0f;
+    const size_t bytes = zn_type_size(v->weights);
+    for (int64_t k = 0; k < size->padded_k; k += v->run) {
+        const int64_t at = panel_at(v, size, panel / ZN_LINEAR_PANELS, panel % ZN_LINEAR_PANELS, k);
+        pack_run(v, row ? row + k : NULL, inputs - k, at_most(v->run, size->padded_k - k), scale,
+                 output % v->panel, (char *)packed + (size_t)at * bytes);
+    }
+    if (v->weights != ZN_S8) return;
+    float *scales = (float *)(void *)((char *)packed + size->panels_bytes);
+    int32_t *starts = (int32_t *)(void *)(scales + size->padded_outputs), sum = 0;
+    for (int64_t k = 0; k < inputs; k++) sum += round_weight(row[k], scale);
+    scales[output] = scale;
+    starts[output] = v->placed == ZN_U8 ? -128 * sum : 0;
+}
+
+void zn_linear_pack(const zn_linear_version *v, const zn_linear_size *size, int64_t first,
+                    int64_t count, const float *rows, void *packed)
+{
+    for (int64_t i = 0; i < count; i++)
+        pack_output(v, size, first + i, rows + i * size->inputs, packed);
+    const bool last = first + count == size->outputs;
+    for (int64_t o = size->outputs; last && o < size->padded_outputs; o++)
+        pack_output(v, size, o, NULL, packed);
+}
+
+// --- tokens -------------------------------------------------------------------------------------
+
+static int64_t padded_tokens(const zn_linear_version *v, int64_t tokens)
+{
+    return (tokens + v->tokens - 1) / v->tokens * v->tokens;
+}
+
+// The numbers, and in 8 bits the scale of each token before them.
+static size_t scales_bytes(const zn_linear_version *v, int64_t tokens)
+{
+    if (v->weights != ZN_S8) return 0;
+    return zn_round_up((size_t)padded_tokens(v, tokens) * sizeof(float), ZN_ALIGN);
+}
+
+size_t zn_linear_placed_bytes(const zn_linear_version *v, const zn_linear_size *size,
+                              int64_t tokens)
+{
+    const size_t token = (size_t)size->padded_k * zn_type_size(v->placed);
+    return scales_bytes(v, tokens) + (size_t)padded_tokens(v, tokens) * token + ZN_LINEAR_FILL;
+}
+
+static char *placed_at(const zn_linear_args *a, int64_t token, int64_t k)
+{
+    const int64_t run = at_most(a->version->run, a->size.padded_k - k);
+    const int64_t at = padded_tokens(a->version, a->tokens) * k + token * run;
+    return (char *)a->placed + scales_bytes(a->version, a->tokens) +
+           (size_t)at * zn_type_size(a->version->placed);
+}
+
+// One token into its runs: `row` has padded_k numbers of the placed type.
+static void place_row(const zn_linear_args *a, int64_t token, const void *row)
+{
+    const size_t bytes = zn_type_size(a->version->placed);
+    for (int64_t k = 0; k < a->size.padded_k; k += a->version->run) {
+        const int64_t run = at_most(a->version->run, a->size.padded_k - k);
+        memcpy(placed_at(a, token, k), (const char *)row + (size_t)k * bytes, (size_t)run * bytes);
+    }
+}
+
+// In scratch: the token in f32, then in 8 bits, then in 16.
+static void round_row(const zn_linear_args *a, int64_t token, float *row)
+{
+    const zn_linear_version *v = a->version;
+    const int64_t padded = a->size.padded_k;
+    int8_t *bytes = (int8_t *)(row + padded);
+    float *scales = a->placed;
+    scales[token] = v->round(row, padded, v->placed == ZN_U8 ? 128 : 0, bytes);
+    if (v->placed != ZN_S16) {
+        place_row(a, token, bytes);
+        return;
+    }
+    int16_t *wide = (int16_t *)(void *)row; // the row is read no more
+    for (int64_t k = 0; k < padded; k++) wide[k] = bytes[k];
+    place_row(a, token, wide);
+}
+
+static void place_token(const zn_linear_args *a, int64_t token, float *row)
+{
+    const size_t inputs = (size_t)a->size.inputs, size = zn_type_size(a->src_type);
+    const char *src = (const char *)a->src + (size_t)token * inputs * size;
+    if (a->version->placed == ZN_BF16) {
+        memcpy(row, src, inputs * size);
+        place_row(a, token, row);
+        return;
+    }
+    a->widen(src, 1, row, 1, inputs);
+    if (a->version->weights == ZN_S8)
+        round_row(a, token, row);
+    else
+        place_row(a, token, row);
+}
+
+void zn_linear_place(const zn_linear_args *a, int64_t begin, int64_t end, void *scratch)
+{
+    const size_t row_bytes = (size_t)a->size.padded_k * sizeof(float);
+    for (int64_t t = begin; t < end; t++) {
+        memset(scratch, 0, row_bytes); // what is beyond the inputs
+        place_token(a, t, scratch);
+    }
+    memset(scratch, 0, row_bytes);
+    if (end != a->tokens) return;
+    for (int64_t t = end; t < padded_tokens(a->version, a->tokens); t++) place_row(a, t, scratch);
+}
+
+// --- products -----------------------------------------------------------------------------------
+
+// Of zn_linear_place: a token in f32 and in 8 bits. Of zn_linear_multiply: the sums of a part and the
+// result for one token.
+size_t zn_linear_scratch_bytes(const zn_linear_version *v, const zn_linear_size *size,
+                               int64_t tokens)
+{
+    const size_t place = (size_t)size->padded_k * (sizeof(float) + 1);
+    const size_t outputs = (size_t)ZN_LINEAR_PANELS * (size_t)v->panel;
+    const size_t multiply = ((size_t)padded_tokens(v, tokens) + 1) * outputs * sizeof(float);
+    return zn_round_up(place > multiply ? place : multiply, ZN_ALIGN);
+}
+
+typedef struct job {
+    const zn_linear_args *a;
+    const zn_linear_part *part;
+    char *sums;
+    size_t group_bytes; // of the sums of the tokens that go together
+    float *row;         // the result for one token
+} job;
+
+// The tokens that go together: their sums become results.
+static void finish_group(const job *j, int64_t token, const char *sums)
+{
+    const zn_linear_args *a = j->a;
+    const zn_linear_version *v = a->version;
+    const int64_t first = (j->part->block * ZN_LINEAR_PANELS + j->part->first_panel) * v->panel;
+    const int64_t outputs = at_most((int64_t)j->part->panels * v->panel, a->size.outputs - first);
+    const bool integer = v->weights == ZN_S8;
+    const float *scales = scales_of(&a->size, a->packed);
+    const int32_t *starts = (const int32_t *)(const void *)(scales + a->size.padded_outputs);
+    const int64_t count = at_most(v->tokens, j->part->token_end - token);
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t o = 0; o < outputs; o += v->panel) {
+            const int64_t at = (o / v->panel * v->tokens + i) * v->panel;
+            v->end(&(zn_linear_end){
+                .sums = sums + (size_t)at * sizeof(float),
+                .scale = integer ? ((const float *)a->placed)[token + i] * a->src_scale
+                                 : a->src_scale,
+                .scales = integer ? scales + first + o : NULL,
+                .starts = starts + first + o,
+                .bias = a->bias ? a->bias + first + o : NULL,
+                .dst = j->row + o,
+                .n = at_most(v->panel, outputs - o),
+            });
+        }
+        const size_t to = (size_t)((token + i) * a->size.outputs + first);
+        a->narrow(j->row, 1, (char *)a->dst + to * zn_type_size(a->dst_type), a->dst_scale,
+                  (size_t)outputs);
+    }
+}
+
+// One run of k for all tokens of the part. The last groups each bring their share of the weights that
+// come next; brought earlier, those would have left the cache again.
+static void multiply_run(const job *j, int64_t k)
+{
+    const zn_linear_args *a = j->a;
+    const zn_linear_version *v = a->version;
+    const zn_linear_part *part = j->part;
+    const int64_t run = at_most(v->run, a->size.padded_k - k);
+    const int64_t at = panel_at(v, &a->size, part->block, part->first_panel, k);
+    const int64_t region = panels_of(v, &a->size, part->block) * v->panel * run;
+    const size_t size = zn_type_size(v->weights);
+    const char *weights = (const char *)a->packed + (size_t)at * size;
+    const int64_t groups = (part->token_end - part->token_begin + v->tokens - 1) / v->tokens;
+    const size_t bytes = (size_t)(part->panels * v->panel * run) * size;
+    const int64_t bringing = at_most(groups, 4);
+    const size_t share = bytes / (size_t)bringing + 1;
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t token = part->token_begin + g * v->tokens;
+        const int64_t turn = g - (groups - bringing);
+        char *sums = j->sums + (size_t)g * j->group_bytes;
+        v->tile(&(zn_linear_tile){
+            .placed = placed_at(a, token, k),
+            .stride = run * (int64_t)zn_type_size(v->placed),
+            .weights = weights,
+            .k = run,
+            .sums = sums,
+            .tokens = (int)at_most(v->tokens, part->token_end - token),
+            .panels = part->panels,
+            .first = k == 0,
+            .ahead = weights + (size_t)region * size + (turn < 0 ? 0 : (size_t)turn * share),
+            .ahead_bytes = turn < 0 ? 0 : share,
+        });
+        if (k + run == a->size.padded_k) finish_group(j, token, sums);
+    }
+}
+
+void zn_linear_multiply(const zn_linear_args *a, const zn_linear_part *part, void *scratch)
+{
+    const zn_linear_version *v = a->version;
+    const size_t outputs = (size_t)part->panels * (size_t)v->panel;
+    job j = {.a = a, .part = part, .row = scratch};
+    j.sums = (char *)(j.row + outputs);
+    j.group_bytes = (size_t)v->tokens * outputs * sizeof(float);
+    for (int64_t k = 0; k < a->size.padded_k; k += v->run) multiply_run(&j, k);
+}

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Norms of short rows of f32 (a token's channels, or a group of them), each by itself:
+//
+//     dst = (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * gain + bias
+//
+// and the rms norm, where the mean is taken for 0. Without gain or bias: 1 and 0.
+#ifndef ZN_KERNEL_TOKEN_NORM_H
+#define ZN_KERNEL_TOKEN_NORM_H
+
+#include "src/base/cpu.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct zn_token_norm {
+    size_t width; // of a row, of gain and of bias
+    bool centred; // else the rms norm
+    float epsilon;
+    const float *gain, *bias; // NULL: 1, 0
+} zn_token_norm;
+
+// Mean (0 unless centred) and 1 / sqrt(variance + epsilon) of one row, in double.
+typedef struct zn_token_stats {
+    double mean, rstd;
+} zn_token_stats;
+zn_token_stats zn_token_norm_stats(const zn_token_norm *norm, const float *x);
+
+// `rows` rows; dst may be x.
+typedef void zn_token_norm_fn(const zn_token_norm *norm, const float *x, size_t rows, float *dst);
+
+zn_token_norm_fn *zn_token_norm_pick(zn_isa isa); // never NULL
+
+zn_token_norm_fn zn_token_norm_scalar; // the specification
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernel/attention.c in AVX-512.
+#include "src/kernel/attention.h"
+
+#include "src/kernel/x86/vector_avx512.h"
+
+#include "src/kernel/attention_body.h"
+
+void zn_attention_avx512(const zn_attention_args *args, int64_t begin, int64_t end)
+{
+    attention(args, begin, end);
+}

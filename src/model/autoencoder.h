@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only autoencoders have: an encoder from pictures to latents, a decoder back, and the space of
+// those latents. zenith.h's flags ZENITH_ENCODER and ZENITH_DECODER are mapped to parts here.
+#ifndef ZN_MODEL_AUTOENCODER_H
+#define ZN_MODEL_AUTOENCODER_H
+
+#include "src/model/model.h"
+#include "zenith/zenith.h"
+
+typedef struct zn_autoencoder_facts {
+    int64_t latent_channels;
+    int factor; // picture pixels per latent pixel along each side
+    // From the full VAE's latents to the diffusion model's: (raw - shift) * scale, or, where there are
+    // means, (raw - mean[c]) / deviation[c] for each channel.
+    bool has_raw;
+    float scale, shift;
+    const float *mean, *deviation; // [latent_channels]; both or none
+} zn_autoencoder_facts;
+
+// The spaces that several families share.
+extern const zn_autoencoder_facts zn_latents_sd; // Stable Diffusion 1.x and 2.x
+extern const zn_autoencoder_facts zn_latents_sdxl;
+extern const zn_autoencoder_facts zn_latents_sd3;
+extern const zn_autoencoder_facts zn_latents_f1; // FLUX.1 and Z-Image
+extern const zn_autoencoder_facts zn_latents_f2; // FLUX.2
+
+bool zn_latents_equal(const zn_autoencoder_facts *a, const zn_autoencoder_facts *b);
+
+// One number of channel c, from raw to the model's space and back.
+float zn_latent_from_raw(const zn_autoencoder_facts *facts, size_t c, float raw);
+float zn_latent_to_raw(const zn_autoencoder_facts *facts, size_t c, float value);
+
+// The ports of both parts: "image" and "latent". Sizes are the latent's.
+void zn_encoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+#define ZN_ENCODER_PART(function)                                                                  \
+    {                                                                                              \
+        .name = "encoder", .prefix = "encoder.", .smallest = {1, 1, 0}, .ports = zn_encoder_ports, \
+        .build = function                                                                          \
+    }
+#define ZN_DECODER_PART(function)                                                                  \
+    {                                                                                              \
+        .name = "decoder", .prefix = "decoder.", .smallest = {1, 1, 0}, .ports = zn_decoder_ports, \
+        .build = function                                                                          \
+    }
+
+// Flags of zenith.h. The name of one ("encoder"); of a set, the list that zn_model_request takes.
+const char *zn_autoencoder_name(unsigned flag);
+const char *const *zn_autoencoder_names(unsigned flags);
+const zn_part *zn_autoencoder_part(const zn_family *family, unsigned flag); // NULL: it has none
+unsigned zn_autoencoder_flags(const zn_model *model);                       // what the weights have
+
+// Fails where a model is no autoencoder.
+zenith_status zn_autoencoder_check(const zn_variant *variant, zn_error *err);
+
+// Scale and shift of a variant; false where it has none, or is not known.
+bool zn_model_space(const char *name, float *scale, float *shift);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ports: what goes into a part of a model and what comes out of it, by name. Kinds of values are those
+// of src/op/token/token_ops.h.
+#ifndef ZN_MODEL_PORTS_H
+#define ZN_MODEL_PORTS_H
+
+#include "src/graph/graph.h"
+
+typedef enum zn_port_kind {
+    ZN_PORT_MAP = 0,  // [1, h, w, channels]
+    ZN_PORT_SEQUENCE, // [1, tokens, 1, channels]
+    ZN_PORT_VECTOR,   // [channels], f32, one for a whole run
+    ZN_PORT_SCALAR    // one f32 that the caller sets for each run
+} zn_port_kind;
+
+enum { ZN_MOST_PORTS = 8 }; // on either side
+
+typedef struct zn_port {
+    const char *name; // "image", "latent", "text", "time"
+    zn_port_kind kind;
+    zn_desc desc; // f32
+    bool pixels;  // a picture in 0 .. 1, which callers may have in bytes
+} zn_port;
+
+typedef struct zn_ports {
+    zn_port inputs[ZN_MOST_PORTS], outputs[ZN_MOST_PORTS];
+    int inputs_count, outputs_count;
+} zn_ports;
+
+// What may differ from run to run. A part looks at those that it has, and says in its comment what
+// they count; the others are 0. An autoencoder's are those of its latent.
+typedef struct zn_sizes {
+    int64_t height, width, tokens;
+} zn_sizes;
+
+bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b);
+
+zn_port zn_port_map(const char *name, int64_t height, int64_t width, int64_t channels);
+zn_port zn_port_picture(const char *name, int64_t height, int64_t width); // three channels
+zn_port zn_port_sequence(const char *name, int64_t tokens, int64_t channels);
+zn_port zn_port_vector(const char *name, int64_t channels);
+zn_port zn_port_scalar(const char *name);
+
+// The leaf of a graph that an input port is, of this type and scale where it is a picture.
+zn_node *zn_port_leaf(zn_graph *graph, const zn_port *port, const zn_desc *pixels);
+
+// The index of the port with this name; -1: there is none.
+int zn_port_find(const zn_port *ports, int count, const char *name);
+
+// Fails the graph with a sentence where a node has another shape than its port.
+void zn_port_check(zn_graph *graph, const char *part, const zn_port *port, const zn_node *node);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution of a channels-last map with zero padding, one stride for both axes.
+#include "src/op/conv/conv_lowering.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    ZN_TRY(zn_check_inputs(node, 2, 3, err));
+    ZN_TRY(zn_conv_infer(node, a->stride, a->pad, err));
+    if (node->inputs_count == 3) ZN_TRY(zn_check_vector(node, 2, node->desc.shape.dim[3], err));
+    return ZENITH_OK;
+}
+
+static zn_rows rows(const zn_node *node, int input, zn_rows out)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    (void)input; // x is the only map
+    return zn_conv_rows(node, a->stride, a->pad, out);
+}
+
+// The sum over one window: x [n, h, w, ci] at row top, column left, weight [co, ci, kh, kw].
+static double window(const zn_tensor *x, const zn_tensor *weight, int64_t n, int64_t top,
+                     int64_t left, int64_t o)
+{
+    const int64_t *xd = x->desc.shape.dim, *wd = weight->desc.shape.dim;
+    double sum = 0;
+    for (int64_t i = 0; i < wd[2]; i++) {
+        for (int64_t j = 0; j < wd[3]; j++) {
+            int64_t row = top + i, column = left + j;
+            if (row < 0 || row >= xd[1] || column < 0 || column >= xd[2]) continue;
+            for (int64_t c = 0; c < wd[1]; c++) {
+                int64_t at = ((n * xd[1] + row) * xd[2] + column) * xd[3] + c;
+                int64_t weight_at = ((o * wd[1] + c) * wd[2] + i) * wd[3] + j;
+                sum += (double)zn_value_get(x, (size_t)at) *
+                       (double)zn_value_get(weight, (size_t)weight_at);
+            }
+        }
+    }
+    return sum;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    const int64_t *y = output->desc.shape.dim;
+    size_t next = 0;
+    for (int64_t n = 0; n < y[0]; n++) {
+        for (int64_t h = 0; h < y[1]; h++) {
+            for (int64_t w = 0; w < y[2]; w++) {
+                for (int64_t o = 0; o < y[3]; o++) {
+                    double sum = window(&inputs[0], &inputs[1], n, h * a->stride - a->pad,
+                                        w * a->stride - a->pad, o);
+                    if (node->inputs_count == 3) sum += (double)zn_value_get(&inputs[2], (size_t)o);
+                    zn_value_set(output, next++, (float)sum);
+                }
+            }
+        }
+    }
+}
+
+static zn_conv_parts take_apart(const zn_node *node)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    return (zn_conv_parts){.node = node,
+                           .weight = zn_conv_weight_of(&node->inputs[1]->constant),
+                           .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
+                           .stride = a->stride,
+                           .pad = a->pad,
+                           .direct = a->direct};
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    const zn_conv_parts parts = take_apart(request->node);
+    return zn_conv_lower(request, &parts, out, err);
+}
+
+static bool rings(const zn_lowering_request *request)
+{
+    const zn_conv_parts parts = take_apart(request->node);
+    return zn_conv_dot_fits(&request->cpu, &parts);
+}
+
+zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv)
+{
+    const zn_conv2d_attributes *a = conv->attributes;
+    const int64_t *x = conv->inputs[0]->desc.shape.dim, *w = conv->inputs[1]->desc.shape.dim;
+    return (zn_conv2d_backward_attributes){
+        .stride = a->stride,
+        .pad = a->pad,
+        .direct = a->direct,
+        .height = x[1],
+        .width = x[2],
+        .kernel_h = w[2],
+        .kernel_w = w[3],
+    };
+}
+
+// Is it what upsample2_conv fuses? Then the doubled map has no other reader.
+static bool reads_doubled(const zn_node *node)
+{
+    const zn_conv2d_attributes *a = node->attributes;
+    const zn_node *x = node->inputs[0];
+    const int64_t *w = node->inputs[1]->desc.shape.dim;
+    return x->kind == ZN_NODE_OP && x->op == &zn_op_upsample2 && !a->direct && a->stride == 1 &&
+           a->pad == 1 && w[2] == 3 && w[3] == 3;
+}
+
+static zn_node *weight_gradient(zn_graph *graph, const zn_node *node, zn_node *dy)
+{
+    zn_node *x = node->inputs[0];
+    if (reads_doubled(node))
+        return zn_upsample2_conv_backward_weights(graph, node->name, x->inputs[0], dy);
+    return zn_conv2d_backward_weights(graph, node->name, x, dy, node);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    if (input == 0) return zn_conv2d_backward_data(graph, node->name, dy, node->inputs[1], node);
+    if (input == 1) return weight_gradient(graph, node, dy);
+    return zn_channel_sum(graph, node->name, dy);
+}
+
+static const zn_conv2d_attributes same = {1, 1, false}, exact = {1, 1, true}, half = {2, 1, false},
+                                  point = {1, 0, false}, skip = {2, 0, false};
+#define CONV(label, attribute, bias, h, w, ci, co, k)                                              \
+    {                                                                                              \
+        .name = label, .inputs_count = 2 + (bias),                                                 \
+        .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, {1, {co}}}, .parameters = 6,           \
+        .attributes = &(attribute)                                                                 \
+    }
+static const zn_op_sample samples[] = {
+    CONV("pixel", same, 1, 1, 1, 3, 4, 3),    CONV("odd", same, 1, 5, 7, 4, 3, 3),
+    CONV("point", point, 0, 3, 9, 64, 4, 1),  CONV("half", half, 1, 9, 12, 3, 64, 3),
+    CONV("skip", skip, 1, 6, 5, 12, 16, 1),   CONV("wide", same, 0, 4, 37, 64, 64, 3),
+    CONV("exact", exact, 0, 4, 5, 32, 16, 3),
+};
+
+const zn_op zn_op_conv2d = {
+    .name = "conv2d",
+    .summary = "convolution with zero padding",
+    .attributes_size = sizeof(zn_conv2d_attributes),
+    .traits = ZN_OP_MATMUL,
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .rows = rows,
+    .reference = reference,
+    .lower = lower,
+    .rings = rings,
+    .flops = zn_conv_flops,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_conv2d(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias,
+                   int stride, int pad)
+{
+    return zn_graph_add(graph, &zn_op_conv2d, name, (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
+                        &(zn_conv2d_attributes){stride, pad, false});
+}

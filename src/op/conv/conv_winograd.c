@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call is cut into areas of a few rows and tiles; part i of the scratch takes every so many of
+// them. Which area a result lies in changes no bit, so areas may follow the number of threads.
+#include "src/op/conv/conv_winograd.h"
+
+#include "src/base/memory.h"
+#include "src/op/conv/conv_weights.h"
+
+bool zn_conv_winograd_fits(const zn_lowering_request *request, const zn_conv_parts *parts)
+{
+    const int64_t *w = parts->weight.tensor.desc.shape.dim;
+    const int64_t from = parts->node->inputs[0]->desc.shape.dim[2];
+    if (from != parts->node->desc.shape.dim[2]) return false;
+    if (parts->direct || (request->dnn && request->cpu.isa < ZN_ISA_AVX2)) return false;
+    return w[2] == 3 && w[3] == 3 && parts->stride == 1 && parts->pad == 1 &&
+           w[0] % ZN_WINOGRAD_BLOCK == 0 && w[1] % ZN_WINOGRAD_BLOCK == 0;
+}
+
+zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn_conv_parts *parts,
+                                    int levels, const float *bias, zn_conv_winograd *out,
+                                    zn_error *err)
+{
+    const int64_t *x = parts->node->inputs[0]->desc.shape.dim;
+    const void *packed;
+    size_t part_bytes, all;
+    if (!zn_winograd_scratch_bytes(x[3], &part_bytes)) return zn_fail_memory(err, SIZE_MAX);
+    part_bytes = zn_round_up(part_bytes, ZN_ALIGN);
+    if (!zn_mul_size(part_bytes, (size_t)request->threads, &all))
+        return zn_fail_memory(err, SIZE_MAX);
+    ZN_TRY(zn_conv_weights_for_winograd(request->packs, &parts->weight, levels, &packed, err));
+    *out = (zn_conv_winograd){
+        .run = zn_winograd_pick(request->cpu.isa),
+        .args = {.width = x[2],
+                 .channels_in = x[3],
+                 .channels_out = parts->weight.tensor.desc.shape.dim[0],
+                 .packed = packed,
+                 .bias = bias,
+                 .relu = parts->relu},
+        .rows = request->rows,
+        .parts = (size_t)request->threads,
+        .part_bytes = part_bytes,
+    };
+    return ZENITH_OK;
+}
+
+size_t zn_conv_winograd_scratch(const zn_conv_winograd *self)
+{
+    return self->parts * self->part_bytes;
+}
+
+typedef struct job {
+    const zn_conv_winograd *self;
+    zn_winograd_args args;
+    zn_areas areas;
+    uint8_t *scratch;
+} job;
+
+static void run_part(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    for (size_t part = begin; part < end; part++) {
+        float *scratch = (float *)(void *)(j->scratch + part * j->self->part_bytes);
+        const int64_t count = zn_areas_count(&j->areas), step = (int64_t)j->self->parts;
+        for (int64_t i = (int64_t)part; i < count; i += step) {
+            const zn_area area = zn_areas_get(&j->areas, i);
+            j->self->run(&j->args, &area, scratch);
+        }
+    }
+}
+
+void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, const float *src,
+                          const float *residual, float *dst, void *scratch)
+{
+    const int64_t tiles = (self->args.width + ZN_WINOGRAD_TILE - 1) / ZN_WINOGRAD_TILE;
+    job j = {.self = self, .args = self->args, .scratch = scratch};
+    j.args.src = src;
+    j.args.residual = residual;
+    j.args.dst = dst;
+    j.areas = zn_areas_cut(self->rows, ZN_WINOGRAD_BAND, tiles, ZN_WINOGRAD_STRIP,
+                           (int64_t)self->parts);
+    zn_parallel(team, self->parts, 1, run_part, &j);
+}

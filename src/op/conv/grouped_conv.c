@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// 1x1 convolution in groups of channels. weight [groups O, I, 1, 1]: outputs g O .. g O + O - 1 read inputs
+// g I .. g I + I - 1. Turned, it is its own gradient: each group's matrix the other way around.
+//
+// In bf16 on AMX it is computed as a dense convolution whose other weights are zero: tiles multiply 32
+// inputs at once, so groups of 16 would leave half of each empty, and the pass is bound by memory anyway.
+#include "src/base/memory.h"
+#include "src/kernel/grouped_product.h"
+#include "src/op/conv/conv_lowering.h"
+#include "src/op/conv/depthwise_weights.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+
+#include <string.h>
+
+// inputs and outputs of one group, as it multiplies.
+typedef struct grouping {
+    int64_t count, inputs, outputs;
+    bool turned;
+} grouping;
+
+static grouping groups_of(const zn_node *node)
+{
+    const zn_grouped_conv_attributes *a = node->attributes;
+    const int64_t *w = node->inputs[1]->desc.shape.dim;
+    const int64_t out = w[0] / a->groups;
+    return (grouping){a->groups, a->turned ? out : w[1], a->turned ? w[1] : out, a->turned};
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    const zn_grouped_conv_attributes *a = node->attributes;
+    ZN_TRY(zn_check_inputs(node, 2, 3, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    const zn_desc *x = &node->inputs[0]->desc;
+    const int64_t *dim = x->shape.dim;
+    const zn_shape *w = &node->inputs[1]->desc.shape;
+    bool fits = node->inputs[1]->kind == ZN_NODE_PARAMETER && w->rank == 4 && w->dim[2] == 1 &&
+                w->dim[3] == 1 && w->dim[1] >= 1 && a->groups >= 1 && w->dim[0] >= a->groups &&
+                w->dim[0] % a->groups == 0;
+    fits = fits && dim[3] == (a->turned ? w->dim[0] : w->dim[1] * a->groups);
+    if (!fits)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "grouped_conv: '%s' is no parameter for %d groups of %lld channels",
+                       node->inputs[1]->name, a->groups, (long long)dim[3]);
+    ZN_TRY(zn_check_wide_floats(node, 0, err));
+    const grouping g = groups_of(node);
+    if (x->type == ZN_BF16 && g.inputs > ZN_GROUPED_INPUTS)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "grouped_conv has at most %d inputs a group",
+                       ZN_GROUPED_INPUTS);
+    zn_infer_like_input(node);
+    node->desc.shape.dim[3] = g.count * g.outputs;
+    if (node->inputs_count == 3) ZN_TRY(zn_check_vector(node, 2, node->desc.shape.dim[3], err));
+    return ZENITH_OK;
+}
+
+// The place in the parameter of group g's weight from input i to output o.
+static size_t weight_at(const grouping *g, int64_t group, int64_t i, int64_t o)
+{
+    return (size_t)(g->turned ? (group * g->inputs + i) * g->outputs + o
+                              : (group * g->outputs + o) * g->inputs + i);
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const grouping g = groups_of(node);
+    const int64_t in = g.count * g.inputs, out = g.count * g.outputs;
+    for (int64_t k = 0; k < (int64_t)zn_value_count(output); k++) {
+        const int64_t pixel = k / out, group = k % out / g.outputs, o = k % g.outputs;
+        double sum = 0;
+        for (int64_t i = 0; i < g.inputs; i++)
+            sum += (double)zn_value_get(&inputs[0], (size_t)(pixel * in + group * g.inputs + i)) *
+                   (double)zn_value_get(&inputs[1], weight_at(&g, group, i, o));
+        if (node->inputs_count == 3) sum += (double)zn_value_get(&inputs[2], (size_t)(k % out));
+        zn_value_set(output, (size_t)k, (float)sum);
+    }
+}
+
+// --- as a dense convolution ---------------------------------------------------------------------
+
+static void make_dense(const void *arg, float *dst)
+{
+    const zn_node *node = arg;
+    const grouping g = groups_of(node);
+    const int64_t in = g.count * g.inputs;
+    memset(dst, 0, (size_t)(in * g.count * g.outputs) * sizeof *dst);
+    for (int64_t k = 0; k < g.count * g.outputs; k++) {
+        const int64_t group = k / g.outputs;
+        for (int64_t i = 0; i < g.inputs; i++)
+            dst[k * in + group * g.inputs + i] = zn_value_get(
+                &node->inputs[1]->constant, weight_at(&g, group, i, k % g.outputs));
+    }
+}
+
+static zn_conv_parts as_dense(const zn_node *node)
+{
+    const grouping g = groups_of(node);
+    const zn_shape shape = ZN_SHAPE(g.count * g.outputs, g.count * g.inputs, 1, 1);
+    return (zn_conv_parts){.node = node,
+                           .weight = {.tensor = {zn_desc_make(ZN_F32, shape), NULL},
+                                      .source = node->inputs[1]->constant.data,
+                                      .variant = g.turned ? "groups turned" : "groups",
+                                      .make = make_dense,
+                                      .arg = node},
+                           .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
+                           .stride = 1};
+}
+
+static bool is_dense(const zn_lowering_request *request)
+{
+    const zn_conv_parts parts = as_dense(request->node);
+    return zn_conv_dot_fits(&request->cpu, &parts);
+}
+
+// --- by the kernel ------------------------------------------------------------------------------
+
+typedef struct grouped_lowering {
+    zn_lowering base;
+    zn_grouped_product_fn *kernel;
+    zn_grouped_product_args args;
+    int64_t width;
+} grouped_lowering;
+
+typedef struct job {
+    const grouped_lowering *lowering;
+    zn_grouped_product_args args;
+} job;
+
+static void run_rows(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    j->lowering->kernel(&j->args, (int64_t)begin * j->lowering->width,
+                        (int64_t)end * j->lowering->width);
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const grouped_lowering *l = (const grouped_lowering *)base;
+    job j = {l, l->args};
+    j.args.src = call->inputs[0];
+    j.args.dst = call->output;
+    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
+    return ZENITH_OK;
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    const zn_node *node = request->node;
+    const zn_desc *x = &node->inputs[0]->desc;
+    const grouping g = groups_of(node);
+    const zn_conv_parts parts = as_dense(node);
+    if (is_dense(request)) return zn_conv_dot_lower(request, &parts, out, err);
+    const float *weights = NULL;
+    const void *bias = NULL;
+    ZN_TRY(zn_grouped_pack(request->packs, &node->inputs[1]->constant, g.count, g.turned, x->scale,
+                           &weights, err));
+    if (node->inputs_count == 3)
+        ZN_TRY(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));
+    grouped_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    *l = (grouped_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "grouped"},
+                            .kernel = zn_grouped_product_pick(request->cpu.isa),
+                            .args = {.src_type = x->type,
+                                     .dst_type = node->desc.type,
+                                     .weights = weights,
+                                     .bias = bias,
+                                     .groups = g.count,
+                                     .inputs = g.inputs,
+                                     .outputs = g.outputs},
+                            .width = x->shape.dim[2]};
+    *out = &l->base;
+    return ZENITH_OK;
+}
+
+static double flops(const zn_node *node)
+{
+    const grouping g = groups_of(node);
+    size_t elements = 0;
+    if (!zn_shape_elements(&node->desc.shape, &elements)) return 0;
+    return 2.0 * (double)g.inputs * (double)elements;
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_grouped_conv_attributes *a = node->attributes;
+    if (input == 2) return zn_channel_sum(graph, node->name, dy);
+    if (input == 1) {
+        zn_node *x = a->turned ? dy : node->inputs[0], *to = a->turned ? node->inputs[0] : dy;
+        return zn_grouped_backward_weights(graph, node->name, x, to, a->groups);
+    }
+    const zn_grouped_conv_attributes turned = {a->groups, !a->turned};
+    return zn_graph_add(graph, &zn_op_grouped_conv, node->name, (zn_node *[]){dy, node->inputs[1]},
+                        2, &turned);
+}
+
+static const zn_grouped_conv_attributes two = {2, false}, four = {4, false}, back = {4, true};
+#define SAMPLE(label, attribute, count, h, w, ci, o, i, co)                                        \
+    {                                                                                              \
+        .name = label, .inputs_count = count,                                                      \
+        .inputs = {{4, {1, h, w, ci}}, {4, {o, i, 1, 1}}, {1, {co}}}, .parameters = 6,             \
+        .attributes = &(attribute)                                                                 \
+    }
+static const zn_op_sample samples[] = {
+    SAMPLE("pixel", two, 3, 1, 1, 6, 4, 3, 4),
+    SAMPLE("odd", four, 3, 5, 7, 20, 36, 5, 36),
+    SAMPLE("wide", four, 3, 3, 37, 64, 64, 16, 64),
+    SAMPLE("turned", back, 2, 3, 9, 128, 128, 16, 64),
+};
+
+const zn_op zn_op_grouped_conv = {
+    .name = "grouped_conv",
+    .summary = "1x1 convolution in groups of channels",
+    .attributes_size = sizeof(zn_grouped_conv_attributes),
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .rings = is_dense,
+    .flops = flops,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_grouped_conv(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
+                         zn_node *bias, int groups)
+{
+    const zn_grouped_conv_attributes a = {groups, false};
+    return zn_graph_add(graph, &zn_op_grouped_conv, name, (zn_node *[]){x, weight, bias},
+                        bias ? 3 : 2, &a);
+}

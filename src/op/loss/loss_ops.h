@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One number that says how far a result is from what it should be.
+#ifndef ZN_OP_LOSS_OPS_H
+#define ZN_OP_LOSS_OPS_H
+
+#include "src/graph/op.h"
+
+typedef enum zn_difference {
+    ZN_DIFFERENCE_L1 = 0,     // mean of |a - b|
+    ZN_DIFFERENCE_MSE,        // mean of (a - b)^2
+    ZN_DIFFERENCE_CHARBONNIER // mean of sqrt((a - b)^2 + epsilon^2)
+} zn_difference;
+
+typedef struct zn_difference_attributes {
+    zn_difference kind;
+    float epsilon; // of ZN_DIFFERENCE_CHARBONNIER
+} zn_difference_attributes;
+
+typedef enum zn_hinge {
+    ZN_HINGE_HIGH = 0, // mean of max(margin - x, 0): x should be high
+    ZN_HINGE_LOW,      // mean of max(margin + x, 0): x should be low
+    ZN_HINGE_NONE      // mean of -x: the higher, the better
+} zn_hinge;
+
+typedef struct zn_hinge_attributes {
+    zn_hinge kind;
+    float margin;
+} zn_hinge_attributes;
+
+enum { ZN_SCALAR_SUM_INPUTS = 4 };
+
+typedef struct zn_scalar_sum_attributes {
+    float weights[ZN_SCALAR_SUM_INPUTS];
+} zn_scalar_sum_attributes;
+
+// One number [1], f32, whatever the types of a and b, which have one shape.
+zn_node *zn_difference_loss(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
+                            zn_difference_attributes how);
+// One number [1], f32, of a map of scores.
+zn_node *zn_hinge_loss(zn_graph *graph, const char *name, zn_node *x, zn_hinge_attributes how);
+// sum of weights[i] * numbers[i], each [1].
+zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,
+                       const float *weights, int count);
+zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
+                                     zn_node *dloss, const zn_difference_attributes *how);
+zn_node *zn_hinge_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
+                                const zn_hinge_attributes *how);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// x * scale + shift, with scale and shift per channel made once per call. Maps of f32 and bf16 go
+// through the kernel at once, also with SiLU; other types and curves in pieces of PIECE elements, which
+// stay in the first cache: memory is read and written once either way.
+#include "src/op/norm/group_norm_lowering.h"
+
+#include "src/base/memory.h"
+#include "src/kernel/activation.h"
+#include "src/kernel/group_norm_apply.h"
+#include "src/op/conv/conv_weights.h"
+#include "src/op/convert_parallel.h"
+#include "src/op/op_checks.h"
+
+enum { X = ZN_GROUP_NORM_X, STATS, GAMMA, BETA, PIECE = 4096 };
+
+typedef struct norm_lowering {
+    zn_lowering base;
+    size_t width, channels, groups;
+    size_t piece; // pixels
+    const float *gamma, *beta;
+    zn_group_norm_fn *norm;   // of x's type and the result's; or of f32, between the conversions
+    zn_activation_fn *finish; // NULL: none, or part of the norm
+    bool converts;
+    zn_conversion widen, narrow;
+    size_t part_bytes, parts, parts_at; // parts_at: after scale and shift in the scratch
+} norm_lowering;
+
+typedef struct job {
+    const norm_lowering *lowering;
+    const zn_call *call;
+    const float *scale, *shift;
+    size_t pixels;
+} job;
+
+zenith_status zn_group_norm_infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, ZN_GROUP_NORM_INPUTS, ZN_GROUP_NORM_INPUTS, err));
+    ZN_TRY(zn_check_map(node, X, err));
+    ZN_TRY(zn_check_stats(node, STATS, err));
+    const int64_t channels = node->inputs[X]->desc.shape.dim[3];
+    ZN_TRY(zn_check_vector(node, GAMMA, channels, err));
+    return zn_check_vector(node, BETA, channels, err);
+}
+
+static void run_piece(const job *j, size_t first, size_t pixels, float *wide)
+{
+    const norm_lowering *l = j->lowering;
+    const size_t at = first * l->channels, count = pixels * l->channels;
+    const uint8_t *src = (const uint8_t *)j->call->inputs[X] + at * zn_type_size(l->widen.from);
+    uint8_t *dst = (uint8_t *)j->call->output + at * zn_type_size(l->narrow.to);
+    if (!l->converts) {
+        l->norm(src, pixels, l->channels, j->scale, j->shift, dst);
+        return;
+    }
+    l->widen.run(src, l->widen.from_scale, wide, 1, count);
+    l->norm(wide, pixels, l->channels, j->scale, j->shift, wide);
+    if (l->finish) l->finish(wide, NULL, wide, count);
+    l->narrow.run(wide, 1, dst, l->narrow.to_scale, count);
+}
+
+static void run_parts(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    const norm_lowering *l = j->lowering;
+    const size_t pieces = (j->pixels + l->piece - 1) / l->piece;
+    for (size_t part = begin; part < end; part++) {
+        uint8_t *scratch = (uint8_t *)j->call->scratch + l->parts_at + part * l->part_bytes;
+        const size_t last = (part + 1) * pieces / l->parts;
+        for (size_t i = part * pieces / l->parts; i < last && !zn_call_stopped(j->call); i++) {
+            const size_t first = i * l->piece, rest = j->pixels - first;
+            run_piece(j, first, rest < l->piece ? rest : l->piece, (float *)(void *)scratch);
+        }
+    }
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const norm_lowering *l = (const norm_lowering *)base;
+    const float *stats = call->inputs[STATS]; // [groups, 2]
+    float *scale = call->scratch, *shift = scale + l->channels;
+    for (size_t c = 0; c < l->channels; c++) {
+        const float *pair = stats + 2 * (c / (l->channels / l->groups));
+        scale[c] = l->gamma[c] * pair[1];
+        shift[c] = l->beta[c] - pair[0] * scale[c];
+    }
+    job j = {l, call, scale, shift, (size_t)call->rows * l->width};
+    zn_parallel(call->team, l->parts, 1, run_parts, &j);
+    return ZENITH_OK;
+}
+
+// The kernel, and what is around it where types or the curve are not the kernel's own.
+static zenith_status choose(norm_lowering *l, const zn_lowering_request *request, int curve,
+                            zn_error *err)
+{
+    const zn_desc *x = &request->node->inputs[X]->desc, *y = &request->node->desc;
+    const zn_isa isa = request->cpu.isa;
+    const bool own = curve == ZN_NO_CURVE || curve == ZN_CURVE_SILU;
+    if (own && x->scale == 1.0f && y->scale == 1.0f)
+        l->norm = zn_group_norm_pick(isa, x->type, y->type, curve == ZN_CURVE_SILU);
+    l->converts = !l->norm;
+    if (l->converts) l->norm = zn_group_norm_pick(isa, ZN_F32, ZN_F32, false);
+    if (l->converts && curve != ZN_NO_CURVE)
+        l->finish = zn_activation_pick(isa, (zn_curve)curve, false);
+    ZN_TRY(zn_conversion_make(isa, x->type, x->scale, ZN_F32, 1, &l->widen, err));
+    return zn_conversion_make(isa, ZN_F32, 1, y->type, y->scale, &l->narrow, err);
+}
+
+static zenith_status fill(norm_lowering *l, const zn_lowering_request *request, int curve,
+                          zn_error *err)
+{
+    const zn_node *node = request->node;
+    const int64_t *dim = node->desc.shape.dim;
+    l->width = (size_t)dim[2];
+    l->channels = (size_t)dim[3];
+    l->groups = (size_t)node->inputs[STATS]->desc.shape.dim[1];
+    l->piece = l->channels < PIECE ? PIECE / l->channels : 1;
+    l->parts = (size_t)request->threads;
+    ZN_TRY(choose(l, request, curve, err));
+    ZN_TRY(zn_pack_vector(request->packs, &node->inputs[GAMMA]->constant, (const void **)&l->gamma,
+                          err));
+    ZN_TRY(zn_pack_vector(request->packs, &node->inputs[BETA]->constant, (const void **)&l->beta,
+                          err));
+    l->parts_at = zn_round_up(2 * l->channels * sizeof(float), ZN_ALIGN);
+    if (l->converts) l->part_bytes = zn_round_up(l->piece * l->channels * sizeof(float), ZN_ALIGN);
+    l->base.scratch_bytes = l->parts_at + l->parts * l->part_bytes;
+    return ZENITH_OK;
+}
+
+zenith_status zn_group_norm_lower(const zn_lowering_request *request, int curve, zn_lowering **out,
+                                  zn_error *err)
+{
+    norm_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
+    zenith_status status = fill(l, request, curve, err);
+    if (status != ZENITH_OK)
+        zn_free(l);
+    else
+        *out = &l->base;
+    return status;
+}

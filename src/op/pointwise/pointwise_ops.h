@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One value from the values at the same place.
+#ifndef ZN_OP_POINTWISE_OPS_H
+#define ZN_OP_POINTWISE_OPS_H
+
+#include "src/graph/op.h"
+
+typedef struct zn_soft_clip_attributes {
+    float limit;
+} zn_soft_clip_attributes;
+
+typedef struct zn_convert_attributes {
+    zn_type type;
+    float scale;
+} zn_convert_attributes;
+
+zn_node *zn_add(zn_graph *graph, const char *name, zn_node *a, zn_node *b); // equal shapes
+zn_node *zn_relu(zn_graph *graph, const char *name, zn_node *x);
+zn_node *zn_soft_clip(zn_graph *graph, const char *name, zn_node *x, float limit);
+zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor); // a scalar node
+zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
+zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
+zn_node *zn_soft_clip_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
+                               float limit);
+
+#endif

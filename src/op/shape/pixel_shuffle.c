@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
+// takes channel c from channel (c r + i) r + j of (y, x). As PyTorch's PixelShuffle; a copy, so type and
+// scale stay.
+#include "src/op/op_checks.h"
+#include "src/op/ops.h"
+#include "src/op/shape/enlarge_lowering.h"
+
+#include <string.h>
+
+static int factor_of(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->factor;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    const zn_desc *x = &node->inputs[0]->desc;
+    const int64_t *dim = x->shape.dim, r = factor_of(node);
+    if (r < 1 || r > 16 || dim[3] % (r * r) != 0 || dim[1] > INT32_MAX || dim[2] > INT32_MAX) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%lld channels cannot become pixels %lld x %lld", (long long)dim[3],
+                       (long long)r, (long long)r);
+    }
+    node->desc = *x;
+    node->desc.shape = ZN_SHAPE(dim[0], dim[1] * r, dim[2] * r, dim[3] / (r * r));
+    return ZENITH_OK;
+}
+
+static zn_rows rows(const zn_node *node, int input, zn_rows out)
+{
+    (void)input;
+    return zn_enlarge_rows(factor_of(node), out);
+}
+
+// One row of the result: row `inner` of the r rows that a source row becomes.
+static inline void shuffle_elements(const uint8_t *src, int64_t width, int64_t channels, int r,
+                                    int64_t inner, const size_t bytes, uint8_t *dst)
+{
+    const int64_t plain = channels / (r * r);
+    for (int64_t x = 0; x < width; x++, src += (size_t)channels * bytes) {
+        const uint8_t *from = src + (size_t)(inner * r) * bytes;
+        for (int j = 0; j < r; j++, from += bytes) {
+            for (int64_t c = 0; c < plain; c++, dst += bytes)
+                memcpy(dst, from + (size_t)(c * r * r) * bytes, bytes);
+        }
+    }
+}
+
+// What pictures have is known to the compiler: a copy is then a move, not a call.
+static void shuffle_row(const uint8_t *src, int64_t width, int64_t channels, int r, int64_t inner,
+                        size_t bytes, uint8_t *dst)
+{
+    const bool two = r == 2 && channels == 12, four = r == 4 && channels == 48;
+    if (bytes == 1 && two)
+        shuffle_elements(src, width, 12, 2, inner, 1, dst);
+    else if (bytes == 1 && four)
+        shuffle_elements(src, width, 48, 4, inner, 1, dst);
+    else if (bytes == sizeof(float))
+        shuffle_elements(src, width, channels, r, inner, sizeof(float), dst);
+    else if (bytes == sizeof(uint16_t))
+        shuffle_elements(src, width, channels, r, inner, sizeof(uint16_t), dst);
+    else
+        shuffle_elements(src, width, channels, r, inner, 1, dst);
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const int r = factor_of(node);
+    const int64_t *dim = inputs[0].desc.shape.dim;
+    const size_t bytes = zn_type_size(output->desc.type);
+    const size_t src_row = (size_t)(dim[2] * dim[3]) * bytes;
+    for (int64_t row = 0; row < dim[0] * dim[1] * r; row++) {
+        const uint8_t *src = (const uint8_t *)inputs[0].data + (size_t)(row / r) * src_row;
+        uint8_t *dst = (uint8_t *)output->data + (size_t)row * (src_row / (size_t)r);
+        shuffle_row(src, dim[2], dim[3], r, row % r, bytes, dst);
+    }
+}
+
+static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                         int64_t count)
+{
+    const int r = how->factor;
+    const size_t src_row = (size_t)(how->width * how->channels) * how->element_bytes;
+    const uint8_t *from = src;
+    uint8_t *to = dst;
+    int64_t inner = (first_row % r + r) % r;
+    for (int64_t i = 0; i < count; i++, to += src_row / (size_t)r) {
+        shuffle_row(from, how->width, how->channels, r, inner, how->element_bytes, to);
+        if (++inner < r) continue;
+        inner = 0;
+        from += src_row;
+    }
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_enlarge_lower(request, factor_of(request->node), shuffle_rows, out, err);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    (void)input;
+    return zn_pixel_unshuffle(graph, node->name, dy, factor_of(node));
+}
+
+static const zn_pixel_shuffle_attributes two = {2}, four = {4};
+static const zn_op_sample samples[] = {
+    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
+    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &two},
+    {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 48}}}, .attributes = &four},
+};
+
+const zn_op zn_op_pixel_shuffle = {
+    .name = "pixel_shuffle",
+    .summary = "channels to pixels: r times the height and width",
+    .attributes_size = sizeof(zn_pixel_shuffle_attributes),
+    .traits = ZN_OP_FOLLOWS,
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .rows = rows,
+    .reference = reference,
+    .lower = lower,
+    .rings = zn_always_rings,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor)
+{
+    const zn_pixel_shuffle_attributes attributes = {factor};
+    return zn_graph_add(graph, &zn_op_pixel_shuffle, name, &x, 1, &attributes);
+}

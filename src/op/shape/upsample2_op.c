@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Twice the height and width, each pixel four times. A copy: type and scale stay.
+#include "src/kernel/upsample2.h"
+#include "src/op/op_checks.h"
+#include "src/op/ops.h"
+#include "src/op/shape/enlarge_lowering.h"
+
+#include <string.h>
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_map(node, 0, err));
+    const zn_desc *x = &node->inputs[0]->desc;
+    const int64_t *dim = x->shape.dim;
+    if (dim[1] > INT64_MAX / 2 || dim[2] > INT64_MAX / 2)
+        return zn_fail(err, ZENITH_LIMIT, "a map too large to double");
+    node->desc = *x;
+    node->desc.shape = ZN_SHAPE(dim[0], 2 * dim[1], 2 * dim[2], dim[3]);
+    return ZENITH_OK;
+}
+
+static zn_rows rows(const zn_node *node, int input, zn_rows out)
+{
+    (void)node, (void)input;
+    return zn_enlarge_rows(2, out);
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    (void)node;
+    const int64_t *dim = output->desc.shape.dim;
+    size_t bytes = (size_t)dim[3] * zn_type_size(output->desc.type);
+    const uint8_t *src = inputs[0].data;
+    uint8_t *dst = output->data;
+    for (int64_t row = 0; row < dim[0] * dim[1]; row++) { // heights are even: images do not mix
+        for (int64_t column = 0; column < dim[2]; column++, dst += bytes) {
+            memcpy(dst, src + (size_t)(row / 2 * (dim[2] / 2) + column / 2) * bytes, bytes);
+        }
+    }
+}
+
+static void upsample_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                          int64_t count)
+{
+    zn_upsample2_rows(src, how->width, (size_t)how->channels * how->element_bytes, dst, first_row,
+                      count);
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_enlarge_lower(request, 2, upsample_rows, out, err);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    (void)input;
+    return zn_sum2(graph, node->name, dy);
+}
+
+static const zn_op_sample samples[] = {
+    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}},
+    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 4}}}},
+    {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 3, 17, 64}}}},
+};
+
+const zn_op zn_op_upsample2 = {
+    .name = "upsample2",
+    .summary = "nearest neighbours, twice the height and width",
+    .traits = ZN_OP_FOLLOWS,
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .rows = rows,
+    .reference = reference,
+    .lower = lower,
+    .rings = zn_always_rings,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x)
+{
+    return zn_graph_add(graph, &zn_op_upsample2, name, &x, 1, NULL);
+}

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys and values, packed for attention: two maps [1, h, w, key heads * width] become one value that is
+// no map, so that it is whole before any query is looked at. It has the type of the keys; attention_op.c
+// reads it. A barrier.
+#include "src/base/memory.h"
+#include "src/op/convert_parallel.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/row_lowering.h"
+#include "src/op/token/attention_shape.h"
+
+enum { K, V, INPUTS };
+
+typedef struct keys_lowering {
+    zn_lowering base;
+    zn_attention_shape shape;
+    zn_type type;
+    zn_conversion widen[INPUTS], narrow; // to the type and scale of the result, through f32
+    size_t parts, part_bytes;
+} keys_lowering;
+
+static zn_attention_shape shape_of(const zn_node *node)
+{
+    const zn_attention_keys_attributes *a = node->attributes;
+    const int64_t *dim = node->inputs[K]->desc.shape.dim;
+    zn_attention_shape s = {
+        .keys = dim[1] * dim[2], .key_heads = a->key_heads, .width = dim[3] / a->key_heads};
+    s.padded_keys = zn_attention_padded(s.keys);
+    s.padded_width = zn_attention_padded(s.width);
+    return s;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    const zn_attention_keys_attributes *a = node->attributes;
+    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
+    ZN_TRY(zn_check_map(node, K, err));
+    ZN_TRY(zn_check_same_shape(node, K, V, err));
+    ZN_TRY(zn_check_wide_floats(node, K, err));
+    ZN_TRY(zn_check_wide_floats(node, V, err));
+    const zn_desc *k = &node->inputs[K]->desc;
+    const int64_t *dim = k->shape.dim;
+    if (dim[0] != 1 || dim[1] * dim[2] > ZN_ATTENTION_TOKENS)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "attention takes one picture or sequence");
+    if (a->key_heads < 1 || dim[3] % a->key_heads != 0 ||
+        dim[3] / a->key_heads > ZN_ATTENTION_WIDTH)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%lld channels do not divide into %d heads of at most %d", (long long)dim[3],
+                       a->key_heads, (int)ZN_ATTENTION_WIDTH);
+    const zn_attention_shape s = shape_of(node);
+    node->desc = zn_desc_make(k->type, ZN_SHAPE(2, s.key_heads, s.padded_keys * s.padded_width));
+    node->desc.scale = k->scale;
+    return ZENITH_OK;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_attention_shape s = shape_of(node);
+    const size_t count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) zn_value_set(output, i, 0);
+    for (int which = K; which < INPUTS; which++) {
+        size_t next = 0;
+        for (int64_t key = 0; key < s.keys; key++) {
+            for (int64_t c = 0; c < s.key_heads * s.width; c++) {
+                const size_t at = zn_attention_index(&s, output->desc.type, which == V, c / s.width,
+                                                     key, c % s.width);
+                zn_value_set(output, at, zn_value_get(&inputs[which], next++));
+            }
+        }
+    }
+}
+
+// --- lowering: a panel of keys at a time, for all channels of a head --------------------------------
+
+typedef struct job {
+    const keys_lowering *lowering;
+    const zn_call *call;
+} job;
+
+// Elements of the result for one head of 32 keys, [PANEL][padded width], narrowed, in scratch; then
+// each to its place.
+static void pack_panel(const keys_lowering *l, const zn_call *call, size_t index, uint8_t *part)
+{
+    const zn_attention_shape *s = &l->shape;
+    const int64_t panels = s->padded_keys / ZN_ATTENTION_PANEL;
+    const int64_t panel = (int64_t)index % panels, head = (int64_t)index / panels % s->key_heads;
+    const int which = (int)((int64_t)index / panels / s->key_heads);
+    const size_t size = zn_type_size(l->type), width = (size_t)s->width;
+    const size_t from = zn_type_size(l->widen[which].from);
+    float *wide = (float *)(void *)part;
+    uint8_t *dst = call->output;
+    for (int64_t key = panel * ZN_ATTENTION_PANEL; key < (panel + 1) * ZN_ATTENTION_PANEL; key++) {
+        uint8_t *row = part + (size_t)s->padded_width * sizeof(float);
+        memset(row, 0, (size_t)s->padded_width * size);
+        if (key < s->keys) {
+            const size_t at = (size_t)(key * s->key_heads + head) * width;
+            l->widen[which].run((const uint8_t *)call->inputs[which] + at * from,
+                                l->widen[which].from_scale, wide, 1, width);
+            l->narrow.run(wide, 1, row, l->narrow.to_scale, width);
+        }
+        for (int64_t c = 0; c < s->padded_width; c++) {
+            const size_t at = zn_attention_index(s, l->type, which == V, head, key, c);
+            if (l->type == ZN_F32)
+                memcpy(dst + at * sizeof(float), row + (size_t)c * sizeof(float), sizeof(float));
+            else
+                memcpy(dst + at * sizeof(uint16_t), row + (size_t)c * sizeof(uint16_t),
+                       sizeof(uint16_t));
+        }
+    }
+}
+
+static void run_part(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    const keys_lowering *l = j->lowering;
+    const size_t panels = (size_t)(2 * l->shape.key_heads * l->shape.padded_keys) /
+                          ZN_ATTENTION_PANEL;
+    for (size_t part = begin; part < end; part++) {
+        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
+        for (size_t i = part; i < panels && !zn_call_stopped(j->call); i += l->parts)
+            pack_panel(l, j->call, i, scratch);
+    }
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const keys_lowering *l = (const keys_lowering *)base;
+    job j = {l, call};
+    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    return ZENITH_OK;
+}
+
+static zenith_status fill(keys_lowering *l, const zn_lowering_request *request, zn_error *err)
+{
+    const zn_node *node = request->node;
+    if (node->desc.type != ZN_F32 && node->desc.type != ZN_BF16)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "attention has no keys in %s",
+                       zn_type_name(node->desc.type));
+    l->shape = shape_of(node);
+    l->type = node->desc.type;
+    for (int i = K; i < INPUTS; i++) {
+        const zn_desc *desc = &node->inputs[i]->desc;
+        ZN_TRY(zn_conversion_make(request->cpu.isa, desc->type, desc->scale, ZN_F32, 1,
+                                  &l->widen[i], err));
+    }
+    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, l->type, node->desc.scale, &l->narrow,
+                              err));
+    l->parts = (size_t)request->threads;
+    l->part_bytes = zn_round_up(2 * (size_t)l->shape.padded_width * sizeof(float), ZN_ALIGN);
+    l->base.scratch_bytes = l->parts * l->part_bytes;
+    return ZENITH_OK;
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    keys_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "pack"};
+    const zenith_status status = fill(l, request, err);
+    if (status != ZENITH_OK)
+        zn_free(l);
+    else
+        *out = &l->base;
+    return status;
+}
+
+static zn_want wants(const zn_node *node, int input)
+{
+    (void)node, (void)input;
+    return ZN_WANT_PRODUCT;
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const int64_t *dim = node->inputs[input]->desc.shape.dim;
+    zn_attention_keys_attributes a = *(const zn_attention_keys_attributes *)node->attributes;
+    a.values = input == V;
+    a.rows = dim[1];
+    a.columns = dim[2];
+    a.width = dim[3] / a.key_heads;
+    return zn_graph_add(graph, &zn_op_attention_keys_gradient, node->name, &dy, 1, &a);
+}
+
+static const zn_attention_keys_attributes one = {.key_heads = 1}, three = {.key_heads = 3};
+static const zn_op_sample samples[] = {
+    {.name = "token",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 1, 1, 1}}, {4, {1, 1, 1, 1}}},
+     .attributes = &one},
+    {.name = "odd",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 5, 7, 15}}, {4, {1, 5, 7, 15}}},
+     .attributes = &three},
+    {.name = "sequence",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 33, 1, 40}}, {4, {1, 33, 1, 40}}},
+     .attributes = &one},
+};
+
+const zn_op zn_op_attention_keys = {
+    .name = "attention_keys",
+    .summary = "keys and values of attention, packed",
+    .attributes_size = sizeof(zn_attention_keys_attributes),
+    .traits = ZN_OP_FOLLOWS | ZN_OP_BARRIER,
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .rows = zn_rows_whole,
+    .wants = wants,
+    .reference = reference,
+    .lower = lower,
+    .flops = zn_flops_of_input,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of attention_keys: the elements of one of its inputs, from the packed f32 gradient back
+// into a map [1, rows, columns, key heads * width].
+#include "src/base/memory.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/token/attention_shape.h"
+
+typedef struct unpack_lowering {
+    zn_lowering base;
+    const zn_node *node;
+} unpack_lowering;
+
+static zn_attention_shape shape_of(const zn_node *node)
+{
+    const zn_attention_keys_attributes *a = node->attributes;
+    zn_attention_shape s = {
+        .keys = a->rows * a->columns, .key_heads = a->key_heads, .width = a->width};
+    s.padded_keys = zn_attention_padded(s.keys);
+    s.padded_width = zn_attention_padded(s.width);
+    return s;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    const zn_attention_keys_attributes *a = node->attributes;
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    const zn_attention_shape s = shape_of(node);
+    const zn_shape want = ZN_SHAPE(2, s.key_heads, s.padded_keys * s.padded_width);
+    const zn_desc *packed = &node->inputs[0]->desc;
+    if (packed->type != ZN_F32 || !zn_shape_equal(&packed->shape, &want))
+        return zn_fail(err, ZENITH_INTERNAL, "attention_keys_gradient needs packed keys");
+    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(1, a->rows, a->columns, a->key_heads * a->width));
+    return ZENITH_OK;
+}
+
+// The keys from the first row of the result on, as many as it has.
+static void unpack(const zn_node *node, const float *packed, int64_t first, zn_tensor *output)
+{
+    const zn_attention_keys_attributes *a = node->attributes;
+    const zn_attention_shape s = shape_of(node);
+    const int64_t channels = a->key_heads * a->width;
+    const int64_t count = output->desc.shape.dim[1] * output->desc.shape.dim[2];
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t key = first + i;
+        for (int64_t c = 0; c < channels; c++) {
+            const bool inside = key >= 0 && key < s.keys;
+            const size_t at = inside ? zn_attention_index(&s, ZN_F32, a->values, c / a->width, key,
+                                                          c % a->width)
+                                     : 0;
+            zn_value_set(output, (size_t)(i * channels + c), inside ? packed[at] : 0);
+        }
+    }
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    unpack(node, inputs[0].data, 0, output);
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const zn_node *node = ((const unpack_lowering *)base)->node;
+    zn_tensor output = {node->desc, call->output};
+    output.desc.shape.dim[1] = call->rows;
+    unpack(node, call->inputs[0], call->row * node->desc.shape.dim[2], &output);
+    return ZENITH_OK;
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    unpack_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "unpack"};
+    l->node = request->node;
+    *out = &l->base;
+    return ZENITH_OK;
+}
+
+static const zn_attention_keys_attributes one = {1, false, 1, 1, 1}, odd = {3, true, 5, 7, 5};
+static const zn_op_sample samples[] = {
+    {.name = "token", .inputs_count = 1, .inputs = {{3, {2, 1, 1024}}}, .attributes = &one},
+    {.name = "odd", .inputs_count = 1, .inputs = {{3, {2, 3, 2048}}}, .attributes = &odd},
+};
+
+const zn_op zn_op_attention_keys_gradient = {
+    .name = "attention_keys_gradient",
+    .summary = "the gradient of packed keys and values with respect to keys or values",
+    .attributes_size = sizeof(zn_attention_keys_attributes),
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .no_gradient = ZN_SECOND_GRADIENT,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};

@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// softmax(scale q k^T) v for each head: rows of queries against the packed keys and values of
+// attention_keys.c, which are whole. kernel/attention.h has the algorithm. Threads share blocks of
+// queries of a head; keys are at fixed places, so the bits depend on neither rows of a call nor threads.
+#include "src/base/memory.h"
+#include "src/base/text.h"
+#include "src/op/convert_parallel.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/token/attention_shape.h"
+
+#include <math.h>
+
+enum { Q, KEYS, INPUTS };
+enum { STRETCH = 8 * ZN_ATTENTION_KEYS }; // keys between two looks at the cancel flag
+
+typedef struct attention_lowering {
+    zn_lowering base;
+    zn_attention_shape shape;
+    zn_attention_fn *kernel;
+    zn_type type; // of keys and values
+    float scale;  // of scores
+    zn_conversion widen, narrow;
+    int64_t columns; // queries of a row
+    int64_t block;   // queries of a block
+    size_t parts, part_bytes;
+} attention_lowering;
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
+    ZN_TRY(zn_attention_check(node, Q, KEYS, err));
+    zn_infer_like_input(node);
+    return ZENITH_OK;
+}
+
+static double score_of(const zn_attention_shape *s, const zn_tensor *inputs, int64_t query,
+                       int64_t head, int64_t key)
+{
+    const int64_t key_head = head / (s->heads / s->key_heads);
+    double sum = 0;
+    for (int64_t c = 0; c < s->width; c++) {
+        const size_t at = zn_attention_index(s, inputs[KEYS].desc.type, false, key_head, key, c);
+        sum += (double)zn_value_get(&inputs[Q],
+                                    (size_t)((query * s->heads + head) * s->width + c)) *
+               (double)zn_value_get(&inputs[KEYS], at);
+    }
+    return sum * s->scale;
+}
+
+// One head of one query.
+static void refer(const zn_attention_shape *s, const zn_tensor *inputs, int64_t query, int64_t head,
+                  zn_tensor *output)
+{
+    const int64_t key_head = head / (s->heads / s->key_heads),
+                  seen = zn_attention_visible(s, query);
+    double sums[ZN_ATTENTION_WIDTH] = {0}, largest = -INFINITY, total = 0;
+    for (int64_t key = 0; key < seen; key++)
+        largest = fmax(largest, score_of(s, inputs, query, head, key));
+    for (int64_t key = 0; key < seen; key++) {
+        const double p = exp(score_of(s, inputs, query, head, key) - largest);
+        total += p;
+        for (int64_t c = 0; c < s->width; c++) {
+            const size_t at = zn_attention_index(s, inputs[KEYS].desc.type, true, key_head, key, c);
+            sums[c] += p * (double)zn_value_get(&inputs[KEYS], at);
+        }
+    }
+    for (int64_t c = 0; c < s->width; c++)
+        zn_value_set(output, (size_t)((query * s->heads + head) * s->width + c),
+                     (float)(sums[c] / total));
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_attention_shape s = zn_attention_shape_of(node, Q);
+    for (int64_t query = 0; query < s.queries; query++) {
+        for (int64_t head = 0; head < s.heads; head++) refer(&s, inputs, query, head, output);
+    }
+}
+
+// --- lowering -----------------------------------------------------------------------------------
+
+typedef struct job {
+    const attention_lowering *lowering;
+    const zn_call *call;
+    int64_t queries, blocks; // of the call, for each head
+} job;
+
+// Where head `head` of query `query` of the call is, in elements of q and of the result.
+static size_t place_of(const attention_lowering *l, int64_t query, int64_t head)
+{
+    return (size_t)((query * l->shape.heads + head) * l->shape.width);
+}
+
+static void load_queries(const attention_lowering *l, const zn_call *call, int64_t first,
+                         int64_t head, const zn_attention_args *a, float *q)
+{
+    const size_t padded = (size_t)l->shape.padded_width, width = (size_t)l->shape.width;
+    memset(q, 0, (size_t)a->queries * padded * sizeof *q);
+    for (int64_t i = 0; i < a->queries; i++) {
+        const size_t at = place_of(l, first + i, head) * zn_type_size(l->widen.from);
+        l->widen.run((const uint8_t *)call->inputs[Q] + at, l->widen.from_scale,
+                     q + (size_t)i * padded, 1, width);
+    }
+}
+
+static void store_results(const attention_lowering *l, const zn_call *call, int64_t first,
+                          int64_t head, const zn_attention_args *a)
+{
+    const size_t padded = (size_t)l->shape.padded_width, width = (size_t)l->shape.width;
+    for (int64_t i = 0; i < a->queries; i++) {
+        const size_t at = place_of(l, first + i, head) * zn_type_size(l->narrow.to);
+        l->narrow.run(a->sums + (size_t)i * padded, l->narrow.from_scale,
+                      (uint8_t *)call->output + at, l->narrow.to_scale, width);
+    }
+}
+
+// One block of queries of one head, in a part of the scratch: q, sums, and the kernel's state.
+static void run_block(const job *j, int64_t head, int64_t first, uint8_t *part)
+{
+    const attention_lowering *l = j->lowering;
+    const zn_attention_shape *s = &l->shape;
+    const int64_t left = j->queries - first, key_head = head / (s->heads / s->key_heads);
+    const size_t bytes = zn_attention_head(s) * zn_type_size(l->type);
+    const uint8_t *keys = (const uint8_t *)j->call->inputs[KEYS] + (size_t)key_head * bytes;
+    float *q = (float *)(void *)part;
+    float *sums = q + l->block * s->padded_width;
+    const int64_t token = j->call->row * l->columns + first;
+    const zn_attention_args a = {.type = l->type,
+                                 .queries = left < l->block ? left : l->block,
+                                 .width = s->width,
+                                 .tokens = s->keys,
+                                 .seen = token + s->keys - s->queries + 1,
+                                 .causal = s->causal,
+                                 .scale = l->scale,
+                                 .q = q,
+                                 .keys = keys,
+                                 .values = keys + (size_t)s->key_heads * bytes,
+                                 .sums = sums,
+                                 .state = (void *)(sums + l->block * s->padded_width)};
+    load_queries(l, j->call, first, head, &a, q);
+    for (int64_t key = 0; key < s->keys && !zn_call_stopped(j->call); key += STRETCH)
+        l->kernel(&a, key, key + STRETCH);
+    store_results(l, j->call, first, head, &a);
+}
+
+static void run_part(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    const attention_lowering *l = j->lowering;
+    for (size_t part = begin; part < end; part++) {
+        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
+        for (int64_t i = (int64_t)part; i < l->shape.heads * j->blocks; i += (int64_t)l->parts) {
+            if (zn_call_stopped(j->call)) return;
+            run_block(j, i / j->blocks, i % j->blocks * l->block, scratch);
+        }
+    }
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const attention_lowering *l = (const attention_lowering *)base;
+    job j = {.lowering = l, .call = call, .queries = call->rows * l->columns};
+    j.blocks = (j.queries + l->block - 1) / l->block;
+    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    return ZENITH_OK;
+}
+
+static zenith_status fill(attention_lowering *l, const zn_lowering_request *request, zn_error *err)
+{
+    const zn_node *node = request->node;
+    const zn_desc *q = &node->inputs[Q]->desc, *keys = &node->inputs[KEYS]->desc, *y = &node->desc;
+    l->shape = zn_attention_shape_of(node, Q);
+    l->kernel = zn_attention_pick(request->cpu.isa);
+    l->type = keys->type;
+    l->scale = (float)(l->shape.scale * (double)keys->scale);
+    l->columns = q->shape.dim[2];
+    // q and sums of a block share the second-level cache with the keys that pass by.
+    l->block = l->shape.padded_width > 256 ? ZN_ATTENTION_QUERIES / 2 : ZN_ATTENTION_QUERIES;
+    ZN_TRY(zn_conversion_make(request->cpu.isa, q->type, q->scale, ZN_F32, 1, &l->widen, err));
+    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, keys->scale, y->type, y->scale, &l->narrow,
+                              err));
+    const size_t block = (size_t)(l->block * l->shape.padded_width) * sizeof(float);
+    l->parts = (size_t)request->threads;
+    l->part_bytes = zn_round_up(2 * block + sizeof(zn_attention_state), ZN_ALIGN);
+    l->base.scratch_bytes = l->parts * l->part_bytes;
+    return ZENITH_OK;
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    attention_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
+    const zenith_status status = fill(l, request, err);
+    if (status != ZENITH_OK)
+        zn_free(l);
+    else
+        *out = &l->base;
+    return status;
+}
+
+static zn_want wants(const zn_node *node, int input)
+{
+    (void)node, (void)input;
+    return ZN_WANT_PRODUCT;
+}
+
+// Two products with every key (half of them where causal, about).
+static double flops(const zn_node *node)
+{
+    const zn_attention_shape s = zn_attention_shape_of(node, Q);
+    const double pairs = (double)s.queries * (double)s.keys;
+    return 4 * pairs * (double)(s.heads * s.width);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    zn_node *inputs[] = {dy, node->inputs[Q], node->inputs[KEYS]};
+    const zn_op *op = input == Q ? &zn_op_attention_gradient_queries
+                                 : &zn_op_attention_gradient_keys;
+    return zn_graph_add(graph, op, node->name, inputs, 3, node->attributes);
+}
+
+static const zn_attention_node_attributes token = {{1, 1, false, 0}, 1},
+                                          grouped = {{4, 2, false, 0}, 37},
+                                          causal = {{1, 1, true, 0.25f}, 150};
+static const zn_op_sample samples[] = {
+    {.name = "token",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 1, 1, 1}}, {3, {2, 1, 1024}}},
+     .attributes = &token},
+    {.name = "grouped",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 5, 3, 20}}, {3, {2, 2, 2048}}},
+     .attributes = &grouped},
+    {.name = "causal",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 23, 1, 33}}, {3, {2, 1, 10240}}},
+     .attributes = &causal},
+};
+
+const zn_op zn_op_attention = {
+    .name = "attention",
+    .summary = "softmax of the products with all keys, times the values, for each head",
+    .attributes_size = sizeof(zn_attention_node_attributes),
+    .traits = ZN_OP_STOPS, // between stretches of keys
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .wants = wants,
+    .reference = reference,
+    .lower = lower,
+    .flops = flops,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_attention(zn_graph *graph, const char *name, zn_node *q, zn_node *k, zn_node *v,
+                      zn_attention_attributes attributes)
+{
+    char label[256];
+    zn_text_format(label, sizeof label, "%s.keys", name ? name : "");
+    const zn_attention_keys_attributes keys_attributes = {.key_heads = attributes.key_heads};
+    zn_node *keys = zn_graph_add(graph, &zn_op_attention_keys, label, (zn_node *[]){k, v}, 2,
+                                 &keys_attributes);
+    if (!keys) return NULL; // k may be missing too: the graph keeps the reason
+    const int64_t *dim = k->desc.shape.dim;
+    const zn_attention_node_attributes all = {attributes, dim[1] * dim[2]};
+    return zn_graph_add(graph, &zn_op_attention, name, (zn_node *[]){q, keys}, INPUTS, &all);
+}

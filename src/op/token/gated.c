@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// activation(a) * b, value by value: the gated product of feed-forward blocks (swiglu with silu).
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/token/pixel_lowering.h"
+#include "src/op/token/token_checks.h"
+
+enum { A, B, INPUTS };
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
+    ZN_TRY(zn_check_tokens(node, A, err));
+    ZN_TRY(zn_check_same_shape(node, A, B, err));
+    ZN_TRY(zn_check_activation(node, err));
+    zn_infer_tokens(node);
+    return ZENITH_OK;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_curve curve = zn_curve_of(node);
+    const size_t count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) {
+        const double value = zn_curve_value(curve, (double)zn_value_get(&inputs[A], i));
+        zn_value_set(output, i, (float)(value * (double)zn_value_get(&inputs[B], i)));
+    }
+}
+
+static void compute(const zn_pixels *p)
+{
+    zn_activation_pick(p->isa, zn_curve_of(p->node), false)(p->inputs[A], p->inputs[B], p->dst,
+                                                            p->count * zn_pixel_elements(p->node));
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_pixel_lower(request, compute, out, err);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_activation kind = ((const zn_activation_attributes *)node->attributes)->kind;
+    if (input == B) return zn_gated(graph, node->name, node->inputs[A], dy, kind);
+    return zn_graph_add(graph, &zn_op_activate_gradient, node->name,
+                        (zn_node *[]){dy, node->inputs[A], node->inputs[B]}, 3, node->attributes);
+}
+
+static const zn_activation_attributes silu = {ZN_ACTIVATION_SILU}, gelu = {ZN_ACTIVATION_GELU},
+                                      gelu_tanh = {ZN_ACTIVATION_GELU_TANH},
+                                      tanh_ = {ZN_ACTIVATION_TANH};
+#define SAMPLE(label, attribute, h, w, c)                                                          \
+    {                                                                                              \
+        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},   \
+        .attributes = &(attribute)                                                                 \
+    }
+static const zn_op_sample samples[] = {
+    SAMPLE("pixel", silu, 1, 1, 1),
+    SAMPLE("silu", silu, 19, 1, 133),
+    SAMPLE("gelu", gelu, 5, 7, 3),
+    SAMPLE("by tanh", gelu_tanh, 3, 17, 70),
+    SAMPLE("tanh", tanh_, 7, 1, 64),
+    {.name = "vectors", .inputs_count = 2, .inputs = {{1, {37}}, {1, {37}}}, .attributes = &silu},
+};
+
+const zn_op zn_op_gated = {
+    .name = "gated",
+    .summary = "silu, gelu or tanh of one value times another",
+    .attributes_size = sizeof(zn_activation_attributes),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .flops = zn_activation_flops,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_gated(zn_graph *graph, const char *name, zn_node *a, zn_node *b, zn_activation kind)
+{
+    return zn_graph_add(graph, &zn_op_gated, name, (zn_node *[]){a, b}, INPUTS,
+                        &(zn_activation_attributes){kind});
+}

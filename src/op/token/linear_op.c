@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// y = x weight^T + bias: a map's pixels, or a vector, by a matrix. Turned, by the matrix the other way
+// around, it is its own gradient. In 8 bits, its gradient is that of the product before rounding.
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/token/linear_lowering.h"
+#include "src/op/token/token_checks.h"
+
+#include <float.h>
+#include <math.h>
+
+static const zn_linear_attributes *attributes_of(const zn_node *node)
+{
+    return node->attributes;
+}
+
+static zenith_status check_weight(const zn_node *node, int64_t channels, zn_error *err)
+{
+    const zn_node *weight = node->inputs[1];
+    const zn_shape *shape = &weight->desc.shape;
+    const bool turned = attributes_of(node)->turned;
+    const bool fits = weight->kind == ZN_NODE_PARAMETER && shape->rank == 2 && shape->dim[0] >= 1 &&
+                      shape->dim[1] >= 1 && shape->dim[turned ? 0 : 1] == channels;
+    if (fits) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "linear: '%s' is no parameter [out, in] for %lld channels", weight->name,
+                   (long long)channels);
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, 2, 3, err));
+    ZN_TRY(zn_check_tokens(node, 0, err));
+    const int64_t channels = zn_token_channels(node->inputs[0]);
+    ZN_TRY(check_weight(node, channels, err));
+    if (attributes_of(node)->int8 && channels > ZN_LINEAR_MOST_INPUTS)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "linear in 8 bits has at most %d inputs",
+                       ZN_LINEAR_MOST_INPUTS);
+    const zn_desc *x = &node->inputs[0]->desc;
+    const bool plain = x->type == ZN_F32 || x->type == ZN_BF16 || x->type == ZN_F16;
+    node->desc = zn_desc_make(plain ? x->type : ZN_F32, x->shape);
+    const int64_t outputs = node->inputs[1]->desc.shape.dim[attributes_of(node)->turned ? 1 : 0];
+    node->desc.shape.dim[node->desc.shape.rank - 1] = outputs;
+    if (node->inputs_count == 3) ZN_TRY(zn_check_vector(node, 2, outputs, err));
+    return ZENITH_OK;
+}
+
+static zn_want wants(const zn_node *node, int input)
+{
+    (void)node;
+    return input == 0 ? ZN_WANT_PRODUCT : ZN_WANT_STORED;
+}
+
+// --- the specification --------------------------------------------------------------------------
+
+// The numbers of a sum, `count` of them `step` apart.
+typedef struct line {
+    const zn_tensor *tensor;
+    size_t first, step, count;
+} line;
+
+// Of a line that is rounded to 127 levels: what one of them stands for (0: all are zero), in f32.
+static float level_of(const line *l)
+{
+    float largest = 0;
+    for (size_t k = 0; k < l->count; k++)
+        largest = fmaxf(largest, fabsf(zn_type_load(l->tensor->desc.type, l->tensor->data,
+                                                    l->first + k * l->step)));
+    return largest;
+}
+
+static float number_of(const line *l, size_t k)
+{
+    return zn_type_load(l->tensor->desc.type, l->tensor->data, l->first + k * l->step);
+}
+
+static double sum_of(const line *x, const line *w)
+{
+    double sum = 0;
+    for (size_t k = 0; k < x->count; k++) sum += (double)number_of(x, k) * (double)number_of(w, k);
+    return sum;
+}
+
+// A token by 127 / largest, a row of weights over largest / 127: as linear.h says it, to the bit.
+static double rounded_sum_of(const line *x, const line *w)
+{
+    const float token = level_of(x), row = level_of(w) * w->tensor->desc.scale;
+    const float up = token >= 128 * FLT_MIN ? ZN_LINEAR_LEVELS / token : 0;
+    const float level = isnormal(row / ZN_LINEAR_LEVELS) ? row / ZN_LINEAR_LEVELS : 1;
+    double sum = 0;
+    for (size_t k = 0; k < x->count; k++)
+        sum += (double)rintf(number_of(x, k) * up) *
+               (double)rintf(number_of(w, k) * w->tensor->desc.scale / level);
+    return up > 0 ? sum * (double)(token / ZN_LINEAR_LEVELS) * (double)level : 0;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_linear_attributes *a = node->attributes;
+    const size_t in = (size_t)zn_token_channels(node->inputs[0]);
+    const size_t out = (size_t)zn_token_channels(node);
+    for (size_t i = 0; i < zn_value_count(output); i++) {
+        const line x = {&inputs[0], i / out * in, 1, in};
+        const line w = {&inputs[1], a->turned ? i % out : i % out * in, a->turned ? out : 1, in};
+        double sum = a->int8 ? rounded_sum_of(&x, &w)
+                             : sum_of(&x, &w) * (double)inputs[1].desc.scale;
+        sum *= (double)inputs[0].desc.scale;
+        if (node->inputs_count == 3) sum += (double)zn_value_get(&inputs[2], i % out);
+        zn_value_set(output, i, (float)sum);
+    }
+}
+
+// --- the rest -----------------------------------------------------------------------------------
+
+static double flops(const zn_node *node)
+{
+    size_t elements = 0;
+    if (!zn_shape_elements(&node->desc.shape, &elements)) return 0;
+    return 2.0 * (double)zn_token_channels(node->inputs[0]) * (double)elements;
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_linear_attributes *a = node->attributes;
+    if (input == 2) return zn_node_is_map(node) ? zn_channel_sum(graph, node->name, dy) : dy;
+    if (input == 1)
+        return a->turned ? zn_linear_weight_gradient(graph, node->name, dy, node->inputs[0])
+                         : zn_linear_weight_gradient(graph, node->name, node->inputs[0], dy);
+    const zn_linear_attributes turned = {.int8 = false, .turned = !a->turned};
+    return zn_graph_add(graph, &zn_op_linear, node->name, (zn_node *[]){dy, node->inputs[1]}, 2,
+                        &turned);
+}
+
+static const zn_linear_attributes plain = {.int8 = false}, back = {.turned = true},
+                                  bytes = {.int8 = true},
+                                  bytes_back = {.int8 = true, .turned = true};
+#define SAMPLE(label, attribute, count, h, w, in, rows, columns, out)                              \
+    {                                                                                              \
+        .name = label, .inputs_count = count,                                                      \
+        .inputs = {{4, {1, h, w, in}}, {2, {rows, columns}}, {1, {out}}}, .parameters = 6,         \
+        .attributes = &(attribute)                                                                 \
+    }
+#define VECTOR(label, attribute, count, in, rows, columns, out)                                    \
+    {                                                                                              \
+        .name = label, .inputs_count = count,                                                      \
+        .inputs = {{1, {in}}, {2, {rows, columns}}, {1, {out}}}, .parameters = 6,                  \
+        .attributes = &(attribute)                                                                 \
+    }
+static const zn_op_sample samples[] = {
+    SAMPLE("token", plain, 3, 1, 1, 3, 5, 3, 5),
+    SAMPLE("odd", plain, 3, 5, 7, 21, 35, 21, 35),
+    SAMPLE("sequence", plain, 2, 37, 1, 64, 96, 64, 96),
+    SAMPLE("deep", plain, 3, 14, 1, 801, 290, 801, 290),
+    SAMPLE("turned", back, 2, 13, 1, 45, 45, 70, 70),
+    SAMPLE("8 bits", bytes, 3, 5, 3, 45, 70, 45, 70),
+    SAMPLE("8 bits, deep", bytes, 2, 3, 1, 1600, 33, 1600, 33),
+    SAMPLE("8 bits, turned", bytes_back, 2, 4, 1, 70, 70, 45, 45),
+    VECTOR("vector", plain, 3, 33, 50, 33, 50),
+    VECTOR("vector turned", back, 2, 50, 50, 33, 33),
+    VECTOR("vector in 8 bits", bytes, 3, 64, 20, 64, 20),
+};
+
+const zn_op zn_op_linear = {
+    .name = "linear",
+    .summary = "tokens, or a vector, by a matrix",
+    .attributes_size = sizeof(zn_linear_attributes),
+    .traits = ZN_OP_STOPS, // not ZN_OP_MATMUL: calibration would make 8 bits of it, with its scales
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer,
+    .wants = wants,
+    .reference = reference,
+    .lower = zn_linear_lower,
+    .flops = flops,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_linear(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias)
+{
+    const zn_linear_attributes a = {.int8 = false};
+    return zn_graph_add(graph, &zn_op_linear, name, (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
+                        &a);
+}

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of linear with respect to its weight, in f32: dw[o][i] = sum over tokens of
+// dy[t][o] * x[t][i]. It is a product of linear itself whose inputs are the tokens: the columns of dy are
+// multiplied by those of x, which are turned and packed for each call.
+#include "src/base/memory.h"
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/row_lowering.h"
+#include "src/op/token/linear_lowering.h"
+#include "src/op/token/token_checks.h"
+
+enum { X, DY, INPUTS };
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
+    ZN_TRY(zn_check_tokens(node, X, err));
+    ZN_TRY(zn_check_tokens(node, DY, err));
+    const zn_node *x = node->inputs[X], *dy = node->inputs[DY];
+    if (zn_token_count(x) != zn_token_count(dy))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%s needs as many tokens of both, not %lld and %lld", node->op->name,
+                       (long long)zn_token_count(x), (long long)zn_token_count(dy));
+    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(zn_token_channels(dy), zn_token_channels(x)));
+    return ZENITH_OK;
+}
+
+static zn_want wants(const zn_node *node, int input)
+{
+    (void)node, (void)input;
+    return ZN_WANT_STORED;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const size_t tokens = (size_t)zn_token_count(node->inputs[X]);
+    const size_t in = (size_t)zn_token_channels(node->inputs[X]);
+    const size_t out = (size_t)zn_token_channels(node->inputs[DY]);
+    for (size_t i = 0; i < in * out; i++) {
+        double sum = 0;
+        for (size_t t = 0; t < tokens; t++)
+            sum += (double)zn_value_get(&inputs[X], t * in + i % in) *
+                   (double)zn_value_get(&inputs[DY], t * out + i / in);
+        zn_value_set(output, i, (float)sum);
+    }
+}
+
+// --- lowering -----------------------------------------------------------------------------------
+
+// A map whose columns are taken.
+typedef struct columns {
+    zn_type type;
+    zn_convert_fn *widen;
+    int64_t channels;
+} columns;
+
+typedef struct gradient_lowering {
+    zn_lowering base;
+    zn_linear_args args; // tokens: the outputs; inputs: the tokens
+    zn_linear_team team;
+    columns x, dy;
+    size_t packed_at, turned_at; // in scratch, after the team's part
+} gradient_lowering;
+
+typedef struct job {
+    const gradient_lowering *l;
+    const zn_call *call;
+    int64_t step;
+    atomic_llong next;
+} job;
+
+// Channels [first, first + count) of all tokens: rows[channel][token].
+static void turn(const columns *c, const void *src, int64_t tokens, int64_t first, int64_t count,
+                 float *rows)
+{
+    enum { MOST = 64 };
+    float some[MOST];
+    for (int64_t t = 0; t < tokens; t++) {
+        const size_t at = (size_t)(t * c->channels + first) * zn_type_size(c->type);
+        c->widen((const char *)src + at, 1, some, 1, (size_t)count);
+        for (int64_t i = 0; i < count; i++) rows[i * tokens + t] = some[i];
+    }
+}
+
+static int64_t count_at(const columns *c, int64_t first, int64_t step)
+{
+    return c->channels - first < step ? c->channels - first : step;
+}
+
+static void turn_dy(void *arg, size_t begin, size_t end)
+{
+    job *j = arg;
+    const gradient_lowering *l = j->l;
+    const int64_t tokens = l->args.size.inputs;
+    (void)begin, (void)end;
+    for (int64_t first; (first = atomic_fetch_add(&j->next, j->step)) < l->dy.channels;) {
+        float *rows = (float *)(void *)((char *)j->call->scratch + l->turned_at) + first * tokens;
+        if (zn_call_stopped(j->call)) return;
+        turn(&l->dy, j->call->inputs[DY], tokens, first, count_at(&l->dy, first, j->step), rows);
+    }
+}
+
+// Each worker turns a panel in its own part of the scratch, and packs it.
+static void pack_x(void *arg, size_t begin, size_t end)
+{
+    job *j = arg;
+    const gradient_lowering *l = j->l;
+    const zn_linear_args *a = &l->args;
+    const size_t rows_bytes = (size_t)(j->step * a->size.inputs) * sizeof(float);
+    char *scratch = j->call->scratch;
+    float *rows = (float *)(void *)(scratch + l->packed_at + zn_round_up(a->size.bytes, ZN_ALIGN) +
+                                    begin * zn_round_up(rows_bytes, ZN_ALIGN));
+    (void)end;
+    for (int64_t first; (first = atomic_fetch_add(&j->next, j->step)) < l->x.channels;) {
+        const int64_t count = count_at(&l->x, first, j->step);
+        if (zn_call_stopped(j->call)) return;
+        turn(&l->x, j->call->inputs[X], a->size.inputs, first, count, rows);
+        zn_linear_pack(a->version, &a->size, first, count, rows, scratch + l->packed_at);
+    }
+}
+
+static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
+{
+    (void)err;
+    const gradient_lowering *l = (const gradient_lowering *)base;
+    job j = {.l = l, .call = call, .step = l->args.version->panel};
+    zn_linear_args args = l->args;
+    atomic_init(&j.next, 0);
+    zn_parallel(call->team, (size_t)l->team.workers, 1, turn_dy, &j);
+    atomic_init(&j.next, 0);
+    zn_parallel(call->team, (size_t)l->team.workers, 1, pack_x, &j);
+    args.packed = (char *)call->scratch + l->packed_at;
+    args.src = (char *)call->scratch + l->turned_at;
+    args.dst = call->output;
+    zn_linear_team_run(&l->team, &args, call);
+    return ZENITH_OK;
+}
+
+static columns columns_of(const zn_node *node, zn_isa isa)
+{
+    return (columns){node->desc.type, zn_convert_pick(isa, node->desc.type, ZN_F32),
+                     zn_token_channels(node)};
+}
+
+// The team's scratch, dy turned, x packed, and for each worker a panel of x turned.
+static void place_scratch(gradient_lowering *l, int workers)
+{
+    const zn_linear_size *size = &l->args.size;
+    const size_t turned = (size_t)(l->args.tokens * size->inputs) * sizeof(float);
+    const size_t rows = (size_t)(l->args.version->panel * size->inputs) * sizeof(float);
+    l->turned_at = zn_round_up(
+        zn_linear_team_bytes(l->args.version, size, l->args.tokens, workers, &l->team), ZN_ALIGN);
+    l->packed_at = l->turned_at + zn_round_up(turned, ZN_ALIGN);
+    l->base.scratch_bytes = l->packed_at + zn_round_up(size->bytes, ZN_ALIGN) +
+                            (size_t)workers * zn_round_up(rows, ZN_ALIGN);
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    const zn_node *x = request->node->inputs[X], *dy = request->node->inputs[DY];
+    const zn_isa isa = request->cpu.isa;
+    const zn_linear_version *version = zn_linear_pick(&request->cpu, ZN_F32, ZN_F32);
+    zn_linear_size size;
+    if (!zn_linear_measure(version, zn_token_channels(x), zn_token_count(x), &size))
+        return zn_fail_memory(err, SIZE_MAX);
+    gradient_lowering *l = zn_alloc_zero(sizeof *l);
+    if (!l) return zn_fail_memory(err, sizeof *l);
+    *l = (gradient_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "linear"},
+                             .args = {.version = version,
+                                      .size = size,
+                                      .src_type = ZN_F32,
+                                      .src_scale = x->desc.scale * dy->desc.scale,
+                                      .widen = zn_convert_pick(isa, ZN_F32, ZN_F32),
+                                      .dst_type = ZN_F32,
+                                      .dst_scale = 1,
+                                      .narrow = zn_convert_pick(isa, ZN_F32, ZN_F32),
+                                      .tokens = zn_token_channels(dy)},
+                             .x = columns_of(x, isa),
+                             .dy = columns_of(dy, isa)};
+    if (!l->x.widen || !l->dy.widen) {
+        zn_free(l);
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s takes no map of %s and %s",
+                       request->node->op->name, zn_type_name(x->desc.type),
+                       zn_type_name(dy->desc.type));
+    }
+    place_scratch(l, request->threads);
+    *out = &l->base;
+    return ZENITH_OK;
+}
+
+static double flops(const zn_node *node)
+{
+    size_t elements = 0;
+    if (!zn_shape_elements(&node->desc.shape, &elements)) return 0;
+    return 2.0 * (double)zn_token_count(node->inputs[X]) * (double)elements;
+}
+
+#define SAMPLE(label, h, w, in, out)                                                               \
+    {                                                                                              \
+        .name = label, .inputs_count = INPUTS, .inputs = {                                         \
+            {4, {1, h, w, in}},                                                                    \
+            {4, {1, h, w, out}}                                                                    \
+        }                                                                                          \
+    }
+static const zn_op_sample samples[] = {
+    SAMPLE("token", 1, 1, 3, 5),
+    SAMPLE("odd", 5, 7, 21, 35),
+    SAMPLE("sequence", 403, 1, 20, 17),
+    {.name = "vector", .inputs_count = INPUTS, .inputs = {{1, {33}}, {1, {50}}}},
+};
+
+const zn_op zn_op_linear_weight_gradient = {
+    .name = "linear_weight_gradient",
+    .summary = "the gradient of linear with respect to its weight",
+    .traits = ZN_OP_FIXED | ZN_OP_BARRIER | ZN_OP_STOPS,
+    .result_types = ZN_BIT(ZN_F32),
+    .infer = infer,
+    .rows = zn_rows_whole,
+    .wants = wants,
+    .reference = reference,
+    .lower = lower,
+    .flops = flops,
+    .no_gradient = ZN_SECOND_GRADIENT,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_linear_weight_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dy)
+{
+    return zn_graph_add(graph, &zn_op_linear_weight_gradient, name, (zn_node *[]){x, dy}, INPUTS,
+                        NULL);
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides. With
+// `plain` x * scale + shift: the gradient of gated_add.
+#include "src/kernel/modulate.h"
+
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/row_lowering.h"
+#include "src/op/token/pixel_lowering.h"
+#include "src/op/token/token_checks.h"
+
+enum { X, SCALE, SHIFT, INPUTS };
+
+static float one_of(const zn_node *node)
+{
+    return ((const zn_modulate_attributes *)node->attributes)->plain ? 0.0f : 1.0f;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, SHIFT, INPUTS, err));
+    ZN_TRY(zn_check_map(node, X, err));
+    const int64_t channels = node->inputs[X]->desc.shape.dim[3];
+    for (int i = SCALE; i < node->inputs_count; i++)
+        ZN_TRY(zn_check_vector(node, i, channels, err));
+    zn_infer_tokens(node);
+    return ZENITH_OK;
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const size_t channels = (size_t)output->desc.shape.dim[3], count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) {
+        const size_t c = i % channels;
+        double value = (double)zn_value_get(&inputs[X], i);
+        value *= (double)one_of(node) + (double)zn_value_get(&inputs[SCALE], c);
+        if (node->inputs_count > SHIFT) value += (double)zn_value_get(&inputs[SHIFT], c);
+        zn_value_set(output, i, (float)value);
+    }
+}
+
+static void compute(const zn_pixels *p)
+{
+    const zn_modulation how = {.channels = zn_pixel_elements(p->node),
+                               .one = one_of(p->node),
+                               .scale = p->inputs[SCALE],
+                               .shift = p->node->inputs_count > SHIFT ? p->inputs[SHIFT] : NULL};
+    zn_modulate_pick(p->isa)(&how, p->inputs[X], p->count, p->dst);
+}
+
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return zn_pixel_lower(request, compute, out, err);
+}
+
+static double flops(const zn_node *node)
+{
+    return 2 * zn_flops_of_input(node);
+}
+
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    if (input == X)
+        return zn_graph_add(graph, &zn_op_modulate, node->name,
+                            (zn_node *[]){dy, node->inputs[SCALE]}, SHIFT, node->attributes);
+    if (input == SCALE) return zn_channel_product_sum(graph, node->name, dy, node->inputs[X]);
+    return zn_channel_sum(graph, node->name, dy);
+}
+
+static const zn_modulate_attributes usual = {false}, plain = {true};
+// clang-format off
+#define MAP(h, w, c) {4, {1, h, w, c}}
+static const zn_op_sample samples[] = {
+    {.name = "pixel", .inputs_count = 2, .inputs = {MAP(1, 1, 1), {1, {1}}}, .attributes = &usual},
+    {.name = "tokens", .inputs_count = 3, .inputs = {MAP(19, 1, 133), {1, {133}}, {1, {133}}},
+     .attributes = &usual},
+    {.name = "plain", .inputs_count = 2, .inputs = {MAP(3, 5, 70), {1, {70}}}, .attributes = &plain},
+};
+// clang-format on
+
+const zn_op zn_op_modulate = {
+    .name = "modulate",
+    .summary = "x * (1 + scale) + shift, by channel",
+    .attributes_size = sizeof(zn_modulate_attributes),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .flops = flops,
+    .gradient = gradient,
+    .samples = samples,
+    .samples_count = sizeof samples / sizeof *samples,
+};
+
+zn_node *zn_modulate(zn_graph *graph, const char *name, zn_node *x, zn_node *scale, zn_node *shift)
+{
+    return zn_graph_add(graph, &zn_op_modulate, name, (zn_node *[]){x, scale, shift},
+                        shift ? INPUTS : SHIFT, &usual);
+}

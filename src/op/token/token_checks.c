@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/op/token/token_checks.h"
+
+#include "src/op/op_checks.h"
+#include "src/op/row_lowering.h"
+
+zenith_status zn_check_tokens(const zn_node *node, int input, zn_error *err)
+{
+    const zn_shape *shape = &node->inputs[input]->desc.shape;
+    if (shape->rank == 1 && shape->dim[0] >= 1) return ZENITH_OK;
+    return zn_check_map(node, input, err);
+}
+
+void zn_infer_tokens(zn_node *node)
+{
+    const zn_desc *x = &node->inputs[0]->desc;
+    const bool keeps = x->shape.rank == 4 && !zn_is_quantised(x->type);
+    node->desc = zn_desc_make(keeps ? x->type : ZN_F32, x->shape);
+}
+
+static zn_activation kind_of(const zn_node *node)
+{
+    return ((const zn_activation_attributes *)node->attributes)->kind;
+}
+
+zenith_status zn_check_activation(const zn_node *node, zn_error *err)
+{
+    if (kind_of(node) <= ZN_ACTIVATION_TANH) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INTERNAL, "%s: no activation has the number %d", node->op->name,
+                   (int)kind_of(node));
+}
+
+zn_curve zn_curve_of(const zn_node *node)
+{
+    static const zn_curve curves[] = {
+        [ZN_ACTIVATION_SILU] = ZN_CURVE_SILU,
+        [ZN_ACTIVATION_GELU] = ZN_CURVE_GELU,
+        [ZN_ACTIVATION_GELU_TANH] = ZN_CURVE_GELU_TANH,
+        [ZN_ACTIVATION_TANH] = ZN_CURVE_TANH,
+    };
+    return curves[kind_of(node)];
+}
+
+double zn_activation_flops(const zn_node *node)
+{
+    return 16 * zn_flops_of_input(node);
+}
+
+int64_t zn_group_width(const zn_node *node, int groups)
+{
+    const int64_t channels = node->inputs[0]->desc.shape.dim[3];
+    return groups >= 1 && channels % groups == 0 ? channels / groups : 0;
+}

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/op/token/token_norm_op.h"
+
+#include "src/op/op_checks.h"
+#include "src/op/op_values.h"
+#include "src/op/ops.h"
+#include "src/op/row_lowering.h"
+#include "src/op/token/pixel_lowering.h"
+#include "src/op/token/token_checks.h"
+
+#include <math.h>
+
+static int gain_input(const zn_token_norm_parts *a)
+{
+    return a->gain ? 1 : -1;
+}
+
+static int bias_input(const zn_token_norm_parts *a)
+{
+    return a->bias ? 1 + a->gain : -1;
+}
+
+zn_token_norm zn_token_norm_of(const zn_node *node)
+{
+    const zn_token_norm_parts *a = node->attributes;
+    return (zn_token_norm){.width = (size_t)zn_group_width(node, a->groups),
+                           .centred = a->centred,
+                           .epsilon = a->epsilon};
+}
+
+zenith_status zn_check_token_groups(const zn_node *node, zn_error *err)
+{
+    const zn_token_norm_parts *a = node->attributes;
+    ZN_TRY(zn_check_map(node, 0, err));
+    if (zn_group_width(node, a->groups) > 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s: %lld channels do not divide into %d groups",
+                   node->op->name, (long long)node->inputs[0]->desc.shape.dim[3], a->groups);
+}
+
+zenith_status zn_token_norm_infer(zn_node *node, zn_error *err)
+{
+    const zn_token_norm_parts *a = node->attributes;
+    const int count = 1 + a->gain + a->bias;
+    ZN_TRY(zn_check_inputs(node, count, count, err));
+    ZN_TRY(zn_check_token_groups(node, err));
+    for (int i = 1; i < count; i++)
+        ZN_TRY(zn_check_vector(node, i, zn_group_width(node, a->groups), err));
+    zn_infer_tokens(node);
+    return ZENITH_OK;
+}
+
+zn_token_stats zn_token_norm_plain(const zn_token_norm *norm, const zn_tensor *x, size_t first)
+{
+    double mean = 0, squares = 0;
+    const double n = (double)norm->width;
+    for (size_t i = 0; i < norm->width && norm->centred; i++)
+        mean += (double)zn_value_get(x, first + i) / n;
+    for (size_t i = 0; i < norm->width; i++) {
+        const double d = (double)zn_value_get(x, first + i) - mean;
+        squares += d * d / n;
+    }
+    return (zn_token_stats){mean, 1 / sqrt(squares + (double)norm->epsilon)};
+}
+
+void zn_token_norm_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_token_norm_parts *a = node->attributes;
+    const zn_token_norm norm = zn_token_norm_of(node);
+    const size_t count = zn_value_count(output);
+    for (size_t first = 0; first < count; first += norm.width) {
+        const zn_token_stats s = zn_token_norm_plain(&norm, &inputs[0], first);
+        for (size_t i = 0; i < norm.width; i++) {
+            double value = ((double)zn_value_get(&inputs[0], first + i) - s.mean) * s.rstd;
+            if (a->gain) value *= (double)zn_value_get(&inputs[gain_input(a)], i);
+            if (a->bias) value += (double)zn_value_get(&inputs[bias_input(a)], i);
+            zn_value_set(output, first + i, (float)value);
+        }
+    }
+}
+
+static void compute(const zn_pixels *p)
+{
+    const zn_token_norm_parts *a = p->node->attributes;
+    zn_token_norm norm = zn_token_norm_of(p->node);
+    norm.gain = a->gain ? p->inputs[gain_input(a)] : NULL;
+    norm.bias = a->bias ? p->inputs[bias_input(a)] : NULL;
+    zn_token_norm_pick(p->isa)(&norm, p->inputs[0], p->count * (size_t)a->groups, p->dst);
+}
+
+zenith_status zn_token_norm_lower(const zn_lowering_request *request, zn_lowering **out,
+                                  zn_error *err)
+{
+    return zn_pixel_lower(request, compute, out, err);
+}
+
+zn_node *zn_token_norm_gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_token_norm_parts *a = node->attributes;
+    zn_node *x = node->inputs[0], *gain = a->gain ? node->inputs[gain_input(a)] : NULL;
+    zn_token_norm_parts without = *a;
+    without.bias = false;
+    if (input == 0)
+        return zn_graph_add(graph, &zn_op_token_norm_gradient, node->name,
+                            (zn_node *[]){dy, x, gain}, gain ? 3 : 2, &without);
+    if (input == bias_input(a))
+        return zn_graph_add(graph, &zn_op_token_norm_bias_gradient, node->name, &dy, 1, &without);
+    return zn_graph_add(graph, &zn_op_token_norm_gain_gradient, node->name, (zn_node *[]){dy, x}, 2,
+                        &without);
+}
+
+double zn_token_norm_flops(const zn_node *node)
+{
+    return 5 * zn_flops_of_input(node);
+}

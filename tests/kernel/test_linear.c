@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// linear: every version that this CPU has, and those for AMX on emulated tiles, against sums in double;
+// and the promise of the same bits for any tokens per call and any parts.
+#include "src/base/memory.h"
+#include "src/kernel/linear.h"
+#include "tests/kernel/fenced.h"
+
+#include <float.h>
+#include <math.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+#ifdef __x86_64__
+zn_linear_tile_fn zn_linear_bf16_amx_emulated, zn_linear_s8_amx_emulated;
+#endif
+
+typedef struct shape {
+    int tokens, inputs, outputs;
+} shape;
+
+// Tokens around groups of 6, 12 and 32; inputs around steps and runs; outputs around panels and blocks.
+static const shape shapes[] = {{1, 1, 1},      {1, 64, 32},    {2, 3, 5},     {5, 31, 33},
+                               {7, 64, 16},    {12, 65, 64},   {13, 385, 40}, {17, 400, 7},
+                               {33, 129, 257}, {1, 1601, 300}, {40, 96, 35},  {3, 768, 31},
+                               {64, 32, 32},   {25, 1540, 48}};
+
+typedef struct problem {
+    zn_linear_args args;
+    fenced src, packed, bias, dst, placed;
+    float *rows; // [outputs][inputs], as the version has them: rounded to bf16 where it has those
+} problem;
+
+// Version `index`, also one that only an emulator has; false: this CPU has not got it.
+static bool version_at(int index, zn_linear_version *out)
+{
+    const zn_cpu cpu = zn_cpu_detect();
+    *out = *zn_linear_at(index);
+#ifdef __x86_64__
+    if (out->isa == ZN_ISA_AMX) {
+        const bool bf16 = out->weights == ZN_BF16;
+        out->tile = bf16 ? zn_linear_bf16_amx_emulated : zn_linear_s8_amx_emulated;
+        out->end = zn_linear_at(0)->end;
+        out->round = zn_linear_at(0)->round;
+        return true;
+    }
+#endif
+    return out->isa <= cpu.isa && (!out->vnni || cpu.avx512_vnni);
+}
+
+static problem make(const zn_linear_version *v, const shape *s, zn_type src, zn_type dst,
+                    size_t shift, uint64_t seed)
+{
+    zn_random random = {.seed = seed};
+    const int64_t weights = (int64_t)s->inputs * s->outputs,
+                  numbers = (int64_t)s->tokens * s->inputs;
+    problem p = {.args = {.version = v,
+                          .src_type = src,
+                          .src_scale = seed % 2 ? 0.5f : 1.0f,
+                          .widen = zn_convert_pick(ZN_ISA_BASELINE, src, ZN_F32),
+                          .dst_type = dst,
+                          .dst_scale = 1,
+                          .narrow = zn_convert_pick(ZN_ISA_BASELINE, ZN_F32, dst),
+                          .tokens = s->tokens}};
+    zn_linear_args *a = &p.args;
+    assert_true(zn_linear_measure(v, s->outputs, s->inputs, &a->size));
+    p.src = fenced_make((size_t)numbers * zn_type_size(src), shift * zn_type_size(src));
+    p.dst = fenced_make((size_t)(s->tokens * s->outputs) * zn_type_size(dst), 0);
+    p.bias = fenced_make((size_t)s->outputs * sizeof(float), 0);
+    p.packed = fenced_make(a->size.bytes, 0);
+    p.placed = fenced_make(zn_round_up(zn_linear_placed_bytes(v, &a->size, s->tokens), ZN_ALIGN),
+                           0);
+    p.rows = zn_alloc((size_t)weights * sizeof(float));
+    assert_non_null(p.rows);
+    for (int64_t i = 0; i < numbers; i++)
+        zn_type_store(src, p.src.data, (size_t)i, zn_random_normal(&random));
+    for (int64_t i = 0; i < weights; i++) {
+        p.rows[i] = zn_random_normal(&random);
+        if (v->weights == ZN_BF16) p.rows[i] = zn_bf16_to_f32(zn_f32_to_bf16(p.rows[i]));
+    }
+    fill_normal(p.bias.data, (size_t)s->outputs, &random);
+    for (int64_t o = 0; o < s->outputs; o += v->panel) {
+        const int64_t left = s->outputs - o;
+        zn_linear_pack(v, &a->size, o, left < v->panel ? left : v->panel, p.rows + o * s->inputs,
+                       p.packed.data);
+    }
+    a->src = p.src.data;
+    a->dst = p.dst.data;
+    a->packed = p.packed.data;
+    a->placed = p.placed.data;
+    a->bias = seed % 3 ? p.bias.data : NULL;
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    fenced *all[] = {&p->src, &p->packed, &p->bias, &p->dst, &p->placed};
+    fenced_close(all, COUNT(all));
+    zn_free(p->rows);
+}
+
+// All tokens of args, in parts of so many panels and tokens, the last ones first.
+static void run(const zn_linear_args *a, int panels, int64_t tokens)
+{
+    const zn_linear_version *v = a->version;
+    const int64_t all = a->size.padded_outputs / v->panel;
+    fenced scratch = fenced_make(zn_linear_scratch_bytes(v, &a->size, a->tokens), 0);
+    zn_linear_place(a, 0, a->tokens, scratch.data);
+    for (int64_t first = (all - 1) / panels * panels; first >= 0; first -= panels) {
+        for (int64_t t = (a->tokens - 1) / tokens * tokens; t >= 0; t -= tokens) {
+            const zn_linear_part part = {
+                .block = first / ZN_LINEAR_PANELS,
+                .first_panel = (int)(first % ZN_LINEAR_PANELS),
+                .panels = (int)(all - first < panels ? all - first : panels),
+                .token_begin = t,
+                .token_end = a->tokens - t < tokens ? a->tokens : t + tokens,
+            };
+            zn_linear_multiply(a, &part, scratch.data);
+        }
+    }
+    assert_true(fenced_intact(&scratch));
+    fenced_free(&scratch);
+}
+
+static void run_whole(const zn_linear_args *a)
+{
+    run(a, ZN_LINEAR_PANELS, (a->tokens / a->version->tokens + 1) * a->version->tokens);
+}
+
+// A number on the grid of 127 levels of the largest of its line, and the line's largest.
+static double largest_of(zn_type type, const void *line, size_t first, int64_t count)
+{
+    float most = 0;
+    for (int64_t k = 0; k < count; k++)
+        most = fmaxf(most, fabsf(zn_type_load(type, line, first + (size_t)k)));
+    return (double)most;
+}
+
+static double expected(const problem *p, int64_t token, int64_t out, double *bound)
+{
+    const zn_linear_args *a = &p->args;
+    const int64_t inputs = a->size.inputs;
+    const bool rounds = a->version->weights == ZN_S8;
+    const size_t x_at = (size_t)(token * inputs), w_at = (size_t)(out * inputs);
+    const double x_most = rounds ? largest_of(a->src_type, a->src, x_at, inputs) : 0;
+    const float w_level = rounds ? (float)largest_of(ZN_F32, p->rows, w_at, inputs) / 127 : 1;
+    const float up = rounds ? 127 / (float)x_most : 1;
+    double sum = 0, size = 0;
+    for (int64_t k = 0; k < inputs; k++) {
+        const float x = zn_type_load(a->src_type, a->src, x_at + (size_t)k);
+        const float w = p->rows[w_at + (size_t)k];
+        const double product = rounds ? (double)rintf(x * up) * (double)rintf(w / w_level)
+                                      : (double)x * (double)w;
+        sum += product;
+        size += fabs(product);
+    }
+    double scale = (double)a->src_scale;
+    if (rounds) scale *= x_most / 127 * (double)w_level;
+    const double bias = a->bias ? (double)a->bias[out] : 0;
+    *bound = (rounds ? 4 : (double)inputs + 4) * (double)FLT_EPSILON *
+             ((rounds ? fabs(sum) : size) * scale + fabs(bias));
+    return sum * scale + bias;
+}
+
+static void check(const problem *p, const char *what, uint64_t seed)
+{
+    const zn_linear_args *a = &p->args;
+    for (int64_t i = 0; i < a->tokens * a->size.outputs; i++) {
+        double bound;
+        const double want = expected(p, i / a->size.outputs, i % a->size.outputs, &bound);
+        const double got = (double)zn_type_load(a->dst_type, a->dst, (size_t)i);
+        if (a->dst_type == ZN_BF16) bound += fabs(want) / 255;
+        if (fabs(got - want) <= bound + 1e-30) continue;
+        print_error(
+            "%s %s, %lld x %lld -> %lld, seed %llu: number %lld is %.9g, not %.9g +- %.3g\n", what,
+            zn_type_name(a->version->weights), (long long)a->tokens, (long long)a->size.inputs,
+            (long long)a->size.outputs, (unsigned long long)seed, (long long)i, got, want, bound);
+        fail();
+    }
+}
+
+static zn_type source_of(const zn_linear_version *v, uint64_t seed)
+{
+    static const zn_type types[] = {ZN_F32, ZN_BF16, ZN_F16};
+    return v->placed == ZN_BF16 ? ZN_BF16 : types[seed % COUNT(types)];
+}
+
+static void outputs_are_near_double(void **state)
+{
+    (void)state;
+    uint64_t seed = 0;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v)) continue;
+        for (size_t s = 0; s < COUNT(shapes); s++, seed++) {
+            problem p = make(&v, &shapes[s], source_of(&v, seed), seed % 4 ? ZN_F32 : ZN_BF16,
+                             seed % 5, seed);
+            run_whole(&p.args);
+            check(&p, zn_isa_name(v.isa), seed);
+            free_problem(&p);
+        }
+    }
+}
+
+// Parts of any size, and each token by itself, have the bits of one call.
+static void bits_do_not_depend_on_calls(void **state)
+{
+    (void)state;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v)) continue;
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            problem p = make(&v, &shapes[s], source_of(&v, s), ZN_F32, 0, s);
+            run_whole(&p.args);
+            fenced before = fenced_make(p.dst.bytes, 0);
+            memcpy(before.data, p.dst.data, p.dst.bytes);
+            memset(p.dst.data, 0, p.dst.bytes);
+            run(&p.args, 2, v.tokens);
+            assert_memory_equal(before.data, p.dst.data, p.dst.bytes);
+            memset(p.dst.data, 0, p.dst.bytes);
+            zn_linear_args one = p.args;
+            one.tokens = 1;
+            for (int t = 0; t < shapes[s].tokens; t++) {
+                const size_t row = (size_t)shapes[s].inputs * zn_type_size(one.src_type);
+                one.src = (char *)p.src.data + (size_t)t * row;
+                one.dst = (float *)p.dst.data + (size_t)t * (size_t)shapes[s].outputs;
+                run_whole(&one);
+            }
+            assert_memory_equal(before.data, p.dst.data, p.dst.bytes);
+            fenced_free(&before);
+            free_problem(&p);
+        }
+    }
+}
+
+// In 8 bits: all zero is zero, a NaN or an infinity makes NaN of its token and of no other.
+static void special_tokens(void **state)
+{
+    (void)state;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+        problem p = make(&v, &(shape){4, 70, 20}, ZN_F32, ZN_F32, 0, 3); // without a bias
+        float *src = p.src.data;
+        const float *dst = p.dst.data;
+        memset(src, 0, 70 * sizeof *src);
+        src[70 + 69] = NAN;
+        src[2 * 70] = INFINITY;
+        run_whole(&p.args);
+        for (int o = 0; o < 20; o++) {
+            assert_true(dst[o] == 0);
+            assert_true(isnan(dst[20 + o]) && isnan(dst[40 + o]) && isfinite(dst[60 + o]));
+        }
+        free_problem(&p);
+    }
+}
+
+static void sizes_that_do_not_fit(void **state)
+{
+    (void)state;
+    zn_linear_size size;
+    assert_false(zn_linear_measure(zn_linear_at(0), 0, 5, &size));
+    assert_false(zn_linear_measure(zn_linear_at(0), 5, INT64_MAX, &size));
+    assert_true(zn_linear_measure(zn_linear_at(0), 5, 3, &size));
+    assert_int_equal(size.padded_outputs, 8);
+    assert_int_equal(size.padded_k, 4);
+}
+
+KERNEL_GROUP(linear, NULL, cmocka_unit_test(outputs_are_near_double),
+             cmocka_unit_test(bits_do_not_depend_on_calls), cmocka_unit_test(special_tokens),
+             cmocka_unit_test(sizes_that_do_not_fit));

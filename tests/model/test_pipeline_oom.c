@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each allocation of opening a pipeline, and of finding the model in it, fails in turn: the call must say
+// ZENITH_OUT_OF_MEMORY (not that another component is the one, nor that there is none), leak nothing (the
+// sanitizers look), and work once memory is back. The library allocates by aligned_alloc alone, so defining
+// that here is enough.
+#include "tests/testing.h"
+
+#include "src/model/pipeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static long left = -1; // allocations until one fails; negative: none does
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *block = NULL;
+    if (left == 0) return NULL;
+    if (left > 0) left--;
+    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+}
+
+static char folder[1024];
+
+// Two components of the same weights, so that the model is ambiguous, and one without weights.
+static int setup(void **state)
+{
+    static const char index[] =
+        "{\"_class_name\": \"Toy\", \"vae\": [\"a\", \"A\"], \"vae2\": [\"b\", \"B\"], "
+        "\"tokenizer\": [\"t\", \"T\"]}";
+    const char *tiny = zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers");
+    (void)state;
+    snprintf(folder, sizeof folder, "%s", zn_test_path(zn_test_build(), "pipeline-oom"));
+    mkdir(folder, 0755);
+    mkdir(zn_test_path(folder, "tokenizer"), 0755);
+    FILE *file = fopen(zn_test_path(folder, "model_index.json"), "wb");
+    if (!file || fputs(index, file) == EOF || fclose(file) != 0) return -1;
+    for (int i = 0; i < 2; i++) {
+        const char *place = zn_test_path(folder, i == 0 ? "vae" : "vae2");
+        unlink(place);
+        if (symlink(tiny, place) != 0) return -1;
+    }
+    return 0;
+}
+
+// Runs `action` with ever more allocations allowed until it ends as it does with enough memory; it must have
+// failed at least `least` times, so that the test does test something.
+static void fail_in_turn(zenith_status (*action)(zn_error *err), zenith_status expected, long least)
+{
+    for (long allowed = 0; allowed < 1000; allowed++) {
+        zn_error err = {{0}};
+        left = allowed;
+        zenith_status status = action(&err);
+        left = -1;
+        if (status == expected) {
+            assert_true(allowed >= least);
+            return;
+        }
+        assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
+        assert_string_not_equal(err.text, "");
+    }
+    fail_msg("it never ended otherwise");
+}
+
+static zenith_status open_pipeline(zn_error *err)
+{
+    zn_pipeline pipeline;
+    ZN_TRY(zn_pipeline_open(folder, &pipeline, err));
+    zn_pipeline_free(&pipeline);
+    return ZENITH_OK;
+}
+
+static zenith_status open_component(zn_error *err)
+{
+    zn_pipeline pipeline;
+    zn_weights *weights = NULL;
+    ZN_TRY(zn_pipeline_open(folder, &pipeline, err));
+    zenith_status status = zn_pipeline_weights(&pipeline, "vae", &weights, err);
+    if (status == ZENITH_OK) zn_weights_free(weights);
+    zn_pipeline_free(&pipeline);
+    return status;
+}
+
+static zenith_status find_model(zn_error *err)
+{
+    zn_pipeline pipeline;
+    zn_weights *weights = NULL;
+    ZN_TRY(zn_pipeline_open(folder, &pipeline, err));
+    zenith_status status = zn_pipeline_model(&pipeline, NULL, &weights, err);
+    if (status == ZENITH_OK) zn_weights_free(weights);
+    zn_pipeline_free(&pipeline);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    fail_in_turn(open_pipeline, ZENITH_OK, 1);
+    fail_in_turn(open_component, ZENITH_OK, 3);
+    fail_in_turn(find_model, ZENITH_AMBIGUOUS, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fusion into group_norm_fused: an activation after a group norm becomes part of it, with the bits of both
+// (f32 is rounded at the same places), in planes and in bands, on one thread and two. A norm that someone
+// else reads too stays.
+#include "src/base/random.h"
+#include "src/graph/packs.h"
+#include "src/graph/passes.h"
+#include "src/graph/plan.h"
+#include "src/op/ops.h"
+#include "tests/testing.h"
+
+#include <string.h>
+
+enum { H = 7, W = 5, C = 24, GROUPS = 4, MAP = H * W * C };
+
+static float picture[MAP], gains[C], offsets[C];
+
+static zn_node *build(zn_graph *graph, zn_activation kind, zn_error *err)
+{
+    const zn_desc vector = zn_desc_make(ZN_F32, ZN_SHAPE(C));
+    zn_graph_begin(graph, err);
+    zn_node *x = zn_graph_input(graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, H, W, C)));
+    zn_node *gamma = zn_graph_parameter(graph, "gamma", (zn_tensor){vector, gains});
+    zn_node *beta = zn_graph_parameter(graph, "beta", (zn_tensor){vector, offsets});
+    zn_node *y = zn_group_norm(graph, "norm", x, gamma, beta, GROUPS, 1e-5f);
+    return zn_activate(graph, "curve", y, kind);
+}
+
+static int count_nodes(const zn_graph *graph, const zn_op *op)
+{
+    int count = 0;
+    for (size_t i = 0; i < graph->count; i++) count += graph->nodes[i]->op == op;
+    return count;
+}
+
+static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
+                               zn_error *err)
+{
+    (void)cookie, (void)input, (void)err;
+    memcpy(dst, picture + row * W * C, (size_t)count * W * C * sizeof(float));
+    return ZENITH_OK;
+}
+
+static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
+                                const void *src, zn_error *err)
+{
+    (void)output, (void)err;
+    memcpy((float *)cookie + row * W * C, src, (size_t)count * W * C * sizeof(float));
+    return ZENITH_OK;
+}
+
+static void run(const zn_graph *graph, zn_plan_mode mode, int64_t band, int threads, float *result)
+{
+    zn_error err = {0};
+    zn_packs *packs = NULL;
+    zn_plan *plan = NULL;
+    zn_team *team = NULL;
+    zn_test_ok(zn_packs_create(&packs, &err), &err);
+    zn_test_ok(zn_team_create(threads, &team, &err), &err);
+    zn_plan_options options = {
+        .mode = mode, .band = band, .cpu = zn_cpu_detect(), .threads = threads, .packs = packs};
+    zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
+    void *arena = zn_alloc(zn_plan_bytes(plan));
+    assert_non_null(arena);
+    memset(arena, 0xa5, zn_plan_bytes(plan)); // what was not written must not be read
+    memset(result, 0, MAP * sizeof *result);
+    zn_run how = {.read = read_rows, .write = write_rows, .cookie = result};
+    zn_test_ok(zn_plan_run(plan, arena, team, &how, &err), &err);
+    zn_free(arena);
+    zn_plan_free(plan);
+    zn_team_free(team);
+    zn_packs_free(packs);
+}
+
+static void check_ways(const zn_graph *fused, zn_activation kind, const float *want)
+{
+    static const struct {
+        zn_plan_mode mode;
+        int64_t band;
+        int threads;
+    } ways[] = {{ZN_PLAN_PLANES, 0, 1},
+                {ZN_PLAN_PLANES, 0, 2},
+                {ZN_PLAN_ROLLING, 1, 1},
+                {ZN_PLAN_ROLLING, 3, 2}};
+    static float got[MAP];
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        run(fused, ways[i].mode, ways[i].band, ways[i].threads, got);
+        if (memcmp(want, got, sizeof got) == 0) continue;
+        fail_msg("curve %d: mode %d band %d on %d threads gives other bits", (int)kind,
+                 (int)ways[i].mode, (int)ways[i].band, ways[i].threads);
+    }
+}
+
+static void every_curve_is_fused_with_the_same_bits(void **state)
+{
+    (void)state;
+    for (int kind = ZN_ACTIVATION_SILU; kind <= ZN_ACTIVATION_TANH; kind++) {
+        zn_error err = {0};
+        zn_graph plain, fused;
+        static float want[MAP];
+        zn_graph_output(&plain, build(&plain, (zn_activation)kind, &err));
+        zn_test_ok(zn_graph_finish(&plain), &err);
+        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
+        assert_ptr_equal(fused.outputs[0]->op, &zn_op_group_norm_fused);
+        assert_string_equal(fused.outputs[0]->name, "curve");
+        assert_int_equal(count_nodes(&fused, &zn_op_group_norm), 0);
+        assert_int_equal(count_nodes(&fused, &zn_op_activate), 0);
+        run(&plain, ZN_PLAN_PLANES, 0, 1, want);
+        check_ways(&fused, (zn_activation)kind, want);
+        zn_graph_free(&plain);
+        zn_graph_free(&fused);
+    }
+}
+
+static void a_shared_norm_stays(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_graph plain, fused;
+    zn_node *y = build(&plain, ZN_ACTIVATION_SILU, &err);
+    zn_graph_output(&plain, y);
+    zn_graph_output(&plain, y->inputs[0]);
+    zn_test_ok(zn_graph_finish(&plain), &err);
+    zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
+    assert_int_equal(count_nodes(&fused, &zn_op_group_norm_fused), 0);
+    assert_int_equal(count_nodes(&fused, &zn_op_group_norm), 1);
+    zn_graph_free(&plain);
+    zn_graph_free(&fused);
+}
+
+int main(void)
+{
+    zn_random random = {.seed = 5};
+    for (int i = 0; i < MAP; i++) picture[i] = zn_random_normal(&random);
+    for (int i = 0; i < C; i++) gains[i] = zn_random_normal(&random);
+    for (int i = 0; i < C; i++) offsets[i] = zn_random_normal(&random);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_curve_is_fused_with_the_same_bits),
+        cmocka_unit_test(a_shared_norm_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
