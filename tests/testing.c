@@ -57,10 +57,17 @@ void zn_test_need(const char *path)
     exit(SKIPPED);
 }
 
-bool zn_test_quick(void)
+int zn_test_quick(void)
 {
     const char *set = getenv("ZENITH_TEST_QUICK");
-    return set && *set && *set != '0';
+    const int level = set ? atoi(set) : 0;
+    return level < 0 ? 0 : level < 9 ? level : 9;
+}
+
+bool zn_test_takes(uint64_t number)
+{
+    const int level = zn_test_quick();
+    return level < 2 || number % (uint64_t)level == 0;
 }
 
 __attribute__((constructor)) static void choose_tests(void)

@@ -29,10 +29,12 @@ const char *zn_test_path(const char *folder, const char *name);
 // Unless path exists, ends the whole program with CTest's code for "skipped" and says why.
 void zn_test_need(const char *path);
 
-// Whether ZENITH_TEST_QUICK is set: long loops then take every so many of their cases, because the
-// same test runs in full elsewhere (see .ci/run) and here under a sanitizer, an emulator or an old
-// instruction set.
-bool zn_test_quick(void);
+// The number in ZENITH_TEST_QUICK, 0 to 9. From 1 on, long loops take every so many of their cases,
+// because the same test runs in full elsewhere (see .ci/run) and here under a sanitizer, an emulator
+// or an old instruction set; from 2 on, the longest take one case of so many.
+int zn_test_quick(void);
+// Of those longest loops: whether this suite takes the case with this number.
+bool zn_test_takes(uint64_t number);
 
 // How much longer than the bound of a release build things may take: sanitizers and emulators (which is
 // where tests run on other than x86-64) take about eight times as long.

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs whose size the caller's header decided. They begin with `size`; his may have fewer fields than
-// ours (an older header: the rest is zero, which means the default) or more (a newer one: what we do not
-// know must be zero).
+// Structs whose size the caller's header decided. They begin with `size`. An older header has fewer fields
+// than ours: the rest is zero, which means the default. A newer one has more: what we do not know must be
+// zero.
 #ifndef ZN_BASE_CALLER_STRUCT_H
 #define ZN_BASE_CALLER_STRUCT_H
 

@@ -203,3 +203,13 @@ int zn_executor_streams(const zn_executor *executor)
 {
     return executor->streams;
 }
+
+int zn_executor_waiting(zn_executor *executor)
+{
+    if (forked(executor)) return 0;
+    int count = 0;
+    zn_mutex_lock(executor->lock);
+    for (const job *each = executor->first; each; each = each->next) count++;
+    zn_mutex_unlock(executor->lock);
+    return count;
+}

@@ -33,5 +33,7 @@ zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, 
                               zn_error *err);
 int zn_executor_threads(const zn_executor *executor);
 int zn_executor_streams(const zn_executor *executor);
+int zn_executor_waiting(
+    zn_executor *executor); // jobs that no stream has begun; 0 in a forked child
 
 #endif

@@ -148,7 +148,7 @@ static void first_come_first_served(void **state)
     for (int i = 0; i < HOSTS; i++) {
         entries[i] = (struct entry){.queue = &queue, .id = i};
         assert_int_equal(pthread_create(&threads[i], NULL, entry_main, &entries[i]), 0);
-        usleep(30000); // until it stands in the queue
+        while (zn_executor_waiting(queue.executor) <= i) usleep(500);
     }
     atomic_store(&queue.open, true);
     void *failed;
