@@ -60,6 +60,10 @@ typedef struct zn_family {
     // it is the same. NULL: all are.
     bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
 
+    // How a part of these weights is arranged (scope.h) where their metadata does not say, into dst. NULL:
+    // the usual way.
+    void (*layout)(const zn_weights *weights, const zn_part *part, char dst[ZN_LAYOUT_SIZE]);
+
     // How precisely the value of a node of `build` must be kept in bf16, so that the whole stays
     // inside the published bound. NULL: no more than bf16.
     zn_precision (*precision)(const zn_variant *variant, const char *name);

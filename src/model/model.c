@@ -126,7 +126,18 @@ const char *zn_layout_key(const zn_part *part, char dst[ZN_NAME_SIZE])
 const char *zn_model_layout(const zn_model *model, const zn_part *part)
 {
     char key[ZN_NAME_SIZE];
-    return zn_weights_metadata(model->weights, zn_layout_key(part, key));
+    const char *said = zn_weights_metadata(model->weights, zn_layout_key(part, key));
+    const char *found = model->layouts[part - model->family->parts];
+    return said ? said : *found ? found : NULL;
+}
+
+static void find_layouts(zn_model *model)
+{
+    const zn_family *family = model->family;
+    for (int i = 0; family->layout && i < family->parts_count; i++) {
+        if (zn_model_has(model, &family->parts[i]))
+            family->layout(model->weights, &family->parts[i], model->layouts[i]);
+    }
 }
 
 void zn_model_build(const zn_model *model, const zn_part *part, const zn_sizes *sizes, bool int8,
@@ -237,6 +248,7 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     atomic_init(&model->references, 1);
     ZN_GO(zn_locate_weights(request->name, request->weights, &model->weights, err));
     ZN_GO(choose_variant(model, request->name, err));
+    find_layouts(model);
     ZN_GO(check_parts(model, request->parts, err));
     ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));

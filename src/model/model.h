@@ -19,6 +19,7 @@ typedef struct zn_model {
     const zn_family *family;
     const zn_variant *variant;
     unsigned parts; // of the family's that the weights have: a bit each
+    char layouts[ZN_MOST_PARTS][ZN_LAYOUT_SIZE]; // by the family; "": it says nothing
     char sha256[65];
     uint64_t parameters;
     size_t unexpected; // tensors in the files that the model does not use
@@ -40,7 +41,8 @@ void zn_model_unref(zn_model *model); // NULL is fine
 const zn_part *zn_model_part(const zn_model *model, const char *name);
 bool zn_model_has(const zn_model *model, const zn_part *part);
 
-// How a part of the weights is arranged, by their metadata (zenith.decoder); NULL: they do not say.
+// How a part of the weights is arranged, by their metadata (zenith.decoder) or the family; NULL: neither
+// says.
 const char *zn_model_layout(const zn_model *model, const zn_part *part);
 // The metadata's key, into dst, which is returned.
 const char *zn_layout_key(const zn_part *part, char dst[ZN_NAME_SIZE]);

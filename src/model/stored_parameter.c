@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/stored_parameter.h"
 
+// A matrix may be stored as the weights of a 1x1 convolution.
 static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
 {
-    if (found->rank != wanted->rank) return false;
-    for (int i = 0; i < found->rank; i++) {
+    const bool point = wanted->rank == 2 && found->rank == 4 && found->dim[2] == 1 &&
+                       found->dim[3] == 1;
+    if (found->rank != wanted->rank && !point) return false;
+    for (int i = 0; i < wanted->rank; i++) {
         if (wanted->dim[i] >= 0 && wanted->dim[i] != found->dim[i]) return false;
     }
     return true;
@@ -41,7 +44,7 @@ zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_g
                                       "%s: '%s' has shape %s where %s is expected",
                                       zn_weights_file(weights, tensor), stored, found, wanted));
     }
-    zn_tensor constant = {zn_desc_make(tensor->type, tensor->shape),
-                          (void *)(uintptr_t)tensor->data};
+    const zn_shape taken = zn_shape_make(shape->rank, tensor->shape.dim);
+    zn_tensor constant = {zn_desc_make(tensor->type, taken), (void *)(uintptr_t)tensor->data};
     return zn_graph_parameter(graph, name, constant);
 }

@@ -21,7 +21,9 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
     if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(channels));
     return zn_graph_add(scope->graph, &zn_op_conv2d, zn_scope_name(scope, name, "", full),
                         (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
-                        &(zn_conv2d_attributes){shape.stride, shape.kernel / 2, scope->direct});
+                        &(zn_conv2d_attributes){.stride = shape.stride,
+                                                .pad = shape.kernel / 2,
+                                                .direct = scope->direct});
 }
 
 zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,

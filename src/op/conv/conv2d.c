@@ -11,7 +11,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
 {
     const zn_conv2d_attributes *a = node->attributes;
     ZN_TRY(zn_check_inputs(node, 2, 3, err));
-    ZN_TRY(zn_conv_infer(node, a->stride, a->pad, err));
+    ZN_TRY(zn_conv_infer(node, a->stride, a->pad, a->after, err));
     if (node->inputs_count == 3) ZN_TRY(zn_check_vector(node, 2, node->desc.shape.dim[3], err));
     return ZENITH_OK;
 }
@@ -98,6 +98,7 @@ zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv)
         .width = x[2],
         .kernel_h = w[2],
         .kernel_w = w[3],
+        .after = a->after,
     };
 }
 
@@ -108,7 +109,7 @@ static bool reads_doubled(const zn_node *node)
     const zn_node *x = node->inputs[0];
     const int64_t *w = node->inputs[1]->desc.shape.dim;
     return x->kind == ZN_NODE_OP && x->op == &zn_op_upsample2 && !a->direct && a->stride == 1 &&
-           a->pad == 1 && w[2] == 3 && w[3] == 3;
+           a->pad == 1 && a->after == 0 && w[2] == 3 && w[3] == 3;
 }
 
 static zn_node *weight_gradient(zn_graph *graph, const zn_node *node, zn_node *dy)
@@ -126,8 +127,9 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_channel_sum(graph, node->name, dy);
 }
 
-static const zn_conv2d_attributes same = {1, 1, false}, exact = {1, 1, true}, half = {2, 1, false},
-                                  point = {1, 0, false}, skip = {2, 0, false};
+static const zn_conv2d_attributes same = {1, 1, false, 0}, exact = {1, 1, true, 0},
+                                  half = {2, 1, false, 0}, point = {1, 0, false, 0},
+                                  skip = {2, 0, false, 0}, down = {2, 0, false, 1};
 #define CONV(label, attribute, bias, h, w, ci, co, k)                                              \
     {                                                                                              \
         .name = label, .inputs_count = 2 + (bias),                                                 \
@@ -135,10 +137,11 @@ static const zn_conv2d_attributes same = {1, 1, false}, exact = {1, 1, true}, ha
         .attributes = &(attribute)                                                                 \
     }
 static const zn_op_sample samples[] = {
-    CONV("pixel", same, 1, 1, 1, 3, 4, 3),    CONV("odd", same, 1, 5, 7, 4, 3, 3),
-    CONV("point", point, 0, 3, 9, 64, 4, 1),  CONV("half", half, 1, 9, 12, 3, 64, 3),
-    CONV("skip", skip, 1, 6, 5, 12, 16, 1),   CONV("wide", same, 0, 4, 37, 64, 64, 3),
-    CONV("exact", exact, 0, 4, 5, 32, 16, 3),
+    CONV("pixel", same, 1, 1, 1, 3, 4, 3),      CONV("odd", same, 1, 5, 7, 4, 3, 3),
+    CONV("point", point, 0, 3, 9, 64, 4, 1),    CONV("half", half, 1, 9, 12, 3, 64, 3),
+    CONV("skip", skip, 1, 6, 5, 12, 16, 1),     CONV("wide", same, 0, 4, 37, 64, 64, 3),
+    CONV("exact", exact, 0, 4, 5, 32, 16, 3),   CONV("down", down, 1, 6, 8, 16, 32, 3),
+    CONV("down odd", down, 1, 5, 7, 64, 64, 3),
 };
 
 const zn_op zn_op_conv2d = {
@@ -162,5 +165,5 @@ zn_node *zn_conv2d(zn_graph *graph, const char *name, zn_node *x, zn_node *weigh
                    int stride, int pad)
 {
     return zn_graph_add(graph, &zn_op_conv2d, name, (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
-                        &(zn_conv2d_attributes){stride, pad, false});
+                        &(zn_conv2d_attributes){.stride = stride, .pad = pad});
 }

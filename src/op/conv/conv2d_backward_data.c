@@ -33,9 +33,10 @@ static zenith_status infer(zn_node *node, zn_error *err)
     const int64_t *dy = node->inputs[DY]->desc.shape.dim;
     bool fits = weight->kind == ZN_NODE_PARAMETER && w->rank == 4 && w->dim[0] == dy[3] &&
                 w->dim[1] >= 1 && w->dim[2] == a->kernel_h && w->dim[3] == a->kernel_w &&
-                a->stride >= 1 && a->pad >= 0;
-    fits = fits && (a->height + 2 * (int64_t)a->pad - w->dim[2]) / a->stride + 1 == dy[1] &&
-           (a->width + 2 * (int64_t)a->pad - w->dim[3]) / a->stride + 1 == dy[2];
+                a->stride >= 1 && a->pad >= 0 && a->after >= 0;
+    fits = fits &&
+           (a->height + 2 * (int64_t)a->pad + a->after - w->dim[2]) / a->stride + 1 == dy[1] &&
+           (a->width + 2 * (int64_t)a->pad + a->after - w->dim[3]) / a->stride + 1 == dy[2];
     if (!fits)
         return zn_fail(err, ZENITH_INTERNAL, "conv2d_backward_data: '%s' does not fit",
                        weight->name);
@@ -359,16 +360,17 @@ static double flops(const zn_node *node)
            (double)w[2] * (double)w[3];
 }
 
-static const zn_conv2d_backward_attributes same_1 = {1, 1, false, 1, 1, 3, 3},
-                                           same = {1, 1, false, 5, 7, 3, 3},
-                                           far = {1, 2, false, 5, 7, 2, 2},
-                                           point = {1, 0, false, 3, 9, 1, 1},
-                                           half = {2, 1, false, 9, 12, 3, 3},
-                                           halves = {2, 1, false, 8, 20, 3, 3},
-                                           skip = {2, 0, false, 6, 5, 1, 1},
-                                           walsh = {8, 0, false, 16, 24, 8, 8},
-                                           wide = {1, 1, false, 4, 37, 3, 3},
-                                           exact = {1, 1, true, 4, 5, 3, 3};
+static const zn_conv2d_backward_attributes same_1 = {1, 1, false, 1, 1, 3, 3, 0},
+                                           same = {1, 1, false, 5, 7, 3, 3, 0},
+                                           far = {1, 2, false, 5, 7, 2, 2, 0},
+                                           point = {1, 0, false, 3, 9, 1, 1, 0},
+                                           half = {2, 1, false, 9, 12, 3, 3, 0},
+                                           halves = {2, 1, false, 8, 20, 3, 3, 0},
+                                           skip = {2, 0, false, 6, 5, 1, 1, 0},
+                                           walsh = {8, 0, false, 16, 24, 8, 8, 0},
+                                           down = {2, 0, false, 6, 8, 3, 3, 1},
+                                           wide = {1, 1, false, 4, 37, 3, 3, 0},
+                                           exact = {1, 1, true, 4, 5, 3, 3, 0};
 #define SAMPLE(label, attribute, ho, wo, co, ci, k)                                                \
     {                                                                                              \
         .name = label, .inputs_count = INPUTS,                                                     \
@@ -381,6 +383,7 @@ static const zn_op_sample samples[] = {
     SAMPLE("half", half, 5, 6, 64, 3, 3),   SAMPLE("halves", halves, 4, 10, 64, 32, 3),
     SAMPLE("skip", skip, 3, 3, 16, 12, 1),  SAMPLE("walsh", walsh, 2, 3, 64, 3, 8),
     SAMPLE("wide", wide, 4, 37, 64, 64, 3), SAMPLE("exact", exact, 4, 5, 32, 16, 3),
+    SAMPLE("down", down, 3, 4, 32, 16, 3),
 };
 
 const zn_op zn_op_conv2d_backward_data = {

@@ -33,7 +33,8 @@ static int mask_input(const zn_conv2d_backward_fused_attributes *a)
 static bool fits_kernel(const zn_conv2d_backward_attributes *a, bool halves)
 {
     bool square = a->kernel_h == 3 && a->kernel_w == 3 && a->pad == 1;
-    if (a->stride != 1 || a->kernel_h > MOST_TAPS || a->kernel_w > MOST_TAPS / a->kernel_h)
+    if (a->stride != 1 || a->after != 0 || a->kernel_h > MOST_TAPS ||
+        a->kernel_w > MOST_TAPS / a->kernel_h)
         return false;
     if (halves) return square && !a->direct && a->height % 2 == 0 && a->width % 2 == 0;
     return a->pad < a->kernel_h && a->pad < a->kernel_w;
@@ -240,11 +241,11 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
 }
 
 static const zn_conv2d_backward_fused_attributes
-    all = {{1, 1, false, 4, 37, 3, 3}, false, true, true},
-    masked = {{1, 1, false, 5, 13, 3, 3}, false, false, true},
-    sum_only = {{1, 0, false, 3, 9, 1, 1}, false, true, false},
-    halved = {{1, 1, false, 6, 38, 3, 3}, true, false, true},
-    halved_pixel = {{1, 1, false, 2, 2, 3, 3}, true, false, false};
+    all = {{1, 1, false, 4, 37, 3, 3, 0}, false, true, true},
+    masked = {{1, 1, false, 5, 13, 3, 3, 0}, false, false, true},
+    sum_only = {{1, 0, false, 3, 9, 1, 1, 0}, false, true, false},
+    halved = {{1, 1, false, 6, 38, 3, 3, 0}, true, false, true},
+    halved_pixel = {{1, 1, false, 2, 2, 3, 3, 0}, true, false, false};
 // clang-format off
 #define SAMPLE(label, attribute, count, ho, wo, co, ci, k, h, w)                                   \
     {.name = label, .inputs_count = count,                                                         \

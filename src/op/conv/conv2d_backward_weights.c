@@ -18,10 +18,10 @@ static zenith_status infer(zn_node *node, zn_error *err)
     ZN_TRY(zn_check_map(node, X, err));
     ZN_TRY(zn_check_map(node, DY, err));
     const int64_t *x = node->inputs[X]->desc.shape.dim, *dy = node->inputs[DY]->desc.shape.dim;
-    const int64_t room_h = x[1] + 2 * (int64_t)a->pad - a->kernel_h;
-    const int64_t room_w = x[2] + 2 * (int64_t)a->pad - a->kernel_w;
-    if (a->stride < 1 || a->pad < 0 || a->kernel_h < 1 || a->kernel_w < 1 || x[0] != dy[0] ||
-        room_h < 0 || room_w < 0 || dy[1] != room_h / a->stride + 1 ||
+    const int64_t room_h = x[1] + 2 * (int64_t)a->pad + a->after - a->kernel_h;
+    const int64_t room_w = x[2] + 2 * (int64_t)a->pad + a->after - a->kernel_w;
+    if (a->stride < 1 || a->pad < 0 || a->after < 0 || a->kernel_h < 1 || a->kernel_w < 1 ||
+        x[0] != dy[0] || room_h < 0 || room_w < 0 || dy[1] != room_h / a->stride + 1 ||
         dy[2] != room_w / a->stride + 1)
         return zn_fail(err, ZENITH_INTERNAL, "conv2d_backward_weights: maps that do not fit");
     node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(dy[3], x[3] * a->kernel_h * a->kernel_w));
@@ -121,12 +121,13 @@ static double flops(const zn_node *node)
     return 2.0 * (double)elements * (double)dy[0] * (double)dy[1] * (double)dy[2];
 }
 
-static const zn_conv2d_backward_attributes same_1 = {1, 1, false, 1, 1, 3, 3},
-                                           same = {1, 1, false, 5, 7, 3, 3},
-                                           point = {1, 0, false, 3, 9, 1, 1},
-                                           half = {2, 1, false, 9, 12, 3, 3},
-                                           skip = {2, 0, false, 6, 5, 1, 1},
-                                           wide = {1, 1, false, 4, 37, 3, 3};
+static const zn_conv2d_backward_attributes same_1 = {1, 1, false, 1, 1, 3, 3, 0},
+                                           same = {1, 1, false, 5, 7, 3, 3, 0},
+                                           point = {1, 0, false, 3, 9, 1, 1, 0},
+                                           half = {2, 1, false, 9, 12, 3, 3, 0},
+                                           skip = {2, 0, false, 6, 5, 1, 1, 0},
+                                           wide = {1, 1, false, 4, 37, 3, 3, 0},
+                                           down = {2, 0, false, 6, 8, 3, 3, 1};
 #define SAMPLE(label, attribute, h, w, ci, ho, wo, co)                                             \
     {                                                                                              \
         .name = label, .inputs_count = INPUTS,                                                     \
@@ -136,6 +137,7 @@ static const zn_op_sample samples[] = {
     SAMPLE("pixel", same_1, 1, 1, 3, 1, 1, 4), SAMPLE("odd", same, 5, 7, 4, 5, 7, 3),
     SAMPLE("point", point, 3, 9, 64, 3, 9, 4), SAMPLE("half", half, 9, 12, 3, 5, 6, 64),
     SAMPLE("skip", skip, 6, 5, 12, 3, 3, 16),  SAMPLE("wide", wide, 4, 37, 64, 4, 37, 64),
+    SAMPLE("down", down, 6, 8, 16, 3, 4, 32),
 };
 
 const zn_op zn_op_conv2d_backward_weights = {

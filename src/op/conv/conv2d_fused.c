@@ -19,7 +19,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
     const zn_conv2d_fused_attributes *a = node->attributes;
     int count = 2 + a->bias + a->residual;
     ZN_TRY(zn_check_inputs(node, count, count, err));
-    ZN_TRY(zn_conv_infer(node, a->stride, a->pad, err));
+    ZN_TRY(zn_conv_infer(node, a->stride, a->pad, a->after, err));
     if (a->bias) ZN_TRY(zn_check_vector(node, 2, node->desc.shape.dim[3], err));
     const zn_node *residual = a->residual ? node->inputs[residual_input(a)] : NULL;
     if (residual && !zn_shape_equal(&residual->desc.shape, &node->desc.shape))
@@ -71,8 +71,8 @@ static double flops(const zn_node *node)
 static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
 {
     const zn_conv2d_fused_attributes *a = node->attributes;
-    zn_node *y = zn_conv2d(graph, node->name, inputs[0], inputs[1], a->bias ? inputs[2] : NULL,
-                           a->stride, a->pad);
+    const zn_conv2d_attributes conv = {a->stride, a->pad, a->direct, a->after};
+    zn_node *y = zn_graph_add(graph, &zn_op_conv2d, node->name, inputs, 2 + a->bias, &conv);
     if (a->residual) y = zn_add(graph, node->name, y, inputs[residual_input(a)]);
     return a->relu ? zn_relu(graph, node->name, y) : y;
 }
@@ -118,7 +118,8 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
                                               .bias = conv->inputs_count == 3,
                                               .residual = sum != NULL,
                                               .relu = matched(match, &zn_op_relu) != NULL,
-                                              .direct = a->direct};
+                                              .direct = a->direct,
+                                              .after = a->after};
     // Nodes at ZN_ANY come depth first: the residual is before the convolution's or after them.
     bool residual_first = sum && sum->inputs[0] != conv;
     zn_node *inputs[4];
@@ -131,11 +132,11 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
     return node;
 }
 
-static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false},
-                                        exact = {1, 1, true, true, true, true},
-                                        sum_only = {1, 1, false, true, false, false},
-                                        relu_half = {2, 1, true, false, true, false},
-                                        point_all = {1, 0, true, true, true, false};
+static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false, 0},
+                                        exact = {1, 1, true, true, true, true, 0},
+                                        sum_only = {1, 1, false, true, false, false, 0},
+                                        relu_half = {2, 1, true, false, true, false, 0},
+                                        point_all = {1, 0, true, true, true, false, 0};
 // clang-format off
 #define SAMPLE(label, attribute, count, h, w, ci, co, k, third, bits)                              \
     {.name = label, .inputs_count = count,                                                         \

@@ -51,7 +51,7 @@ typedef struct compute_types {
     int levels; // of the grid of weights, 0: none
 } compute_types;
 
-zenith_status zn_conv_infer(zn_node *node, int stride, int pad, zn_error *err)
+zenith_status zn_conv_infer(zn_node *node, int stride, int pad, int after, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, 2, 4, err));
     ZN_TRY(zn_check_map(node, 0, err));
@@ -65,11 +65,11 @@ zenith_status zn_conv_infer(zn_node *node, int stride, int pad, zn_error *err)
                        "%s needs a weight [out, %lld, kh, kw]; '%s' has shape %s", node->op->name,
                        (long long)x->dim[3], weight->name, text);
     }
-    if (stride < 1 || pad < 0)
+    if (stride < 1 || pad < 0 || after < 0)
         return zn_fail(err, ZENITH_INTERNAL, "%s with stride %d and padding %d", node->op->name,
                        stride, pad);
-    int64_t room_h = x->dim[1] + 2 * (int64_t)pad - w->dim[2];
-    int64_t room_w = x->dim[2] + 2 * (int64_t)pad - w->dim[3];
+    int64_t room_h = x->dim[1] + 2 * (int64_t)pad + after - w->dim[2];
+    int64_t room_w = x->dim[2] + 2 * (int64_t)pad + after - w->dim[3];
     if (room_h < 0 || room_w < 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s: a map of %lldx%lld is too small",
                        node->op->name, (long long)x->dim[2], (long long)x->dim[1]);
@@ -190,13 +190,14 @@ static int repeats(const compute_types *types)
     return types->src == ZN_BF16X2 ? 2 : 1;
 }
 
-// With a stride the last columns may have no window of their own: the padding is that of the left.
+// With a stride the last columns may have no window of their own: the padding is then that of the left,
+// unless the last window reaches beyond it.
 static int pad_right(const zn_conv_parts *parts)
 {
-    if (parts->stride != 1) return parts->pad;
     const int64_t from = parts->node->inputs[0]->desc.shape.dim[2];
-    const int64_t to = parts->node->desc.shape.dim[2];
-    return (int)(to - 1 + parts->weight.tensor.desc.shape.dim[3] - from - parts->pad);
+    const int64_t last = (parts->node->desc.shape.dim[2] - 1) * parts->stride;
+    const int reach = (int)(last + parts->weight.tensor.desc.shape.dim[3] - from - parts->pad);
+    return parts->stride != 1 && reach < parts->pad ? parts->pad : reach;
 }
 
 static zn_dnn_conv_desc describe(const zn_lowering_request *request, const zn_conv_parts *parts,

@@ -9,9 +9,11 @@
 
 // direct: each product is made and summed as it stands, rather than by a way with fewer products and
 // other roundings (Winograd in f32, sums of weights under an upsampling).
+// after: so many more columns and rows of zeros on the right and below than `pad`.
 typedef struct zn_conv2d_attributes {
     int stride, pad;
     bool direct;
+    int after;
 } zn_conv2d_attributes;
 
 // relu(x * weight + bias + residual), each of the last three if it is there. Inputs in this order:
@@ -19,6 +21,7 @@ typedef struct zn_conv2d_attributes {
 typedef struct zn_conv2d_fused_attributes {
     int stride, pad;
     bool bias, residual, relu, direct;
+    int after;
 } zn_conv2d_fused_attributes;
 
 // turned: the weights in the opposite order, which is the gradient.
@@ -38,6 +41,7 @@ typedef struct zn_conv2d_backward_attributes {
     bool direct;
     int64_t height, width; // of x
     int64_t kernel_h, kernel_w;
+    int after;
 } zn_conv2d_backward_attributes;
 
 // relu_gradient(sum2(gradient of the convolution's input) + residual, mask), each of the three if it is

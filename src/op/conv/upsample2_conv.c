@@ -13,7 +13,7 @@ enum { X = 0, WEIGHT = 1, BIAS = 2 };
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, 2, 3, err));
-    ZN_TRY(zn_conv_infer(node, 1, 1, err));
+    ZN_TRY(zn_conv_infer(node, 1, 1, 0, err));
     const int64_t *x = node->inputs[X]->desc.shape.dim, *w = node->inputs[WEIGHT]->desc.shape.dim;
     if (w[2] != 3 || w[3] != 3)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "upsample2_conv needs a kernel of 3x3");
@@ -71,7 +71,8 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
     const zn_node *conv = match->nodes[0];
     const zn_conv2d_attributes *a = conv->attributes;
     const int64_t *w = conv->inputs[WEIGHT]->desc.shape.dim;
-    if (a->direct || a->stride != 1 || a->pad != 1 || w[2] != 3 || w[3] != 3) return false;
+    if (a->direct || a->stride != 1 || a->pad != 1 || a->after != 0 || w[2] != 3 || w[3] != 3)
+        return false;
     if (zn_upsample2_phases_fit(cpu, conv)) return true;
     return is_plain_f32(conv->inputs[X]) && zn_upsample2_doubled_fits(conv);
 }

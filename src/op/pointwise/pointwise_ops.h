@@ -11,6 +11,14 @@ typedef struct zn_soft_clip_attributes {
     float limit;
 } zn_soft_clip_attributes;
 
+typedef struct zn_affine_attributes {
+    float factor, offset;
+} zn_affine_attributes;
+
+typedef struct zn_clamp_attributes {
+    float low, high;
+} zn_clamp_attributes;
+
 typedef struct zn_convert_attributes {
     zn_type type;
     float scale;
@@ -19,6 +27,8 @@ typedef struct zn_convert_attributes {
 zn_node *zn_add(zn_graph *graph, const char *name, zn_node *a, zn_node *b); // equal shapes
 zn_node *zn_relu(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_soft_clip(zn_graph *graph, const char *name, zn_node *x, float limit);
+zn_node *zn_affine(zn_graph *graph, const char *name, zn_node *x, float factor, float offset);
+zn_node *zn_clamp(zn_graph *graph, const char *name, zn_node *x, float low, float high);
 zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor); // a scalar node
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
 zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
