@@ -55,6 +55,8 @@ typedef struct cli_settings {
     // latents
     int store; // zenith_number
     int space; // CLI_UNSET: what the file says, or the model's
+    bool moments;
+    int sample; // the seed; CLI_UNSET: none is made
     bool force, unpad;
     // outputs
     const char *format;

@@ -12,6 +12,7 @@
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,12 +44,24 @@ static bool choose_output(struct job *job)
     return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
 }
 
+// Each picture of a call has noise of its own.
+static void choose_kind(struct job *job)
+{
+    const cli_settings *settings = job->session->settings;
+    zenith_latent *latent = &job->picture.latent;
+    if (settings->moments) latent->kind = ZENITH_LATENT_MOMENTS;
+    if (settings->sample == CLI_UNSET) return;
+    latent->kind = ZENITH_LATENT_SAMPLE;
+    latent->seed = (uint64_t)settings->sample + job->index;
+}
+
 static bool open_picture(struct job *job)
 {
     if (!cli_picture_open(job->session, &job->model->info, job->input, &job->picture,
                           &job->failure))
         return false;
     job->picture.latent.space = space_of(job);
+    choose_kind(job);
     return cli_picture_show(job->session, &job->picture, job->input, &job->failure);
 }
 
@@ -128,7 +141,16 @@ static int check_options(const cli_settings *settings, cli_outputs *outputs)
     int code = cli_outputs_plan(settings, cli_formats_latent, outputs);
     if (code != CLI_DONE) return code;
     bool narrow = settings->store == ZENITH_F16 || settings->store == ZENITH_BF16;
-    if (narrow && strcmp(outputs->format->word, "safetensors") != 0) {
+    const bool safetensors = strcmp(outputs->format->word, "safetensors") == 0;
+    if (settings->moments && settings->sample != CLI_UNSET) {
+        cli_say("--moments keeps mean and variance, --sample SEED one sample of them: take one");
+        return CLI_USAGE;
+    }
+    if (settings->moments && !safetensors) {
+        cli_say("--moments needs --format safetensors: %s holds one tensor", outputs->format->word);
+        return CLI_USAGE;
+    }
+    if (narrow && !safetensors) {
         cli_say("--store f16 and bf16 need --format safetensors: %s holds f32",
                 outputs->format->word);
         return CLI_USAGE;
@@ -149,6 +171,17 @@ static bool check_raw(const zenith_model_info *info, const cli_settings *setting
                          comfy ? "" : ", and leave --space out");
 }
 
+// Only some encoders have a variance.
+static bool check_moments(const zenith_model_info *info, const cli_settings *settings,
+                          cli_failure *failure)
+{
+    if (info->has_moments || (!settings->moments && settings->sample == CLI_UNSET)) return true;
+    failure->model = true;
+    return cli_fail_text(failure, ZENITH_UNSUPPORTED,
+                         "%s gives one latent for a picture: leave --moments and --sample out",
+                         info->name);
+}
+
 static int run(const cli_settings *settings)
 {
     cli_outputs outputs;
@@ -162,7 +195,8 @@ static int run(const cli_settings *settings)
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
-    if (!check_raw(&model->info, settings, &outputs, &failure)) {
+    if (!check_raw(&model->info, settings, &outputs, &failure) ||
+        !check_moments(&model->info, settings, &failure)) {
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
@@ -193,6 +227,21 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, space),
      .choices = cli_choices_space},
+    {.name = "moments",
+     .help = "of the KL autoencoders (sd-vae, flux-vae ..): keep the mean (latent) and the "
+             "logarithm of "
+             "the variance (logvar). Default: the mean alone, the same every time",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, moments)},
+    {.name = "sample",
+     .argument = "SEED",
+     .help =
+         "of the same: mean + deviation * noise. The first picture's noise is that of SEED, the "
+         "second's that of SEED + 1 ..; the same for any number of threads and any memory",
+     .kind = CLI_NUMBER,
+     .min = 0,
+     .max = INT_MAX,
+     .offset = offsetof(cli_settings, sample)},
     {.name = NULL}};
 static const cli_option_group group = {"Latents", options};
 static const cli_option_group *const groups[] = {&cli_group_inputs,

@@ -35,7 +35,8 @@ bool cli_picture_open(cli_session *session, const zenith_model_info *model, cons
     out->latent = (zenith_latent){.size = sizeof out->latent,
                                   .width = out->info.width / model->factor,
                                   .height = out->info.height / model->factor,
-                                  .channels = model->latent_channels};
+                                  .channels = model->latent_channels *
+                                              (session->settings->moments ? 2 : 1)};
     out->latent.data = calloc((size_t)out->latent.width * out->latent.height,
                               sizeof(float) * out->latent.channels);
     if (out->latent.data == NULL)

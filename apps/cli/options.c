@@ -170,8 +170,11 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_set
     struct words words = {argv, argv + argc};
     bool options_end = false;
     int code = CLI_DONE;
-    *out = (cli_settings){
-        .fit = CLI_UNSET, .space = CLI_UNSET, .store = CLI_UNSET, .background = {255, 255, 255}};
+    *out = (cli_settings){.fit = CLI_UNSET,
+                          .space = CLI_UNSET,
+                          .store = CLI_UNSET,
+                          .sample = CLI_UNSET,
+                          .background = {255, 255, 255}};
     out->inputs = calloc((size_t)argc + 1, sizeof *out->inputs);
     if (out->inputs == NULL) {
         cli_say("out of memory");

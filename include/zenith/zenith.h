@@ -158,6 +158,7 @@ typedef struct zenith_model_info {
     bool has_int8;              // a calibration for these weights was found
     bool can_int8;              // a calibration can be made for this model
     const char *weights_path;   // of a file of the weights; a model can have several
+    bool has_moments;           // its encoder gives a mean and a variance: see zenith_latent_kind
 } zenith_model_info;
 ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_info *out);
 
@@ -208,6 +209,14 @@ typedef enum zenith_space {
     ZENITH_SPACE_RAW = 1    // as the full VAE gives it, before scale and shift
 } zenith_space;
 
+// Some encoders (zenith_model_info.has_moments) give each number of a latent a mean and a variance.
+typedef enum zenith_latent_kind {
+    ZENITH_LATENT_MEAN = 0,   // the mean: the same latent every time
+    ZENITH_LATENT_SAMPLE = 1, // mean + deviation * noise; the noise is a function of `seed` alone
+    // The mean, and after it the logarithm of the variance: twice the channels. Encoders only.
+    ZENITH_LATENT_MOMENTS = 2
+} zenith_latent_kind;
+
 // One latent. width and height are those of the picture divided by the model's factor. Numbers that are
 // read, of latents and of F32 pictures, must be finite: NaN or infinity fails the picture with
 // ZENITH_INVALID_ARGUMENT and a sentence that names the first. (Values that grow beyond all bounds inside
@@ -221,6 +230,8 @@ typedef struct zenith_latent {
     void *data;           // dense; NULL: use rows (F32)
     zenith_rows_fn *rows;
     void *cookie;
+    zenith_latent_kind kind; // what an encoder writes; decoders take the first only
+    uint64_t seed;           // of ZENITH_LATENT_SAMPLE
 } zenith_latent;
 
 // --- runs ---------------------------------------------------------------------------------------

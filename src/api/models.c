@@ -64,7 +64,8 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
         .weights_sha256 = inner->sha256,
         .has_int8 = inner->calibration || variant->int8 == ZN_INT8_DYNAMIC,
         .can_int8 = variant->int8 != ZN_INT8_NONE,
-        .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0))};
+        .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0)),
+        .has_moments = inner->family->moments && zn_model_part(inner, "encoder")};
     zn_caller_struct_out(&info, sizeof info, out);
 }
 

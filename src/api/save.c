@@ -101,6 +101,11 @@ static zenith_status latent_at(const zenith_latent *latents, size_t i, zenith_la
     return ZENITH_OK;
 }
 
+static bool is_moments(const zenith_latent *latent)
+{
+    return latent->kind == ZENITH_LATENT_MOMENTS;
+}
+
 static zenith_status check_alike(const zenith_latent *latents, size_t count, zenith_latent *first,
                                  zn_error *err)
 {
@@ -109,23 +114,27 @@ static zenith_status check_alike(const zenith_latent *latents, size_t count, zen
         ZN_TRY(latent_at(latents, i, &latent, err));
         if (i == 0) *first = latent;
         if (latent.width != first->width || latent.height != first->height ||
-            latent.channels != first->channels || latent.space != first->space)
-            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                           "Latents 0 and %zu differ in size or space: one file holds latents that "
-                           "are alike.",
-                           i);
+            latent.channels != first->channels || latent.space != first->space ||
+            is_moments(&latent) != is_moments(first))
+            return zn_fail(
+                err, ZENITH_INVALID_ARGUMENT,
+                "Latents 0 and %zu differ in size, space or kind: one file holds latents that "
+                "are alike.",
+                i);
     }
     return ZENITH_OK;
 }
 
+// Moments have two tensors in the file, and a latent's lie one after the other in its data.
 static zenith_status write_latents(zn_writer *file, zn_type type, const zenith_latent *latents,
-                                   size_t count, zn_error *err)
+                                   size_t count, size_t tensors, zn_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count * tensors; i++) {
         zenith_latent latent;
-        ZN_TRY(latent_at(latents, i, &latent, err));
-        size_t elements = (size_t)latent.channels * latent.height * latent.width;
-        ZN_TRY(zn_latent_write_image(file, type, latent.data, elements, err));
+        ZN_TRY(latent_at(latents, i % count, &latent, err));
+        const size_t elements = (size_t)latent.channels / tensors * latent.height * latent.width;
+        const float *data = latent.data;
+        ZN_TRY(zn_latent_write_image(file, type, data + i / count * elements, elements, err));
     }
     return ZENITH_OK;
 }
@@ -134,7 +143,7 @@ static zenith_status save_latents(const char *path, const zenith_latent *latents
                                   const zenith_latent_save_params *params, zn_error *err)
 {
     zenith_latent_save_params full;
-    zenith_latent first;
+    zenith_latent first = {.size = 0};
     zn_latent_format format = ZN_LATENT_SAFETENSORS;
     zn_type type = ZN_F32;
     zn_latent_facts facts;
@@ -143,13 +152,18 @@ static zenith_status save_latents(const char *path, const zenith_latent *latents
     ZN_TRY(choose_type(full.number, &type, err));
     ZN_TRY(check_alike(latents, count, &first, err));
     ZN_TRY(fill_facts(&full, first.space, &facts, err));
+    const bool moments = is_moments(&first);
+    const uint32_t tensors = moments ? 2 : 1;
+    if (first.channels % tensors != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "Moments have an even number of channels, not %u.", first.channels);
     zn_shape shape = {.rank = 4,
-                      .dim = {(int64_t)count, first.channels, first.height, first.width}};
+                      .dim = {(int64_t)count, first.channels / tensors, first.height, first.width}};
     zn_writer *file = NULL;
     zenith_status status;
     ZN_GO(zn_writer_open(path, &file, err));
-    ZN_GO(zn_latent_write_header(file, format, &shape, type, &facts, err));
-    ZN_GO(write_latents(file, type, latents, count, err));
+    ZN_GO(zn_latent_write_header(file, format, &shape, type, moments, &facts, err));
+    ZN_GO(write_latents(file, type, latents, count, tensors, err));
     return zn_writer_commit(file, err);
 fail:
     zn_writer_discard(file);

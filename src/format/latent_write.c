@@ -20,7 +20,7 @@ zn_latent_format zn_latent_format_of(const char *path)
 }
 
 static zenith_status check_request(zn_latent_format format, const zn_shape *shape, zn_type type,
-                                   const zn_latent_facts *facts, zn_error *err)
+                                   bool moments, const zn_latent_facts *facts, zn_error *err)
 {
     size_t elements;
     bool valid = shape->rank == 4 && zn_shape_elements(shape, &elements) && elements > 0;
@@ -33,6 +33,9 @@ static zenith_status check_request(zn_latent_format format, const zn_shape *shap
     if (format == ZN_LATENT_NPY && type != ZN_F32)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an npy latent is written as f32, not as %s",
                        zn_type_name(type));
+    if (moments && format != ZN_LATENT_SAFETENSORS)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "moments are two tensors: only a .safetensors file holds them");
     if (format == ZN_LATENT_COMFY && strcmp(facts->space, "model") == 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "ComfyUI's .latent files hold the raw space; ask for a raw latent, or write "
@@ -41,21 +44,24 @@ static zenith_status check_request(zn_latent_format format, const zn_shape *shap
 }
 
 zenith_status zn_latent_write_header(zn_writer *to, zn_latent_format format, const zn_shape *shape,
-                                     zn_type type, const zn_latent_facts *facts, zn_error *err)
+                                     zn_type type, bool moments, const zn_latent_facts *facts,
+                                     zn_error *err)
 {
-    ZN_TRY(check_request(format, shape, type, facts, err));
+    ZN_TRY(check_request(format, shape, type, moments, facts, err));
     if (format == ZN_LATENT_NPY) return zn_npy_write_header(to, type, shape, err);
     bool comfy = format == ZN_LATENT_COMFY;
     zn_file_tensor tensors[2] = {
         {.name = comfy ? "latent_tensor" : "latent", .type = type, .shape = *shape},
         {.name = "latent_format_version_0", .type = ZN_F32, .shape = {.rank = 1}}, // no bytes
     };
+    if (moments) tensors[1] = (zn_file_tensor){.name = "logvar", .type = type, .shape = *shape};
     zn_arena arena = {0};
     zn_metadata *metadata = NULL;
     size_t pairs = 0;
     zenith_status status = zn_latent_facts_write(facts, &arena, &metadata, &pairs, err);
     if (status == ZENITH_OK)
-        status = zn_safetensors_write_header(to, tensors, comfy ? 2 : 1, metadata, pairs, err);
+        status = zn_safetensors_write_header(to, tensors, comfy || moments ? 2 : 1, metadata, pairs,
+                                             err);
     zn_arena_free(&arena);
     return status;
 }

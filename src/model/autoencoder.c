@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/autoencoder.h"
 
+#include <math.h>
 #include <string.h>
 
 // Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its latents
@@ -40,6 +41,12 @@ float zn_latent_to_raw(const zn_autoencoder_facts *facts, size_t c, float value)
     return value / facts->scale + facts->shift;
 }
 
+float zn_latent_logvar_step(const zn_autoencoder_facts *facts, size_t c)
+{
+    const float scale = facts->mean ? 1 / facts->deviation[c] : facts->scale;
+    return 2 * logf(scale);
+}
+
 // --- ports --------------------------------------------------------------------------------------
 
 static zn_port image(const zn_variant *variant, const zn_sizes *sizes)
@@ -60,6 +67,13 @@ void zn_encoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports
                       .outputs = {latent(variant, sizes)},
                       .inputs_count = 1,
                       .outputs_count = 1};
+}
+
+void zn_moments_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)
+{
+    const int64_t channels = variant->autoencoder->latent_channels;
+    zn_encoder_ports(variant, sizes, out);
+    out->outputs[0] = zn_port_map("moments", sizes->height, sizes->width, 2 * channels);
 }
 
 void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)

@@ -31,6 +31,8 @@ bool zn_latents_equal(const zn_autoencoder_facts *a, const zn_autoencoder_facts 
 // One number of channel c, from raw to the model's space and back.
 float zn_latent_from_raw(const zn_autoencoder_facts *facts, size_t c, float raw);
 float zn_latent_to_raw(const zn_autoencoder_facts *facts, size_t c, float value);
+// What the logarithm of a variance grows by from raw to the model's space.
+float zn_latent_logvar_step(const zn_autoencoder_facts *facts, size_t c);
 
 // The ports of both parts: "image" and "latent". Sizes are the latent's.
 void zn_encoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
@@ -44,6 +46,14 @@ void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports
     {                                                                                              \
         .name = "decoder", .prefix = "decoder.", .smallest = {1, 1, 0}, .ports = zn_decoder_ports, \
         .build = function                                                                          \
+    }
+
+// Of the encoder that gives moments (zn_family.moments), both in the space of the diffusion model.
+void zn_moments_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+#define ZN_MOMENTS_PART(function)                                                                  \
+    {                                                                                              \
+        .name = "encoder", .prefix = "encoder.", .smallest = {.height = 1, .width = 1},            \
+        .ports = zn_moments_ports, .build = function                                               \
     }
 
 // Flags of zenith.h. The name of one ("encoder"); of a set, the list that zn_model_request takes.

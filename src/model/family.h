@@ -52,6 +52,11 @@ typedef struct zn_family {
     const zn_part *parts;
     int parts_count;
 
+    // Of a variational autoencoder: its encoder with another output, "moments": the mean and after it the
+    // logarithm of the variance, twice the channels of a latent. It has the encoder's name and parameters
+    // and is none of the parts. NULL: the family has none.
+    const zn_part *moments;
+
     // Which variants these weights can be (bit per variant; 0: not of this family) and which parts
     // are there (bit per part). Looks at names and shapes only.
     unsigned (*probe)(const zn_weights *weights, unsigned *parts);

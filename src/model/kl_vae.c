@@ -33,6 +33,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { LOGVAR_LOW = -30, LOGVAR_HIGH = 20 };
 enum { LEVELS = 4, GROUPS = 32, LAYERS = 2, MOST_GROUPS = 1024, MOST_LAYERS = 16 };
 enum { SD, SDXL, SD3, FLUX, VARIANTS };
 enum { ENCODER, DECODER, PARTS };
@@ -327,20 +328,50 @@ static zn_node *named_affine(const zn_scope *scope, const char *name, zn_node *x
     return zn_affine(scope->graph, zn_scope_name(scope, name, "", full), x, factor, offset);
 }
 
+// The raw mean and logarithm of the variance, one after the other.
+static zn_node *raw_moments(const zn_scope *scope, const zn_variant *variant, zn_node *image)
+{
+    builder b = {.scope = scope};
+    if (!read_layout(scope, variant, &b.is)) return NULL;
+    zn_node *x = named_affine(scope, "pixels", image, 2, -1);
+    return build_encoder(&b, x, variant->autoencoder->latent_channels);
+}
+
+static zn_node *mean_of(const zn_scope *scope, const zn_variant *variant, zn_node *raw)
+{
+    const zn_autoencoder_facts *facts = variant->autoencoder;
+    char full[ZN_NAME_SIZE];
+    zn_node *mean = zn_channel_slice(scope->graph, zn_scope_name(scope, "mean", "", full), raw, 0,
+                                     facts->latent_channels);
+    return named_affine(scope, "latent", mean, facts->scale, -facts->shift * facts->scale);
+}
+
+static zn_node *logvar_of(const zn_scope *scope, const zn_variant *variant, zn_node *raw)
+{
+    const zn_autoencoder_facts *facts = variant->autoencoder;
+    zn_graph *graph = scope->graph;
+    char full[ZN_NAME_SIZE];
+    zn_node *x = zn_channel_slice(graph, zn_scope_name(scope, "logvar.all", "", full), raw,
+                                  facts->latent_channels, facts->latent_channels);
+    x = zn_clamp(graph, zn_scope_name(scope, "logvar", "", full), x, LOGVAR_LOW, LOGVAR_HIGH);
+    return named_affine(scope, "logvar.model", x, 1, zn_latent_logvar_step(facts, 0));
+}
+
 static void encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                     zn_node *const *inputs, zn_node **outputs)
 {
-    const zn_autoencoder_facts *facts = variant->autoencoder;
-    const int64_t latent = facts->latent_channels;
-    builder b = {.scope = scope};
+    (void)sizes;
+    outputs[0] = mean_of(scope, variant, raw_moments(scope, variant, inputs[0]));
+}
+
+static void moments(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                    zn_node *const *inputs, zn_node **outputs)
+{
+    zn_node *raw = raw_moments(scope, variant, inputs[0]);
+    zn_node *both[] = {mean_of(scope, variant, raw), logvar_of(scope, variant, raw)};
     char full[ZN_NAME_SIZE];
     (void)sizes;
-    if (!read_layout(scope, variant, &b.is)) return;
-    zn_node *x = named_affine(scope, "pixels", inputs[0], 2, -1);
-    x = build_encoder(&b, x, latent);
-    zn_node *mean = zn_channel_slice(scope->graph, zn_scope_name(scope, "mean", "", full), x, 0,
-                                     latent);
-    outputs[0] = named_affine(scope, "latent", mean, facts->scale, -facts->shift * facts->scale);
+    outputs[0] = zn_concat(scope->graph, zn_scope_name(scope, "moments", "", full), both, 2);
 }
 
 static void decoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
@@ -358,12 +389,15 @@ static void decoder(const zn_scope *scope, const zn_variant *variant, const zn_s
 static const zn_part parts[PARTS] = {
     [ENCODER] = ZN_ENCODER_PART(encoder), [DECODER] = ZN_DECODER_PART(decoder)};
 
+static const zn_part moments_part = ZN_MOMENTS_PART(moments);
+
 const zn_family zn_family_kl_vae = {
     .name = "kl_vae",
     .variants = variants,
     .variants_count = VARIANTS,
     .parts = parts,
     .parts_count = PARTS,
+    .moments = &moments_part,
     .probe = probe,
     .rename = rename_parameter,
     .layout = layout,

@@ -127,7 +127,8 @@ const char *zn_model_layout(const zn_model *model, const zn_part *part)
 {
     char key[ZN_NAME_SIZE];
     const char *said = zn_weights_metadata(model->weights, zn_layout_key(part, key));
-    const char *found = model->layouts[part - model->family->parts];
+    const zn_part *stored = zn_family_part(model->family, part->name); // `part` may be `moments`
+    const char *found = model->layouts[stored - model->family->parts];
     return said ? said : *found ? found : NULL;
 }
 

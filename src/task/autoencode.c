@@ -39,11 +39,12 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
     const zn_variant *variant = model->variant;
     const zn_autoencoder_facts *facts = variant->autoencoder;
     const uint32_t factor = (uint32_t)facts->factor;
+    const int64_t each = latent->kind == ZENITH_LATENT_MOMENTS ? 2 : 1;
     ZN_TRY(check_size(model, image, err));
-    if (latent->channels != facts->latent_channels) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the latent has %u channels; those of %s have %d", latent->channels,
-                       variant->name, (int)facts->latent_channels);
+    if (latent->channels != each * facts->latent_channels) {
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the latent has %u channels; %s of %s have %d",
+                       latent->channels, each == 2 ? "moments" : "those", variant->name,
+                       (int)(each * facts->latent_channels));
     }
     if (latent->width != image->width / factor || latent->height != image->height / factor) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -69,6 +70,21 @@ static zenith_status check_pair(const zn_model *model, const zenith_image *image
     if (numbers) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "pictures are u8 or f32; latents f32, f16 or bf16, and f32 when streamed");
+}
+
+static zenith_status check_kind(const zn_batch *batch, const zenith_latent *latent, zn_error *err)
+{
+    if (latent->kind == ZENITH_LATENT_MEAN) return ZENITH_OK;
+    if (latent->kind > ZENITH_LATENT_MOMENTS)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "no kind of latent has the number %d",
+                       (int)latent->kind);
+    if (batch->part == ZENITH_DECODER)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a decoder takes latents: samples and moments are what encoders make");
+    if (batch->model->family->moments) return ZENITH_OK;
+    return zn_fail(err, ZENITH_UNSUPPORTED,
+                   "the encoder of %s gives one latent for a picture, and no variance to sample by",
+                   batch->model->variant->name);
 }
 
 // --- one batch ----------------------------------------------------------------------------------
@@ -123,6 +139,8 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     (void)output;
     if (p->all->batch->part == ZENITH_DECODER)
         return zn_image_write_rows(&p->image, row, count, src, err);
+    if (p->latent.kind == ZENITH_LATENT_SAMPLE) // in the plan's window, which nobody reads any more
+        zn_latent_sample_rows(&p->latent, row, count, (float *)(uintptr_t)src);
     return zn_latent_write_rows(&p->latent, p->all->batch->model->variant->autoencoder, row, count,
                                 src, err);
 }
@@ -190,6 +208,7 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     p.latent = zn_latent_at(batch->latents, index);
     const zenith_run_params *params = &batch->params;
     zn_compile_key key = key_for(batch, &p.image);
+    if (p.latent.kind != ZENITH_LATENT_MEAN) key.part = batch->model->family->moments;
     const zn_compiled *compiled = NULL;
     const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
     ZN_TRY(zn_engine_plan(all->engine, stream, &key, all->max_memory, 0, cancel, &compiled, err));
@@ -263,7 +282,8 @@ static void check_pictures(batch_run *all)
         zn_error error = {0};
         const zenith_image image = zn_image_at(batch->images, i);
         const zenith_latent latent = zn_latent_at(batch->latents, i);
-        zenith_status status = check_pair(batch->model, &image, &latent, &error);
+        zenith_status status = check_kind(batch, &latent, &error);
+        if (status == ZENITH_OK) status = check_pair(batch->model, &image, &latent, &error);
         if (status != ZENITH_OK) end_picture(all, i, status, &error);
     }
 }

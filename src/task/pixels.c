@@ -3,7 +3,9 @@
 #include "src/task/pixels.h"
 
 #include "src/base/caller_struct.h"
+#include "src/base/random.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CHANNELS = 3 };
@@ -254,8 +256,24 @@ zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_autoenco
 static float to_space(const zenith_latent *latent, const zn_autoencoder_facts *facts, size_t c,
                       float value)
 {
+    const size_t channels = (size_t)facts->latent_channels;
     if (latent->space == ZENITH_SPACE_MODEL) return value;
+    if (c >= channels) return value - zn_latent_logvar_step(facts, c - channels);
     return zn_latent_to_raw(facts, c, value);
+}
+
+void zn_latent_sample_rows(const zenith_latent *latent, int64_t row, int64_t count, float *rows)
+{
+    const size_t width = latent->width, height = latent->height, channels = latent->channels;
+    for (size_t i = 0; i < (size_t)count * width; i++) {
+        const size_t y = (size_t)row + i / width, x = i % width;
+        const float *mean = rows + i * 2 * channels, *logvar = mean + channels;
+        for (size_t c = 0; c < channels; c++) {
+            const uint64_t number = (c * height + y) * width + x;
+            zn_random noise = {.seed = latent->seed, .position = 2 * number}; // a normal takes two
+            rows[i * channels + c] = mean[c] + expf(0.5f * logvar[c]) * zn_random_normal(&noise);
+        }
+    }
 }
 
 // A stream gets its rows as they are in its space; they are changed in place, in the plan's window,

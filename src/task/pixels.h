@@ -33,6 +33,11 @@ zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_autoenco
 zenith_status zn_latent_write_rows(const zenith_latent *latent, const zn_autoencoder_facts *facts,
                                    int64_t row, int64_t count, const float *src, zn_error *err);
 
+// Makes rows of a latent, [count][width][channels], out of rows of moments, in their place: the mean plus
+// the deviation times noise. A number's noise follows from the latent's seed and its place (channel, row,
+// column), so that bands, threads and neighbours change nothing.
+void zn_latent_sample_rows(const zenith_latent *latent, int64_t row, int64_t count, float *rows);
+
 // The number type after defaults.
 zenith_number zn_image_number(const zenith_image *image);
 

@@ -68,7 +68,7 @@ static zenith_status write_and_open_latent(zn_error *err)
     zn_latent_file *file = NULL;
     zenith_status status;
     ZN_GO(zn_writer_open(path, &to, err));
-    ZN_GO(zn_latent_write_header(to, ZN_LATENT_COMFY, &shape, ZN_F32, &facts, err));
+    ZN_GO(zn_latent_write_header(to, ZN_LATENT_COMFY, &shape, ZN_F32, false, &facts, err));
     ZN_GO(zn_latent_write_image(to, ZN_F32, row, 2, err));
     status = zn_writer_commit(to, err);
     to = NULL;

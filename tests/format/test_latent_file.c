@@ -52,7 +52,7 @@ static void write_latent(const char *path, zn_latent_format format, zn_type type
     zn_writer *file;
     zn_shape shape = ZN_SHAPE(N, C, H, W);
     zn_test_ok(zn_writer_open(path, &file, &err), &err);
-    zn_test_ok(zn_latent_write_header(file, format, &shape, type, facts, &err), &err);
+    zn_test_ok(zn_latent_write_header(file, format, &shape, type, false, facts, &err), &err);
     for (int n = 0; n < N; n++) {
         float planes[C][H][W];
         for (int y = 0; y < H; y++) {
@@ -301,7 +301,7 @@ static void nonsense_is_not_written(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         err.text[0] = '\0';
         zenith_status status = zn_latent_write_header(file, bad[i].format, &bad[i].shape,
-                                                      bad[i].type, bad[i].facts, &err);
+                                                      bad[i].type, false, bad[i].facts, &err);
         expect_refusal("writer", status, &err, ZENITH_INVALID_ARGUMENT, bad[i].fragment);
     }
     zn_writer_discard(file);

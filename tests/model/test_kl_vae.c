@@ -13,6 +13,7 @@
 #include "src/model/autoencoder.h"
 #include "src/op/ops.h"
 #include "src/task/compile.h"
+#include "tests/task/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,7 +131,8 @@ static void choose_part(world *w, const char *part)
     const size_t count = (size_t)(shape.dim[1] * shape.dim[2] * shape.dim[3]);
     for (size_t i = 0; !decodes && i < count; i++) w->in[i] = (w->in[i] + 1) / 2;
     w->in_row = (size_t)(shape.dim[2] * shape.dim[3]);
-    w->part->ports(w->model->variant, &(zn_sizes){HEIGHT / FACTOR, WIDTH / FACTOR, 0}, &ports);
+    w->part->ports(w->model->variant,
+                   &(zn_sizes){.height = HEIGHT / FACTOR, .width = WIDTH / FACTOR}, &ports);
     const int64_t *out = ports.outputs[0].desc.shape.dim;
     w->out_row = (size_t)(out[2] * out[3]);
     w->out = need(zn_alloc((size_t)out[1] * w->out_row * sizeof(float)));
@@ -206,7 +208,7 @@ static void run_plain(world *w)
     zn_graph plain, typed;
     zn_plan *plan = NULL;
     zn_packs *packs = NULL;
-    const zn_sizes sizes = {HEIGHT / FACTOR, WIDTH / FACTOR, 0};
+    const zn_sizes sizes = {.height = HEIGHT / FACTOR, .width = WIDTH / FACTOR};
     const zn_type_policy policy = {.type = ZN_F32, .convert = convert};
     zn_test_ok(zn_model_graph(w->model, w->part, &sizes, NULL, &plain, &err), &err);
     zn_test_ok(zn_pass_types(&plain, &policy, &typed, &err), &err);
@@ -237,7 +239,7 @@ static void run_compiled(world *w, how h)
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     const zn_compile_key key = {.model = w->model,
                                 .part = w->part,
-                                .sizes = {HEIGHT / FACTOR, WIDTH / FACTOR, 0},
+                                .sizes = {.height = HEIGHT / FACTOR, .width = WIDTH / FACTOR},
                                 .dtype = h.dtype,
                                 .pixels = ZENITH_F32,
                                 .mode = h.mode,
@@ -321,11 +323,316 @@ static void compiled_match(void **state)
     }
 }
 
+// --- moments ------------------------------------------------------------------------------------
+
+typedef struct encoding {
+    zenith_context *context;
+    zenith_model *model;
+    float *pixels; // of two pictures
+    uint32_t channels;
+} encoding;
+
+static void open_encoding(encoding *e, const char *name, int threads)
+{
+    world w = {.name = name};
+    char file[NAME];
+    zn_error err = {0};
+    snprintf(file, sizeof file, "%s/io.safetensors", name);
+    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), file), &w.golden, &err), &err);
+    e->context = session_context(threads, 1);
+    e->model = session_model(e->context, NULL, zn_test_path(zn_test_golden(), name));
+    zenith_model_info info = {.size = sizeof info};
+    zenith_model_get_info(e->model, &info);
+    assert_true(info.has_moments);
+    e->channels = info.latent_channels;
+    e->pixels = golden_map(&w, "image", NULL);
+    for (size_t i = 0; i < HEIGHT * WIDTH * 3; i++) e->pixels[i] = (e->pixels[i] + 1) / 2;
+    zn_safetensors_free(w.golden);
+}
+
+static void close_encoding(encoding *e)
+{
+    zn_free(e->pixels);
+    zenith_model_free(e->model);
+    zenith_context_free(e->context);
+}
+
+static zenith_latent latent_of(const encoding *e, zenith_latent_kind kind, uint64_t seed)
+{
+    zenith_latent latent = {.size = sizeof latent,
+                            .width = WIDTH / FACTOR,
+                            .height = HEIGHT / FACTOR,
+                            .channels = e->channels * (kind == ZENITH_LATENT_MOMENTS ? 2 : 1),
+                            .space = ZENITH_SPACE_RAW,
+                            .kind = kind,
+                            .seed = seed};
+    latent.data = need(zn_alloc(session_latent_bytes(&latent)));
+    return latent;
+}
+
+// The same picture, as often as there are latents.
+static zenith_status encode(const encoding *e, zenith_latent *latents, size_t count, uint32_t band)
+{
+    zenith_image images[2] = {{.size = sizeof images[0],
+                               .width = WIDTH,
+                               .height = HEIGHT,
+                               .number = ZENITH_F32,
+                               .data = e->pixels}};
+    images[1] = images[0];
+    const zenith_run_params params = {.size = sizeof params,
+                                      .dtype = ZENITH_DTYPE_F32,
+                                      .bands = band ? ZENITH_BANDS_ROWS : ZENITH_BANDS_OFF,
+                                      .band_rows = band};
+    return zenith_encode(e->context, e->model, images, latents, count, &params);
+}
+
+static void moments_match(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        encoding e;
+        world w;
+        open_world(&w, models[m]);
+        open_encoding(&e, models[m], 2);
+        zenith_latent moments = latent_of(&e, ZENITH_LATENT_MOMENTS, 0);
+        session_ok(e.context, encode(&e, &moments, 1, 0));
+        const size_t half = session_latent_bytes(&moments) / sizeof(float) / 2;
+        const float *got = moments.data;
+        const char *const names[] = {"mean", "logvar"};
+        for (size_t i = 0; i < 2; i++) {
+            const zn_file_tensor *tensor = zn_safetensors_find(w.golden, names[i]);
+            assert_int_equal(tensor->bytes, half * sizeof(float));
+            compare(&w, names[i], got + i * half, (const float *)(const void *)tensor->data, half,
+                    BOUND);
+        }
+        zn_free(moments.data);
+        close_encoding(&e);
+        close_world(&w);
+    }
+}
+
+// A sample is mean + deviation * noise; the noise is a function of seed and place.
+static void check_sample(const encoding *e, const zenith_latent *sample)
+{
+    zenith_latent moments = latent_of(e, ZENITH_LATENT_MOMENTS, 0);
+    session_ok(e->context, encode(e, &moments, 1, 0));
+    const size_t count = session_latent_bytes(sample) / sizeof(float);
+    const float *got = sample->data, *mean = moments.data, *logvar = mean + count;
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        zn_random random = {.seed = sample->seed, .position = 2 * i};
+        const double noise = (double)zn_random_normal(&random);
+        const double expected = (double)mean[i] + exp((double)logvar[i] / 2) * noise;
+        assert_true(fabs((double)got[i] - expected) <= 1e-5 * (1 + fabs(expected)));
+        sum += noise;
+        squares += noise * noise;
+    }
+    assert_true(fabs(sum / (double)count) < 0.3 && fabs(squares / (double)count - 1) < 0.4);
+    zn_free(moments.data);
+}
+
+static void samples_are_the_same(void **state)
+{
+    (void)state;
+    encoding one, two;
+    open_encoding(&one, "vae_flux", 1);
+    open_encoding(&two, "vae_flux", 2);
+    zenith_latent first = latent_of(&one, ZENITH_LATENT_SAMPLE, 7);
+    const size_t bytes = session_latent_bytes(&first);
+    session_ok(one.context, encode(&one, &first, 1, 0));
+    check_sample(&one, &first);
+    zenith_latent pair[] = {latent_of(&two, ZENITH_LATENT_SAMPLE, 8),
+                            latent_of(&two, ZENITH_LATENT_SAMPLE, 7)};
+    session_ok(two.context, encode(&two, pair, 2, 3));
+    assert_memory_equal(pair[1].data, first.data, bytes);
+    assert_memory_not_equal(pair[0].data, first.data, bytes);
+    check_sample(&two, &pair[0]);
+    zn_free(pair[0].data);
+    zn_free(pair[1].data);
+    zn_free(first.data);
+    close_encoding(&one);
+    close_encoding(&two);
+}
+
+static void wrong_kinds_are_refused(void **state)
+{
+    (void)state;
+    encoding e;
+    open_encoding(&e, "vae_sd", 1);
+    zenith_latent latent = latent_of(&e, ZENITH_LATENT_SAMPLE, 0);
+    latent.kind = (zenith_latent_kind)3;
+    assert_int_equal(encode(&e, &latent, 1, 0), ZENITH_INVALID_ARGUMENT);
+    latent.kind = ZENITH_LATENT_MOMENTS; // half of its channels
+    assert_int_equal(encode(&e, &latent, 1, 0), ZENITH_INVALID_ARGUMENT);
+    latent.kind = ZENITH_LATENT_SAMPLE;
+    zenith_image image = {.size = sizeof image,
+                          .width = WIDTH,
+                          .height = HEIGHT,
+                          .number = ZENITH_F32,
+                          .data = e.pixels};
+    assert_int_equal(zenith_decode(e.context, e.model, &latent, &image, 1, NULL),
+                     ZENITH_INVALID_ARGUMENT);
+    zenith_model *tiny = session_tiny(e.context);
+    assert_int_equal(zenith_encode(e.context, tiny, &image, &latent, 1, NULL), ZENITH_UNSUPPORTED);
+    zenith_model_free(tiny);
+    zn_free(latent.data);
+    close_encoding(&e);
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+typedef struct naming {
+    const char *label, *prefix;
+    bool points;             // matrices of the attention as 1x1 convolutions
+    const char *changes[40]; // what is replaced and by what, in this order, until NULL
+} naming;
+
+static const naming namings[] = {
+    {.label = "first stage", .prefix = "first_stage_model."},
+    {.label = "vae", .prefix = "vae."},
+    {.label = "old",
+     .prefix = "",
+     .changes = {"to_q", "query", "to_k", "key", "to_v", "value", "to_out.0", "proj_attn"}},
+    {.label = "original",
+     .prefix = "first_stage_model.",
+     .points = true,
+     .changes = {".up_blocks.0.",
+                 ".up.3.",
+                 ".up_blocks.1.",
+                 ".up.2.",
+                 ".up_blocks.2.",
+                 ".up.1.",
+                 ".up_blocks.3.",
+                 ".up.0.",
+                 "down_blocks",
+                 "down",
+                 "upsamplers.0",
+                 "upsample",
+                 "downsamplers.0",
+                 "downsample",
+                 "mid_block.resnets.0",
+                 "mid.block_1",
+                 "mid_block.resnets.1",
+                 "mid.block_2",
+                 "mid_block.attentions.0",
+                 "mid.attn_1",
+                 "resnets",
+                 "block",
+                 "conv_shortcut",
+                 "nin_shortcut",
+                 "conv_norm_out",
+                 "norm_out",
+                 "attn_1.group_norm",
+                 "attn_1.norm",
+                 "to_q",
+                 "q",
+                 "to_k",
+                 "k",
+                 "to_v",
+                 "v",
+                 "to_out.0",
+                 "proj_out"}},
+};
+
+static void replace(char name[NAME], const char *what, const char *by)
+{
+    char changed[2 * NAME];
+    const char *at = strstr(name, what);
+    if (!at) return;
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - name), name, by, at + strlen(what));
+    assert_true(strlen(changed) < NAME);
+    memcpy(name, changed, strlen(changed) + 1);
+}
+
+static zn_file_tensor renamed(const zn_file_tensor *tensor, const naming *n, char name[NAME])
+{
+    zn_file_tensor other = *tensor;
+    const bool attention = strstr(tensor->name, ".to_") && tensor->shape.rank == 2;
+    snprintf(name, NAME, "%s%s", n->prefix, tensor->name);
+    for (size_t i = 0; n->changes[i]; i += 2) replace(name, n->changes[i], n->changes[i + 1]);
+    other.name = name;
+    if (n->points && attention)
+        other.shape = ZN_SHAPE(tensor->shape.dim[0], tensor->shape.dim[1], 1, 1);
+    return other;
+}
+
+// The weights of a golden model in one file, under other names, with its layout as metadata.
+static const char *write_renamed(const char *model, const naming *n)
+{
+    static char names[256][NAME];
+    static zn_file_tensor tensors[256];
+    char folder[NAME];
+    zn_error err = {0};
+    zn_safetensors *weights = NULL;
+    zn_writer *file = NULL;
+    const char *layout = strcmp(model, "vae_sd") == 0 ? "g8l1q" : "g8l1";
+    zn_metadata facts[] = {{"zenith.encoder", layout}, {"zenith.decoder", layout}};
+    const char *path = zn_test_path(zn_test_build(), "kl_renamed.safetensors");
+    snprintf(folder, sizeof folder, "%s/diffusion_pytorch_model.safetensors", model);
+    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), folder), &weights, &err), &err);
+    const size_t count = zn_safetensors_count(weights);
+    assert_true(count <= 256);
+    for (size_t i = 0; i < count; i++)
+        tensors[i] = renamed(zn_safetensors_get(weights, i), n, names[i]);
+    zn_test_ok(zn_writer_open(path, &file, &err), &err);
+    zn_test_ok(zn_safetensors_write_header(file, tensors, count, facts, 2, &err), &err);
+    for (size_t i = 0; i < count; i++) // in the order of the header
+        zn_test_ok(zn_writer_write(file, tensors[i].data, tensors[i].bytes, &err), &err);
+    zn_test_ok(zn_writer_commit(file, &err), &err);
+    zn_safetensors_free(weights);
+    return path;
+}
+
+static void every_name_set(void **state)
+{
+    (void)state;
+    static const char *const variants[] = {"sd-vae", "flux-vae"}, *const parts[] = {"encoder",
+                                                                                    "decoder"};
+    for (size_t i = 0; i < 2 * sizeof namings / sizeof *namings; i++) {
+        const naming *n = &namings[i / 2];
+        world w;
+        open_world(&w, models[i % 2]);
+        zn_model *usual = w.model;
+        zn_model *other = open_weights(write_renamed(models[i % 2], n), variants[i % 2]);
+        for (size_t p = 0; p < 2; p++) {
+            w.model = usual;
+            choose_part(&w, parts[p]);
+            const size_t rows = p ? HEIGHT : HEIGHT / FACTOR,
+                         bytes = rows * w.out_row * sizeof(float);
+            void *expected = need(zn_alloc(bytes));
+            run_compiled(&w, (how){ZENITH_DTYPE_F32, ZN_PLAN_PLANES, 0, 1});
+            memcpy(expected, w.out, bytes);
+            memset(w.out, 0xff, bytes);
+            w.model = other;
+            run_compiled(&w, (how){ZENITH_DTYPE_F32, ZN_PLAN_PLANES, 0, 1});
+            assert_memory_equal(w.out, expected, bytes);
+            zn_free(expected);
+        }
+        zn_model_unref(usual);
+        close_world(&w);
+    }
+}
+
+// Without metadata and without config.json nothing says how many groups there are.
+static void groups_are_asked_for(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_model *model = NULL;
+    const zn_model_request request = {
+        .name = "sd-vae",
+        .weights = zn_test_path(zn_test_golden(), "vae_sd/diffusion_pytorch_model.safetensors")};
+    assert_int_equal(zn_model_open(&request, &model, &err), ZENITH_BAD_FILE);
+    assert_non_null(strstr(err.text, "config.json"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations_match),
-        cmocka_unit_test(compiled_match),
+        cmocka_unit_test(activations_match),       cmocka_unit_test(compiled_match),
+        cmocka_unit_test(moments_match),           cmocka_unit_test(samples_are_the_same),
+        cmocka_unit_test(wrong_kinds_are_refused), cmocka_unit_test(every_name_set),
+        cmocka_unit_test(groups_are_asked_for),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"));
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,8 @@ static double flops(const zn_node *node)
 static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
 {
     const zn_conv2d_fused_attributes *a = node->attributes;
-    const zn_conv2d_attributes conv = {a->stride, a->pad, a->direct, a->after};
+    const zn_conv2d_attributes conv = {
+        .stride = a->stride, .pad = a->pad, .direct = a->direct, .after = a->after};
     zn_node *y = zn_graph_add(graph, &zn_op_conv2d, node->name, inputs, 2 + a->bias, &conv);
     if (a->residual) y = zn_add(graph, node->name, y, inputs[residual_input(a)]);
     return a->relu ? zn_relu(graph, node->name, y) : y;
