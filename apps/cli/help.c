@@ -25,7 +25,7 @@ const cli_example cli_help_exit_codes[] = {
 const char cli_help_exit_note[] = "With several inputs: 3 or 4 if all failures share that cause, "
                                   "else 1.";
 const char cli_help_about[] = "Zenith turns pictures into latents and latents into pictures, on "
-                              "CPUs, with the tiny autoencoders of diffusion models.";
+                              "CPUs, with the autoencoders of diffusion models.";
 const cli_example cli_help_examples[] = {
     {"zenith encode photo.jpg -o photo.safetensors --model zenith-sd-fast",
      "a picture to a latent, by a model that comes with the program"},

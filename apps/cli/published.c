@@ -57,9 +57,29 @@ static bool comes_along(const char *model)
     return false;
 }
 
+// Those that others publish where we cannot name a checksum.
+static const struct {
+    const char *model, *how;
+} elsewhere[] = {
+    {"taef2", "download taef2.safetensors of madebyollin/taef2 from https://huggingface.co, then "
+              "'zenith convert taef2.safetensors --model taef2 -o ~/.local/share/zenith'"},
+    {"sd-vae",
+     "give --weights the folder vae of Stable Diffusion 1.x or 2.x, or a whole checkpoint"},
+    {"sdxl-vae", "give --weights the folder vae of Stable Diffusion XL, or a whole checkpoint"},
+    {"sd3-vae", "give --weights the folder vae of Stable Diffusion 3, or a whole checkpoint"},
+    {"flux-vae", "give --weights the folder vae of FLUX.1 or Z-Image, or the file ae.safetensors"},
+};
+
+static const char *elsewhere_how(const char *model)
+{
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        if (strcmp(elsewhere[i].model, model) == 0) return elsewhere[i].how;
+    return NULL;
+}
+
 bool cli_model_is_product(const char *model)
 {
-    return cli_published_count(model) > 0 || comes_along(model) || strcmp(model, "taef2") == 0;
+    return cli_published_count(model) > 0 || comes_along(model) || elsewhere_how(model) != NULL;
 }
 
 static void addresses(const char *model, char *text, size_t size)
@@ -79,11 +99,8 @@ void cli_published_how(const char *model, char *text, size_t size)
         snprintf(text, size, "'zenith pull %s' fetches them", model);
     else if (cli_published_count(model) > 0)
         addresses(model, text, size);
-    else if (strcmp(model, "taef2") == 0)
-        snprintf(
-            text, size,
-            "download taef2.safetensors of madebyollin/taef2 from https://huggingface.co, then "
-            "'zenith convert taef2.safetensors --model taef2 -o ~/.local/share/zenith'");
+    else if (elsewhere_how(model) != NULL)
+        snprintf(text, size, "%s", elsewhere_how(model));
     else if (comes_along(model))
         snprintf(text, size, "they come with the program, in share/zenith/models of its prefix");
     else

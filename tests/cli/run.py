@@ -5,7 +5,7 @@
 
     run.py [--zenith PATH] [--update] CASE..
 
-A case is a text file: comments (#), at most one line `needs weights` (skipped, code 77, where the real weights are not
+A case is a text file: comments (#), at most one line `needs weights` or `needs golden` (skipped, code 77, where those are not
 there), and steps:
 
     $ zenith encode "$DATA/small.png" -o out.safetensors     a line for sh; the folder is new and empty
@@ -14,7 +14,7 @@ there), and steps:
     err: a line of standard error
 
 In expected lines `...` stands for any text; a line that is only `...` stands for any number of lines. $DATA is the folder
-of pictures, $MODEL a small model with random weights, $WEIGHTS the real ones; the same words replace these paths in what
+of pictures, $MODEL a small model with random weights, $WEIGHTS the real ones, $GOLDEN the larger goldens; the same words replace these paths in what
 is printed. --update writes what was seen into the file, where it differs from what the file expects.
 """
 import argparse
@@ -82,7 +82,11 @@ def run_case(path, zenith, update):
     if "needs weights" in head and not pathlib.Path(weights).is_dir():
         print(f"skipped: no weights in {weights}")
         return SKIPPED
-    folders = [("$DATA", str(HERE / "data")), ("$MODEL", str(ROOT / "tests/golden/tiny_diffusers")), ("$WEIGHTS", weights)]
+    golden = os.environ.get("ZENITH_TEST_GOLDEN", str(ROOT.parent / "shared" / "reference" / "golden" / "out"))
+    if "needs golden" in head and not pathlib.Path(golden).is_dir():
+        print(f"skipped: no larger goldens in {golden}")
+        return SKIPPED
+    folders = [("$DATA", str(HERE / "data")), ("$MODEL", str(ROOT / "tests/golden/tiny_diffusers")), ("$WEIGHTS", weights), ("$GOLDEN", golden)]
     failed, seen = False, []
     with tempfile.TemporaryDirectory() as work:
         environment = {name[1:]: folder for name, folder in folders}

@@ -13,6 +13,7 @@
 #include "src/model/autoencoder.h"
 #include "src/op/ops.h"
 #include "src/task/compile.h"
+#include "src/train/network.h"
 #include "tests/task/session.h"
 
 #include <math.h>
@@ -479,6 +480,56 @@ static void wrong_kinds_are_refused(void **state)
     close_encoding(&e);
 }
 
+// --- stopping -----------------------------------------------------------------------------------
+
+typedef struct stop {
+    double at;
+    bool asked;
+} stop;
+
+static int stop_at(void *cookie, double fraction)
+{
+    stop *s = cookie;
+    s->asked |= fraction >= s->at;
+    return s->asked;
+}
+
+// A run that was stopped says so, and the next one has the same bits as if it had never been.
+static void stopped_runs_leave_nothing(void **state)
+{
+    (void)state;
+    encoding e;
+    open_encoding(&e, "vae_flux", 2);
+    zenith_latent latent = latent_of(&e, ZENITH_LATENT_MEAN, 0);
+    session_ok(e.context, encode(&e, &latent, 1, 0));
+    const size_t bytes = HEIGHT * WIDTH * 3 * sizeof(float);
+    float *first = need(zn_alloc(bytes)), *again = need(zn_alloc(bytes));
+    zenith_image image = {.size = sizeof image,
+                          .width = WIDTH,
+                          .height = HEIGHT,
+                          .number = ZENITH_F32,
+                          .data = first};
+    zenith_run_params params = {.size = sizeof params, .dtype = ZENITH_DTYPE_F32};
+    session_ok(e.context, zenith_decode(e.context, e.model, &latent, &image, 1, &params));
+    image.data = again;
+    for (int i = 0; i < 12; i++) {
+        stop s = {.at = 0.08 * i};
+        params.bands = i % 2 ? ZENITH_BANDS_ROWS : ZENITH_BANDS_OFF;
+        params.band_rows = i % 2 ? 1 : 0;
+        params.progress = stop_at;
+        params.progress_cookie = &s;
+        assert_int_equal(zenith_decode(e.context, e.model, &latent, &image, 1, &params),
+                         ZENITH_CANCELLED);
+        params.progress = NULL;
+        session_ok(e.context, zenith_decode(e.context, e.model, &latent, &image, 1, &params));
+        assert_memory_equal(again, first, bytes);
+    }
+    zn_free(first);
+    zn_free(again);
+    zn_free(latent.data);
+    close_encoding(&e);
+}
+
 // --- names --------------------------------------------------------------------------------------
 
 typedef struct naming {
@@ -613,6 +664,33 @@ static void every_name_set(void **state)
     }
 }
 
+// Networks without weights have the published sizes.
+static void full_size_has_as_many_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variant, *part;
+        size_t parameters;
+    } published[] = {
+        {"flux-vae", "encoder", 34274208},      {"flux-vae", "decoder", 49545475},
+        {"sd3-vae", "encoder", 34274208},       {"sd3-vae", "decoder", 49545475},
+        {"sd-vae", "encoder", 34163592 + 72},   {"sd-vae", "decoder", 49490179 + 20},
+        {"sdxl-vae", "encoder", 34163592 + 72}, {"sdxl-vae", "decoder", 49490179 + 20},
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        zn_error err = {0};
+        zn_network network;
+        const zn_network_shape shape = {.width = 64};
+        const zn_variant *variant = zn_variant_find(published[i].variant);
+        const zn_part *part = zn_family_part(zn_family_of(variant), published[i].part);
+        zn_test_ok(zn_network_of_variant(variant, part, &shape, &network, &err), &err);
+        size_t parameters = 0;
+        for (size_t k = 0; k < network.count; k++) parameters += network.parameters[k].elements;
+        assert_int_equal(parameters, published[i].parameters);
+        zn_network_free(&network);
+    }
+}
+
 // Without metadata and without config.json nothing says how many groups there are.
 static void groups_are_asked_for(void **state)
 {
@@ -629,9 +707,14 @@ static void groups_are_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations_match),       cmocka_unit_test(compiled_match),
-        cmocka_unit_test(moments_match),           cmocka_unit_test(samples_are_the_same),
-        cmocka_unit_test(wrong_kinds_are_refused), cmocka_unit_test(every_name_set),
+        cmocka_unit_test(activations_match),
+        cmocka_unit_test(compiled_match),
+        cmocka_unit_test(moments_match),
+        cmocka_unit_test(samples_are_the_same),
+        cmocka_unit_test(wrong_kinds_are_refused),
+        cmocka_unit_test(stopped_runs_leave_nothing),
+        cmocka_unit_test(every_name_set),
+        cmocka_unit_test(full_size_has_as_many_parameters),
         cmocka_unit_test(groups_are_asked_for),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"));
