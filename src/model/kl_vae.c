@@ -210,8 +210,9 @@ static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_L
     }
     const bool quant = has(weights, encoder ? "encoder.quant_conv.weight"
                                             : "decoder.post_quant_conv.weight");
-    zn_text_format(dst, ZN_LAYOUT_SIZE, "g%dl%d%s", (int)groups, encoder ? blocks : blocks - 1,
-                   quant ? "q" : "");
+    const int layers = encoder ? blocks : blocks - 1;
+    zn_text_format(dst, ZN_LAYOUT_SIZE, "g%dl%d%s", (int)groups, layers > 1 ? layers : 1,
+                   quant ? "q" : ""); // where blocks are missing, `build` names the first
 }
 
 // A number in 1 .. most after a letter.

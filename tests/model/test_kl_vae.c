@@ -229,9 +229,11 @@ typedef struct how {
     zn_plan_mode mode;
     int64_t band;
     int threads;
+    size_t limit; // of the arena; 0: none
 } how;
 
-static void run_compiled(world *w, how h)
+// Returns the bytes of the arena.
+static size_t run_compiled(world *w, how h)
 {
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
@@ -246,10 +248,12 @@ static void run_compiled(world *w, how h)
                                 .mode = h.mode,
                                 .band = h.band};
     const zn_machine machine = {cpu, h.threads, dnn, NULL};
-    zn_test_ok(zn_compile(&key, 0, &machine, &compiled, &err), &err);
+    zn_test_ok(zn_compile(&key, h.limit, &machine, &compiled, &err), &err);
     run_plan(w, compiled->plan, h.threads, false);
+    const size_t bytes = zn_plan_bytes(compiled->plan);
     zn_compiled_free(compiled);
     zn_dnn_free(dnn);
+    return bytes;
 }
 
 // --- tests --------------------------------------------------------------------------------------
@@ -294,7 +298,7 @@ static void same_bits(world *w, zenith_dtype dtype, size_t bytes)
         {.mode = ZN_PLAN_AUTO, .threads = 2},
     };
     void *first = need(zn_alloc(bytes));
-    run_compiled(w, (how){dtype, ZN_PLAN_PLANES, 0, 1});
+    run_compiled(w, (how){.dtype = dtype, .mode = ZN_PLAN_PLANES, .threads = 1});
     memcpy(first, w->out, bytes);
     for (size_t i = 0; i < sizeof hows / sizeof *hows; i++) {
         how h = hows[i];
@@ -303,6 +307,13 @@ static void same_bits(world *w, zenith_dtype dtype, size_t bytes)
         run_compiled(w, h);
         assert_memory_equal(w->out, first, bytes);
     }
+    // Less memory than the smallest plan that keeps maps between the barriers of norms and attention.
+    const size_t kept = run_compiled(
+        w, (how){.dtype = dtype, .mode = ZN_PLAN_ROLLING, .band = 1, .threads = 1});
+    memset(w->out, 0xff, bytes);
+    const size_t least = run_compiled(w, (how){.dtype = dtype, .threads = 1, .limit = kept - 1});
+    assert_true(least < kept);
+    assert_memory_equal(w->out, first, bytes);
     zn_free(first);
 }
 
@@ -651,11 +662,13 @@ static void every_name_set(void **state)
             const size_t rows = p ? HEIGHT : HEIGHT / FACTOR,
                          bytes = rows * w.out_row * sizeof(float);
             void *expected = need(zn_alloc(bytes));
-            run_compiled(&w, (how){ZENITH_DTYPE_F32, ZN_PLAN_PLANES, 0, 1});
+            run_compiled(&w,
+                         (how){.dtype = ZENITH_DTYPE_F32, .mode = ZN_PLAN_PLANES, .threads = 1});
             memcpy(expected, w.out, bytes);
             memset(w.out, 0xff, bytes);
             w.model = other;
-            run_compiled(&w, (how){ZENITH_DTYPE_F32, ZN_PLAN_PLANES, 0, 1});
+            run_compiled(&w,
+                         (how){.dtype = ZENITH_DTYPE_F32, .mode = ZN_PLAN_PLANES, .threads = 1});
             assert_memory_equal(w.out, expected, bytes);
             zn_free(expected);
         }

@@ -44,10 +44,11 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
                         (zn_node *[]){dy, node->inputs[input]}, 2, node->attributes);
 }
 
-static const zn_clamp_attributes narrow = {-0.25f, 0.5f}, wide = {-30, 20};
+static const zn_clamp_attributes above = {-0.1f, 50}, below = {-50, 0.1f}, wide = {-30, 20};
 static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &narrow},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &narrow},
+    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &above},
+    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &above},
+    {.name = "below", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &below},
     {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 16}}}, .attributes = &wide},
 };
 
