@@ -29,8 +29,10 @@ static const struct word {
     {"zenith_train_params.resume", "--resume"},
 };
 
-static const struct word *word_at(const char *text)
+// Only after a space, a bracket or nothing: a path that has such a word in it stays as it is.
+static const struct word *word_at(const char *text, char before)
 {
+    if (before != 0 && before != ' ' && before != '(') return NULL;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncmp(text, words[i].library, strlen(words[i].library)) == 0) return &words[i];
     return NULL;
@@ -39,12 +41,14 @@ static const struct word *word_at(const char *text)
 void cli_say_options(const char *sentence, char *dst, size_t size)
 {
     size_t length = 0;
+    char before = 0;
     dst[0] = 0;
     while (*sentence != 0 && length + 1 < size) {
-        const struct word *word = word_at(sentence);
+        const struct word *word = word_at(sentence, before);
         const char *from = word != NULL ? word->program : sentence;
         int count = word != NULL ? (int)strlen(from) : 1;
         length += (size_t)snprintf(dst + length, size - length, "%.*s", count, from);
+        before = from[count - 1];
         sentence += word != NULL ? strlen(word->library) : 1;
     }
 }
