@@ -174,7 +174,7 @@ static void make_input(fixture *f, subject *s, int i)
     tensor->data = s->memory[i] + (parameter ? 1 : 0);
     if (moments) {
         fill_moments(&f->random, tensor);
-    } else if (parameter && map && is_integer(s->first->type)) {
+    } else if (parameter && s->sample->inputs[i].rank >= 4 && is_integer(s->first->type)) {
         fill_grid(f, tensor);
     } else {
         fill_map(&f->random, tensor,

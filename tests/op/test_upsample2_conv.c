@@ -34,7 +34,8 @@ static void build(zn_graph *graph, const variation *v, zn_error *err)
     const int64_t c = v->channels, k = v->kernel;
     const zn_tensor weight = {zn_desc_make(ZN_F32, ZN_SHAPE(c, c, k, k)), numbers};
     const zn_tensor bias = {zn_desc_make(ZN_F32, ZN_SHAPE(c)), numbers};
-    const zn_conv2d_attributes attributes = {v->stride, v->kernel / 2, v->direct, 0};
+    const zn_conv2d_attributes attributes = {
+        .stride = v->stride, .pad = v->kernel / 2, .direct = v->direct};
     zn_graph_begin(graph, err);
     zn_node *x = zn_graph_input(graph, "x", zn_desc_make(v->type, ZN_SHAPE(1, 4, 6, c)));
     zn_node *doubled = zn_upsample2(graph, "doubled", x);

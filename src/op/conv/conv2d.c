@@ -12,6 +12,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
     const zn_conv2d_attributes *a = node->attributes;
     ZN_TRY(zn_check_inputs(node, 2, 3, err));
     ZN_TRY(zn_conv_infer(node, a->stride, a->pad, a->after, err));
+    ZN_TRY(zn_conv_check_frame(node, a->frame, err));
     if (node->inputs_count == 3) ZN_TRY(zn_check_vector(node, 2, node->desc.shape.dim[3], err));
     return ZENITH_OK;
 }
@@ -23,11 +24,13 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
     return zn_conv_rows(node, a->stride, a->pad, out);
 }
 
-// The sum over one window: x [n, h, w, ci] at row top, column left, weight [co, ci, kh, kw].
-static double window(const zn_tensor *x, const zn_tensor *weight, int64_t n, int64_t top,
+// The sum over one window: x [n, h, w, ci] at row top, column left, weight [co, ci, (frames,) kh, kw].
+static double window(const zn_tensor *x, const zn_tensor *weight, int frame, int64_t n, int64_t top,
                      int64_t left, int64_t o)
 {
-    const int64_t *xd = x->desc.shape.dim, *wd = weight->desc.shape.dim;
+    const zn_shape shape = zn_conv_weight_shape(&weight->desc.shape);
+    const int64_t *xd = x->desc.shape.dim, *wd = shape.dim;
+    const int64_t frames = weight->desc.shape.rank == 5 ? weight->desc.shape.dim[2] : 1;
     double sum = 0;
     for (int64_t i = 0; i < wd[2]; i++) {
         for (int64_t j = 0; j < wd[3]; j++) {
@@ -35,7 +38,8 @@ static double window(const zn_tensor *x, const zn_tensor *weight, int64_t n, int
             if (row < 0 || row >= xd[1] || column < 0 || column >= xd[2]) continue;
             for (int64_t c = 0; c < wd[1]; c++) {
                 int64_t at = ((n * xd[1] + row) * xd[2] + column) * xd[3] + c;
-                int64_t weight_at = ((o * wd[1] + c) * wd[2] + i) * wd[3] + j;
+                int64_t kernel = (o * wd[1] + c) * frames + frame;
+                int64_t weight_at = (kernel * wd[2] + i) * wd[3] + j;
                 sum += (double)zn_value_get(x, (size_t)at) *
                        (double)zn_value_get(weight, (size_t)weight_at);
             }
@@ -53,7 +57,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
         for (int64_t h = 0; h < y[1]; h++) {
             for (int64_t w = 0; w < y[2]; w++) {
                 for (int64_t o = 0; o < y[3]; o++) {
-                    double sum = window(&inputs[0], &inputs[1], n, h * a->stride - a->pad,
+                    double sum = window(&inputs[0], &inputs[1], a->frame, n, h * a->stride - a->pad,
                                         w * a->stride - a->pad, o);
                     if (node->inputs_count == 3) sum += (double)zn_value_get(&inputs[2], (size_t)o);
                     zn_value_set(output, next++, (float)sum);
@@ -67,7 +71,7 @@ static zn_conv_parts take_apart(const zn_node *node)
 {
     const zn_conv2d_attributes *a = node->attributes;
     return (zn_conv_parts){.node = node,
-                           .weight = zn_conv_weight_of(&node->inputs[1]->constant),
+                           .weight = zn_conv_weight_of(&node->inputs[1]->constant, a->frame),
                            .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
                            .stride = a->stride,
                            .pad = a->pad,
@@ -122,26 +126,45 @@ static zn_node *weight_gradient(zn_graph *graph, const zn_node *node, zn_node *d
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
+    if (node->inputs[1]->desc.shape.rank != 4) {
+        graph->status = zn_fail(graph->err, ZENITH_UNSUPPORTED,
+                                "convolutions over time have no gradient");
+        return NULL;
+    }
     if (input == 0) return zn_conv2d_backward_data(graph, node->name, dy, node->inputs[1], node);
     if (input == 1) return weight_gradient(graph, node, dy);
     return zn_channel_sum(graph, node->name, dy);
 }
 
-static const zn_conv2d_attributes same = {1, 1, false, 0}, exact = {1, 1, true, 0},
-                                  half = {2, 1, false, 0}, point = {1, 0, false, 0},
-                                  skip = {2, 0, false, 0}, down = {2, 0, false, 1};
+static const zn_conv2d_attributes same = {1, 1, false, 0, 0}, exact = {1, 1, true, 0, 0},
+                                  half = {2, 1, false, 0, 0}, point = {1, 0, false, 0, 0},
+                                  skip = {2, 0, false, 0, 0}, down = {2, 0, false, 1, 0},
+                                  last = {1, 1, false, 0, 2}, middle = {1, 0, false, 0, 1};
 #define CONV(label, attribute, bias, h, w, ci, co, k)                                              \
     {                                                                                              \
         .name = label, .inputs_count = 2 + (bias),                                                 \
         .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, {1, {co}}}, .parameters = 6,           \
         .attributes = &(attribute)                                                                 \
     }
+// One frame of a weight over time.
+#define FRAME(label, attribute, bias, h, w, ci, co, k)                                             \
+    {                                                                                              \
+        .name = label, .inputs_count = 2 + (bias),                                                 \
+        .inputs = {{4, {1, h, w, ci}}, {5, {co, ci, 3, k, k}}, {1, {co}}}, .parameters = 6,        \
+        .attributes = &(attribute)                                                                 \
+    }
 static const zn_op_sample samples[] = {
-    CONV("pixel", same, 1, 1, 1, 3, 4, 3),      CONV("odd", same, 1, 5, 7, 4, 3, 3),
-    CONV("point", point, 0, 3, 9, 64, 4, 1),    CONV("half", half, 1, 9, 12, 3, 64, 3),
-    CONV("skip", skip, 1, 6, 5, 12, 16, 1),     CONV("wide", same, 0, 4, 37, 64, 64, 3),
-    CONV("exact", exact, 0, 4, 5, 32, 16, 3),   CONV("down", down, 1, 6, 8, 16, 32, 3),
+    CONV("pixel", same, 1, 1, 1, 3, 4, 3),
+    CONV("odd", same, 1, 5, 7, 4, 3, 3),
+    CONV("point", point, 0, 3, 9, 64, 4, 1),
+    CONV("half", half, 1, 9, 12, 3, 64, 3),
+    CONV("skip", skip, 1, 6, 5, 12, 16, 1),
+    CONV("wide", same, 0, 4, 37, 64, 64, 3),
+    CONV("exact", exact, 0, 4, 5, 32, 16, 3),
+    CONV("down", down, 1, 6, 8, 16, 32, 3),
     CONV("down odd", down, 1, 5, 7, 64, 64, 3),
+    FRAME("last frame", last, 1, 5, 7, 16, 32, 3),
+    FRAME("frame of points", middle, 0, 3, 5, 24, 7, 1),
 };
 
 const zn_op zn_op_conv2d = {

@@ -20,6 +20,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
     int count = 2 + a->bias + a->residual;
     ZN_TRY(zn_check_inputs(node, count, count, err));
     ZN_TRY(zn_conv_infer(node, a->stride, a->pad, a->after, err));
+    ZN_TRY(zn_conv_check_frame(node, a->frame, err));
     if (a->bias) ZN_TRY(zn_check_vector(node, 2, node->desc.shape.dim[3], err));
     const zn_node *residual = a->residual ? node->inputs[residual_input(a)] : NULL;
     if (residual && !zn_shape_equal(&residual->desc.shape, &node->desc.shape))
@@ -38,7 +39,7 @@ static zn_conv_parts take_apart(const zn_node *node)
 {
     const zn_conv2d_fused_attributes *a = node->attributes;
     return (zn_conv_parts){.node = node,
-                           .weight = zn_conv_weight_of(&node->inputs[1]->constant),
+                           .weight = zn_conv_weight_of(&node->inputs[1]->constant, a->frame),
                            .bias = a->bias ? node->inputs[2] : NULL,
                            .residual = a->residual ? node->inputs[residual_input(a)] : NULL,
                            .residual_input = residual_input(a),
@@ -71,8 +72,11 @@ static double flops(const zn_node *node)
 static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
 {
     const zn_conv2d_fused_attributes *a = node->attributes;
-    const zn_conv2d_attributes conv = {
-        .stride = a->stride, .pad = a->pad, .direct = a->direct, .after = a->after};
+    const zn_conv2d_attributes conv = {.stride = a->stride,
+                                       .pad = a->pad,
+                                       .direct = a->direct,
+                                       .after = a->after,
+                                       .frame = a->frame};
     zn_node *y = zn_graph_add(graph, &zn_op_conv2d, node->name, inputs, 2 + a->bias, &conv);
     if (a->residual) y = zn_add(graph, node->name, y, inputs[residual_input(a)]);
     return a->relu ? zn_relu(graph, node->name, y) : y;
@@ -120,7 +124,8 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
                                               .residual = sum != NULL,
                                               .relu = matched(match, &zn_op_relu) != NULL,
                                               .direct = a->direct,
-                                              .after = a->after};
+                                              .after = a->after,
+                                              .frame = a->frame};
     // Nodes at ZN_ANY come depth first: the residual is before the convolution's or after them.
     bool residual_first = sum && sum->inputs[0] != conv;
     zn_node *inputs[4];
@@ -133,11 +138,12 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
     return node;
 }
 
-static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false, 0},
-                                        exact = {1, 1, true, true, true, true, 0},
-                                        sum_only = {1, 1, false, true, false, false, 0},
-                                        relu_half = {2, 1, true, false, true, false, 0},
-                                        point_all = {1, 0, true, true, true, false, 0};
+static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false, 0, 0},
+                                        exact = {1, 1, true, true, true, true, 0, 0},
+                                        sum_only = {1, 1, false, true, false, false, 0, 0},
+                                        relu_half = {2, 1, true, false, true, false, 0, 0},
+                                        point_all = {1, 0, true, true, true, false, 0, 0},
+                                        frame_sum = {1, 1, false, true, false, false, 0, 1};
 // clang-format off
 #define SAMPLE(label, attribute, count, h, w, ci, co, k, third, bits)                              \
     {.name = label, .inputs_count = count,                                                         \
@@ -153,6 +159,11 @@ static const zn_op_sample samples[] = {
     SAMPLE("sum", sum_only, 3, 4, 7, 4, 16, 3, MAP(4, 7, 16), 2),
     SAMPLE("half", relu_half, 3, 8, 10, 64, 64, 3, VECTOR(64), 6),
     SAMPLE("point", point_all, 4, 3, 9, 32, 64, 1, VECTOR(64), 6),
+    {.name = "frame",
+     .inputs_count = 3,
+     .inputs = {MAP(4, 7, 16), {5, {32, 16, 3, 3, 3}}, MAP(4, 7, 32)},
+     .parameters = 2,
+     .attributes = &frame_sum},
 };
 
 const zn_op zn_op_conv2d_fused = {

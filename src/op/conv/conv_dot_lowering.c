@@ -146,7 +146,7 @@ static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts, 
     if (!dot->vectors) return zn_fail_memory(err, bytes);
     float *scale = dot->vectors, *bias = scale + padded;
     for (size_t o = 0; o < padded; o++) scale[o] = 1;
-    if (levels) zn_conv_weight_scales(weight, levels, scale);
+    if (levels) zn_conv_weight_scales(zn_conv_weight_whole(&parts->weight), levels, scale);
     const float unit = parts->node->desc.scale;
     for (size_t o = 0; o < padded; o++) {
         scale[o] *= parts->node->inputs[0]->desc.scale / unit;

@@ -56,11 +56,12 @@ zenith_status zn_conv_infer(zn_node *node, int stride, int pad, int after, zn_er
     ZN_TRY(zn_check_inputs(node, 2, 4, err));
     ZN_TRY(zn_check_map(node, 0, err));
     const zn_node *weight = node->inputs[1];
-    const zn_shape *x = &node->inputs[0]->desc.shape, *w = &weight->desc.shape;
+    const zn_shape *x = &node->inputs[0]->desc.shape;
+    const zn_shape of_frame = zn_conv_weight_shape(&weight->desc.shape), *w = &of_frame;
     if (weight->kind != ZN_NODE_PARAMETER || w->rank != 4 || w->dim[1] != x->dim[3] ||
         w->dim[0] < 1 || w->dim[2] < 1 || w->dim[3] < 1) {
         char text[96];
-        zn_shape_text(w, text, sizeof text);
+        zn_shape_text(&weight->desc.shape, text, sizeof text);
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "%s needs a weight [out, %lld, kh, kw]; '%s' has shape %s", node->op->name,
                        (long long)x->dim[3], weight->name, text);
@@ -80,15 +81,26 @@ zenith_status zn_conv_infer(zn_node *node, int stride, int pad, int after, zn_er
     return ZENITH_OK;
 }
 
+zenith_status zn_conv_check_frame(const zn_node *node, int frame, zn_error *err)
+{
+    const zn_shape *w = &node->inputs[1]->desc.shape;
+    const int64_t frames = w->rank == 5 ? w->dim[2] : 1;
+    if (frame >= 0 && frame < frames) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%s: '%s' has no frame %d", node->op->name,
+                   node->inputs[1]->name, frame);
+}
+
 zn_rows zn_conv_rows(const zn_node *node, int stride, int pad, zn_rows out)
 {
-    int64_t kernel_h = node->inputs[1]->desc.shape.dim[2];
+    int64_t kernel_h = zn_conv_weight_shape(&node->inputs[1]->desc.shape).dim[2];
     return (zn_rows){out.begin * stride - pad, (out.end - 1) * stride - pad + kernel_h};
 }
 
 double zn_conv_flops(const zn_node *node)
 {
-    const int64_t *y = node->desc.shape.dim, *w = node->inputs[1]->desc.shape.dim;
+    const int64_t *y = node->desc.shape.dim;
+    const zn_shape of_frame = zn_conv_weight_shape(&node->inputs[1]->desc.shape);
+    const int64_t *w = of_frame.dim;
     return 2.0 * (double)y[0] * (double)y[1] * (double)y[2] * (double)y[3] * (double)w[1] *
            (double)w[2] * (double)w[3];
 }
@@ -244,7 +256,7 @@ static zenith_status try_dnn(conv_lowering *l, const zn_lowering_request *reques
         size_t bytes = (size_t)desc.channels_out * sizeof *scales;
         scales = zn_alloc(bytes);
         if (!scales) return zn_fail_memory(err, bytes);
-        zn_conv_weight_scales(&parts->weight.tensor, types->levels, scales);
+        zn_conv_weight_scales(zn_conv_weight_whole(&parts->weight), types->levels, scales);
         desc.weight_scales = scales;
     }
     ZN_GO(zn_dnn_conv_create(request->dnn, &desc, &l->conv, err));

@@ -30,6 +30,8 @@ typedef struct zn_conv_parts {
 
 // [n, h', w', out], in the type of x; f32 for a quantised x. after: see zn_conv2d_attributes.
 zenith_status zn_conv_infer(zn_node *node, int stride, int pad, int after, zn_error *err);
+// The weight has this frame; 0 of one without frames.
+zenith_status zn_conv_check_frame(const zn_node *node, int frame, zn_error *err);
 zn_rows zn_conv_rows(const zn_node *node, int stride, int pad, zn_rows out);
 double zn_conv_flops(const zn_node *node);
 zenith_status zn_conv_lower(const zn_lowering_request *request, const zn_conv_parts *parts,

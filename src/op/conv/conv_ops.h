@@ -10,10 +10,12 @@
 // direct: each product is made and summed as it stands, rather than by a way with fewer products and
 // other roundings (Winograd in f32, sums of weights under an upsampling).
 // after: so many more columns and rows of zeros on the right and below than `pad`.
+// frame: of a weight over time [out, in, frames, kh, kw], the slice [:, :, frame] is the weight: a
+// convolution over time is a sum of convolutions of several maps.
 typedef struct zn_conv2d_attributes {
     int stride, pad;
     bool direct;
-    int after;
+    int after, frame;
 } zn_conv2d_attributes;
 
 // relu(x * weight + bias + residual), each of the last three if it is there. Inputs in this order:
@@ -21,7 +23,7 @@ typedef struct zn_conv2d_attributes {
 typedef struct zn_conv2d_fused_attributes {
     int stride, pad;
     bool bias, residual, relu, direct;
-    int after;
+    int after, frame;
 } zn_conv2d_fused_attributes;
 
 // turned: the weights in the opposite order, which is the gradient.

@@ -34,6 +34,30 @@ typedef struct packing {
     transform_fn *transform; // FOR_TRANSFORM
 } packing;
 
+zn_shape zn_conv_weight_shape(const zn_shape *parameter)
+{
+    const int64_t *dim = parameter->dim;
+    if (parameter->rank != 5) return *parameter;
+    return ZN_SHAPE(dim[0], dim[1], dim[3], dim[4]);
+}
+
+zn_conv_weight zn_conv_weight_of(const zn_tensor *parameter, int frame)
+{
+    zn_conv_weight weight = {.tensor = *parameter, .variant = ""};
+    const int64_t *dim = parameter->desc.shape.dim;
+    if (parameter->desc.shape.rank == 5) {
+        const size_t kernel = (size_t)(dim[3] * dim[4]);
+        const size_t skipped = (size_t)frame * kernel * zn_type_size(parameter->desc.type);
+        weight.step = (size_t)dim[2] * kernel;
+        weight.tensor.desc.shape = zn_conv_weight_shape(&parameter->desc.shape);
+        weight.tensor.data = (uint8_t *)parameter->data + skipped;
+        weight.variant = "frame";
+        weight.whole = *parameter;
+    }
+    weight.source = weight.tensor.data;
+    return weight;
+}
+
 int zn_conv_levels(const zn_cpu *cpu)
 {
     return cpu->isa >= ZN_ISA_AVX512 && cpu->avx512_vnni ? 127 : 63;
@@ -67,8 +91,10 @@ static void fill_rounded(const packing *p, const zn_tensor *weight, void *dense)
 {
     const int64_t *dim = weight->desc.shape.dim;
     const size_t length = channel_length(weight), taps = (size_t)(dim[2] * dim[3]);
+    const zn_tensor *whole = p->weight->step ? &p->weight->whole : weight;
+    const size_t range = channel_length(whole);
     for (size_t o = 0; o < (size_t)dim[0]; o++) {
-        float scale = p->levels ? channel_scale(weight, o, length, p->levels) : 1.0f;
+        float scale = p->levels ? channel_scale(whole, o, range, p->levels) : 1.0f;
         for (size_t i = o * length; i < (o + 1) * length; i++) {
             float value = zn_value_get(weight, i);
             if (p->levels) {
@@ -120,19 +146,30 @@ static zenith_status pack_dense(const packing *p, const void *dense, void *dst, 
     return ZENITH_OK;
 }
 
+// The kernels of one frame, one after the other.
+static void gather_frame(const zn_conv_weight *weight, uint8_t *dst)
+{
+    const int64_t *dim = weight->tensor.desc.shape.dim;
+    const size_t type = zn_type_size(weight->tensor.desc.type);
+    const size_t bytes = (size_t)(dim[2] * dim[3]) * type;
+    const uint8_t *src = weight->tensor.data;
+    for (int64_t i = 0; i < dim[0] * dim[1]; i++, src += weight->step * type, dst += bytes)
+        memcpy(dst, src, bytes);
+}
+
 static zenith_status pack(void *arg, void *dst, zn_error *err)
 {
     const packing *p = arg;
     zn_tensor weight = p->weight->tensor;
-    const size_t made = p->weight->make ? zn_value_count(&weight) * sizeof(float) : 0;
+    const bool copied = p->weight->make || p->weight->step;
+    const size_t made = copied ? zn_value_count(&weight) * sizeof(float) : 0;
     const size_t bytes = zn_value_count(&weight) * (size_t)p->repeats * zn_type_size(p->type);
     uint8_t *memory = zn_alloc(zn_round_up(made, ZN_ALIGN) + bytes);
     if (!memory) return zn_fail_memory(err, made + bytes);
     void *dense = memory + zn_round_up(made, ZN_ALIGN);
-    if (p->weight->make) {
-        weight.data = memory;
-        p->weight->make(p->weight->arg, weight.data);
-    }
+    if (copied) weight.data = memory;
+    if (p->weight->make) p->weight->make(p->weight->arg, weight.data);
+    if (p->weight->step) gather_frame(p->weight, weight.data);
     fill_dense(p, &weight, dense);
     zenith_status status = pack_dense(p, dense, dst, err);
     zn_free(memory);

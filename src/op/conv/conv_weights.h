@@ -25,12 +25,23 @@ typedef struct zn_conv_weight {
     // Not NULL: makes the values, f32, when they are packed; tensor.data is not there.
     void (*make)(const void *arg, float *dst);
     const void *arg;
+    // Not 0: the kernels [kh, kw] in tensor.data begin so many elements apart, as those of one frame of a
+    // weight over time do. whole: all frames, which share the scales of 8 bits.
+    size_t step;
+    zn_tensor whole;
 } zn_conv_weight;
 
-static inline zn_conv_weight zn_conv_weight_of(const zn_tensor *parameter)
+// Of a parameter [out, in, kh, kw], or of a frame of one [out, in, frames, kh, kw].
+zn_conv_weight zn_conv_weight_of(const zn_tensor *parameter, int frame);
+
+// What the scales of 8 bits are found in.
+static inline const zn_tensor *zn_conv_weight_whole(const zn_conv_weight *weight)
 {
-    return (zn_conv_weight){*parameter, parameter->data, "", NULL, NULL};
+    return weight->step ? &weight->whole : &weight->tensor;
 }
+
+// The shape that it has: without the frames.
+zn_shape zn_conv_weight_shape(const zn_shape *parameter);
 
 // Packed by oneDNN in `type`. levels 0: not rounded to a grid; else the integers (type s8) or the
 // values they stand for (f32).

@@ -71,7 +71,8 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
     const zn_node *conv = match->nodes[0];
     const zn_conv2d_attributes *a = conv->attributes;
     const int64_t *w = conv->inputs[WEIGHT]->desc.shape.dim;
-    if (a->direct || a->stride != 1 || a->pad != 1 || a->after != 0 || w[2] != 3 || w[3] != 3)
+    if (conv->inputs[WEIGHT]->desc.shape.rank != 4 || a->direct || a->stride != 1 || a->pad != 1 ||
+        a->after != 0 || w[2] != 3 || w[3] != 3)
         return false;
     if (zn_upsample2_phases_fit(cpu, conv)) return true;
     return is_plain_f32(conv->inputs[X]) && zn_upsample2_doubled_fits(conv);

@@ -102,7 +102,7 @@ zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_
     if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
     const void *packed, *bias = NULL;
-    const zn_conv_weight weight = zn_conv_weight_of(&node->inputs[1]->constant);
+    const zn_conv_weight weight = zn_conv_weight_of(&node->inputs[1]->constant, 0);
     l->base = (zn_lowering){.run = run_doubled, .free = zn_lowering_free, .id = "kernel:doubled"};
     l->run = zn_doubled_pick(request->cpu.isa);
     ZN_GO(zn_conv_weights_for_doubled(request->packs, &weight, &packed, err));

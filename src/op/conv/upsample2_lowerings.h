@@ -11,7 +11,7 @@
 static inline zn_conv_parts zn_upsample2_parts(const zn_node *node)
 {
     return (zn_conv_parts){.node = node,
-                           .weight = zn_conv_weight_of(&node->inputs[1]->constant),
+                           .weight = zn_conv_weight_of(&node->inputs[1]->constant, 0),
                            .bias = node->inputs_count == 3 ? node->inputs[2] : NULL,
                            .stride = 1,
                            .pad = 1};
