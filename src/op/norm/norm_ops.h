@@ -11,6 +11,13 @@ typedef struct zn_unit_norm_attributes {
     float epsilon;
 } zn_unit_norm_attributes;
 
+// mean and deviation: [channels], longer-lived than any graph.
+typedef struct zn_standardise_attributes {
+    const float *mean, *deviation;
+    int64_t channels;
+    bool back;
+} zn_standardise_attributes;
+
 typedef struct zn_row_moments_attributes {
     int groups;
 } zn_row_moments_attributes;
@@ -28,6 +35,9 @@ typedef struct zn_group_stats_gradient_attributes {
 zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsilon);
 zn_node *zn_unit_norm_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
                                float epsilon);
+// (x - mean) / deviation for each channel; back: x * deviation + mean.
+zn_node *zn_standardise(zn_graph *graph, const char *name, zn_node *x,
+                        zn_standardise_attributes attributes);
 // gamma and beta [c]. The moments and statistics on the way are nodes "name.moments", "name.stats".
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,
                        int groups, float epsilon);

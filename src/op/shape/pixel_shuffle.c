@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
-// takes channel c from channel (c r + i) r + j of (y, x). As PyTorch's PixelShuffle; a copy, so type and
-// scale stay.
+// takes channel c from channel (c r + i) r + j of (y, x), as PyTorch's PixelShuffle; by columns, from channel
+// (c r + j) r + i. A copy, so type and scale stay.
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/shape/enlarge_lowering.h"
@@ -13,6 +13,11 @@
 static int factor_of(const zn_node *node)
 {
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->factor;
+}
+
+static bool by_columns(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
 }
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -37,14 +42,15 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
     return zn_enlarge_rows(factor_of(node), out);
 }
 
-// One row of the result: row `inner` of the r rows that a source row becomes.
+// One row of the result: row `inner` of the r rows that a source row becomes. Its r columns take the channels
+// from `first` on, `step` apart.
 static inline void shuffle_elements(const uint8_t *src, int64_t width, int64_t channels, int r,
-                                    int64_t inner, const size_t bytes, uint8_t *dst)
+                                    int64_t first, int64_t step, const size_t bytes, uint8_t *dst)
 {
     const int64_t plain = channels / (r * r);
     for (int64_t x = 0; x < width; x++, src += (size_t)channels * bytes) {
-        const uint8_t *from = src + (size_t)(inner * r) * bytes;
-        for (int j = 0; j < r; j++, from += bytes) {
+        const uint8_t *from = src + (size_t)first * bytes;
+        for (int j = 0; j < r; j++, from += (size_t)step * bytes) {
             for (int64_t c = 0; c < plain; c++, dst += bytes)
                 memcpy(dst, from + (size_t)(c * r * r) * bytes, bytes);
         }
@@ -52,37 +58,41 @@ static inline void shuffle_elements(const uint8_t *src, int64_t width, int64_t c
 }
 
 // What pictures have is known to the compiler: a copy is then a move, not a call.
-static void shuffle_row(const uint8_t *src, int64_t width, int64_t channels, int r, int64_t inner,
-                        size_t bytes, uint8_t *dst)
+static void shuffle_row(const uint8_t *src, const zn_enlarging *how, bool columns, int64_t inner,
+                        uint8_t *dst)
 {
+    const int r = how->factor;
+    const int64_t width = how->width, channels = how->channels;
+    const int64_t first = columns ? inner : inner * r, step = columns ? r : 1;
+    const size_t bytes = how->element_bytes;
     const bool two = r == 2 && channels == 12, four = r == 4 && channels == 48;
     if (bytes == 1 && two)
-        shuffle_elements(src, width, 12, 2, inner, 1, dst);
+        shuffle_elements(src, width, 12, 2, first, step, 1, dst);
     else if (bytes == 1 && four)
-        shuffle_elements(src, width, 48, 4, inner, 1, dst);
+        shuffle_elements(src, width, 48, 4, first, step, 1, dst);
     else if (bytes == sizeof(float))
-        shuffle_elements(src, width, channels, r, inner, sizeof(float), dst);
+        shuffle_elements(src, width, channels, r, first, step, sizeof(float), dst);
     else if (bytes == sizeof(uint16_t))
-        shuffle_elements(src, width, channels, r, inner, sizeof(uint16_t), dst);
+        shuffle_elements(src, width, channels, r, first, step, sizeof(uint16_t), dst);
     else
-        shuffle_elements(src, width, channels, r, inner, 1, dst);
+        shuffle_elements(src, width, channels, r, first, step, 1, dst);
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     const int r = factor_of(node);
     const int64_t *dim = inputs[0].desc.shape.dim;
-    const size_t bytes = zn_type_size(output->desc.type);
-    const size_t src_row = (size_t)(dim[2] * dim[3]) * bytes;
+    const zn_enlarging how = {r, dim[2], dim[3], zn_type_size(output->desc.type)};
+    const size_t src_row = (size_t)(dim[2] * dim[3]) * how.element_bytes;
     for (int64_t row = 0; row < dim[0] * dim[1] * r; row++) {
         const uint8_t *src = (const uint8_t *)inputs[0].data + (size_t)(row / r) * src_row;
         uint8_t *dst = (uint8_t *)output->data + (size_t)row * (src_row / (size_t)r);
-        shuffle_row(src, dim[2], dim[3], r, row % r, bytes, dst);
+        shuffle_row(src, &how, by_columns(node), row % r, dst);
     }
 }
 
-static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
-                         int64_t count)
+static void shuffle(const zn_enlarging *how, bool columns, const void *src, void *dst,
+                    int64_t first_row, int64_t count)
 {
     const int r = how->factor;
     const size_t src_row = (size_t)(how->width * how->channels) * how->element_bytes;
@@ -90,29 +100,43 @@ static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, in
     uint8_t *to = dst;
     int64_t inner = (first_row % r + r) % r;
     for (int64_t i = 0; i < count; i++, to += src_row / (size_t)r) {
-        shuffle_row(from, how->width, how->channels, r, inner, how->element_bytes, to);
+        shuffle_row(from, how, columns, inner, to);
         if (++inner < r) continue;
         inner = 0;
         from += src_row;
     }
 }
 
+static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                         int64_t count)
+{
+    shuffle(how, false, src, dst, first_row, count);
+}
+
+static void shuffle_columns(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                            int64_t count)
+{
+    shuffle(how, true, src, dst, first_row, count);
+}
+
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_enlarge_lower(request, factor_of(request->node), shuffle_rows, out, err);
+    zn_enlarge_fn *kernel = by_columns(request->node) ? shuffle_columns : shuffle_rows;
+    return zn_enlarge_lower(request, factor_of(request->node), kernel, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     (void)input;
-    return zn_pixel_unshuffle(graph, node->name, dy, factor_of(node));
+    return zn_graph_add(graph, &zn_op_pixel_unshuffle, node->name, &dy, 1, node->attributes);
 }
 
-static const zn_pixel_shuffle_attributes two = {2}, four = {4};
+static const zn_pixel_shuffle_attributes two = {2, false}, four = {4, false}, turned = {2, true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &two},
     {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 48}}}, .attributes = &four},
+    {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 12}}}, .attributes = &turned},
 };
 
 const zn_op zn_op_pixel_shuffle = {
@@ -133,6 +157,6 @@ const zn_op zn_op_pixel_shuffle = {
 
 zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor)
 {
-    const zn_pixel_shuffle_attributes attributes = {factor};
+    const zn_pixel_shuffle_attributes attributes = {.factor = factor};
     return zn_graph_add(graph, &zn_op_pixel_shuffle, name, &x, 1, &attributes);
 }

@@ -16,6 +16,11 @@ static int factor_of(const zn_node *node)
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->factor;
 }
 
+static bool by_columns(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
+}
+
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, 1, 1, err));
@@ -43,7 +48,8 @@ static size_t source_of(const zn_node *node, size_t to)
     const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
     const size_t width = (size_t)node->desc.shape.dim[2] * r, plain = channels / (r * r);
     const size_t x = to / channels, c = to % channels / (r * r);
-    const size_t i = to % channels / r % r, j = to % r;
+    const size_t slow = to % channels / r % r, fast = to % r;
+    const size_t i = by_columns(node) ? fast : slow, j = by_columns(node) ? slow : fast;
     return (i * width + x * r + j) * plain + c;
 }
 
@@ -78,10 +84,12 @@ static inline void unshuffle_row(const zn_node *node, const uint8_t *src, const 
 {
     const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
     const size_t width = (size_t)node->desc.shape.dim[2], plain = channels / (r * r);
+    const bool columns = by_columns(node);
     for (size_t i = 0; i < r; i++) {
         for (size_t x = 0; x < width; x++) {
             for (size_t j = 0; j < r; j++) {
-                uint8_t *to = dst + (x * channels + i * r + j) * bytes;
+                const size_t first = columns ? j * r + i : i * r + j;
+                uint8_t *to = dst + (x * channels + first) * bytes;
                 for (size_t c = 0; c < plain; c++, src += bytes)
                     memcpy(to + c * r * r * bytes, src, bytes);
             }
@@ -129,14 +137,15 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     (void)input;
-    return zn_pixel_shuffle(graph, node->name, dy, factor_of(node));
+    return zn_graph_add(graph, &zn_op_pixel_shuffle, node->name, &dy, 1, node->attributes);
 }
 
-static const zn_pixel_shuffle_attributes two = {2}, four = {4};
+static const zn_pixel_shuffle_attributes two = {2, false}, four = {4, false}, turned = {2, true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 1}}}, .attributes = &two},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 10, 14, 3}}}, .attributes = &two},
     {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 12, 36, 3}}}, .attributes = &four},
+    {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 3}}}, .attributes = &turned},
 };
 
 const zn_op zn_op_pixel_unshuffle = {
@@ -156,6 +165,6 @@ const zn_op zn_op_pixel_unshuffle = {
 
 zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor)
 {
-    const zn_pixel_shuffle_attributes attributes = {factor};
+    const zn_pixel_shuffle_attributes attributes = {.factor = factor};
     return zn_graph_add(graph, &zn_op_pixel_unshuffle, name, &x, 1, &attributes);
 }

@@ -7,9 +7,15 @@
 
 #include "src/graph/op.h"
 
+// columns: the channels of a square go down its columns, not along its rows.
 typedef struct zn_pixel_shuffle_attributes {
     int factor;
+    bool columns;
 } zn_pixel_shuffle_attributes;
+
+typedef struct zn_interleave_attributes {
+    int zeros; // maps of zeros before the first
+} zn_interleave_attributes;
 
 typedef struct zn_channel_slice_attributes {
     int64_t first, count;
@@ -30,6 +36,9 @@ zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
 zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
 zn_node *zn_concat(zn_graph *graph, const char *name, zn_node *const *inputs, int count); // 1 .. 4
+// 1 .. 4 maps of one shape, their channels in turn after those of `zeros` maps of zeros.
+zn_node *zn_interleave(zn_graph *graph, const char *name, zn_node *const *inputs, int count,
+                       int zeros);
 zn_node *zn_channel_slice(zn_graph *graph, const char *name, zn_node *x, int64_t first,
                           int64_t count);
 // x as the channels from `first` on of `count`, the others zero.
