@@ -17,6 +17,9 @@ typedef struct zn_autoencoder_facts {
     bool has_raw;
     float scale, shift;
     const float *mean, *deviation; // [latent_channels]; both or none
+    // Of video: pictures of a clip for each latent after the first, which is of one picture. 0: the
+    // model knows pictures only. first_frames: those that the encoder takes for the first latent.
+    int frames, first_frames;
 } zn_autoencoder_facts;
 
 // The spaces that several families share.
@@ -25,6 +28,8 @@ extern const zn_autoencoder_facts zn_latents_sdxl;
 extern const zn_autoencoder_facts zn_latents_sd3;
 extern const zn_autoencoder_facts zn_latents_f1; // FLUX.1 and Z-Image
 extern const zn_autoencoder_facts zn_latents_f2; // FLUX.2
+extern const zn_autoencoder_facts zn_latents_wan21;
+extern const zn_autoencoder_facts zn_latents_wan22;
 
 bool zn_latents_equal(const zn_autoencoder_facts *a, const zn_autoencoder_facts *b);
 
@@ -34,18 +39,35 @@ float zn_latent_to_raw(const zn_autoencoder_facts *facts, size_t c, float value)
 // What the logarithm of a variance grows by from raw to the model's space.
 float zn_latent_logvar_step(const zn_autoencoder_facts *facts, size_t c);
 
-// The ports of both parts: "image" and "latent". Sizes are the latent's.
+// Pictures that a part takes (encoder) or gives (decoder) in a step, for one latent.
+int zn_step_frames(const zn_autoencoder_facts *facts, unsigned part, zn_step step);
+
+// The ports of both parts: "image" and "latent"; of the steps of a clip one "image" for each picture, in
+// their order. Sizes are the latent's.
 void zn_encoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
 void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+// Of video, the step that reads every parameter is the next one.
+#define ZN_VIDEO_ENCODER_PART(function)                                                            \
+    {                                                                                              \
+        .name = "encoder", .prefix = "encoder.",                                                   \
+        .smallest = {.height = 1, .width = 1, .step = ZN_STEP_NEXT}, .ports = zn_encoder_ports,    \
+        .build = function                                                                          \
+    }
+#define ZN_VIDEO_DECODER_PART(function)                                                            \
+    {                                                                                              \
+        .name = "decoder", .prefix = "decoder.",                                                   \
+        .smallest = {.height = 1, .width = 1, .step = ZN_STEP_NEXT}, .ports = zn_decoder_ports,    \
+        .build = function                                                                          \
+    }
 #define ZN_ENCODER_PART(function)                                                                  \
     {                                                                                              \
-        .name = "encoder", .prefix = "encoder.", .smallest = {1, 1, 0}, .ports = zn_encoder_ports, \
-        .build = function                                                                          \
+        .name = "encoder", .prefix = "encoder.", .smallest = {.height = 1, .width = 1},            \
+        .ports = zn_encoder_ports, .build = function                                               \
     }
 #define ZN_DECODER_PART(function)                                                                  \
     {                                                                                              \
-        .name = "decoder", .prefix = "decoder.", .smallest = {1, 1, 0}, .ports = zn_decoder_ports, \
-        .build = function                                                                          \
+        .name = "decoder", .prefix = "decoder.", .smallest = {.height = 1, .width = 1},            \
+        .ports = zn_decoder_ports, .build = function                                               \
     }
 
 // Of the encoder that gives moments (zn_family.moments), both in the space of the diffusion model.

@@ -6,7 +6,8 @@
 
 bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b)
 {
-    return a->height == b->height && a->width == b->width && a->tokens == b->tokens;
+    return a->height == b->height && a->width == b->width && a->tokens == b->tokens &&
+           a->step == b->step;
 }
 
 static zn_port make(const char *name, zn_port_kind kind, zn_shape shape)

@@ -29,10 +29,19 @@ typedef struct zn_ports {
     int inputs_count, outputs_count;
 } zn_ports;
 
+// Which step of a clip a part computes. Families of video have a network for each: the first step has
+// no past, and the next ones read what it left in states (src/graph/states.h).
+typedef enum zn_step {
+    ZN_STEP_ALONE = 0, // a picture by itself: nothing is kept
+    ZN_STEP_FIRST,     // the first pictures of a clip
+    ZN_STEP_NEXT       // all that follow
+} zn_step;
+
 // What may differ from run to run. A part looks at those that it has, and says in its comment what
 // they count; the others are 0. An autoencoder's are those of its latent.
 typedef struct zn_sizes {
     int64_t height, width, tokens;
+    zn_step step;
 } zn_sizes;
 
 bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b);

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/stored_parameter.h"
 
-// A matrix may be stored as the weights of a 1x1 convolution.
+// A matrix may be stored as the weights of a 1x1 convolution, a gain as [c, 1, 1]: with dimensions of 1 after
+// those that are wanted.
 static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
 {
-    const bool point = wanted->rank == 2 && found->rank == 4 && found->dim[2] == 1 &&
-                       found->dim[3] == 1;
-    if (found->rank != wanted->rank && !point) return false;
+    if (found->rank < wanted->rank) return false;
+    for (int i = wanted->rank; i < found->rank; i++)
+        if (found->dim[i] != 1) return false;
     for (int i = 0; i < wanted->rank; i++) {
         if (wanted->dim[i] >= 0 && wanted->dim[i] != found->dim[i]) return false;
     }

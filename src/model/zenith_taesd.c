@@ -79,7 +79,7 @@ static zn_sizes sizes_of(const zn_weights *weights)
     int64_t side = FACTOR;
     if (last) side = 2 * last->shape.dim[0];
     if (first) side = first->shape.dim[0];
-    return (zn_sizes){side / FACTOR, side / FACTOR, 0};
+    return (zn_sizes){.height = side / FACTOR, .width = side / FACTOR};
 }
 
 // --- layers -------------------------------------------------------------------------------------

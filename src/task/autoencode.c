@@ -170,11 +170,12 @@ static zn_compile_key key_for(const zn_batch *batch, const zenith_image *image)
     const zenith_run_params *params = &batch->params;
     const zn_model *model = batch->model;
     const int64_t factor = model->variant->autoencoder->factor;
-    zn_compile_key key = {.model = batch->model,
-                          .part = zn_autoencoder_part(model->family, batch->part),
-                          .sizes = {image->height / factor, image->width / factor, 0},
-                          .dtype = params->dtype,
-                          .pixels = zn_image_number(image)};
+    zn_compile_key key = {
+        .model = batch->model,
+        .part = zn_autoencoder_part(model->family, batch->part),
+        .sizes = {.height = image->height / factor, .width = image->width / factor},
+        .dtype = params->dtype,
+        .pixels = zn_image_number(image)};
     if (key.dtype == ZENITH_DTYPE_INT8) key.calibration = batch->model->calibration;
     if (params->bands == ZENITH_BANDS_OFF) key.mode = ZN_PLAN_PLANES;
     if (params->bands == ZENITH_BANDS_ROWS) {

@@ -308,7 +308,8 @@ zn_node *zn_network_apply(const zn_network *network, zn_graph *graph, const char
     if (!x) return NULL;
     part->ports(network->variant, least, &ports);
     const int64_t *small = ports.inputs[0].desc.shape.dim, *now = x->desc.shape.dim;
-    const zn_sizes sizes = {now[1] / small[1] * least->height, now[2] / small[2] * least->width, 0};
+    const zn_sizes sizes = {.height = now[1] / small[1] * least->height,
+                            .width = now[2] / small[2] * least->width};
     zn_network_build(network, &sizes, graph, prefix, &x, &y, nodes);
     return y;
 }

@@ -37,7 +37,7 @@ static int block_of(const zn_network *network, const char *name, const char **re
 static zenith_status build(const zn_network *network, zn_graph *graph, zn_error *err)
 {
     const int64_t side = SIDE / network->variant->autoencoder->factor;
-    const zn_sizes sizes = {side, side, 0};
+    const zn_sizes sizes = {.height = side, .width = side};
     zn_ports ports = {.inputs_count = 0};
     zn_node *y = NULL;
     zn_graph_begin(graph, err);

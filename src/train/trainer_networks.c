@@ -37,7 +37,8 @@ static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_e
         ZN_TRY(zn_model_open(&request, &t->start, err));
     }
     const int64_t low = c->data.crop / variant->autoencoder->factor;
-    const zn_network_shape shape = {c->width, c->layout, {low, low, 0}, c->residual};
+    const zn_network_shape shape = {
+        c->width, c->layout, {.height = low, .width = low}, c->residual};
     for (unsigned flag = ZENITH_ENCODER; flag <= ZENITH_DECODER; flag <<= 1) {
         if (!((unsigned)c->part & flag)) continue;
         const zn_part *part = zn_autoencoder_part(zn_family_of(variant), flag);

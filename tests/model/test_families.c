@@ -28,8 +28,8 @@ typedef struct kind {
     const char *name, *part;
     zn_sizes sizes;
 } kind;
-static const kind denoiser = {"toy-denoiser", "denoiser", {6, 8, 5}};
-static const kind sequence = {"toy-sequence", "text", {0, 0, 10}};
+static const kind denoiser = {"toy-denoiser", "denoiser", {6, 8, 5, ZN_STEP_ALONE}};
+static const kind sequence = {"toy-sequence", "text", {.tokens = 10}};
 
 typedef struct training {
     const kind *kind;

@@ -138,7 +138,7 @@ static void build(training *t, const zn_model *model)
     zn_graph_begin(graph, &err);
     zn_node *x = zn_graph_input(graph, "x", encoder ? image : code);
     zn_node *y = NULL;
-    const zn_sizes sizes = {low, low, 0};
+    const zn_sizes sizes = {.height = low, .width = low};
     zn_model_build(model, zn_autoencoder_part(model->family, t->part), &sizes, false, graph, &x,
                    &y);
     zn_test_ok(graph->status, &err);

@@ -146,7 +146,7 @@ static void run_part(check *c, zn_model *model, unsigned part, zn_plan_mode mode
     zn_test_ok(zn_team_create(2, &team, &err), &err);
     const zn_compile_key key = {.model = model,
                                 .part = zn_autoencoder_part(model->family, part),
-                                .sizes = {6, 8, 0},
+                                .sizes = {.height = 6, .width = 8},
                                 .dtype = ZENITH_DTYPE_F32,
                                 .pixels = part == ZENITH_ENCODER ? ZENITH_U8 : ZENITH_F32,
                                 .mode = mode,

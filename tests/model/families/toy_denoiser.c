@@ -99,7 +99,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 
 static const zn_part parts[] = {{.name = "denoiser",
                                  .prefix = "denoiser.",
-                                 .smallest = {1, 1, 1},
+                                 .smallest = {.height = 1, .width = 1, .tokens = 1},
                                  .ports = ports,
                                  .build = build}};
 

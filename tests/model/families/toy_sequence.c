@@ -83,7 +83,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 }
 
 static const zn_part parts[] = {
-    {.name = "text", .prefix = "text.", .smallest = {0, 0, 1}, .ports = ports, .build = build}};
+    {.name = "text", .prefix = "text.", .smallest = {.tokens = 1}, .ports = ports, .build = build}};
 
 const zn_family zn_family_toy_sequence = {
     .name = "toy_sequence",

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The video autoencoders of Wan against diffusers, on the small models of the larger goldens: one picture, and nine
+// frames step by step through states. The same bits in planes and bands and on one thread and two, and as much
+// memory for 33 frames as for nine.
+#include "tests/testing.h"
+
+#include "src/base/memory.h"
+#include "src/dnn/dnn.h"
+#include "src/graph/packs.h"
+#include "src/graph/states.h"
+#include "src/model/autoencoder.h"
+#include "src/task/compile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 128, FRAMES = 9, LATENTS = 3, STEPS = 3 };
+static const double BOUND = 1e-5, BOUND_BF16 = 2e-2;
+
+// The golden of 2.2 has latents of 16 channels with the means of 2.1, which no published model has.
+typedef struct kind {
+    const char *folder, *variant;
+    int64_t factor, latent_height, latent_width;
+} kind;
+static const kind kinds[] = {{"vae_wan21", "wan2.1-vae", 8, 4, 6},
+                             {"vae_wan22", "wan2.2-vae", 16, 4, 2}};
+
+// One way to run: everything that must not change the bits.
+typedef struct way {
+    zenith_dtype dtype;
+    zn_plan_mode mode;
+    int64_t band;
+    int threads;
+} way;
+static const way usual = {ZENITH_DTYPE_F32, ZN_PLAN_AUTO, 0, 1};
+
+typedef struct world {
+    const kind *kind;
+    zn_safetensors *golden;
+    zn_model *model;
+    zn_variant variant;
+    zn_autoencoder_facts facts;
+    zn_dnn *dnn;
+} world;
+
+// The frames of a clip or its latents, each [h, w, c].
+typedef struct clip {
+    float *data;
+    size_t frame, row; // elements
+    int count;
+} clip;
+
+static void *need(void *block)
+{
+    assert_non_null(block);
+    return block;
+}
+
+// --- goldens ------------------------------------------------------------------------------------
+
+// [1, C, T, h, w] as T maps [h, w, C].
+static clip golden_clip(const world *w, const char *which, const char *what)
+{
+    char name[NAME];
+    zn_error err = {0};
+    snprintf(name, sizeof name, "%s.%s", which, what);
+    const zn_file_tensor *tensor = zn_safetensors_find(w->golden, name);
+    if (!tensor) fail_msg("%s has no '%s'", w->kind->folder, name);
+    const size_t c = (size_t)tensor->shape.dim[1], t = (size_t)tensor->shape.dim[2];
+    const size_t pixels = (size_t)(tensor->shape.dim[3] * tensor->shape.dim[4]);
+    float *planes = need(zn_alloc(tensor->bytes));
+    clip made = {need(zn_alloc(tensor->bytes)), pixels * c, (size_t)tensor->shape.dim[4] * c,
+                 (int)t};
+    zn_test_ok(zn_safetensors_read_f32(tensor, planes, &err), &err);
+    for (size_t i = 0; i < c * t * pixels; i++)
+        made.data[(i / pixels % t * pixels + i % pixels) * c + i / pixels / t] = planes[i];
+    zn_free(planes);
+    return made;
+}
+
+static clip empty_like(const clip *like, int count)
+{
+    clip made = *like;
+    made.count = count;
+    made.data = need(zn_alloc_zero((size_t)count * like->frame * sizeof(float)));
+    return made;
+}
+
+static void change(clip *x, float factor, float offset)
+{
+    for (size_t i = 0; i < x->frame * (size_t)x->count; i++)
+        x->data[i] = x->data[i] * factor + offset;
+}
+
+// The reference's pictures end at -1 and 1.
+static void clamp(clip *x)
+{
+    for (size_t i = 0; i < x->frame * (size_t)x->count; i++)
+        x->data[i] = fminf(fmaxf(x->data[i], -1), 1);
+}
+
+static void compare(const world *w, const char *name, const clip *got, const clip *expected,
+                    double bound)
+{
+    double error = 0, size = 0;
+    assert_int_equal(got->count, expected->count);
+    for (size_t i = 0; i < got->frame * (size_t)got->count; i++) {
+        error += pow((double)got->data[i] - (double)expected->data[i], 2);
+        size += pow((double)expected->data[i], 2);
+    }
+    error = sqrt(error / size);
+    print_message("%s %s: %.2g\n", w->kind->folder, name, error);
+    if (!(error <= bound))
+        fail_msg("%s %s: relative error %g > %g", w->kind->folder, name, error, bound);
+}
+
+static void open_world(world *w, const kind *k)
+{
+    char file[NAME];
+    zn_error err = {0};
+    *w = (world){.kind = k};
+    snprintf(file, sizeof file, "%s/io.safetensors", k->folder);
+    const char *golden = zn_test_path(zn_test_golden(), file);
+    zn_test_need(golden);
+    zn_test_ok(zn_safetensors_open(golden, &w->golden, &err), &err);
+    const zn_variant *published = need((void *)(uintptr_t)zn_variant_find(k->variant));
+    w->facts = zn_latents_wan21;
+    w->facts.factor = (int)k->factor;
+    w->variant = *published;
+    w->variant.autoencoder = &w->facts;
+    zn_model *model = w->model = need(zn_alloc_zero(sizeof *w->model));
+    atomic_init(&model->references, 1);
+    zn_test_ok(zn_weights_open(zn_test_path(zn_test_golden(), k->folder), &model->weights, &err),
+               &err);
+    model->family = zn_family_of(published);
+    model->variant = &w->variant;
+    model->parts = 3;
+    for (int i = 0; i < 2; i++)
+        model->family->layout(model->weights, &model->family->parts[i], model->layouts[i]);
+    zn_test_ok(zn_packs_create(&model->packs, &err), &err);
+    const zn_cpu cpu = zn_cpu_detect();
+    (void)!zn_dnn_create(&cpu, &w->dnn, NULL); // without oneDNN, our kernels
+}
+
+static void close_world(world *w)
+{
+    zn_dnn_free(w->dnn);
+    zn_model_unref(w->model);
+    zn_safetensors_free(w->golden);
+}
+
+// --- runs ---------------------------------------------------------------------------------------
+
+typedef struct coder {
+    world *world;
+    zn_team *team;
+    zn_compiled *steps[STEPS]; // by zn_step
+    zn_states *states;
+    void *arena;
+    const clip *in;
+    clip *out;
+    int in_at, out_at; // frames so far
+} coder;
+
+static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
+                               zn_error *err)
+{
+    const coder *c = cookie;
+    const float *frame = c->in->data + (size_t)(c->in_at + input) * c->in->frame;
+    (void)err;
+    memcpy(dst, frame + (size_t)row * c->in->row, (size_t)count * c->in->row * sizeof(float));
+    return ZENITH_OK;
+}
+
+static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
+                                const void *src, zn_error *err)
+{
+    const coder *c = cookie;
+    float *frame = c->out->data + (size_t)(c->out_at + output) * c->out->frame;
+    (void)err;
+    memcpy(frame + (size_t)row * c->out->row, src, (size_t)count * c->out->row * sizeof(float));
+    return ZENITH_OK;
+}
+
+static void open_coder(coder *c, world *w, const char *part, const way *how)
+{
+    zn_error err = {0};
+    size_t arena = 0;
+    *c = (coder){.world = w};
+    zn_test_ok(zn_team_create(how->threads, &c->team, &err), &err);
+    const zn_machine machine = {.cpu = zn_cpu_detect(), .threads = how->threads, .dnn = w->dnn};
+    for (int step = 0; step < STEPS; step++) {
+        const zn_compile_key key = {.model = w->model,
+                                    .part = zn_family_part(w->model->family, part),
+                                    .sizes = {.height = w->kind->latent_height,
+                                              .width = w->kind->latent_width,
+                                              .step = (zn_step)step},
+                                    .dtype = how->dtype,
+                                    .pixels = ZENITH_F32,
+                                    .mode = how->mode,
+                                    .band = how->band};
+        zn_test_ok(zn_compile(&key, 0, &machine, &c->steps[step], &err), &err);
+        const size_t bytes = zn_plan_bytes(c->steps[step]->plan);
+        if (bytes > arena) arena = bytes;
+    }
+    const zn_plan *const plans[] = {c->steps[ZN_STEP_FIRST]->plan, c->steps[ZN_STEP_NEXT]->plan};
+    zn_test_ok(zn_states_create(plans, 2, &c->states, &err), &err);
+    c->arena = need(zn_alloc(arena));
+    memset(c->arena, 0xff, arena);
+}
+
+static void close_coder(coder *c)
+{
+    for (int step = 0; step < STEPS; step++) zn_compiled_free(c->steps[step]);
+    zn_states_free(c->states);
+    zn_team_free(c->team);
+    zn_free(c->arena);
+}
+
+static void run_step(coder *c, zn_step step)
+{
+    zn_error err = {0};
+    const zn_compiled *compiled = c->steps[step];
+    const zn_run run = {.read = read_rows,
+                        .write = write_rows,
+                        .cookie = c,
+                        .states = step == ZN_STEP_ALONE ? NULL : c->states};
+    zn_test_ok(zn_plan_run(compiled->plan, c->arena, c->team, &run, &err), &err);
+    zn_ports ports;
+    compiled->key.part->ports(&c->world->variant, &compiled->key.sizes, &ports);
+    c->in_at += ports.inputs_count;
+    c->out_at += ports.outputs_count;
+}
+
+// All of `in`, from a first frame on.
+static void run_clip(coder *c, const clip *in, clip *out)
+{
+    c->in = in;
+    c->out = out;
+    c->in_at = c->out_at = 0;
+    zn_states_reset(c->states);
+    run_step(c, ZN_STEP_FIRST);
+    while (c->in_at < in->count) run_step(c, ZN_STEP_NEXT);
+    assert_int_equal(c->out_at, out->count);
+}
+
+static void run_alone(coder *c, const clip *in, clip *out)
+{
+    c->in = in;
+    c->out = out;
+    c->in_at = c->out_at = 0;
+    run_step(c, ZN_STEP_ALONE);
+}
+
+// --- tests --------------------------------------------------------------------------------------
+
+static void check_decoder(world *w, const way *how, double bound)
+{
+    coder c;
+    open_coder(&c, w, "decoder", how);
+    clip image = golden_clip(w, "image", "latent"), picture = golden_clip(w, "image", "decoded");
+    clip video = golden_clip(w, "video", "latent"), frames = golden_clip(w, "video", "decoded");
+    clip got = empty_like(&picture, 1), all = empty_like(&frames, FRAMES);
+    run_alone(&c, &image, &got);
+    change(&got, 2, -1);
+    clamp(&got);
+    compare(w, "image.decoded", &got, &picture, bound);
+    run_clip(&c, &video, &all);
+    change(&all, 2, -1);
+    clamp(&all);
+    compare(w, "video.decoded", &all, &frames, bound);
+    clip *clips[] = {&image, &picture, &video, &frames, &got, &all};
+    for (int i = 0; i < 6; i++) zn_free(clips[i]->data);
+    close_coder(&c);
+}
+
+static void check_encoder(world *w, const way *how, double bound)
+{
+    coder c;
+    open_coder(&c, w, "encoder", how);
+    clip image = golden_clip(w, "image", "pixels"), latent = golden_clip(w, "image", "latent");
+    clip video = golden_clip(w, "video", "pixels"), latents = golden_clip(w, "video", "latent");
+    clip mean = golden_clip(w, "video", "mean");
+    clip got = empty_like(&latent, 1), all = empty_like(&latents, LATENTS);
+    change(&image, 0.5f, 0.5f);
+    change(&video, 0.5f, 0.5f);
+    run_alone(&c, &image, &got);
+    compare(w, "image.latent", &got, &latent, bound);
+    run_clip(&c, &video, &all);
+    compare(w, "video.latent", &all, &latents, bound);
+    for (size_t i = 0; i < all.frame * LATENTS; i++)
+        all.data[i] = zn_latent_to_raw(&w->facts, i % 16, all.data[i]);
+    compare(w, "video.mean", &all, &mean, bound);
+    clip *clips[] = {&image, &latent, &video, &latents, &mean, &got, &all};
+    for (int i = 0; i < 7; i++) zn_free(clips[i]->data);
+    close_coder(&c);
+}
+
+static void activations_are_the_references(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        world w;
+        open_world(&w, &kinds[k]);
+        check_decoder(&w, &usual, BOUND);
+        check_encoder(&w, &usual, BOUND);
+        close_world(&w);
+    }
+}
+
+static void bf16_is_close(void **state)
+{
+    (void)state;
+    way how = usual;
+    how.dtype = ZENITH_DTYPE_BF16;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        world w;
+        open_world(&w, &kinds[k]);
+        check_decoder(&w, &how, BOUND_BF16);
+        check_encoder(&w, &how, BOUND_BF16);
+        close_world(&w);
+    }
+}
+
+static void check_bits(world *w, const char *part)
+{
+    static const way ways[] = {{ZENITH_DTYPE_F32, ZN_PLAN_PLANES, 0, 1},
+                               {ZENITH_DTYPE_F32, ZN_PLAN_PLANES, 0, 2},
+                               {ZENITH_DTYPE_F32, ZN_PLAN_ROLLING, 1, 1},
+                               {ZENITH_DTYPE_F32, ZN_PLAN_ROLLING, 2, 2}};
+    const bool decodes = strcmp(part, "decoder") == 0;
+    clip in = golden_clip(w, "video", decodes ? "latent" : "pixels");
+    clip like = golden_clip(w, "video", decodes ? "decoded" : "latent");
+    clip first = empty_like(&like, like.count), got = empty_like(&like, like.count);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        coder c;
+        open_coder(&c, w, part, &ways[i]);
+        run_clip(&c, &in, i ? &got : &first);
+        close_coder(&c);
+        if (i > 0)
+            assert_memory_equal(got.data, first.data,
+                                got.frame * (size_t)got.count * sizeof(float));
+    }
+    clip *clips[] = {&in, &like, &first, &got};
+    for (int i = 0; i < 4; i++) zn_free(clips[i]->data);
+}
+
+static void bits_are_the_same(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        world w;
+        open_world(&w, &kinds[k]);
+        check_bits(&w, "decoder");
+        check_bits(&w, "encoder");
+        close_world(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(activations_are_the_references),
+        cmocka_unit_test(bf16_is_close),
+        cmocka_unit_test(bits_are_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
