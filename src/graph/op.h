@@ -69,6 +69,8 @@ struct zn_lowering {
     zenith_status (*run)(const zn_lowering *self, const zn_call *call, zn_error *err);
     void (*free)(zn_lowering *self);
     size_t scratch_bytes;
+    bool
+        any_rows; // takes calls of fewer rows than it was made for: rows outside the map are left out
     const char *id; // which algorithm: "onednn:brgconv:avx512_core_amx", "kernel:avx2", "reference"
 };
 void zn_lowering_free(zn_lowering *self); // `free` of one that owns nothing else

@@ -18,12 +18,22 @@ bool zn_doubled_packed_bytes(int64_t channels_out, int64_t channels_in, size_t *
     return zn_mul_size(bytes, (size_t)channels_in, out);
 }
 
-bool zn_doubled_scratch_bytes(int64_t channels_in, size_t *out)
+zn_area zn_doubled_largest(int64_t channels_in)
 {
-    const size_t pixels = (ZN_DOUBLED_BAND + 1) * (ZN_DOUBLED_STRIP + 1);
-    const size_t sums = ZN_DOUBLED_BAND * ZN_DOUBLED_STRIP * POINTS * 2 * BLOCK * sizeof(float);
+    enum { FEW = 64 };
+    return channels_in <= FEW ? (zn_area){.rows = 4, .columns = 12}
+                              : (zn_area){.rows = 8, .columns = 36};
+}
+
+// As conv_doubled_body.h lays it out; the scalar version needs less.
+bool zn_doubled_scratch_bytes(int64_t channels_in, const zn_area *area, size_t *out)
+{
+    enum { GROUP = 128 }; // output channels whose sums wait together
+    const size_t pixels = (size_t)(area->rows + 1) * (size_t)(area->columns + 1);
+    const size_t sums = (size_t)(area->rows * area->columns) * POINTS * GROUP * sizeof(float);
     size_t v;
-    if (!zn_mul_size((size_t)channels_in, 4 * pixels * sizeof(float), &v)) return false;
+    if (!zn_add_size((size_t)channels_in, ZN_DOUBLED_APART, &v)) return false;
+    if (!zn_mul_size(v, 4 * pixels * sizeof(float), &v)) return false;
     return zn_add_size(v, sums, out);
 }
 

@@ -29,8 +29,7 @@
 
 enum {
     ZN_DOUBLED_BLOCK = 16, // channels, in and out, must be multiples of this
-    ZN_DOUBLED_STRIP = 12, // most columns of an area
-    ZN_DOUBLED_BAND = 4    // most rows of an area
+    ZN_DOUBLED_APART = 16  // floats between pixels in the scratch
 };
 
 // Rows [row, row + rows) of the result. src begins with row (row - 1) / 2 of the small map and ends
@@ -57,9 +56,13 @@ static inline int64_t zn_doubled_rows(int64_t row, int64_t rows)
     return zn_doubled_half(row + rows - 1) - zn_doubled_half(row) + 1;
 }
 
-// Bytes of the packed weights, or of the scratch of one area; false where that does not fit.
+// The largest area that pays, as of zn_winograd_largest.
+zn_area zn_doubled_largest(int64_t channels_in);
+
+// Bytes of the packed weights, or of the scratch of one area of at most so many rows and columns; false
+// where that does not fit.
 bool zn_doubled_packed_bytes(int64_t channels_out, int64_t channels_in, size_t *out);
-bool zn_doubled_scratch_bytes(int64_t channels_in, size_t *out);
+bool zn_doubled_scratch_bytes(int64_t channels_in, const zn_area *area, size_t *out);
 
 // [out, in, 3, 3] -> [out / BLOCK, vertical S L R, horizontal S L R, in, BLOCK].
 void zn_doubled_pack(const float *dense, int64_t channels_out, int64_t channels_in, float *packed);

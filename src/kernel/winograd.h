@@ -36,8 +36,7 @@
 enum {
     ZN_WINOGRAD_TILE = 4,   // results
     ZN_WINOGRAD_POINTS = 6, // products
-    ZN_WINOGRAD_STRIP = 12, // most tiles of an area
-    ZN_WINOGRAD_BAND = 4    // most rows of an area
+    ZN_WINOGRAD_APART = 16  // floats between tiles in the scratch
 };
 
 // Result row r reads the rows r .. r + 2 of src: rows of vertical padding are in src, as zeros.
@@ -53,9 +52,14 @@ typedef struct zn_winograd_args {
     bool relu;             // NaN stays NaN
 } zn_winograd_args;
 
-// Bytes of the packed weights, or of the scratch of one area; false where that does not fit.
+// The largest area that pays: as much as stays in the second-level cache; with many channels, so much
+// that their weights, which pass by once an area, are used often enough.
+zn_area zn_winograd_largest(int64_t channels_in);
+
+// Bytes of the packed weights, or of the scratch of one area of at most so many rows and columns; false
+// where that does not fit.
 bool zn_winograd_packed_bytes(int64_t channels_out, int64_t channels_in, size_t *out);
-bool zn_winograd_scratch_bytes(int64_t channels_in, size_t *out);
+bool zn_winograd_scratch_bytes(int64_t channels_in, const zn_area *area, size_t *out);
 
 // [out, in, 3, 3] -> u as [out / BLOCK, point, kernel row, in, BLOCK], rounded once.
 void zn_winograd_pack(const float *dense, int64_t channels_out, int64_t channels_in, float *packed);

@@ -16,7 +16,8 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {1, 16, 16}, {2, 16, 32}, {3, 32, 16}, {5, 64, 64}, {12, 16, 48}, {13, 48, 80}, {25, 16, 16},
+    {1, 16, 16},  {2, 16, 32},  {3, 32, 16},  {5, 64, 64},
+    {12, 16, 48}, {13, 48, 80}, {25, 16, 16}, {5, 208, 144},
 };
 
 typedef struct problem {
@@ -39,7 +40,8 @@ static problem make(const shape *s, int64_t row, int64_t rows, size_t shift, uin
     zn_random random = {.seed = seed};
     size_t packed_bytes, scratch_bytes;
     assert_true(zn_doubled_packed_bytes(s->channels_out, s->channels_in, &packed_bytes));
-    assert_true(zn_doubled_scratch_bytes(s->channels_in, &scratch_bytes));
+    const zn_area largest = zn_doubled_largest(s->channels_in);
+    assert_true(zn_doubled_scratch_bytes(s->channels_in, &largest, &scratch_bytes));
     problem p = {
         .src = floats(rows_in(row, rows) * s->width * s->channels_in, shift),
         .weights = floats((int64_t)s->channels_out * s->channels_in * 9, 0),
@@ -86,7 +88,8 @@ static void run(const problem *p, zn_isa isa, int64_t rows, int64_t columns)
 
 static void run_whole(const problem *p, zn_isa isa)
 {
-    run(p, isa, ZN_DOUBLED_BAND, ZN_DOUBLED_STRIP);
+    const zn_area largest = zn_doubled_largest(p->args.channels_in);
+    run(p, isa, largest.rows, largest.columns);
 }
 
 // One channel of the doubled map; zero outside.
@@ -159,6 +162,7 @@ static void bits_do_not_depend_on_rows_and_areas(void **state)
 {
     (void)state;
     const shape s = {31, 32, 48};
+    const zn_area largest = zn_doubled_largest(s.channels_in);
     enum { ROWS = 11 };
     FOR_EACH_ISA(isa)
     {
@@ -166,13 +170,13 @@ static void bits_do_not_depend_on_rows_and_areas(void **state)
         const size_t row_floats = (size_t)(2 * s.width * s.channels_out);
         run_whole(&whole, isa);
         for (int64_t row = 0; row < ROWS; row++) {
-            const int64_t rows = 1 + row * 5 % (ROWS - row), band = 1 + row % ZN_DOUBLED_BAND;
+            const int64_t rows = 1 + row * 5 % (ROWS - row), band = 1 + row % largest.rows;
             problem part = make(&s, row, rows, 3, 77);
             memcpy(part.src.data,
                    whole.args.src + (zn_doubled_half(row - 1) + 1) * s.width * s.channels_in,
                    part.src.bytes);
             part.args.bias = whole.args.bias;
-            run(&part, isa, band, 1 + row % ZN_DOUBLED_STRIP);
+            run(&part, isa, band, 1 + row % largest.columns);
             assert_memory_equal(part.dst.data, whole.args.dst + (size_t)row * row_floats,
                                 part.dst.bytes);
             free_problem(&part);
@@ -208,6 +212,31 @@ static void bits_do_not_depend_on_width(void **state)
     }
 }
 
+// Channels of zeros change no bit, also where they make a sum so long that it is made in parts.
+static void zeros_add_nothing(void **state)
+{
+    (void)state;
+    const shape few = {7, 48, 144}, many = {7, 384, 144};
+    enum { ROWS = 5, EVERY = 8 };
+    FOR_EACH_ISA(isa)
+    {
+        problem a = make(&few, 0, ROWS, 0, 79), b = make(&many, 0, ROWS, 0, 79);
+        const float *from = a.src.data, *weights = a.weights.data;
+        float *to = b.src.data, *wide = b.weights.data;
+        for (size_t i = 0; i < b.src.bytes / sizeof(float); i++)
+            to[i] = i % EVERY == 0 ? from[i / EVERY] : 0.0f;
+        for (size_t i = 0; i < b.weights.bytes / sizeof(float); i++)
+            if (i / 9 % EVERY == 0) wide[i] = weights[i / 9 / EVERY * 9 + i % 9];
+        zn_doubled_pack(wide, many.channels_out, many.channels_in, b.packed.data);
+        b.args.bias = a.args.bias;
+        run_whole(&a, isa);
+        run_whole(&b, isa);
+        assert_memory_equal(a.dst.data, b.dst.data, a.dst.bytes);
+        free_problem(&a);
+        free_problem(&b);
+    }
+}
+
 // The versions that fuse agree to the bit.
 static void fused_versions_agree(void **state)
 {
@@ -232,7 +261,8 @@ static void sizes(void **state)
     assert_true(zn_doubled_packed_bytes(32, 16, &bytes));
     assert_int_equal(bytes, 32 * 16 * 9 * sizeof(float));
     assert_false(zn_doubled_packed_bytes(INT64_MAX, 16, &bytes));
-    assert_false(zn_doubled_scratch_bytes(INT64_MAX, &bytes));
+    const zn_area largest = zn_doubled_largest(INT64_MAX);
+    assert_false(zn_doubled_scratch_bytes(INT64_MAX, &largest, &bytes));
     assert_int_equal(zn_doubled_half(-1), -1);
     assert_int_equal(zn_doubled_half(-2), -1);
     assert_int_equal(zn_doubled_rows(1, 2), 2);
@@ -241,7 +271,8 @@ static void sizes(void **state)
 
 static void bench(void)
 {
-    static const shape cases[] = {{64, 64, 64}, {128, 64, 64}, {256, 64, 64}};
+    static const shape cases[] = {
+        {64, 64, 64}, {128, 64, 64}, {256, 64, 64}, {128, 256, 256}, {64, 512, 512}};
     enum { ROWS = 8 };
     FOR_EACH_ISA(isa)
     {
@@ -260,5 +291,5 @@ static void bench(void)
 
 KERNEL_GROUP(conv_doubled, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_rows_and_areas),
-             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
-             cmocka_unit_test(sizes));
+             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(zeros_add_nothing),
+             cmocka_unit_test(fused_versions_agree), cmocka_unit_test(sizes));

@@ -20,8 +20,8 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {1, 16, 16}, {2, 16, 32},  {3, 32, 16},  {4, 16, 48},  {5, 64, 64},
-    {7, 16, 16}, {13, 48, 80}, {24, 16, 16}, {47, 64, 64}, {49, 16, 32},
+    {1, 16, 16},  {2, 16, 32},  {3, 32, 16},  {4, 16, 48},  {5, 64, 64},   {7, 16, 16},
+    {13, 48, 80}, {24, 16, 16}, {47, 64, 64}, {49, 16, 32}, {9, 144, 160},
 };
 
 typedef struct problem {
@@ -41,7 +41,8 @@ static problem make(const shape *s, int64_t rows, size_t shift, uint64_t seed)
     const int64_t outputs = rows * s->width * s->channels_out;
     size_t packed_bytes, scratch_bytes;
     assert_true(zn_winograd_packed_bytes(s->channels_out, s->channels_in, &packed_bytes));
-    assert_true(zn_winograd_scratch_bytes(s->channels_in, &scratch_bytes));
+    const zn_area largest = zn_winograd_largest(s->channels_in);
+    assert_true(zn_winograd_scratch_bytes(s->channels_in, &largest, &scratch_bytes));
     problem p = {
         .src = floats((rows + 2) * s->width * s->channels_in, shift),
         .weights = floats((int64_t)s->channels_out * s->channels_in * 9, 0),
@@ -98,7 +99,8 @@ static void run(const problem *p, zn_isa isa, int64_t rows, int64_t tiles)
 
 static void run_whole(const problem *p, zn_isa isa)
 {
-    run(p, isa, ZN_WINOGRAD_BAND, ZN_WINOGRAD_STRIP);
+    const zn_area largest = zn_winograd_largest(p->args.channels_in);
+    run(p, isa, largest.rows, largest.columns);
 }
 
 // One output from the unpacked weights, in double; `size` is the sum of magnitudes that a tile's
@@ -187,8 +189,9 @@ static void bits_do_not_depend_on_areas(void **state)
         problem whole = make(&s, ROWS, 0, 77);
         whole.args.residual = whole.residual.data;
         run_whole(&whole, isa);
-        for (int64_t rows = 1; rows <= ZN_WINOGRAD_BAND; rows++) {
-            for (int64_t tiles = 1; tiles <= ZN_WINOGRAD_STRIP; tiles += rows) {
+        const zn_area largest = zn_winograd_largest(s.channels_in);
+        for (int64_t rows = 1; rows <= largest.rows; rows++) {
+            for (int64_t tiles = 1; tiles <= largest.columns; tiles += rows) {
                 problem parts = make(&s, ROWS, 3, 77);
                 memcpy(parts.dst.data, parts.residual.data, parts.dst.bytes);
                 parts.args.residual = parts.dst.data;
@@ -231,6 +234,33 @@ static void bits_do_not_depend_on_width(void **state)
             free_problem(&whole);
             free_problem(&part);
         }
+    }
+}
+
+// Channels of zeros change no bit, also where they make a sum so long that it is made in parts.
+static void zeros_add_nothing(void **state)
+{
+    (void)state;
+    const shape few = {11, 48, 144}, many = {11, 144, 144};
+    enum { ROWS = 2, EVERY = 3 };
+    FOR_EACH_ISA(isa)
+    {
+        problem a = make(&few, ROWS, 0, 79), b = make(&many, ROWS, 0, 79);
+        const float *from = a.src.data, *weights = a.weights.data;
+        float *to = b.src.data, *wide = b.weights.data;
+        for (size_t i = 0; i < b.src.bytes / sizeof(float); i++)
+            to[i] = i % EVERY == 0 ? from[i / EVERY] : 0.0f;
+        for (size_t i = 0; i < b.weights.bytes / sizeof(float); i++)
+            if (i / 9 % EVERY == 0) wide[i] = weights[i / 9 / EVERY * 9 + i % 9];
+        zn_winograd_pack(wide, many.channels_out, many.channels_in, b.packed.data);
+        b.args.bias = a.args.bias;
+        b.args.residual = a.args.residual;
+        b.args.relu = a.args.relu;
+        run_whole(&a, isa);
+        run_whole(&b, isa);
+        assert_memory_equal(a.dst.data, b.dst.data, a.dst.bytes);
+        free_problem(&a);
+        free_problem(&b);
     }
 }
 
@@ -341,7 +371,8 @@ static void sizes(void **state)
     assert_int_equal(bytes, 32 * 16 * 3 * 6 * sizeof(float));
     assert_false(zn_winograd_packed_bytes(INT64_MAX, 16, &bytes));
     assert_false(zn_winograd_packed_bytes(1 << 20, INT64_MAX / 1024, &bytes));
-    assert_false(zn_winograd_scratch_bytes(INT64_MAX, &bytes));
+    const zn_area largest = zn_winograd_largest(INT64_MAX);
+    assert_false(zn_winograd_scratch_bytes(INT64_MAX, &largest, &bytes));
 }
 
 // Counted as a direct convolution's operations, so that figures compare with those of conv_f32.
@@ -352,7 +383,9 @@ static double flops(const shape *s, int64_t rows)
 
 static void bench(void)
 {
-    static const shape cases[] = {{64, 64, 64}, {128, 64, 64}, {256, 64, 64}, {512, 64, 64}};
+    static const shape cases[] = {{64, 64, 64},    {128, 64, 64},   {256, 64, 64},
+                                  {512, 64, 64},   {512, 128, 128}, {256, 256, 256},
+                                  {128, 512, 512}, {64, 512, 512}};
     enum { ROWS = 8 };
     FOR_EACH_ISA(isa)
     {
@@ -370,6 +403,6 @@ static void bench(void)
 
 KERNEL_GROUP(winograd, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_areas),
-             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
-             cmocka_unit_test(no_less_exact_than_direct), cmocka_unit_test(nan_stays_in_its_tiles),
-             cmocka_unit_test(sizes));
+             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(zeros_add_nothing),
+             cmocka_unit_test(fused_versions_agree), cmocka_unit_test(no_less_exact_than_direct),
+             cmocka_unit_test(nan_stays_in_its_tiles), cmocka_unit_test(sizes));

@@ -209,7 +209,8 @@ zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_con
     dot_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
-    l->base = (zn_lowering){.run = run_conv_dot, .free = lowering_free, .id = l->id};
+    l->base = (zn_lowering){
+        .run = run_conv_dot, .free = lowering_free, .any_rows = true, .id = l->id};
     l->threads = request->threads;
     l->residual_input = parts->residual ? parts->residual_input : -1;
     l->mask_input = parts->mask ? parts->mask_input : -1;

@@ -136,7 +136,7 @@ static void run_conv_f32(const conv_lowering *l, const zn_call *call, const floa
                                                   : dst;
     if (l->winograd.run) {
         uint8_t *scratch = (uint8_t *)call->scratch + l->conv_at;
-        zn_conv_winograd_run(&l->winograd, call->team, src, residual, dst, scratch);
+        zn_conv_winograd_run(&l->winograd, call->team, call->rows, src, residual, dst, scratch);
         return;
     }
     conv_lowering now = *l;
@@ -180,6 +180,7 @@ static zenith_status run_conv(const zn_lowering *base, const zn_call *call, zn_e
                                                 i * l->residual_step);
         zn_call pass = *call;
         pass.inputs = inputs;
+        pass.rows = l->passes > 1 ? l->rows : call->rows;
         pass.output = (uint8_t *)call->output + i * l->dst_step;
         ZN_TRY(run_conv_pass(l, &pass, err));
     }
@@ -386,6 +387,8 @@ static zenith_status surround(conv_lowering *l, const zn_lowering_request *reque
     l->conv_at = l->dst_at + (l->narrows ? zn_round_up(l->dst_count * sizeof(float), ZN_ALIGN) : 0);
     l->base.scratch_bytes = l->conv_at + (l->conv ? zn_dnn_conv_scratch(l->conv)
                                                   : zn_conv_winograd_scratch(&l->winograd));
+    l->base.any_rows = l->winograd.run && l->passes == 1 && !l->widens && !l->narrows &&
+                       (!parts->residual || l->residual_raw);
     return ZENITH_OK;
 }
 

@@ -23,9 +23,13 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
                                     zn_error *err)
 {
     const int64_t *x = parts->node->inputs[0]->desc.shape.dim;
+    const int64_t tiles = (x[2] + ZN_WINOGRAD_TILE - 1) / ZN_WINOGRAD_TILE;
+    zn_area most = zn_winograd_largest(x[3]);
     const void *packed;
     size_t part_bytes, all;
-    if (!zn_winograd_scratch_bytes(x[3], &part_bytes)) return zn_fail_memory(err, SIZE_MAX);
+    if (most.rows > request->rows) most.rows = request->rows;
+    if (most.columns > tiles) most.columns = tiles;
+    if (!zn_winograd_scratch_bytes(x[3], &most, &part_bytes)) return zn_fail_memory(err, SIZE_MAX);
     part_bytes = zn_round_up(part_bytes, ZN_ALIGN);
     if (!zn_mul_size(part_bytes, (size_t)request->threads, &all))
         return zn_fail_memory(err, SIZE_MAX);
@@ -38,7 +42,7 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
                  .packed = packed,
                  .bias = bias,
                  .relu = parts->relu},
-        .rows = request->rows,
+        .most = most,
         .parts = (size_t)request->threads,
         .part_bytes = part_bytes,
     };
@@ -70,15 +74,14 @@ static void run_part(void *arg, size_t begin, size_t end)
     }
 }
 
-void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, const float *src,
-                          const float *residual, float *dst, void *scratch)
+void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, int64_t rows,
+                          const float *src, const float *residual, float *dst, void *scratch)
 {
     const int64_t tiles = (self->args.width + ZN_WINOGRAD_TILE - 1) / ZN_WINOGRAD_TILE;
     job j = {.self = self, .args = self->args, .scratch = scratch};
     j.args.src = src;
     j.args.residual = residual;
     j.args.dst = dst;
-    j.areas = zn_areas_cut(self->rows, ZN_WINOGRAD_BAND, tiles, ZN_WINOGRAD_STRIP,
-                           (int64_t)self->parts);
+    j.areas = zn_areas_cut(rows, self->most.rows, tiles, self->most.columns, (int64_t)self->parts);
     zn_parallel(team, self->parts, 1, run_part, &j);
 }

@@ -12,7 +12,7 @@
 typedef struct zn_conv_winograd {
     zn_winograd_fn *run; // NULL: not used
     zn_winograd_args args;
-    int64_t rows;
+    zn_area most;             // rows and columns of an area
     size_t parts, part_bytes; // scratch: one part a thread
 } zn_conv_winograd;
 
@@ -23,8 +23,8 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
                                     int levels, const float *bias, zn_conv_winograd *out,
                                     zn_error *err);
 size_t zn_conv_winograd_scratch(const zn_conv_winograd *self);
-// residual: NULL for none; may be dst.
-void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, const float *src,
-                          const float *residual, float *dst, void *scratch);
+// rows: at most those of the request. residual: NULL for none; may be dst.
+void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, int64_t rows,
+                          const float *src, const float *residual, float *dst, void *scratch);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct doubled_lowering {
     zn_lowering base;
     zn_doubled_fn *run;
     zn_doubled_args args;
+    zn_area most;             // rows and columns of an area
     size_t parts, part_bytes; // scratch: the widened x, then one part a thread
     bool widens;              // for an x that is not plain f32
     zn_conversion widen;
@@ -47,9 +48,10 @@ static zenith_status run_doubled(const zn_lowering *base, const zn_call *call, z
     j.args.src = call->inputs[0];
     j.args.dst = call->output;
     j.args.row = call->row;
+    j.args.rows = call->rows;
     if (l->widens) {
         const int64_t first = zn_doubled_half(call->row - 1);
-        const int64_t end = zn_doubled_half(call->row + l->args.rows) + 1;
+        const int64_t end = zn_doubled_half(call->row + call->rows) + 1;
         const int64_t pixels = (end - first) * l->args.width;
         zn_conversion_run(&l->widen, call->team, call->inputs[0], call->scratch,
                           (size_t)(pixels * l->args.channels_in));
@@ -57,8 +59,8 @@ static zenith_status run_doubled(const zn_lowering *base, const zn_call *call, z
         j.scratch += l->widened_bytes;
     }
     // Areas may follow the number of threads: which one a result lies in changes no bit.
-    j.areas = zn_areas_cut(zn_doubled_rows(call->row, l->args.rows), ZN_DOUBLED_BAND, l->args.width,
-                           ZN_DOUBLED_STRIP, (int64_t)l->parts);
+    j.areas = zn_areas_cut(zn_doubled_rows(call->row, call->rows), l->most.rows, l->args.width,
+                           l->most.columns, (int64_t)l->parts);
     zn_parallel(call->team, l->parts, 1, doubled_part, &j);
     return ZENITH_OK;
 }
@@ -77,7 +79,10 @@ static zenith_status plan_scratch(doubled_lowering *l, const zn_lowering_request
         l->widened_bytes = zn_round_up(l->widened_bytes, ZN_ALIGN);
         ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &l->widen, err));
     }
-    if (!zn_doubled_scratch_bytes(l->args.channels_in, &l->part_bytes))
+    l->most = zn_doubled_largest(l->args.channels_in);
+    if (l->most.rows > request->rows / 2 + 1) l->most.rows = request->rows / 2 + 1;
+    if (l->most.columns > l->args.width) l->most.columns = l->args.width;
+    if (!zn_doubled_scratch_bytes(l->args.channels_in, &l->most, &l->part_bytes))
         return zn_fail_memory(err, SIZE_MAX);
     l->part_bytes = zn_round_up(l->part_bytes, ZN_ALIGN);
     if (!zn_mul_size(l->part_bytes, l->parts, &parts_bytes) ||
@@ -103,7 +108,8 @@ zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_
     zenith_status status;
     const void *packed, *bias = NULL;
     const zn_conv_weight weight = zn_conv_weight_of(&node->inputs[1]->constant, 0);
-    l->base = (zn_lowering){.run = run_doubled, .free = zn_lowering_free, .id = "kernel:doubled"};
+    l->base = (zn_lowering){
+        .run = run_doubled, .free = zn_lowering_free, .any_rows = true, .id = "kernel:doubled"};
     l->run = zn_doubled_pick(request->cpu.isa);
     ZN_GO(zn_conv_weights_for_doubled(request->packs, &weight, &packed, err));
     if (node->inputs_count == 3)

@@ -134,7 +134,7 @@ zenith_status zn_group_norm_lower(const zn_lowering_request *request, int curve,
 {
     norm_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
+    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"};
     zenith_status status = fill(l, request, curve, err);
     if (status != ZENITH_OK)
         zn_free(l);

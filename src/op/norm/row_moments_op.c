@@ -14,7 +14,6 @@ typedef struct moments_lowering {
     zn_lowering base;
     const zn_node *node;
     zn_row_moments_fn *kernel;
-    int64_t rows;
 } moments_lowering;
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -73,7 +72,7 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     (void)err;
     const moments_lowering *l = (const moments_lowering *)base;
     job j = {l, call};
-    zn_parallel(call->team, (size_t)l->rows, 1, moments_rows, &j);
+    zn_parallel(call->team, (size_t)call->rows, 1, moments_rows, &j);
     return ZENITH_OK;
 }
 
@@ -81,10 +80,10 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 {
     moments_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (moments_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
-                            .node = request->node,
-                            .kernel = zn_row_moments_pick(request->cpu.isa),
-                            .rows = request->rows};
+    *l = (moments_lowering){
+        .base = {.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"},
+        .node = request->node,
+        .kernel = zn_row_moments_pick(request->cpu.isa)};
     *out = &l->base;
     return ZENITH_OK;
 }
