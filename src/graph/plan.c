@@ -114,7 +114,7 @@ zenith_status zn_plan_refresh(zn_plan *plan, zn_error *err)
 typedef struct attempt {
     zn_plan_mode mode;
     int64_t lowest, band;
-    bool store;
+    bool store, stretch;
 } attempt;
 
 static bool too_large(const zn_plan *plan)
@@ -135,6 +135,7 @@ static zenith_status try_plan(const zn_graph *graph, const zn_plan_options *opti
     plan->options.band = a.band;
     plan->lowest = a.lowest;
     plan->store = a.store;
+    plan->stretch = a.stretch;
     *out = NULL;
     ZN_GO(zn_plan_schedule(plan, err));
     ZN_GO(zn_plan_place(plan, err));
@@ -234,24 +235,37 @@ static bool weights_outweigh_maps(const zn_graph *graph)
     return weights > CACHED && weights > largest;
 }
 
+static bool has_heavy_weights(const zn_graph *graph, int threads)
+{
+    for (size_t id = 0; id < graph->count; id++) {
+        if (zn_rows_for_weights(graph->nodes[id], threads) > 1) return true;
+    }
+    return false;
+}
+
 static int list_attempts(const zn_graph *graph, const zn_plan_options *options, attempt *list)
 {
     int count = 0;
     int64_t lowest = lowest_height(graph), band = options->band;
     if (options->mode == ZN_PLAN_PLANES || lowest == 0) {
-        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true};
+        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true, false};
         return count;
     }
     if (options->mode == ZN_PLAN_AUTO && weights_outweigh_maps(graph)) {
-        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true};
+        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true, false};
+    }
+    if (band == 0 && has_heavy_weights(graph, options->threads)) {
+        band = band_for_cache(graph, lowest, options->threads);
+        list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true, true};
+        band = 0;
     }
     if (band == 0) {
         for (band = band_for_cache(graph, lowest, options->threads); band > 1; band /= 2) {
-            list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true};
+            list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true, false};
         }
     }
-    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true};
-    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, false};
+    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true, false};
+    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, false, false};
     return count;
 }
 

@@ -90,6 +90,7 @@ struct zn_plan {
     int ticks;
     int64_t lowest; // rolling: the lowest map's height, of which every map's is a multiple
     bool store;     // rolling with barriers: keep cut points whole rather than recompute
+    bool stretch;   // rolling: longer rounds in passes whose weights are large
     bool rewinds;
     size_t places_offset; // of a zn_frame_place for each frame
     bool preferred;       // the first way that was tried
@@ -108,6 +109,10 @@ static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_
                                  .dnn = plan->options.dnn,
                                  .packs = plan->options.packs};
 }
+
+// How many rows of a convolution's result one call should make at the least, so that weights which do not
+// stay in a core's cache are not read again for every few pixels; 1 where they do.
+int64_t zn_rows_for_weights(const zn_node *node, int threads);
 
 // Fills passes, works and buffers (without offsets) for options.mode and band, lowest and store.
 zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);

@@ -177,8 +177,11 @@ static zenith_status call_rows(runner *r, const zn_work *work, int64_t round, in
     for (int64_t row = begin; row < end; row += work->call_rows) {
         if (row + work->call_rows <= 0 || row >= work->height) continue;
         ZN_TRY(stopped(r, err));
-        for (int64_t at = row; at < row + work->call_rows;) {
-            int64_t rows = rows_of_call(r, work, at, row + work->call_rows - at);
+        const bool any = work->lowering->any_rows;
+        const int64_t last = any ? clamp(row + work->call_rows, 0, work->height)
+                                 : row + work->call_rows;
+        for (int64_t at = any ? clamp(row, 0, work->height) : row; at < last;) {
+            int64_t rows = rows_of_call(r, work, at, last - at);
             ZN_TRY(call(r, work, round, at, rows, err));
             at += rows;
         }

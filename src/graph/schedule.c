@@ -35,6 +35,24 @@ static int64_t height_of(const zn_node *node)
     return zn_node_is_map(node) ? node->desc.shape.dim[1] : 1;
 }
 
+int64_t zn_rows_for_weights(const zn_node *node, int threads)
+{
+    enum { HEAVY = 512 << 10, PIXELS = 512, FEWEST = 4 }; // bytes; of a call, per thread
+    if (node->kind != ZN_NODE_OP || !(node->op->traits & ZN_OP_MATMUL) || !zn_node_is_map(node))
+        return 1;
+    size_t weights = 0, bytes = 0;
+    for (int i = 0; i < node->inputs_count; i++) {
+        const zn_node *input = node->inputs[i];
+        if (input->kind == ZN_NODE_PARAMETER && zn_desc_bytes(&input->desc, &bytes) &&
+            bytes > weights)
+            weights = bytes;
+    }
+    if (weights < HEAVY) return 1;
+    const int64_t width = node->desc.shape.dim[2], rows = (PIXELS + width - 1) / width;
+    const int64_t wanted = (rows < FEWEST ? FEWEST : rows) * threads;
+    return wanted < height_of(node) ? wanted : height_of(node);
+}
+
 static zenith_status row_bytes_of(const zn_node *node, size_t *out, zn_error *err)
 {
     zn_desc desc = node->desc;
@@ -123,13 +141,14 @@ static bool stops_itself(const zn_node *node)
     return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_STOPS);
 }
 
-// Rows per call so that a call stays short: at most `limit`, at least 1.
+// Rows per call so that a call stays short, if its weights allow: at most `limit`, at least 1.
 static int64_t short_call(const zn_plan *plan, const zn_work *work, int64_t limit)
 {
     if (work->flops_per_row <= 0 || stops_itself(work->node)) return limit;
     double rows = call_seconds * assumed_speed(plan, work->node) / work->flops_per_row;
-    if (rows >= (double)limit) return limit;
-    return rows < 1 ? 1 : (int64_t)rows;
+    const int64_t least = zn_rows_for_weights(work->node, plan->options.threads);
+    if (rows < (double)least) rows = (double)least;
+    return rows >= (double)limit ? limit : (int64_t)rows;
 }
 
 static int64_t largest_divisor(int64_t number, int64_t limit)
@@ -276,11 +295,42 @@ typedef struct rolling {
     bool *needed;  // by id: computed in this pass
     bool *stored;  // by id: to be held whole when computed
     int64_t *skew; // by id
+    int64_t times; // the length of this pass's rounds, in bands
 } rolling;
 
 static int64_t chunk_of(const rolling *r, const zn_node *node)
 {
-    return r->plan->options.band * (height_of(node) / r->plan->lowest);
+    return r->plan->options.band * r->times * (height_of(node) / r->plan->lowest);
+}
+
+// Rounds of a pass are as long as its heaviest weights want.
+static void stretch_rounds(rolling *r)
+{
+    const zn_plan *plan = r->plan;
+    int64_t times = 1;
+    for (size_t id = 0; plan->stretch && id < plan->graph->count; id++) {
+        const zn_node *node = plan->graph->nodes[id];
+        if (!r->needed[id] || !zn_node_is_map(node)) continue;
+        const int64_t chunk = plan->options.band * (height_of(node) / plan->lowest);
+        const int64_t wanted = zn_rows_for_weights(node, plan->options.threads);
+        if ((wanted + chunk - 1) / chunk > times) times = (wanted + chunk - 1) / chunk;
+    }
+    r->times = times;
+}
+
+// A value held whole has room for a chunk of each pass that reads it.
+static zenith_status make_room(const rolling *r, const zn_work *work, zn_error *err)
+{
+    for (int i = 0; i < work->node->inputs_count; i++) {
+        const zn_node *input = work->node->inputs[i];
+        if (work->inputs[i] < 0 || !zn_node_is_map(input)) continue;
+        zn_buffer *buffer = &r->plan->buffers[work->inputs[i]];
+        if (buffer->window) continue;
+        const int64_t margin = 2 * chunk_of(r, input) + 2;
+        widen(buffer, (zn_rows){-margin, height_of(input) + margin});
+        ZN_TRY(measure_buffer(buffer, err));
+    }
+    return ZENITH_OK;
 }
 
 // Marks a node to be computed in this pass, unless it is held whole already.
@@ -371,6 +421,7 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
     if (*buffer < 0) ZN_TRY(add_buffer(plan, &made, buffer, err));
     work.buffer = *buffer;
     link_inputs(plan, &work, plan->ticks);
+    ZN_TRY(make_room(r, &work, err));
     count_work(plan, &work);
     zn_pass *pass = &plan->passes[plan->passes_count - 1];
     int64_t rounds = (work.height + work.skew + work.chunk - 1) / work.chunk;
@@ -386,7 +437,7 @@ static void align_calls(zn_plan *plan, int first)
 {
     enum { CACHED = 64 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
-        int64_t chunk = plan->works[i].chunk, rows = chunk;
+        int64_t chunk = plan->works[i].chunk, rows = chunk, least = 1;
         if (stops_itself(plan->works[i].node)) continue; // its weights are read once a call
         for (size_t j = (size_t)first; j < plan->works_count; j++) {
             const zn_work *other = &plan->works[j];
@@ -396,7 +447,10 @@ static void align_calls(zn_plan *plan, int first)
             cached = (cached < PAIR ? PAIR : cached) * plan->options.threads;
             if (cached < rows) rows = cached;
             if (other->call_rows < rows) rows = other->call_rows;
+            const int64_t wanted = zn_rows_for_weights(other->node, plan->options.threads);
+            if (wanted > least) least = wanted;
         }
+        if (rows < least) rows = least < chunk ? least : chunk;
         plan->works[i].call_rows = largest_divisor(chunk, rows);
     }
 }
@@ -463,6 +517,7 @@ static zenith_status rolling_pass(rolling *r, zn_error *err)
     zn_plan *plan = r->plan;
     ZN_TRY(add_pass(plan, true, err));
     need_inputs(r);
+    stretch_rounds(r);
     bool reads_input = false;
     for (size_t id = 0; id < plan->graph->count; id++) {
         const zn_node *node = plan->graph->nodes[id];
@@ -624,6 +679,7 @@ zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
     ZN_TRY(list_frames(plan, err));
     if (plan->options.mode == ZN_PLAN_PLANES) return schedule_planes(plan, err);
     rolling r = {.plan = plan,
+                 .times = 1,
                  .needed = zn_arena_alloc(&plan->arena, n * sizeof *r.needed),
                  .stored = zn_arena_alloc(&plan->arena, n * sizeof *r.stored),
                  .skew = zn_arena_alloc(&plan->arena, n * sizeof *r.skew)};
