@@ -63,18 +63,33 @@ static int64_t staged_pixels(const zn_conv_dot_args *args, int pixels, int tiles
     return tiles * span * (args->kernel_h + (rows - 1) * args->stride);
 }
 
-// For the version that needs most. Sums of a block of 2 x 2 tiles, or a number per channel; and what
+int64_t zn_conv_dot_sum_parts(const zn_conv_dot_args *args)
+{
+    enum { STEPS = 18 }; // of 64 bytes of 32 channels: what 3x3 with 64 channels of bf16 has
+    const int64_t pixel = args->channels_in * (int64_t)zn_type_size(args->src_type);
+    const int64_t steps = args->kernel_h * args->kernel_w * pixel / ZN_CONV_DOT_BYTES;
+    return (steps + STEPS - 1) / STEPS;
+}
+
+int64_t zn_conv_dot_blocks(const zn_conv_dot_args *args)
+{
+    enum { PIXELS = 32 };
+    return zn_conv_dot_sum_parts(args) > 1 ? ZN_CONV_DOT_ROWS * ZN_CONV_DOT_PART_COLUMNS / PIXELS
+                                           : 1;
+}
+
+// For the version that needs most. Sums of blocks of 2 x 2 tiles, or a number per channel; and what
 // tiles read at the ends of rows, beside the zeros there: of tiles of 16 pixels at most three (one
 // at the left, two at the right) for every pair of rows, of tiles of 6 at most eight.
 size_t zn_conv_dot_scratch(const zn_conv_dot_args *args, int64_t rows)
 {
-    enum { SUMS = 4 * 16 * BLOCK };
+    const size_t sums = (size_t)zn_conv_dot_blocks(args) * 4 * 16 * BLOCK;
     const int64_t pairs = ((rows < ZN_CONV_DOT_ROWS ? rows : ZN_CONV_DOT_ROWS) + 1) / 2;
     const int64_t large = pairs * staged_pixels(args, 16, 3, 2);
     const int64_t small = staged_pixels(args, 6, 8, 1);
     const int64_t pixel = args->channels_in * (int64_t)zn_type_size(args->src_type);
     const size_t channels = zn_round_up((size_t)args->channels_out, BLOCK);
-    return (SUMS + channels) * sizeof(float) + (size_t)((large > small ? large : small) * pixel);
+    return (sums + channels) * sizeof(float) + (size_t)((large > small ? large : small) * pixel);
 }
 
 // --- the specification --------------------------------------------------------------------------

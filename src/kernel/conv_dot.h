@@ -47,10 +47,11 @@ typedef struct zn_conv_dot_args {
 } zn_conv_dot_args;
 
 enum {
-    ZN_CONV_DOT_BLOCK = 16, // output channels that lie together in packed weights
-    ZN_CONV_DOT_BYTES = 64, // the bytes of a pixel must be a multiple of this
-    ZN_CONV_DOT_REACH = 16, // the kernel is no wider, and pad_left no more, than this
-    ZN_CONV_DOT_ROWS = 16   // rows that go through all output channels together
+    ZN_CONV_DOT_BLOCK = 16,       // output channels that lie together in packed weights
+    ZN_CONV_DOT_BYTES = 64,       // the bytes of a pixel must be a multiple of this
+    ZN_CONV_DOT_REACH = 16,       // the kernel is no wider, and pad_left no more, than this
+    ZN_CONV_DOT_ROWS = 16,        // rows that go through all output channels together
+    ZN_CONV_DOT_PART_COLUMNS = 64 // their columns, where sums are made in parts
 };
 
 // Bytes of the packed weights; false where that does not fit, or the channels do not.
@@ -68,6 +69,10 @@ void zn_conv_dot_pack(zn_type type, const void *dense, int64_t channels_out, int
 typedef void zn_conv_dot_fn(const zn_conv_dot_args *args, int64_t begin, int64_t end,
                             void *scratch);
 size_t zn_conv_dot_scratch(const zn_conv_dot_args *args, int64_t rows);
+
+// Into how many parts AMX cuts a sum, and the blocks of 32 pixels whose sums then wait together.
+int64_t zn_conv_dot_sum_parts(const zn_conv_dot_args *args);
+int64_t zn_conv_dot_blocks(const zn_conv_dot_args *args);
 
 // The best version for maps of this type, or NULL: the CPU has no such instructions.
 zn_conv_dot_fn *zn_conv_dot_pick(const zn_cpu *cpu, zn_type src);

@@ -18,6 +18,11 @@
 // follows the sum (bias, residual, relu, rounding) is done in portions between the steps of the next
 // block, where the vector units idle.
 //
+// With many channels the weights of 32 outputs are more than the first-level cache holds (295 KB for
+// 3x3x512). Their sums are then made in parts of 18 steps, in the same order: 36 KB of weights stay there
+// while 64 columns of the rows pass by, and the sums of those wait in the second-level cache. Without
+// that, weights and pixels come from there both, at 64 bytes for every cycle that tiles multiply.
+//
 // At the ends of a row, where a tile would read beyond it, the pixels are copied beside zeros first:
 // once, before the first channels.
 //
@@ -32,10 +37,11 @@
 enum {
     BLOCK = ZN_CONV_DOT_BLOCK,
     STEP = ZN_CONV_DOT_BYTES,
-    PIXELS = 16,           // of a tile
-    SUMS = PIXELS * BLOCK, // of a tile
-    COLUMNS = 512,         // of a call that pass by together
-    PORTION = 8,           // pixels finished between two steps
+    PIXELS = 16,                             // of a tile
+    SUMS = PIXELS * BLOCK,                   // of a tile
+    COLUMNS = 512,                           // of a call that pass by together
+    PART_COLUMNS = ZN_CONV_DOT_PART_COLUMNS, // the same where sums are made in parts
+    PORTION = 8,                             // pixels finished between two steps
     PORTIONS = 2 * PIXELS / PORTION
 };
 
@@ -57,7 +63,11 @@ typedef struct job {
     float floor, residual_scale; // floor: 0 with relu, and for what has no sign
     tile tiles[2][2];            // of the block summed, [current], and of the one waiting
     int current;
-    float *sums; // [2 tiles of pixels][2 of channels][SUMS] of the one waiting
+    float *all_sums;     // of the blocks that pass by together; of one block without parts
+    int64_t parts;       // of a sum
+    int64_t first, last; // steps of this part, of all kernel rows
+    float *sums,
+        *waiting; // [2 tiles of pixels][2 of channels][SUMS] of the block, and of the one waiting
     int waiting_channel, waiting_tiles; // first output channel, tiles of channels
     bool whole;                         // both tiles of channels are there, and full
     int portion;                        // next to finish; PORTIONS: nothing waits
@@ -139,7 +149,7 @@ static inline __attribute__((always_inline)) void finish(const job *j, int porti
     const tile *t = &j->tiles[1 - j->current][which];
     const int64_t first = portion % (PIXELS / PORTION) * PORTION;
     const size_t dst_size = type_size(types.dst), residual_size = type_size(types.residual);
-    const float *sums = j->sums + which * 2 * SUMS + first * BLOCK;
+    const float *sums = j->waiting + which * 2 * SUMS + first * BLOCK;
     const size_t pixel = (size_t)(a->channels_out * a->dst_step);
     const size_t at = (size_t)(t->out * a->channels_out + j->waiting_channel) +
                       (size_t)first * pixel;
@@ -244,6 +254,23 @@ static void finish_rest(job *j)
         if ((kind) == ZN_S8) _tile_dpbssd(sum, pixels, weights);                                   \
     } while (0)
 
+// Zeros, or the sums of the parts before.
+static inline __attribute__((always_inline)) void begin_sums(const job *j, int count)
+{
+    const float *sums = j->sums;
+    if (j->first > 0) {
+        _tile_loadd(0, sums, STEP);
+        _tile_loadd(2, sums + 2 * SUMS, STEP);
+        if (count == 2) _tile_loadd(1, sums + SUMS, STEP);
+        if (count == 2) _tile_loadd(3, sums + 3 * SUMS, STEP);
+        return;
+    }
+    _tile_zero(0);
+    _tile_zero(2);
+    if (count == 2) _tile_zero(1);
+    if (count == 2) _tile_zero(3);
+}
+
 // Sums of two tiles of pixels with `count` tiles of channels; kind and count are constants where
 // this is inlined. Between the steps the waiting block is finished.
 static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_t *weights,
@@ -256,16 +283,16 @@ static inline __attribute__((always_inline)) void sum_block(job *j, const uint8_
     const int64_t next = a->kernel_h * steps * SUMS * 4; // bytes to the next channels' weights
     const size_t pixel = (size_t)(a->stride * j->placing.pixel_bytes);
     __asm__ volatile("" ::: "memory"); // compilers do not know that loading a tile reads memory
-    _tile_zero(0);
-    _tile_zero(2);
-    if (count == 2) {
-        _tile_zero(1);
-        _tile_zero(3);
-    }
-    for (int ky = 0; ky < a->kernel_h; ky++) {
+    begin_sums(j, count);
+    weights += j->first * SUMS * 4;
+    for (int64_t done = j->first; done < j->last;) {
+        const int64_t ky = done / steps, at = (done - ky * steps) * STEP;
+        const int64_t end = (ky + 1) * steps < j->last ? (ky + 1) * steps : j->last;
         const uint8_t *src0 = t[0].src + ky * t[0].src_row - (ky >= t[0].wrap ? a->src_ring : 0);
         const uint8_t *src1 = t[1].src + ky * t[1].src_row - (ky >= t[1].wrap ? a->src_ring : 0);
-        for (int64_t s = 0; s < steps; s++, src0 += STEP, src1 += STEP, weights += SUMS * 4) {
+        src0 += at;
+        src1 += at;
+        for (; done < end; done++, src0 += STEP, src1 += STEP, weights += SUMS * 4) {
             _tile_loadd(6, weights, STEP);
             _tile_loadd(4, src0, pixel);
             if (count == 2) _tile_loadd(7, weights + next, STEP);
@@ -314,6 +341,7 @@ static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
     const zn_conv_dot_args *a = j->a;
     const int64_t length = (int64_t)a->kernel_h * a->kernel_w * j->placing.pixel_bytes;
     const uint8_t *weights = (const uint8_t *)a->packed + channel * length;
+    const bool last = j->last == a->kernel_h * a->kernel_w * j->placing.pixel_bytes / STEP;
     sum_fn *sum = pick_sum(a->src_type, tiles);
     for (int64_t x = a->x_begin; x < a->x_end; x += count == 2 ? PIXELS : 2 * PIXELS) {
         tile *t = j->tiles[j->current];
@@ -326,6 +354,10 @@ static void run_rows(job *j, int64_t row, int count, int channel, int tiles)
                 t[1] = (tile){.src = t->src, .src_row = t->src_row, .wrap = t->wrap};
         }
         sum(j, weights);
+        float *made = j->sums;
+        if (j->parts > 1) j->sums += 4 * SUMS;
+        if (!last) continue;
+        j->waiting = made;
         j->waiting_channel = channel;
         j->waiting_tiles = tiles;
         j->whole = a->channels_out - channel >= 2 * BLOCK;
@@ -344,18 +376,28 @@ static const struct {
                  .row_bytes = {STEP, STEP, STEP, STEP, STEP, STEP, STEP, STEP},
                  .rows = {PIXELS, PIXELS, PIXELS, PIXELS, PIXELS, PIXELS, PIXELS, PIXELS}};
 
+// One part of the sums of a few rows. What waits is of the part before, or of other sums.
+static void run_part(job *j, int64_t begin, int64_t end, int64_t channel, int64_t part)
+{
+    const int64_t channels = j->a->channels_out;
+    const int64_t steps = j->a->kernel_h * j->a->kernel_w * j->placing.pixel_bytes / STEP;
+    j->placing.next_stage = j->placing.stage;
+    j->first = steps * part / j->parts;
+    j->last = steps * (part + 1) / j->parts;
+    j->sums = j->all_sums;
+    for (int64_t row = begin; row < end; row += 2) {
+        const int count = end - row > 1 ? 2 : 1;
+        run_rows(j, row, count, (int)channel, channels - channel > BLOCK ? 2 : 1);
+    }
+    j->placing.staged = true;
+}
+
 // All channels of a few rows.
 static void run_group(job *j, int64_t begin, int64_t end)
 {
-    const int64_t channels = j->a->channels_out;
     j->placing.staged = false;
-    for (int64_t channel = 0; channel < channels; channel += 2 * BLOCK) {
-        j->placing.next_stage = j->placing.stage;
-        for (int64_t row = begin; row < end; row += 2) {
-            const int count = end - row > 1 ? 2 : 1;
-            run_rows(j, row, count, (int)channel, channels - channel > BLOCK ? 2 : 1);
-        }
-        j->placing.staged = true;
+    for (int64_t channel = 0; channel < j->a->channels_out; channel += 2 * BLOCK) {
+        for (int64_t part = 0; part < j->parts; part++) run_part(j, begin, end, channel, part);
     }
 }
 
@@ -367,12 +409,15 @@ void zn_conv_dot_amx(const zn_conv_dot_args *args, int64_t begin, int64_t end, v
              .floor = lowest_result(args),
              .residual_scale = args->residual_scale,
              .portion = PORTIONS};
-    j.sums = scratch;
-    j.placing = placing_make(&part, PIXELS, (uint8_t *)(j.sums + 4 * SUMS));
+    j.parts = zn_conv_dot_sum_parts(args);
+    j.all_sums = scratch;
+    j.placing = placing_make(&part, PIXELS,
+                             (uint8_t *)(j.all_sums + zn_conv_dot_blocks(args) * 4 * SUMS));
+    const int64_t columns = j.parts > 1 ? PART_COLUMNS : COLUMNS;
     _tile_loadconfig(&tile_config);
-    for (int64_t x = args->x_begin; x < args->x_end; x += COLUMNS) {
+    for (int64_t x = args->x_begin; x < args->x_end; x += columns) {
         part.x_begin = x;
-        part.x_end = x + COLUMNS < args->x_end ? x + COLUMNS : args->x_end;
+        part.x_end = x + columns < args->x_end ? x + columns : args->x_end;
         for (int64_t row = begin; row < end; row += ZN_CONV_DOT_ROWS) {
             run_group(&j, row, row + ZN_CONV_DOT_ROWS < end ? row + ZN_CONV_DOT_ROWS : end);
         }
