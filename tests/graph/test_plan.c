@@ -267,6 +267,70 @@ static int run_block(const zn_graph *graph, const zn_plan_options *options, floa
     return over;
 }
 
+// --- heavy weights ------------------------------------------------------------------------------
+
+static void build_heavy(zn_graph *graph)
+{
+    enum { HEAVY = 128 }; // 3x3: 590 KB of weights
+    zn_random random = {.seed = 3};
+    zn_graph_begin(graph, &err);
+    zn_node *x = map_input(graph, 32, 16, HEAVY);
+    zn_node *y = zn_relu(graph, "relu", normed(graph, x, &random));
+    y = zn_add(graph, "sum", random_conv(graph, "conv", y, HEAVY, 3, 1, &random), x);
+    y = zn_upsample2(graph, "up", normed(graph, y, &random));
+    zn_graph_output(graph, random_conv(graph, "last", y, HEAVY, 3, 1, &random));
+    zn_test_ok(zn_graph_finish(graph), &err);
+}
+
+static int64_t longest_call(const zn_plan *plan, const char *name)
+{
+    int64_t rows = 0;
+    for (size_t i = 0; i < plan->works_count; i++) {
+        const zn_work *work = &plan->works[i];
+        if (strcmp(work->node->name, name) == 0 && work->call_rows > rows) rows = work->call_rows;
+    }
+    return rows;
+}
+
+// Weights that no cache keeps are read for 512 pixels at a time, by rounds that are longer than the
+// band; the bits are those of whole maps and of single rows.
+static void heavy_weights_have_long_rounds(void **state)
+{
+    (void)state;
+    network n = {0};
+    build_heavy(&n.graph);
+    zn_test_ok(zn_packs_create(&n.packs, &err), &err);
+    n.bytes = bytes_of(n.graph.outputs[0]);
+    n.expected = malloc(n.bytes);
+    n.y = malloc(n.bytes);
+    n.x = malloc(bytes_of(n.graph.nodes[0]));
+    zn_random random = {.seed = 4};
+    for (size_t i = 0; i < bytes_of(n.graph.nodes[0]) / sizeof(float); i++)
+        n.x[i] = zn_random_normal(&random);
+    size_t whole = 0, used = 0;
+    check_same(&n, ZN_PLAN_PLANES, 0, 0, &whole);
+    memcpy(n.expected, n.y, n.bytes);
+    for (int64_t band = 0; band <= 2; band++) {
+        check_same(&n, ZN_PLAN_ROLLING, band, 0, &used);
+        assert_memory_equal(n.y, n.expected, n.bytes);
+    }
+    zn_plan *plan = NULL;
+    zn_plan_options options = plan_options(ZN_PLAN_ROLLING, 0, n.packs);
+    zn_test_ok(zn_plan_create(&n.graph, &options, &plan, &err), &err);
+    assert_true(longest_call(plan, "conv") > 8); // the largest band
+    assert_int_equal(longest_call(plan, "last") * 32 >= 512, 1);
+    options.max_bytes = zn_plan_bytes(plan) - 1; // a smaller band, without long rounds
+    zn_plan_free(plan);
+    zn_test_ok(zn_plan_create(&n.graph, &options, &plan, &err), &err);
+    assert_true(longest_call(plan, "conv") <= 8);
+    zn_plan_free(plan);
+    free(n.x);
+    free(n.y);
+    free(n.expected);
+    zn_packs_free(n.packs);
+    zn_graph_free(&n.graph);
+}
+
 static void a_result_lies_over_an_input_that_nobody_misses(void **state)
 {
     (void)state;
@@ -417,6 +481,7 @@ int main(void)
         cmocka_unit_test(bands_have_the_bits_of_whole_maps),
         cmocka_unit_test(a_result_lies_over_an_input_that_nobody_misses),
         cmocka_unit_test(a_plan_that_cannot_fit_says_so),
+        cmocka_unit_test(heavy_weights_have_long_rounds),
         cmocka_unit_test(what_needs_every_row_must_be_a_barrier),
         cmocka_unit_test(what_is_held_for_a_barrier_can_be_an_output),
     };
