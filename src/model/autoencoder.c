@@ -35,22 +35,16 @@ static const float wan22_deviation[48] = {
     0.5833f, 1.4146f, 0.8986f, 0.5659f, 0.7069f, 0.5338f, 0.4889f, 0.4917f, 0.4069f, 0.4999f,
     0.6866f, 0.4093f, 0.5709f, 0.6065f, 0.6415f, 0.4944f, 0.5726f, 1.2042f, 0.5458f, 1.6887f,
     0.3971f, 1.0600f, 0.3943f, 0.5537f, 0.5444f, 0.4089f, 0.7468f, 0.7744f};
-const zn_autoencoder_facts zn_latents_wan21 = {.latent_channels = 16,
-                                               .factor = 8,
-                                               .has_raw = true,
-                                               .scale = 1,
-                                               .mean = wan21_mean,
-                                               .deviation = wan21_deviation,
-                                               .frames = 4,
-                                               .first_frames = 1};
-const zn_autoencoder_facts zn_latents_wan22 = {.latent_channels = 48,
-                                               .factor = 16,
-                                               .has_raw = true,
-                                               .scale = 1,
-                                               .mean = wan22_mean,
-                                               .deviation = wan22_deviation,
-                                               .frames = 4,
-                                               .first_frames = 1};
+#define WAN(count, pixels, number, first)                                                          \
+    {                                                                                              \
+        .latent_channels = (count), .factor = (pixels), .has_raw = true, .scale = 1,               \
+        .mean = number##_mean, .deviation = number##_deviation, .frames = 4,                       \
+        .first_frames = (first)                                                                    \
+    }
+const zn_autoencoder_facts zn_latents_wan21 = WAN(16, 8, wan21, 1);
+const zn_autoencoder_facts zn_latents_wan22 = WAN(48, 16, wan22, 1);
+const zn_autoencoder_facts zn_latents_taew21 = WAN(16, 8, wan21, 4);
+const zn_autoencoder_facts zn_latents_taew22 = WAN(48, 16, wan22, 4);
 
 static bool same_numbers(const float *a, const float *b, int64_t count)
 {

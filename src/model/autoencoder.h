@@ -30,6 +30,9 @@ extern const zn_autoencoder_facts zn_latents_f1; // FLUX.1 and Z-Image
 extern const zn_autoencoder_facts zn_latents_f2; // FLUX.2
 extern const zn_autoencoder_facts zn_latents_wan21;
 extern const zn_autoencoder_facts zn_latents_wan22;
+extern const zn_autoencoder_facts
+    zn_latents_taew21; // the same, for encoders that begin with four frames
+extern const zn_autoencoder_facts zn_latents_taew22;
 
 bool zn_latents_equal(const zn_autoencoder_facts *a, const zn_autoencoder_facts *b);
 

@@ -4,20 +4,9 @@
 // The video autoencoders of Wan against diffusers, on the small models of the larger goldens: one picture, and nine
 // frames step by step through states. The same bits in planes and bands and on one thread and two, and as much
 // memory for 33 frames as for nine.
-#include "tests/testing.h"
+#include "tests/model/video_coder.h"
 
-#include "src/base/memory.h"
-#include "src/dnn/dnn.h"
-#include "src/graph/packs.h"
-#include "src/graph/states.h"
-#include "src/model/autoencoder.h"
-#include "src/task/compile.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-enum { NAME = 128, FRAMES = 9, LATENTS = 3, STEPS = 3 };
+enum { NAME = 128, FRAMES = 9, LATENTS = 3 };
 static const double BOUND = 1e-5, BOUND_BF16 = 2e-2;
 
 // The golden of 2.2 has latents of 16 channels with the means of 2.1, which no published model has.
@@ -28,13 +17,6 @@ typedef struct kind {
 static const kind kinds[] = {{"vae_wan21", "wan2.1-vae", 8, 4, 6},
                              {"vae_wan22", "wan2.2-vae", 16, 4, 2}};
 
-// One way to run: everything that must not change the bits.
-typedef struct way {
-    zenith_dtype dtype;
-    zn_plan_mode mode;
-    int64_t band;
-    int threads;
-} way;
 static const way usual = {ZENITH_DTYPE_F32, ZN_PLAN_AUTO, 0, 1};
 
 typedef struct world {
@@ -45,19 +27,6 @@ typedef struct world {
     zn_autoencoder_facts facts;
     zn_dnn *dnn;
 } world;
-
-// The frames of a clip or its latents, each [h, w, c].
-typedef struct clip {
-    float *data;
-    size_t frame, row; // elements
-    int count;
-} clip;
-
-static void *need(void *block)
-{
-    assert_non_null(block);
-    return block;
-}
 
 // --- goldens ------------------------------------------------------------------------------------
 
@@ -78,14 +47,6 @@ static clip golden_clip(const world *w, const char *which, const char *what)
     for (size_t i = 0; i < c * t * pixels; i++)
         made.data[(i / pixels % t * pixels + i % pixels) * c + i / pixels / t] = planes[i];
     zn_free(planes);
-    return made;
-}
-
-static clip empty_like(const clip *like, int count)
-{
-    clip made = *like;
-    made.count = count;
-    made.data = need(zn_alloc_zero((size_t)count * like->frame * sizeof(float)));
     return made;
 }
 
@@ -152,115 +113,12 @@ static void close_world(world *w)
     zn_safetensors_free(w->golden);
 }
 
-// --- runs ---------------------------------------------------------------------------------------
-
-typedef struct coder {
-    world *world;
-    zn_team *team;
-    zn_compiled *steps[STEPS]; // by zn_step
-    zn_states *states;
-    void *arena;
-    const clip *in;
-    clip *out;
-    int in_at, out_at; // frames so far
-} coder;
-
-static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
-                               zn_error *err)
-{
-    const coder *c = cookie;
-    const float *frame = c->in->data + (size_t)(c->in_at + input) * c->in->frame;
-    (void)err;
-    memcpy(dst, frame + (size_t)row * c->in->row, (size_t)count * c->in->row * sizeof(float));
-    return ZENITH_OK;
-}
-
-static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
-                                const void *src, zn_error *err)
-{
-    const coder *c = cookie;
-    float *frame = c->out->data + (size_t)(c->out_at + output) * c->out->frame;
-    (void)err;
-    memcpy(frame + (size_t)row * c->out->row, src, (size_t)count * c->out->row * sizeof(float));
-    return ZENITH_OK;
-}
-
-static void open_coder(coder *c, world *w, const char *part, const way *how)
-{
-    zn_error err = {0};
-    size_t arena = 0;
-    *c = (coder){.world = w};
-    zn_test_ok(zn_team_create(how->threads, &c->team, &err), &err);
-    const zn_machine machine = {.cpu = zn_cpu_detect(), .threads = how->threads, .dnn = w->dnn};
-    for (int step = 0; step < STEPS; step++) {
-        const zn_compile_key key = {.model = w->model,
-                                    .part = zn_family_part(w->model->family, part),
-                                    .sizes = {.height = w->kind->latent_height,
-                                              .width = w->kind->latent_width,
-                                              .step = (zn_step)step},
-                                    .dtype = how->dtype,
-                                    .pixels = ZENITH_F32,
-                                    .mode = how->mode,
-                                    .band = how->band};
-        zn_test_ok(zn_compile(&key, 0, &machine, &c->steps[step], &err), &err);
-        const size_t bytes = zn_plan_bytes(c->steps[step]->plan);
-        if (bytes > arena) arena = bytes;
-    }
-    const zn_plan *const plans[] = {c->steps[ZN_STEP_FIRST]->plan, c->steps[ZN_STEP_NEXT]->plan};
-    zn_test_ok(zn_states_create(plans, 2, &c->states, &err), &err);
-    c->arena = need(zn_alloc(arena));
-    memset(c->arena, 0xff, arena);
-}
-
-static void close_coder(coder *c)
-{
-    for (int step = 0; step < STEPS; step++) zn_compiled_free(c->steps[step]);
-    zn_states_free(c->states);
-    zn_team_free(c->team);
-    zn_free(c->arena);
-}
-
-static void run_step(coder *c, zn_step step)
-{
-    zn_error err = {0};
-    const zn_compiled *compiled = c->steps[step];
-    const zn_run run = {.read = read_rows,
-                        .write = write_rows,
-                        .cookie = c,
-                        .states = step == ZN_STEP_ALONE ? NULL : c->states};
-    zn_test_ok(zn_plan_run(compiled->plan, c->arena, c->team, &run, &err), &err);
-    zn_ports ports;
-    compiled->key.part->ports(&c->world->variant, &compiled->key.sizes, &ports);
-    c->in_at += ports.inputs_count;
-    c->out_at += ports.outputs_count;
-}
-
-// All of `in`, from a first frame on.
-static void run_clip(coder *c, const clip *in, clip *out)
-{
-    c->in = in;
-    c->out = out;
-    c->in_at = c->out_at = 0;
-    zn_states_reset(c->states);
-    run_step(c, ZN_STEP_FIRST);
-    while (c->in_at < in->count) run_step(c, ZN_STEP_NEXT);
-    assert_int_equal(c->out_at, out->count);
-}
-
-static void run_alone(coder *c, const clip *in, clip *out)
-{
-    c->in = in;
-    c->out = out;
-    c->in_at = c->out_at = 0;
-    run_step(c, ZN_STEP_ALONE);
-}
-
 // --- tests --------------------------------------------------------------------------------------
 
 static void check_decoder(world *w, const way *how, double bound)
 {
     coder c;
-    open_coder(&c, w, "decoder", how);
+    open_coder(&c, w->model, w->dnn, "decoder", w->kind->latent_height, w->kind->latent_width, how);
     clip image = golden_clip(w, "image", "latent"), picture = golden_clip(w, "image", "decoded");
     clip video = golden_clip(w, "video", "latent"), frames = golden_clip(w, "video", "decoded");
     clip got = empty_like(&picture, 1), all = empty_like(&frames, FRAMES);
@@ -280,7 +138,7 @@ static void check_decoder(world *w, const way *how, double bound)
 static void check_encoder(world *w, const way *how, double bound)
 {
     coder c;
-    open_coder(&c, w, "encoder", how);
+    open_coder(&c, w->model, w->dnn, "encoder", w->kind->latent_height, w->kind->latent_width, how);
     clip image = golden_clip(w, "image", "pixels"), latent = golden_clip(w, "image", "latent");
     clip video = golden_clip(w, "video", "pixels"), latents = golden_clip(w, "video", "latent");
     clip mean = golden_clip(w, "video", "mean");
@@ -337,7 +195,8 @@ static void check_bits(world *w, const char *part)
     clip first = empty_like(&like, like.count), got = empty_like(&like, like.count);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         coder c;
-        open_coder(&c, w, part, &ways[i]);
+        open_coder(&c, w->model, w->dnn, part, w->kind->latent_height, w->kind->latent_width,
+                   &ways[i]);
         run_clip(&c, &in, i ? &got : &first);
         close_coder(&c);
         if (i > 0)
