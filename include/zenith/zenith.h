@@ -159,6 +159,9 @@ typedef struct zenith_model_info {
     bool can_int8;              // a calibration can be made for this model
     const char *weights_path;   // of a file of the weights; a model can have several
     bool has_moments;           // its encoder gives a mean and a variance: see zenith_latent_kind
+    // Of models of video: pictures for each latent after the first; 0: pictures only. first_frames: those
+    // that the encoder takes for the first latent, of which the decoder makes one.
+    uint32_t frames, first_frames;
 } zenith_model_info;
 ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_info *out);
 
@@ -541,6 +544,49 @@ ZENITH_API zenith_status zenith_target_rows(void *target, uint32_t y, uint32_t c
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_finish(zenith_target *target);
 ZENITH_API const char *zenith_target_error(const zenith_target *target);
 ZENITH_API void zenith_target_free(zenith_target *target); // unfinished: nothing is left behind
+
+// --- video --------------------------------------------------------------------------------------
+
+// A clip on its way through the encoder or the decoder of a model of video (zenith_model_info.frames), a step at a
+// time. A step has one latent, and as many pictures as zenith_clip_frames says: one, or first_frames, in the first
+// step, and `frames` in each that follows. What later steps need of earlier ones is kept in the clip: memory does
+// not grow with its length.
+//
+//     zenith_clip_params how = {.size = sizeof how, .part = ZENITH_DECODER, .width = 832, .height = 480};
+//     if (zenith_clip_open(context, model, &how, &clip) != ZENITH_OK) ...
+//     for (int i = 0; i < latents_count; i++) {
+//         uint32_t frames = zenith_clip_frames(clip); // 1, then 4
+//         if (zenith_clip_step(clip, images, frames, &latents[i]) != ZENITH_OK) ...
+//     }
+//
+// A picture by itself needs no clip: zenith_encode and zenith_decode take it. A clip belongs to its context, which
+// must outlive it, and to one thread at a time.
+typedef struct zenith_clip zenith_clip;
+
+typedef struct zenith_clip_params {
+    size_t size;
+    unsigned part;                // ZENITH_ENCODER: pictures to latents; ZENITH_DECODER: back
+    uint32_t width, height;       // of the pictures
+    zenith_number number;         // of the pictures: U8 (the default) or F32
+    const zenith_run_params *run; // of every step; may be NULL. Its facts are filled by each step
+} zenith_clip_params;
+
+// max_memory bounds packed weights, working memory and what is kept between steps.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_clip_open(zenith_context *context,
+                                                            zenith_model *model,
+                                                            const zenith_clip_params *params,
+                                                            zenith_clip **out);
+ZENITH_API void zenith_clip_free(zenith_clip *clip);
+ZENITH_API uint32_t zenith_clip_frames(const zenith_clip *clip); // pictures of the next step
+ZENITH_API uint64_t zenith_clip_bytes(const zenith_clip *clip);  // working memory and what is kept
+ZENITH_API void zenith_clip_reset(zenith_clip *clip);            // the next step begins a clip
+
+// One step; the pictures in the order of time. After a failure, or when it was stopped, the same step can be made
+// again.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_clip_step(zenith_clip *clip,
+                                                            const zenith_image *images,
+                                                            size_t count,
+                                                            const zenith_latent *latent);
 
 // --- latent files -------------------------------------------------------------------------------
 

@@ -65,7 +65,9 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
         .has_int8 = inner->calibration || variant->int8 == ZN_INT8_DYNAMIC,
         .can_int8 = variant->int8 != ZN_INT8_NONE,
         .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0)),
-        .has_moments = inner->family->moments && zn_model_part(inner, "encoder")};
+        .has_moments = inner->family->moments && zn_model_part(inner, "encoder"),
+        .frames = (uint32_t)facts->frames,
+        .first_frames = (uint32_t)facts->first_frames};
     zn_caller_struct_out(&info, sizeof info, out);
 }
 

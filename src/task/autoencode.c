@@ -12,7 +12,7 @@
 
 // --- checks -------------------------------------------------------------------------------------
 
-static zenith_status check_part(const zn_model *model, unsigned part, zn_error *err)
+zenith_status zn_check_part(const zn_model *model, unsigned part, zn_error *err)
 {
     ZN_TRY(zn_autoencoder_check(model->variant, err));
     if (zn_autoencoder_flags(model) & part) return ZENITH_OK;
@@ -20,7 +20,7 @@ static zenith_status check_part(const zn_model *model, unsigned part, zn_error *
                    zn_autoencoder_name(part));
 }
 
-static zenith_status check_size(const zn_model *model, const zenith_image *image, zn_error *err)
+zenith_status zn_check_size(const zn_model *model, const zenith_image *image, zn_error *err)
 {
     const uint32_t factor = (uint32_t)model->variant->autoencoder->factor;
     if (image->width > 0 && image->height > 0 && image->width % factor == 0 &&
@@ -33,14 +33,14 @@ static zenith_status check_size(const zn_model *model, const zenith_image *image
                    model->variant->name, factor, image->width, image->height);
 }
 
-static zenith_status check_pair(const zn_model *model, const zenith_image *image,
-                                const zenith_latent *latent, zn_error *err)
+zenith_status zn_check_pair(const zn_model *model, const zenith_image *image,
+                            const zenith_latent *latent, zn_error *err)
 {
     const zn_variant *variant = model->variant;
     const zn_autoencoder_facts *facts = variant->autoencoder;
     const uint32_t factor = (uint32_t)facts->factor;
     const int64_t each = latent->kind == ZENITH_LATENT_MOMENTS ? 2 : 1;
-    ZN_TRY(check_size(model, image, err));
+    ZN_TRY(zn_check_size(model, image, err));
     if (latent->channels != each * facts->latent_channels) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the latent has %u channels; %s of %s have %d",
                        latent->channels, each == 2 ? "moments" : "those", variant->name,
@@ -284,7 +284,7 @@ static void check_pictures(batch_run *all)
         const zenith_image image = zn_image_at(batch->images, i);
         const zenith_latent latent = zn_latent_at(batch->latents, i);
         zenith_status status = check_kind(batch, &latent, &error);
-        if (status == ZENITH_OK) status = check_pair(batch->model, &image, &latent, &error);
+        if (status == ZENITH_OK) status = zn_check_pair(batch->model, &image, &latent, &error);
         if (status != ZENITH_OK) end_picture(all, i, status, &error);
     }
 }
@@ -292,7 +292,7 @@ static void check_pictures(batch_run *all)
 static zenith_status check_batch(const zn_batch *batch, zn_error *err)
 {
     const size_t least = ZN_SIZE_UP_TO(zenith_item_result, message);
-    ZN_TRY(check_part(batch->model, batch->part, err));
+    ZN_TRY(zn_check_part(batch->model, batch->part, err));
     if (batch->params.results && zn_caller_size(batch->params.results) < least) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "the first of the results has size %zu: set its `size` field to sizeof",
@@ -415,8 +415,8 @@ zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uin
 {
     const zenith_image image = {.width = width, .height = height};
     const zn_autoencoder_facts *facts = model->variant->autoencoder;
-    ZN_TRY(check_part(model, part, err));
-    ZN_TRY(check_size(model, &image, err));
+    ZN_TRY(zn_check_part(model, part, err));
+    ZN_TRY(zn_check_size(model, &image, err));
     const zn_batch batch = {.model = model, .part = part, .params = *params};
     uint64_t pixels = (uint64_t)width * height;
     uint64_t factor = (uint64_t)facts->factor;

@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clips through the public interface: the frames and latents of the golden of Wan 2.1, step by step, also in bytes
+// and in bounded memory; as much memory for 33 frames as for nine; what is refused.
+#include "tests/testing.h"
+
+#include "src/format/safetensors.h"
+#include "zenith/zenith.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 48, HEIGHT = 32, FACTOR = 8, CHANNELS = 16, FRAMES = 9, LATENTS = 3, MOST = 4 };
+enum { PICTURE = WIDTH * HEIGHT * 3, LATENT = WIDTH * HEIGHT / FACTOR / FACTOR * CHANNELS };
+
+static zenith_context *context;
+static zenith_model *model;
+static float pixels[FRAMES * PICTURE], decoded[FRAMES * PICTURE]; // each [3, h, w], 0 .. 1
+static float latents[LATENTS * LATENT];
+
+static void ok(zenith_status status)
+{
+    if (status != ZENITH_OK) fail_msg("%d: %s", (int)status, zenith_context_error(context));
+}
+
+// [1, C, T, h, w] as T times [C, h, w].
+static void read_golden(const zn_safetensors *golden, const char *name, size_t frames, float *dst)
+{
+    zn_error err = {0};
+    const zn_file_tensor *tensor = zn_safetensors_find(golden, name);
+    assert_non_null(tensor);
+    float *all = malloc(tensor->bytes);
+    zn_test_ok(zn_safetensors_read_f32(tensor, all, &err), &err);
+    const size_t count = tensor->bytes / sizeof(float),
+                 plane = (size_t)(tensor->shape.dim[3] * tensor->shape.dim[4]);
+    const size_t channels = count / frames / plane;
+    for (size_t i = 0; i < count; i++) {
+        const size_t c = i / plane / frames, t = i / plane % frames;
+        dst[(t * channels + c) * plane + i % plane] = all[i];
+    }
+    free(all);
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_safetensors *golden = NULL;
+    const char *path = zn_test_path(zn_test_golden(), "vae_wan21/io.safetensors");
+    zn_test_need(path);
+    zn_test_ok(zn_safetensors_open(path, &golden, &err), &err);
+    read_golden(golden, "video.pixels", FRAMES, pixels);
+    read_golden(golden, "video.decoded", FRAMES, decoded);
+    read_golden(golden, "video.latent", LATENTS, latents);
+    zn_safetensors_free(golden);
+    for (int i = 0; i < FRAMES * PICTURE; i++) {
+        pixels[i] = pixels[i] / 2 + 0.5f;
+        decoded[i] = decoded[i] / 2 + 0.5f;
+    }
+    const zenith_context_params machine = {.size = sizeof machine, .threads = 2};
+    assert_int_equal(zenith_context_create(&machine, &context), ZENITH_OK);
+    const zenith_model_params which = {.size = sizeof which,
+                                       .weights = zn_test_path(zn_test_golden(), "vae_wan21")};
+    ok(zenith_model_open(context, &which, &model));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    zenith_model_free(model);
+    zenith_context_free(context);
+    return 0;
+}
+
+static zenith_clip *open_clip(unsigned part, zenith_number number, const zenith_run_params *run)
+{
+    zenith_clip *clip = NULL;
+    const zenith_clip_params how = {.size = sizeof how,
+                                    .part = part,
+                                    .width = WIDTH,
+                                    .height = HEIGHT,
+                                    .number = number,
+                                    .run = run};
+    ok(zenith_clip_open(context, model, &how, &clip));
+    return clip;
+}
+
+static zenith_image image_of(float *data)
+{
+    return (zenith_image){.size = sizeof(zenith_image),
+                          .width = WIDTH,
+                          .height = HEIGHT,
+                          .number = ZENITH_F32,
+                          .order = ZENITH_CHW,
+                          .data = data};
+}
+
+static zenith_latent latent_of(float *data)
+{
+    return (zenith_latent){.size = sizeof(zenith_latent),
+                           .width = WIDTH / FACTOR,
+                           .height = HEIGHT / FACTOR,
+                           .channels = CHANNELS,
+                           .data = data};
+}
+
+static double error_of(const float *got, const float *expected, size_t count)
+{
+    double error = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        error += pow((double)got[i] - (double)expected[i], 2);
+        size += pow((double)expected[i], 2);
+    }
+    return sqrt(error / size);
+}
+
+// The frames of all latents into dst; in 0 .. 1, where the reference ends.
+static void decode_all(zenith_clip *clip, float *dst)
+{
+    int at = 0;
+    for (int i = 0; i < LATENTS; i++) {
+        const uint32_t frames = zenith_clip_frames(clip);
+        zenith_image images[MOST];
+        zenith_latent latent = latent_of(latents + i * LATENT);
+        assert_int_equal(frames, i == 0 ? 1 : 4);
+        for (uint32_t t = 0; t < frames; t++) images[t] = image_of(dst + PICTURE * at++);
+        ok(zenith_clip_step(clip, images, frames, &latent));
+    }
+    assert_int_equal(at, FRAMES);
+    for (int i = 0; i < FRAMES * PICTURE; i++) dst[i] = fminf(fmaxf(dst[i], 0), 1);
+}
+
+static void frames_are_decoded(void **state)
+{
+    (void)state;
+    static float first[FRAMES * PICTURE], again[FRAMES * PICTURE];
+    const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32};
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, &f32);
+    decode_all(clip, first);
+    assert_true(error_of(first, decoded, FRAMES * PICTURE) < 1e-5);
+    zenith_clip_reset(clip);
+    decode_all(clip, again);
+    assert_memory_equal(first, again, sizeof first);
+    zenith_clip_free(clip);
+}
+
+static void frames_are_encoded(void **state)
+{
+    (void)state;
+    const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32};
+    zenith_clip *clip = open_clip(ZENITH_ENCODER, ZENITH_F32, &f32);
+    static float made[LATENTS * LATENT];
+    for (int i = 0, at = 0; i < LATENTS; i++) {
+        const uint32_t frames = zenith_clip_frames(clip);
+        zenith_image images[MOST];
+        zenith_latent latent = latent_of(made + i * LATENT);
+        for (uint32_t t = 0; t < frames; t++) images[t] = image_of(pixels + PICTURE * at++);
+        ok(zenith_clip_step(clip, images, frames, &latent));
+    }
+    assert_true(error_of(made, latents, LATENTS * LATENT) < 1e-5);
+    zenith_clip_free(clip);
+}
+
+static void memory_does_not_grow(void **state)
+{
+    (void)state;
+    static float frames[MOST][PICTURE];
+    zenith_image images[MOST];
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, NULL);
+    const uint64_t before = zenith_clip_bytes(clip);
+    for (int t = 0; t < MOST; t++) images[t] = image_of(frames[t]);
+    for (int i = 0; i < 1 + 32 / 4; i++) { // 33 frames
+        zenith_latent latent = latent_of(latents + i % LATENTS * LATENT);
+        ok(zenith_clip_step(clip, images, zenith_clip_frames(clip), &latent));
+        assert_int_equal(zenith_clip_bytes(clip), before);
+    }
+    zenith_clip_free(clip);
+}
+
+// The same bits in bands; and a bound that is too low is refused before anything is computed.
+static void memory_is_bounded(void **state)
+{
+    (void)state;
+    static float whole[FRAMES * PICTURE], bounded[FRAMES * PICTURE];
+    zenith_run_params how = {
+        .size = sizeof how, .dtype = ZENITH_DTYPE_F32, .bands = ZENITH_BANDS_OFF};
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, &how);
+    decode_all(clip, whole);
+    zenith_clip_free(clip);
+    how.bands = ZENITH_BANDS_ROWS;
+    how.band_rows = 1;
+    clip = open_clip(ZENITH_DECODER, ZENITH_F32, &how);
+    decode_all(clip, bounded);
+    zenith_clip_free(clip);
+    assert_memory_equal(whole, bounded, sizeof whole);
+    how.max_memory = 1 << 16;
+    const zenith_clip_params params = {.size = sizeof params,
+                                       .part = ZENITH_DECODER,
+                                       .width = WIDTH,
+                                       .height = HEIGHT,
+                                       .run = &how};
+    assert_int_equal(zenith_clip_open(context, model, &params, &clip), ZENITH_LIMIT);
+}
+
+static void bytes_are_pictures(void **state)
+{
+    (void)state;
+    static uint8_t bytes[MOST][PICTURE];
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_U8, NULL);
+    zenith_latent latent = latent_of(latents);
+    zenith_image image = image_of(NULL);
+    image.number = ZENITH_U8;
+    image.data = bytes[0];
+    ok(zenith_clip_step(clip, &image, 1, &latent));
+    int worst = 0;
+    for (int i = 0; i < PICTURE; i++) {
+        const int expected = (int)lrintf(decoded[i] * 255), off = abs(bytes[0][i] - expected);
+        if (off > worst) worst = off;
+    }
+    assert_true(worst <= 1);
+    // One picture by itself is the first of a clip.
+    static uint8_t alone[PICTURE];
+    image.data = alone;
+    ok(zenith_decode(context, model, &latent, &image, 1, NULL));
+    assert_memory_equal(alone, bytes[0], sizeof alone);
+    zenith_clip_free(clip);
+}
+
+static void mistakes_are_refused(void **state)
+{
+    (void)state;
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, NULL), *none = NULL;
+    zenith_latent latent = latent_of(latents);
+    static float frame[PICTURE];
+    zenith_image images[] = {image_of(frame), image_of(frame)};
+    assert_int_equal(zenith_clip_step(clip, images, 2, &latent), ZENITH_INVALID_ARGUMENT);
+    assert_non_null(strstr(zenith_context_error(context), "1 pictures"));
+    images[0].number = ZENITH_U8;
+    assert_int_equal(zenith_clip_step(clip, images, 1, &latent), ZENITH_INVALID_ARGUMENT);
+    zenith_clip_params params = {
+        .size = sizeof params, .part = ZENITH_DECODER, .width = WIDTH + 1, .height = HEIGHT};
+    assert_int_equal(zenith_clip_open(context, model, &params, &none), ZENITH_INVALID_ARGUMENT);
+    params.part = ZENITH_ENCODER | ZENITH_DECODER;
+    assert_int_equal(zenith_clip_open(context, model, &params, &none), ZENITH_INVALID_ARGUMENT);
+    zenith_clip_free(clip);
+    zenith_clip_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_are_decoded),   cmocka_unit_test(frames_are_encoded),
+        cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(bytes_are_pictures),   cmocka_unit_test(mistakes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
