@@ -56,6 +56,7 @@ typedef struct cli_settings {
     int store; // zenith_number
     int space; // CLI_UNSET: what the file says, or the model's
     bool moments;
+    bool video; // inputs are frames of one clip, or a file holds one
     int sample; // the seed; CLI_UNSET: none is made
     bool force, unpad;
     // outputs

@@ -11,6 +11,7 @@
 #include "apps/cli/preview.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
+#include "apps/cli/video.h"
 #include "zenith/zenith.h"
 
 #include <math.h>
@@ -39,6 +40,8 @@ struct picture {
     char *output;
     zenith_run_facts facts;
 };
+
+enum { FRAME_DIGITS = 5 };
 
 static bool choose_model(struct job *job)
 {
@@ -70,7 +73,11 @@ static bool open_latents(struct job *job)
     }
     job->stored = (zenith_latent_info){.size = sizeof job->stored};
     zenith_latent_file_get_info(job->file, &job->stored);
-    if (job->stored.count > 1 && job->outputs != NULL && job->outputs->stream)
+    if (cli_outputs_y4m(job->outputs) && !job->session->settings->video)
+        return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
+                             "Y4M holds the frames of a clip: add --video");
+    if (job->stored.count > 1 && job->outputs != NULL && job->outputs->stream &&
+        !job->session->settings->video)
         return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
                              "holds %u latents, and standard output takes one picture: name a file "
                              "or a folder",
@@ -311,7 +318,10 @@ static void decode_one(cli_session *session, const cli_outputs *outputs, size_t 
                       .input = session->settings->inputs[index]};
     cli_progress_file(&session->progress, index, job.input);
     bool done = open_latents(&job);
-    for (uint32_t i = 0; done && i < job.stored.count; i++) done = decode_picture(&job, i);
+    if (done && session->settings->video)
+        done = cli_decode_video(session, job.model, outputs, index, job.file, &job.failure);
+    else
+        for (uint32_t i = 0; done && i < job.stored.count; i++) done = decode_picture(&job, i);
     if (done)
         cli_session_done(session);
     else
@@ -329,19 +339,20 @@ static int run(const cli_settings *settings)
         code = cli_outputs_plan(settings, cli_formats_decoded, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "decode");
     if (code != CLI_DONE) return code;
+    if (settings->video) outputs.digits = FRAME_DIGITS; // names in the order of time
     for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
         decode_one(&session, shown ? NULL : &outputs, i);
     return cli_session_close(&session);
 }
 
-static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0},
-                                     {"ppm", 0}, {"npy", 0},  {NULL, 0}};
+static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0},
+                                     {"npy", 0}, {"y4m", 0},  {NULL, 0}};
 static const cli_option options[] = {
     {.name = "format",
      .letter = 'f',
-     .argument = "png|jpeg|webp|ppm|npy",
-     .help = "of the picture; npy is the network's own output, [1,3,H,W] in f32, not rounded. "
-             "Default: by the ending of -o, else png",
+     .argument = "png|jpeg|webp|ppm|npy|y4m",
+     .help = "of the picture; npy is the network's own output, [1,3,H,W] in f32, not rounded; y4m "
+             "is the frames of --video in one stream. Default: by the ending of -o, else png",
      .kind = CLI_WORD,
      .offset = offsetof(cli_settings, format),
      .choices = formats},
@@ -363,6 +374,11 @@ static const cli_option options[] = {
      .help = "cut off what --fit pad added when the latent was made",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, unpad)},
+    {.name = "video",
+     .help = "the latents of a file are one clip: pictures are numbered in the order of time, or "
+             "a Y4M stream",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, video)},
     {.name = "force",
      .help = "decode with --model although the file names another model",
      .kind = CLI_FLAG,
@@ -381,6 +397,8 @@ static const cli_example examples[] = {
      "applied"},
     {"zenith decode big.latent -o big.png --model taesd --max-memory 300M",
      "ComfyUI's file, in bounded memory"},
+    {"zenith decode clip.safetensors --video -o - -f y4m | ffmpeg -i - clip.mp4",
+     "a clip of a video model, through ffmpeg"},
     {"zenith decode photo.safetensors --show", "look at it on the terminal, and keep nothing"},
     {NULL, NULL}};
 

@@ -10,6 +10,7 @@
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
+#include "apps/cli/video.h"
 #include "zenith/zenith.h"
 
 #include <limits.h>
@@ -188,7 +189,12 @@ static int run(const cli_settings *settings)
     cli_session session;
     cli_failure failure = {0};
     const cli_open_model *model;
-    int code = check_options(settings, &outputs);
+    cli_settings one = *settings; // the frames of a clip have one output
+    if (settings->video) {
+        one.input_count = 1;
+        one.from_folder = false;
+    }
+    int code = check_options(&one, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "encode");
     if (code != CLI_DONE) return code;
     if (!cli_session_model(&session, settings->model, ZENITH_ENCODER, &model, &failure)) {
@@ -200,7 +206,8 @@ static int run(const cli_settings *settings)
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
-    for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
+    if (settings->video) cli_encode_video(&session, model, &outputs);
+    for (size_t i = 0; !settings->video && i < settings->input_count && !cli_interrupted(); i++)
         encode_one(&session, model, &outputs, i);
     return cli_session_close(&session);
 }
@@ -227,6 +234,11 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, space),
      .choices = cli_choices_space},
+    {.name = "video",
+     .help = "the pictures are the frames of one clip, in the order of their names, and one file "
+             "gets its latents; also a .y4m file, or Y4M on standard input. For models of video",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, video)},
     {.name = "moments",
      .help = "of the KL autoencoders (sd-vae, flux-vae ..): keep the mean (latent) and the "
              "logarithm of "
@@ -260,6 +272,9 @@ static const cli_example examples[] = {
      "many pictures, scaled and cropped to one size"},
     {"zenith encode huge.png -o huge.npy --model taef1 --max-memory 512M",
      "a picture of any size in bounded memory, with the same bits"},
+    {"ffmpeg -i clip.mp4 -f yuv4mpegpipe - | zenith encode - --video -m wan2.1-vae -o "
+     "clip.safetensors",
+     "a clip, through ffmpeg"},
     {"magick photo.heic ppm:- | zenith encode - -o - -m taesd > photo.safetensors",
      "from standard input to standard output"},
     {NULL, NULL}};

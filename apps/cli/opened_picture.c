@@ -18,15 +18,13 @@ static void note_crop(cli_session *session, const zenith_source_params *params,
     session->crop_multiple = params->multiple;
 }
 
-bool cli_picture_open(cli_session *session, const zenith_model_info *model, const char *input,
-                      cli_picture *out, cli_failure *failure)
+// Of a source that is open.
+static bool make_latent(cli_session *session, const zenith_model_info *model,
+                        const zenith_source_params *source, cli_picture *out, cli_failure *failure)
 {
-    zenith_source_params params = cli_source_params(session->settings, model->factor);
-    zenith_status status = cli_source_open(session, input, &params, &out->source, failure);
-    if (status != ZENITH_OK) return false;
     out->info = (zenith_source_info){.size = sizeof out->info};
     zenith_source_get_info(out->source, &out->info);
-    note_crop(session, &params, &out->info);
+    note_crop(session, source, &out->info);
     out->image = (zenith_image){.size = sizeof out->image,
                                 .width = out->info.width,
                                 .height = out->info.height,
@@ -42,6 +40,24 @@ bool cli_picture_open(cli_session *session, const zenith_model_info *model, cons
     if (out->latent.data == NULL)
         return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "no memory for its latent");
     return true;
+}
+
+bool cli_picture_open(cli_session *session, const zenith_model_info *model, const char *input,
+                      cli_picture *out, cli_failure *failure)
+{
+    zenith_source_params params = cli_source_params(session->settings, model->factor);
+    zenith_status status = cli_source_open(session, input, &params, &out->source, failure);
+    return status == ZENITH_OK && make_latent(session, model, &params, out, failure);
+}
+
+bool cli_picture_open_memory(cli_session *session, const zenith_model_info *model, const void *data,
+                             size_t size, cli_picture *out, cli_failure *failure)
+{
+    zenith_source_params params = cli_source_params(session->settings, model->factor);
+    zenith_status status = zenith_source_open_memory(session->context, data, size, &params,
+                                                     &out->source);
+    if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
+    return make_latent(session, model, &params, out, failure);
 }
 
 void cli_picture_close(cli_picture *picture)

@@ -17,6 +17,9 @@ typedef struct cli_picture {
 // As the options of cli_group_source ask for. False with *failure filled; close it either way.
 bool cli_picture_open(cli_session *session, const zenith_model_info *model, const char *input,
                       cli_picture *out, cli_failure *failure);
+// The same of a file that is in memory, and stays there.
+bool cli_picture_open_memory(cli_session *session, const zenith_model_info *model, const void *data,
+                             size_t size, cli_picture *out, cli_failure *failure);
 void cli_picture_close(cli_picture *picture);
 
 // Draws the picture as it is read, if --show asks for it. Reads it from its first row, as the

@@ -26,7 +26,8 @@ const cli_format cli_formats_latent[] = {{"safetensors", ".safetensors", ".safet
     {"ppm", ".ppm", ".ppm .pnm "}
 // clang-format on
 const cli_format cli_formats_picture[] = {PICTURES, {NULL, NULL, NULL}};
-const cli_format cli_formats_decoded[] = {PICTURES, {"npy", ".npy", ".npy "}, {NULL, NULL, NULL}};
+const cli_format cli_formats_decoded[] = {
+    PICTURES, {"npy", ".npy", ".npy "}, {"y4m", ".y4m", ".y4m "}, {NULL, NULL, NULL}};
 
 static const char *base_name(const char *path)
 {
@@ -78,7 +79,8 @@ char *cli_outputs_path(const cli_outputs *outputs, size_t input, int64_t index)
 {
     char number[24] = "", *path = NULL;
     if (outputs->stream) return strdup("-");
-    if (index != CLI_UNSET) snprintf(number, sizeof number, "-%lld", (long long)index);
+    if (index != CLI_UNSET)
+        snprintf(number, sizeof number, "-%0*lld", outputs->digits, (long long)index);
     const char *from = outputs->folder ? kept_name(outputs->settings, input) : outputs->place;
     int stem = (int)(ending_of(from) - from);
     const char *ending = outputs->folder ? outputs->format->ending : ending_of(from);

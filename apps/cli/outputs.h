@@ -16,7 +16,7 @@ typedef struct cli_format {
 
 extern const cli_format cli_formats_latent[];  // the first is the default; ends with a NULL word
 extern const cli_format cli_formats_picture[]; // 8-bit pictures
-extern const cli_format cli_formats_decoded[]; // the same and npy
+extern const cli_format cli_formats_decoded[]; // the same, npy and y4m
 
 typedef struct cli_outputs {
     const cli_settings *settings;
@@ -24,6 +24,7 @@ typedef struct cli_outputs {
     bool folder;
     bool stream; // standard output
     const cli_format *format;
+    int digits; // that numbers in names have at least; 0: as many as they need
 } cli_outputs;
 
 // CLI_DONE, or CLI_USAGE after a message: no -o, an unknown ending, two inputs with one output, an

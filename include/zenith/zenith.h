@@ -588,6 +588,39 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_clip_step(zenith_clip *clip,
                                                             size_t count,
                                                             const zenith_latent *latent);
 
+// Frames as a Y4M stream (YUV4MPEG2), which ffmpeg and others read and write: 8 bits, 4:2:0 or 4:4:4, BT.601.
+typedef struct zenith_video_source zenith_video_source;
+typedef struct zenith_video_info {
+    size_t size;
+    uint32_t width, height;
+    uint32_t rate, rate_scale; // frames a second: rate / rate_scale; 0: not said
+} zenith_video_info;
+
+// path "-": standard input, a frame at a time.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_video_source_open(zenith_context *context,
+                                                                    const char *path,
+                                                                    zenith_video_source **out);
+ZENITH_API void zenith_video_source_free(zenith_video_source *source);
+ZENITH_API void zenith_video_source_get_info(const zenith_video_source *source,
+                                             zenith_video_info *out);
+// The next frame as 8-bit HWC pixels; *there is false after the last.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_video_source_next(zenith_video_source *source,
+                                                                    void *pixels, bool *there);
+
+// Writes 4:4:4. A file appears under its name only when finished; path "-": standard output. A rate that is not
+// said is 16 frames a second, Wan's.
+typedef struct zenith_video_target zenith_video_target;
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_video_target_open(zenith_context *context,
+                                                                    const char *path,
+                                                                    const zenith_video_info *info,
+                                                                    zenith_video_target **out);
+// One frame of 8-bit HWC pixels.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_video_target_write(zenith_video_target *target,
+                                                                     const void *pixels);
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_video_target_finish(zenith_video_target *target);
+ZENITH_API void
+zenith_video_target_free(zenith_video_target *target); // unfinished: nothing is left
+
 // --- latent files -------------------------------------------------------------------------------
 
 // A latent file: safetensors (ours, or any with one tensor), ComfyUI's .latent, npy; [N, C, h, w]
