@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The specification of rope.h. Every CPU has this one version.
+// The specification of rope.h, in double, and the choice of a version.
 #include "src/kernel/rope.h"
 
 static void turn_head(const zn_rotation *how, const float *x, const float *table, float *dst)
@@ -26,8 +26,20 @@ void zn_rope_scalar(const zn_rotation *how, const float *x, const float *table, 
     }
 }
 
+static const struct {
+    zn_isa isa;
+    zn_rope_fn *run;
+} versions[] = {
+    {ZN_ISA_BASELINE, zn_rope_scalar},
+#ifdef __x86_64__
+    {ZN_ISA_AVX2, zn_rope_avx2},
+    {ZN_ISA_AVX512, zn_rope_avx512},
+#endif
+};
+
 zn_rope_fn *zn_rope_pick(zn_isa isa)
 {
-    (void)isa;
-    return zn_rope_scalar;
+    size_t best = sizeof versions / sizeof *versions - 1;
+    while (versions[best].isa > isa) best--;
+    return versions[best].run;
 }

@@ -6,6 +6,9 @@
 //     (a, b) -> (a cos - b sin, a sin + b cos)      turned back: sin with the other sign
 //
 // Pair i of a head is (2i, 2i + 1), or in halves (i, i + width / 2). All heads of a token turn alike.
+//
+// zn_rope_scalar is the specification, in double. Versions are within 2^-23 of the sum of the absolute
+// values of the two products. One version gives a token the same bits whatever is beside it.
 #ifndef ZN_KERNEL_ROPE_H
 #define ZN_KERNEL_ROPE_H
 
@@ -26,5 +29,8 @@ typedef void zn_rope_fn(const zn_rotation *how, const float *x, const float *tab
 zn_rope_fn *zn_rope_pick(zn_isa isa); // never NULL
 
 zn_rope_fn zn_rope_scalar; // the specification
+
+zn_rope_fn zn_rope_avx2;
+zn_rope_fn zn_rope_avx512;
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The specification of token_norm.h, in double. Every CPU has this one version.
+// The specification of token_norm.h, in double, and the choice of a version.
 #include "src/kernel/token_norm.h"
 
 #include <math.h>
@@ -39,8 +39,20 @@ void zn_token_norm_scalar(const zn_token_norm *norm, const float *x, size_t rows
     }
 }
 
+static const struct {
+    zn_isa isa;
+    zn_token_norm_fn *run;
+} versions[] = {
+    {ZN_ISA_BASELINE, zn_token_norm_scalar},
+#ifdef __x86_64__
+    {ZN_ISA_AVX2, zn_token_norm_avx2},
+    {ZN_ISA_AVX512, zn_token_norm_avx512},
+#endif
+};
+
 zn_token_norm_fn *zn_token_norm_pick(zn_isa isa)
 {
-    (void)isa;
-    return zn_token_norm_scalar;
+    size_t best = sizeof versions / sizeof *versions - 1;
+    while (versions[best].isa > isa) best--;
+    return versions[best].run;
 }

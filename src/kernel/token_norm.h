@@ -6,6 +6,10 @@
 //     dst = (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * gain + bias
 //
 // and the rms norm, where the mean is taken for 0. Without gain or bias: 1 and 0.
+//
+// zn_token_norm_scalar is the specification, in double. Versions are within 3 * 2^-23 of the sum of the
+// absolute values of (x - mean) / sqrt(...) * gain and of bias. One version gives a row the same bits
+// whatever is beside it.
 #ifndef ZN_KERNEL_TOKEN_NORM_H
 #define ZN_KERNEL_TOKEN_NORM_H
 
@@ -33,5 +37,8 @@ typedef void zn_token_norm_fn(const zn_token_norm *norm, const float *x, size_t 
 zn_token_norm_fn *zn_token_norm_pick(zn_isa isa); // never NULL
 
 zn_token_norm_fn zn_token_norm_scalar; // the specification
+
+zn_token_norm_fn zn_token_norm_avx2;
+zn_token_norm_fn zn_token_norm_avx512;
 
 #endif

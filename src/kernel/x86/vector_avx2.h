@@ -272,6 +272,11 @@ static inline vec_f64 vec_f64_zero(void)
     return _mm256_setzero_pd();
 }
 
+static inline vec_f64 vec_f64_set1(double value)
+{
+    return _mm256_set1_pd(value);
+}
+
 static inline vec_f64 vec_low_f64(vec value)
 {
     return _mm256_cvtps_pd(_mm256_castps256_ps128(value));

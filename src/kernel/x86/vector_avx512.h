@@ -244,6 +244,11 @@ static inline vec_f64 vec_f64_zero(void)
     return _mm512_setzero_pd();
 }
 
+static inline vec_f64 vec_f64_set1(double value)
+{
+    return _mm512_set1_pd(value);
+}
+
 static inline vec_f64 vec_low_f64(vec value)
 {
     return _mm512_cvtps_pd(_mm512_castps512_ps256(value));

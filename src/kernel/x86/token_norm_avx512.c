@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernel/token_norm.c in AVX-512.
+#include "src/kernel/x86/vector_avx512.h"
+
+#include "src/kernel/token_norm_body.h"
+
+void zn_token_norm_avx512(const zn_token_norm *norm, const float *x, size_t rows, float *dst)
+{
+    token_norm(norm, x, rows, dst);
+}
