@@ -42,18 +42,22 @@ INLINE void at_block(const at_product *p, const zn_type type, const bool adds, c
     vec acc[CONV_PIXELS][2];
     UNROLL
     for (int r = 0; r < rows; r++) acc[r][0] = acc[r][1] = vec_zero();
-    const int64_t step = p->left_step, depth = p->depth;
-    const float *left0 = p->left, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
-    for (int64_t k = 0; k < depth; k += 2, left0 += 2, left4 += 2, left8 += 2) {
+    int64_t step = p->left_step * (int64_t)sizeof(float), step3 = 3 * step;
+    const int64_t depth = p->depth, next = 2 * sizeof(float);
+    const char *left0 = (const char *)p->left, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
+    FORGET(step);
+    FORGET(step3);
+    for (int64_t k = 0; k < depth; k += 2, left0 += next, left4 += next, left8 += next) {
         UNROLL
         for (int i = 0; i < 2; i++) {
             const vec w0 = at_load(type, p->right, k, i, 0), w1 = at_load(type, p->right, k, i, 1);
             UNROLL
             for (int r = 0; r < rows; r++) {
-                const float *left = r < 4 ? left0 : r < 8 ? left4 : left8;
-                const vec value = vec_set1(left[r % 4 * step + i]);
-                acc[r][0] = vec_fmadd(value, w0, acc[r][0]);
-                acc[r][1] = vec_fmadd(value, w1, acc[r][1]);
+                const char *left = r < 4 ? left0 : r < 8 ? left4 : left8;
+                const char *at = left + (r % 4 == 3 ? step3 : r % 4 * step);
+                const vec value = vec_set1(((const float *)(const void *)at)[i]);
+                acc[r][0] = vec_add_product(acc[r][0], value, w0);
+                acc[r][1] = vec_add_product(acc[r][1], value, w1);
             }
         }
     }

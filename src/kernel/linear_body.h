@@ -29,8 +29,10 @@ ALWAYS_INLINE void linear_panel(const zn_linear_tile *t, const char *weights, fl
 {
     enum { PANEL = 2 * LANES };
     const size_t k_bytes = PANEL * (bf16 ? 2 : sizeof(float));
-    const int64_t step = t->stride / (int64_t)sizeof(float);
-    const float *left0 = t->placed, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
+    int64_t step = t->stride, step3 = 3 * step;
+    const char *left0 = t->placed, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
+    FORGET(step);
+    FORGET(step3);
     vec acc[CONV_PIXELS][2];
     UNROLL
     for (int i = 0; i < tokens; i++) {
@@ -49,13 +51,16 @@ ALWAYS_INLINE void linear_panel(const zn_linear_tile *t, const char *weights, fl
                                 : vec_load_f32(weights + LANES * sizeof(float));
             UNROLL
             for (int i = 0; i < tokens; i++) {
-                const float *left = i < 4 ? left0 : i < 8 ? left4 : left8;
-                const vec value = vec_set1(left[i % 4 * step + n]);
-                acc[i][0] = vec_fmadd(value, w0, acc[i][0]);
-                acc[i][1] = vec_fmadd(value, w1, acc[i][1]);
+                const char *left = i < 4 ? left0 : i < 8 ? left4 : left8;
+                const char *at = left + (i % 4 == 3 ? step3 : i % 4 * step);
+                const vec value = vec_set1(((const float *)(const void *)at)[n]);
+                acc[i][0] = vec_add_product(acc[i][0], value, w0);
+                acc[i][1] = vec_add_product(acc[i][1], value, w1);
             }
         }
-        left0 += LINEAR_TURN, left4 += LINEAR_TURN, left8 += LINEAR_TURN;
+        left0 += LINEAR_TURN * sizeof(float);
+        left4 += LINEAR_TURN * sizeof(float);
+        left8 += LINEAR_TURN * sizeof(float);
     }
     UNROLL
     for (int i = 0; i < tokens; i++) {

@@ -82,6 +82,11 @@ static inline vec vec_fmadd(vec a, vec b, vec c)
     return a * b + c;
 }
 
+static inline vec vec_add_product(vec sum, vec a, vec b)
+{
+    return vec_fmadd(a, b, sum);
+}
+
 static inline vec vec_relu(vec a)
 {
     return (vec)((four_mask)a & ~(a < (vec){0}));

@@ -60,6 +60,14 @@ static inline vec vec_fmadd(vec a, vec b, vec c) // a * b + c, rounded once
     return _mm256_fmadd_ps(a, b, c);
 }
 
+// sum + a * b, rounded once, in the register of the sum: gcc 12 would choose another for the result, and
+// copy or store sums to make room where nearly all registers hold one.
+static inline vec vec_add_product(vec sum, vec a, vec b)
+{
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+    return sum;
+}
+
 static inline vec vec_max(vec a, vec b) // b where one of them is NaN
 {
     return _mm256_max_ps(a, b);

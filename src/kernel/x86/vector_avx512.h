@@ -56,6 +56,12 @@ static inline vec vec_fmadd(vec a, vec b, vec c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
+static inline vec vec_add_product(vec sum, vec a, vec b)
+{
+    __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
+
 static inline vec vec_max(vec a, vec b)
 {
     return _mm512_max_ps(a, b);
