@@ -9,7 +9,8 @@
 //     m' = max(m, scale * largest of the block)       f = e^(m - m')
 //     total = f total + sum of p,  sums = f sums + sum of p v,        p = e^(scale s - m')
 //
-// All in f32. What a block adds to `sums` is added up by itself first: with one long sum over 65,536
+// All in f32; in tiles, queries and p are rounded to bf16 before they are multiplied, and 2^x comes from a
+// polynomial that is as exact as that needs. What a block adds to `sums` is added up by itself first: with one long sum over 65,536
 // keys the error would be ten times larger. A query's bits depend neither on the other queries of its
 // block nor on how many there are. A query or key with an infinity or a NaN makes NaN in the results
 // that see it, and a NaN among the values does too; scores of any finite size do not overflow.
@@ -53,6 +54,7 @@ static inline size_t zn_attention_place(zn_type type, int64_t depths, int64_t co
 // What is kept between the calls for one block of queries, and scratch.
 typedef struct zn_attention_state {
     float scores[ZN_ATTENTION_QUERIES * ZN_ATTENTION_KEYS];
+    uint16_t rounded[ZN_ATTENTION_QUERIES * ZN_ATTENTION_WIDTH]; // q in bf16, in tiles
     float largest[ZN_ATTENTION_QUERIES], total[ZN_ATTENTION_QUERIES], factor[ZN_ATTENTION_QUERIES];
 } zn_attention_state;
 
@@ -74,7 +76,9 @@ typedef struct zn_attention_args {
 // at 0. At the last key that any query sees, end >= that, the sums are divided by the totals.
 typedef void zn_attention_fn(const zn_attention_args *args, int64_t begin, int64_t end);
 
-zn_attention_fn *zn_attention_pick(zn_isa isa); // never NULL
+// The best version where queries, keys and values are bf16 (ZN_BF16), or where one of them is not
+// (ZN_F32); never NULL.
+zn_attention_fn *zn_attention_pick(zn_isa isa, zn_type products);
 
 // Keys that query `i` of the block sees.
 static inline int64_t zn_attention_seen(const zn_attention_args *a, int64_t i)
@@ -87,5 +91,6 @@ static inline int64_t zn_attention_seen(const zn_attention_args *a, int64_t i)
 zn_attention_fn zn_attention_baseline;
 zn_attention_fn zn_attention_avx2;
 zn_attention_fn zn_attention_avx512;
+zn_attention_fn zn_attention_amx; // bf16 alone
 
 #endif

@@ -5,16 +5,9 @@
 // has included. Both products have the same shape: rows of f32, a factor in all lanes at a time, times
 // panels. CONV_PIXELS rows and two vectors of columns stay in registers while the depth runs. bf16 is
 // widened as it is loaded; everything is computed in f32.
-#include "src/kernel/attention.h"
+#include "src/kernel/attention_ends.h"
 #include "src/kernel/exp_body.h"
 #include "src/kernel/unroll.h"
-
-#include <math.h>
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-
-enum { PANEL = ZN_ATTENTION_PANEL, KEYS = ZN_ATTENTION_KEYS };
 
 typedef struct at_product {
     const float *left; // [rows][left_step]
@@ -132,29 +125,6 @@ static void at_values(const zn_attention_args *a, int64_t first, int64_t key, in
     }
 }
 
-// Halves upon halves, which the compiler makes shuffles of: a chain of single lanes would be as long as
-// the products of a narrow head.
-INLINE float at_largest(vec value)
-{
-    float lanes[LANES];
-    vec_store_f32(lanes, value);
-    UNROLL
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            lanes[i] = lanes[i + half] > lanes[i] ? lanes[i + half] : lanes[i];
-    return lanes[0];
-}
-
-INLINE float at_total(vec value)
-{
-    float lanes[LANES];
-    vec_store_f32(lanes, value);
-    UNROLL
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0];
-}
-
 INLINE float at_exp(float x)
 {
     float lanes[LANES];
@@ -196,27 +166,6 @@ static void at_keys(const zn_attention_args *a, int64_t key)
         at_softmax(a, i, seen < count ? seen : count, count);
     }
     at_values(a, first, key, count);
-}
-
-static void at_begin(const zn_attention_args *a)
-{
-    const int64_t padded = zn_attention_padded(a->width);
-    memset(a->sums, 0, (size_t)(a->queries * padded) * sizeof *a->sums);
-    for (int64_t i = 0; i < a->queries; i++) {
-        a->state->largest[i] = -INFINITY;
-        a->state->total[i] = 0;
-    }
-}
-
-static void at_finish(const zn_attention_args *a)
-{
-    const int64_t padded = zn_attention_padded(a->width);
-    for (int64_t i = 0; i < a->queries; i++) {
-        const vec total = vec_set1(a->state->total[i]);
-        float *sums = a->sums + i * padded;
-        for (int64_t c = 0; c < a->width; c += LANES)
-            vec_store_f32(sums + c, vec_div(vec_load_f32(sums + c), total));
-    }
 }
 
 static void attention(const zn_attention_args *args, int64_t begin, int64_t end)

@@ -1,7 +1,7 @@
 # Kernels for AMX on emulated tiles (amx_emulated.h), each beside the test that calls it. Not under Windows, which has no files
 # for AMX (src/CMakeLists.txt).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    foreach(name conv_dot)
+    foreach(name conv_dot attention)
         set(emulated ${CMAKE_CURRENT_SOURCE_DIR}/kernel/${name}_amx_emulated.c)
         target_sources(kernels PRIVATE ${emulated})
         set_source_files_properties(${emulated} PROPERTIES COMPILE_OPTIONS

@@ -175,8 +175,8 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
     const zn_node *node = request->node;
     const zn_desc *q = &node->inputs[Q]->desc, *keys = &node->inputs[KEYS]->desc, *y = &node->desc;
     l->shape = zn_attention_shape_of(node, Q);
-    l->kernel = zn_attention_pick(request->cpu.isa);
     l->type = keys->type;
+    l->kernel = zn_attention_pick(request->cpu.isa, q->type == ZN_BF16 ? l->type : ZN_F32);
     l->scale = (float)(l->shape.scale * (double)keys->scale);
     l->columns = q->shape.dim[2];
     // q and sums of a block share the second-level cache with the keys that pass by.
