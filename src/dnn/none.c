@@ -108,3 +108,22 @@ zenith_status zn_dnn_gradient_run_weights(const zn_dnn_gradient *gradient, const
     (void)gradient, (void)src, (void)dy, (void)dw, (void)db, (void)scratch;
     return unsupported(err);
 }
+
+zenith_status zn_dnn_matmul_create(zn_dnn *dnn, const zn_dnn_matmul_desc *desc, const void *weights,
+                                   zn_dnn_matmul **out, zn_error *err)
+{
+    (void)dnn, (void)desc, (void)weights, (void)out;
+    return unsupported(err);
+}
+
+void zn_dnn_matmul_free(zn_dnn_matmul *matmul)
+{
+    (void)matmul;
+}
+
+zenith_status zn_dnn_matmul_run(const zn_dnn_matmul *matmul, const void *src, void *dst,
+                                zn_error *err)
+{
+    (void)matmul, (void)src, (void)dst;
+    return unsupported(err);
+}

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // linear: every version that this CPU has, and those for AMX on emulated tiles, against sums in double;
-// and the promise of the same bits for any tokens per call and any parts.
+// and the promise of the same bits for any tokens per call and any parts; oneDNN's matmul agrees. With
+// --bench: the rate of each version beside oneDNN's, on one thread.
 #include "src/base/memory.h"
+#include "src/base/parallel.h"
+#include "src/dnn/dnn.h"
 #include "src/kernel/linear.h"
 #include "tests/kernel/fenced.h"
 
@@ -101,12 +104,10 @@ static void free_problem(problem *p)
 }
 
 // All tokens of args, in parts of so many panels and tokens, the last ones first.
-static void run(const zn_linear_args *a, int panels, int64_t tokens)
+static void run_with(const zn_linear_args *a, int panels, int64_t tokens, void *scratch)
 {
-    const zn_linear_version *v = a->version;
-    const int64_t all = a->size.padded_outputs / v->panel;
-    fenced scratch = fenced_make(zn_linear_scratch_bytes(v, &a->size, a->tokens), 0);
-    zn_linear_place(a, 0, a->tokens, scratch.data);
+    const int64_t all = a->size.padded_outputs / a->version->panel;
+    zn_linear_place(a, 0, a->tokens, scratch);
     for (int64_t first = (all - 1) / panels * panels; first >= 0; first -= panels) {
         for (int64_t t = (a->tokens - 1) / tokens * tokens; t >= 0; t -= tokens) {
             const zn_linear_part part = {
@@ -116,9 +117,15 @@ static void run(const zn_linear_args *a, int panels, int64_t tokens)
                 .token_begin = t,
                 .token_end = a->tokens - t < tokens ? a->tokens : t + tokens,
             };
-            zn_linear_multiply(a, &part, scratch.data);
+            zn_linear_multiply(a, &part, scratch);
         }
     }
+}
+
+static void run(const zn_linear_args *a, int panels, int64_t tokens)
+{
+    fenced scratch = fenced_make(zn_linear_scratch_bytes(a->version, &a->size, a->tokens), 0);
+    run_with(a, panels, tokens, scratch.data);
     assert_true(fenced_intact(&scratch));
     fenced_free(&scratch);
 }
@@ -269,6 +276,122 @@ static void sizes_that_do_not_fit(void **state)
     assert_int_equal(size.padded_k, 4);
 }
 
-KERNEL_GROUP(linear, NULL, cmocka_unit_test(outputs_are_near_double),
+// --- oneDNN -------------------------------------------------------------------------------------
+
+// oneDNN's product of the same numbers; in 8 bits of any, since only its time is wanted.
+typedef struct rival {
+    zn_team *team; // oneDNN takes the thread's number of threads
+    zn_dnn *dnn;
+    zn_dnn_matmul *matmul;
+    void *weights, *src;
+    float *dst;
+} rival;
+
+// False where oneDNN, or the product, is not there.
+static bool rival_make(const problem *p, zn_type type, rival *r)
+{
+    const zn_linear_args *a = &p->args;
+    const size_t weights = (size_t)(a->size.outputs * a->size.inputs);
+    const size_t numbers = (size_t)(a->tokens * a->size.inputs);
+    const zn_dnn_matmul_desc desc = {.tokens = a->tokens,
+                                     .inputs = a->size.inputs,
+                                     .outputs = a->size.outputs,
+                                     .type = type,
+                                     .dst = ZN_F32};
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_error err = {0};
+    *r = (rival){.weights = zn_alloc_zero(weights * sizeof(float)),
+                 .src = zn_alloc_zero(numbers * sizeof(float)),
+                 .dst = zn_alloc((size_t)(a->tokens * a->size.outputs) * sizeof(float))};
+    assert_true(r->weights && r->src && r->dst);
+    for (size_t i = 0; i < weights && type != ZN_S8; i++)
+        zn_type_store(type, r->weights, i, p->rows[i]);
+    for (size_t i = 0; i < numbers && type != ZN_S8; i++)
+        zn_type_store(type, r->src, i, zn_type_load(a->src_type, a->src, i) * a->src_scale);
+    zn_test_ok(zn_team_create(1, &r->team, &err), &err);
+    return zn_dnn_create(&cpu, &r->dnn, &err) == ZENITH_OK &&
+           zn_dnn_matmul_create(r->dnn, &desc, r->weights, &r->matmul, &err) == ZENITH_OK;
+}
+
+static void rival_run(const rival *r)
+{
+    zn_error err = {0};
+    zn_test_ok(zn_dnn_matmul_run(r->matmul, r->src, r->dst, &err), &err);
+}
+
+static void rival_free(rival *r)
+{
+    zn_dnn_matmul_free(r->matmul);
+    zn_dnn_free(r->dnn);
+    zn_team_free(r->team);
+    zn_free(r->weights);
+    zn_free(r->src);
+    zn_free(r->dst);
+}
+
+static void onednn_agrees(void **state)
+{
+    (void)state;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v) || v.weights != ZN_F32) continue;
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            problem p = make(&v, &shapes[s], ZN_F32, ZN_F32, 0, 3 * s); // without a bias
+            rival r;
+            if (rival_make(&p, ZN_F32, &r)) {
+                run_whole(&p.args);
+                rival_run(&r);
+                for (int64_t n = 0; n < p.args.tokens * p.args.size.outputs; n++) {
+                    double bound;
+                    expected(&p, n / p.args.size.outputs, n % p.args.size.outputs, &bound);
+                    const double got = (double)((const float *)p.args.dst)[n];
+                    assert_true(fabs(got - (double)r.dst[n]) <= 2 * bound);
+                }
+            }
+            rival_free(&r);
+            free_problem(&p);
+        }
+    }
+}
+
+static void bench_rival(const problem *p, zn_type type, const shape *s)
+{
+    rival r;
+    bench_clock clock = {0};
+    if (rival_make(p, type, &r)) {
+        while (bench_again(&clock)) rival_run(&r);
+        bench_result(&clock, "onednn", 2.0 * s->tokens * s->inputs * s->outputs, "GFLOP/s",
+                     "%s, %d tokens", zn_type_name(type), s->tokens);
+    }
+    rival_free(&r);
+}
+
+// 8-bit products are beside a matmul of numbers that are rounded already.
+static void bench(void)
+{
+    static const shape sizes[] = {{1, 1920, 2048}, {32, 1920, 1024}, {264, 1920, 1024}};
+    const zn_cpu cpu = zn_cpu_detect();
+    for (size_t n = 0; n < COUNT(sizes); n++) {
+        const shape *s = &sizes[n];
+        bool timed[ZN_TYPE_COUNT] = {0};
+        for (int i = 0; zn_linear_at(i); i++) {
+            const zn_linear_version *v = zn_linear_at(i);
+            if (v->isa > cpu.isa || (v->vnni && !cpu.avx512_vnni)) continue;
+            problem p = make(v, s, source_of(v, 0), ZN_F32, 0, 6);
+            fenced scratch = fenced_make(zn_linear_scratch_bytes(v, &p.args.size, s->tokens), 0);
+            bench_clock clock = {0};
+            while (bench_again(&clock))
+                run_with(&p.args, ZN_LINEAR_PANELS, s->tokens, scratch.data);
+            bench_result(&clock, zn_isa_name(v->isa), 2.0 * s->tokens * s->inputs * s->outputs,
+                         "GFLOP/s", "%s, %d tokens", zn_type_name(v->weights), s->tokens);
+            if (!timed[v->weights]) bench_rival(&p, v->weights, s);
+            timed[v->weights] = true;
+            fenced_free(&scratch);
+            free_problem(&p);
+        }
+    }
+}
+
+KERNEL_GROUP(linear, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_calls), cmocka_unit_test(special_tokens),
-             cmocka_unit_test(sizes_that_do_not_fit));
+             cmocka_unit_test(sizes_that_do_not_fit), cmocka_unit_test(onednn_agrees));
