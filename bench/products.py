@@ -12,8 +12,8 @@ and the share of the roofline of both (the time that memory or the probe's multi
 whichever is longer, over ours). ZENITH_CPU=avx2 measures as on an older CPU (PyTorch does not follow it).
 Seconds are those of the thread, so that other programs' do not count.
 
-Of attention and norm, attention.py and norms.py measure; norm has no peers: its `ratio` is to one pass that
-reads and writes the map.
+Of attention and norm, attention.py and norms.py measure; the `ratio_to_pass` of norm is to one pass that reads and
+writes the map.
 """
 import argparse
 import json
@@ -92,17 +92,16 @@ def measure_linear(options, environment):
 def measure_attention(options, _environment):
     import attention  # pylint: disable=import-outside-toplevel
 
-    return attention.measure(options.build, options.dtype)
+    return attention.measure(options.build, options.dtype, options.python, rounds=options.rounds)
 
 
 def measure_norm(options, _environment):
     import norms  # pylint: disable=import-outside-toplevel
 
-    rows = {row["type"]: row for row in norms.measure(options.build, rounds=options.rounds)}
-    if options.dtype not in rows:
-        sys.exit(f"products.py: norm has no {options.dtype}")
-    none = dict.fromkeys(("share_of_probe", "ratio_to_onednn", "ratio_to_pytorch"))
-    return {"what": "norm", "dtype": options.dtype, **none, **rows[options.dtype]}
+    try:
+        return norms.measure(options.build, options.dtype, options.python)
+    except ValueError as wrong:
+        sys.exit(f"products.py: {wrong}")
 
 
 WHAT = {"linear": measure_linear, "attention": measure_attention, "norm": measure_norm}
