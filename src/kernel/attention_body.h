@@ -17,7 +17,10 @@ typedef struct at_product {
     float *dst;        // [rows][dst_step]
     int64_t dst_step;
     const float *factor; // of each row: what dst is scaled by before the product is added
+    const char *ahead;   // memory to bring near: what is multiplied next
 } at_product;
+
+enum { AT_NEAR = 1024 }; // bytes by which panels are brought into the first-level cache before use
 
 // Depth k of two vectors of columns; second: depth k + 1.
 INLINE vec at_load(zn_type type, const void *right, int64_t k, int second, int vector)
@@ -40,7 +43,13 @@ INLINE void at_block(const at_product *p, const zn_type type, const bool adds, c
     const char *left0 = (const char *)p->left, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
     FORGET(step);
     FORGET(step3);
+    const size_t depth_bytes = PANEL * (type == ZN_F32 ? sizeof(float) : sizeof(uint16_t));
+    const char *near = (const char *)p->right + AT_NEAR, *ahead = p->ahead;
     for (int64_t k = 0; k < depth; k += 2, left0 += next, left4 += next, left8 += next) {
+        for (size_t i = 0; i < 2 * depth_bytes; i += 64) __builtin_prefetch(near + i, 0, 3);
+        near += 2 * depth_bytes;
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += 64;
         UNROLL
         for (int i = 0; i < 2; i++) {
             const vec w0 = at_load(type, p->right, k, i, 0), w1 = at_load(type, p->right, k, i, 1);
@@ -70,6 +79,7 @@ INLINE void at_block(const at_product *p, const zn_type type, const bool adds, c
 INLINE void at_next(at_product *p, int rows, bool adds)
 {
     p->left += rows * p->left_step;
+    p->ahead += p->depth / 2 * 64;
     p->dst += rows * p->dst_step;
     if (adds) p->factor += rows;
 }
@@ -105,6 +115,7 @@ static void at_scores(const zn_attention_args *a, int64_t first, int64_t key, in
                     .dst_step = KEYS};
     for (int64_t column = 0; column < count; column += 2 * LANES) {
         p.right = at_place(a->type, a->keys, padded, key + column, 0);
+        p.ahead = at_place(a->type, a->keys, padded, key + column + PANEL, 0);
         p.dst = a->state->scores + first * KEYS + column;
         (a->type == ZN_F32 ? at_scores_f32 : at_scores_bf16)(p, a->queries - first);
     }
@@ -112,14 +123,15 @@ static void at_scores(const zn_attention_args *a, int64_t first, int64_t key, in
 
 static void at_values(const zn_attention_args *a, int64_t first, int64_t key, int64_t count)
 {
-    const int64_t padded = zn_attention_padded(a->width);
+    const int64_t padded = zn_attention_padded(a->width), tokens = zn_attention_padded(a->tokens);
     at_product p = {.left = a->state->scores + first * KEYS,
                     .left_step = KEYS,
                     .depth = count,
                     .dst_step = padded,
                     .factor = a->state->factor + first};
     for (int64_t column = 0; column < a->width; column += 2 * LANES) {
-        p.right = at_place(a->type, a->values, zn_attention_padded(a->tokens), column, key);
+        p.right = at_place(a->type, a->values, tokens, column, key);
+        p.ahead = at_place(a->type, a->values, tokens, column + PANEL, key);
         p.dst = a->sums + first * padded + column;
         (a->type == ZN_F32 ? at_values_f32 : at_values_bf16)(p, a->queries - first);
     }
