@@ -45,7 +45,10 @@ class Server:
         return json.loads(answer) if answer else None
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:  # it could not start, or has ended
+            pass
         self.process.wait()
 
 
