@@ -45,6 +45,17 @@ static void report(const cli_settings *settings, const zenith_model_info *info, 
                 type);
 }
 
+static const cli_choice stores[] = {{"f32", ZENITH_F32},         {"f16", ZENITH_F16},
+                                    {"bf16", ZENITH_BF16},       {"f8_e4m3", ZENITH_F8_E4M3},
+                                    {"f8_e5m2", ZENITH_F8_E5M2}, {NULL, 0}};
+
+static const char *name_of(int store)
+{
+    const cli_choice *choice = stores;
+    while (choice->value != store) choice++;
+    return choice->word;
+}
+
 static bool convert(cli_session *session, zenith_model **model, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
@@ -61,7 +72,7 @@ static bool convert(cli_session *session, zenith_model **model, cli_failure *fai
     if (!is_file_name(settings->output) && !make_folder(settings->output, failure)) return false;
     status = zenith_model_save(session->context, *model, settings->output, (zenith_number)store);
     if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
-    report(settings, &info, store == ZENITH_F16 ? "f16" : store == ZENITH_BF16 ? "bf16" : "f32");
+    report(settings, &info, name_of(store));
     return true;
 }
 
@@ -98,11 +109,12 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, output)},
     {.name = "store",
-     .argument = "f32|f16|bf16",
-     .help = "type of the numbers; default: f32, which holds the others without loss",
+     .argument = "f32|f16|bf16|f8_e4m3|f8_e5m2",
+     .help = "type of the numbers; default: f32, which holds the others without loss. f8: 8-bit "
+             "floats with a scale for each tensor, for weights of convolutions and matrices only",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, store),
-     .choices = cli_choices_store},
+     .choices = stores},
     {.name = "model",
      .letter = 'm',
      .argument = "NAME",
@@ -117,12 +129,13 @@ static const cli_example examples[] = {
     {"zenith convert taesd-diffusers/ -o weights --model taesd", "from diffusers' layout"},
     {"zenith convert taef2.safetensors -o weights --store f16", "one file into two"},
     {"zenith convert weights -o taef1.safetensors --model taef1 --store bf16", "two into one"},
+    {"zenith convert vae -o flux-f8.safetensors --store f8_e4m3", "half the bytes of bf16"},
     {NULL, NULL}};
 
 const cli_command cli_command_convert = {
     .name = "convert",
     .arguments = "PATH -o OUT [OPTIONS]",
-    .summary = "write weights in the published layout, in f32, f16 or bf16",
+    .summary = "write weights in the published layout, in f32, f16, bf16 or 8-bit floats",
     .description =
         "Reads weights (safetensors: a file, a folder of published files, a folder in diffusers' "
         "layout, shards with an index) and writes them as safetensors under the flat names of the "

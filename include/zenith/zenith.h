@@ -178,7 +178,9 @@ typedef enum zenith_number {
     ZENITH_U8 = 1,             // pictures: sRGB, 0 .. 255
     ZENITH_F32 = 2,            // pictures: 0 .. 1, and what the network gives beyond that
     ZENITH_F16 = 3,            // latents
-    ZENITH_BF16 = 4            // latents
+    ZENITH_BF16 = 4,           // latents
+    ZENITH_F8_E4M3 = 5,        // stored weights: 4 bits of exponent, 3 of fraction, up to 448
+    ZENITH_F8_E5M2 = 6         // stored weights: 5 bits of exponent, 2 of fraction, up to 57344
 } zenith_number;
 
 typedef enum zenith_order {
@@ -676,9 +678,11 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy(zenith_context 
 // Writes the weights as safetensors under the flat names of the published files ("0.weight"),
 // whatever names and layout they were read with. path: a folder that exists, which gets
 // NAME_encoder.safetensors and NAME_decoder.safetensors (of the parts that are there); or one file,
-// where the names begin with "encoder." or "decoder.". number: F32, F16 or BF16; the default is F32,
-// which holds the others without loss. ZENITH_UNSUPPORTED if a value is beyond what F16
-// holds; that file is then not written.
+// where the names begin with "encoder." or "decoder.". number: F32, F16, BF16, F8_E4M3 or F8_E5M2; the
+// default is F32, which holds the others without loss. In 8 bits are the weights of convolutions and
+// matrices alone, each with a scale "X.weight_scale"; the rest stays bf16 where it is that, else F32.
+// ZENITH_UNSUPPORTED if a value is beyond what F16, or F8_E4M3 (an infinity), holds; that file is
+// then not written.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_save(zenith_context *context,
                                                              const zenith_model *model,
                                                              const char *path,

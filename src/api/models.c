@@ -74,12 +74,21 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
 static zenith_status save(const zn_model *model, const char *path, zenith_number number,
                           zn_error *err)
 {
-    zn_type type = number == ZENITH_F16 ? ZN_F16 : number == ZENITH_BF16 ? ZN_BF16 : ZN_F32;
-    if (number != ZENITH_NUMBER_DEFAULT && number != ZENITH_F32 && type == ZN_F32)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "Weights are stored as f32, f16 or bf16, not as number type %d.",
-                       (int)number);
-    return zn_model_write(model, path, type, err);
+    static const struct {
+        zenith_number number;
+        zn_type type;
+    } stored[] = {{ZENITH_NUMBER_DEFAULT, ZN_F32},
+                  {ZENITH_F32, ZN_F32},
+                  {ZENITH_F16, ZN_F16},
+                  {ZENITH_BF16, ZN_BF16},
+                  {ZENITH_F8_E4M3, ZN_F8_E4M3},
+                  {ZENITH_F8_E5M2, ZN_F8_E5M2}};
+    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+        if (stored[i].number == number) return zn_model_write(model, path, stored[i].type, err);
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "Weights are stored as f32, f16, bf16, f8_e4m3 or f8_e5m2, not as number type "
+                   "%d.",
+                   (int)number);
 }
 
 zenith_status zenith_model_save(zenith_context *context, const zenith_model *model,

@@ -9,6 +9,7 @@
 #include "src/base/memory.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
+#include "src/format/weight_scale.h"
 #include "src/format/weights_index.h"
 
 #include <stdlib.h>
@@ -382,6 +383,11 @@ zenith_status zn_weights_read_f32(const zn_weights *weights, const char *name,
     zn_error what = {{0}};
     zenith_status status = zn_safetensors_read_f32(tensor, dst, &what);
     if (status != ZENITH_OK) return zn_fail(err, status, "%s: %s", file, what.text);
+    float scale = 1;
+    size_t elements = 0;
+    ZN_TRY(zn_weight_scale(weights, tensor, &scale, err));
+    zn_shape_elements(&tensor->shape, &elements);
+    for (size_t i = 0; scale != 1.0f && i < elements; i++) dst[i] *= scale;
     return ZENITH_OK;
 }
 

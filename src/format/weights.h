@@ -42,7 +42,7 @@ const char *zn_weights_file(const zn_weights *weights, const zn_file_tensor *ten
 const char *zn_weights_metadata(const zn_weights *weights, const char *key);
 const zn_json *zn_weights_config(const zn_weights *weights); // config.json, or NULL
 
-// A tensor as f32. `expected`: the shape it must have, or NULL for any (then dst must have room for
+// A tensor as f32, times its scale where it has one (weight_scale.h). `expected`: the shape it must have, or NULL for any (then dst must have room for
 // what find says). ZENITH_NOT_FOUND, ZENITH_BAD_FILE for another shape, or ZENITH_UNSUPPORTED; the
 // sentence names file, tensor, expected and found shape.
 zenith_status zn_weights_read_f32(const zn_weights *weights, const char *name,

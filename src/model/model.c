@@ -8,6 +8,7 @@
 
 #include "src/base/os.h"
 #include "src/base/text.h"
+#include "src/format/weight_scale.h"
 #include "src/model/locate.h"
 #include "src/model/stored_parameter.h"
 
@@ -204,7 +205,7 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         used += count_parameters(&graph, &model->parameters);
         zn_graph_free(&graph);
     }
-    model->unexpected = zn_weights_count(model->weights) - used;
+    model->unexpected = zn_weights_count(model->weights) - zn_weight_notes(model->weights) - used;
     return ZENITH_OK;
 }
 

@@ -4,30 +4,76 @@
 // Writing a model's weights. Which tensors there are and what they are called comes from the
 // network itself, built for a small picture: its parameters have the flat names of the published
 // files, whatever names the weights were read with. Values go through f32, one piece at a time.
+//
+// As 8-bit floats only weights that are multiplied with maps are written, by convolutions and
+// matrices; they are nearly all bytes of a network. Each has a scale, which is a power of two: f8 is
+// then as exact as with any other, and bf16 holds scale times number exactly. format/weight_scale.h
+// has the names.
 #include "src/model/model.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
 #include "src/format/elements.h"
+#include "src/format/weight_scale.h"
 #include "src/model/locate.h"
+#include "src/op/ops.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { PIECE = 4096 };
 
+// Where the values of a written tensor come from.
+typedef struct origin {
+    zn_tensor tensor; // as stored now
+    bool product;     // weights of a convolution or matrix
+    float scale;      // that they are divided by
+} origin;
+
 typedef struct parameters {
     zn_graph graphs[ZN_MOST_PARTS]; // they hold the names
     int graph_count;
-    zn_file_tensor *tensors; // type and data as stored now
-    size_t count;
+    zn_file_tensor *tensors; // `bytes`, which the writer does not read, is the number of the origin
+    origin *origins;
+    size_t count, capacity, origins_capacity;
+    zn_arena arena; // names and values of scales
 } parameters;
 
 static void release(parameters *p)
 {
     while (p->graph_count > 0) zn_graph_free(&p->graphs[--p->graph_count]);
     zn_free(p->tensors);
+    zn_free(p->origins);
+    zn_arena_free(&p->arena);
+}
+
+// --- what there is ------------------------------------------------------------------------------
+
+static zenith_status add(parameters *p, const char *name, const origin *from, zn_error *err)
+{
+    ZN_TRY(zn_array_reserve((void **)&p->tensors, &p->capacity, p->count + 1, sizeof *p->tensors,
+                            err));
+    ZN_TRY(zn_array_reserve((void **)&p->origins, &p->origins_capacity, p->count + 1,
+                            sizeof *p->origins, err));
+    p->origins[p->count] = *from;
+    p->tensors[p->count] = (zn_file_tensor){.name = name,
+                                            .type = from->tensor.desc.type,
+                                            .shape = from->tensor.desc.shape,
+                                            .bytes = p->count};
+    p->count++;
+    return ZENITH_OK;
+}
+
+static bool is_product(const zn_graph *graph, const zn_node *parameter)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const zn_node *node = graph->nodes[i];
+        if (node->kind != ZN_NODE_OP || node->inputs_count < 2) continue;
+        if (node->inputs[1] != parameter) continue;
+        if (parameter->desc.shape.rank == 4 || node->op == &zn_op_linear) return true;
+    }
+    return false;
 }
 
 // Adds the parameters of one part, each once, with `skip` letters of their names left out.
@@ -37,21 +83,99 @@ static zenith_status collect(const zn_model *model, const zn_part *part, size_t 
     zn_graph *graph = &p->graphs[p->graph_count];
     ZN_TRY(zn_model_small_graph(model, part, graph, err));
     p->graph_count++;
-    size_t capacity = p->count;
-    ZN_TRY(zn_array_reserve((void **)&p->tensors, &capacity, p->count + graph->count,
-                            sizeof *p->tensors, err));
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
         if (node->kind != ZN_NODE_PARAMETER || zn_graph_find(graph, node->name) != node) continue;
-        p->tensors[p->count++] = (zn_file_tensor){.name = node->name + skip,
-                                                  .type = node->constant.desc.type,
-                                                  .shape = node->constant.desc.shape,
-                                                  .data = node->constant.data};
+        const origin from = {node->constant, is_product(graph, node), 1};
+        ZN_TRY(add(p, node->name + skip, &from, err));
     }
     return ZENITH_OK;
 }
 
-static zenith_status write_tensor(zn_writer *file, const zn_file_tensor *tensor, zn_type from,
+// --- 8-bit floats -------------------------------------------------------------------------------
+
+static bool is_f8(zn_type type)
+{
+    return type == ZN_F8_E4M3 || type == ZN_F8_E5M2;
+}
+
+static size_t read_piece(const origin *from, size_t at, size_t elements, float *values)
+{
+    const size_t count = elements - at < PIECE ? elements - at : PIECE;
+    zn_elements_to_f32(from->tensor.desc.type, from->tensor.data, at, count, values);
+    const float scale = from->tensor.desc.scale;
+    for (size_t i = 0; scale != 1.0f && i < count; i++) values[i] *= scale;
+    return count;
+}
+
+static float largest_of(const origin *from)
+{
+    float values[PIECE], largest = 0;
+    size_t elements = 0;
+    zn_shape_elements(&from->tensor.desc.shape, &elements);
+    for (size_t at = 0; at < elements; at += PIECE) {
+        const size_t count = read_piece(from, at, elements, values);
+        for (size_t i = 0; i < count; i++)
+            if (isfinite(values[i])) largest = fmaxf(largest, fabsf(values[i]));
+    }
+    return largest;
+}
+
+// The least power of two that brings the largest value into the type's range: then as few values as
+// can be lie below the smallest normal number, where precision ends. What is of that type already
+// keeps its scale, and so its numbers.
+static float choose_scale(const origin *from, zn_type type)
+{
+    enum { LEAST = -126, MOST = 127 };
+    const float now = from->tensor.desc.scale;
+    if (from->tensor.desc.type == type && now != 0) return now;
+    const float largest = largest_of(from);
+    if (largest == 0) return 1;
+    int exponent, top;
+    const float fraction = frexpf(largest, &exponent);
+    const float limit = frexpf(type == ZN_F8_E4M3 ? 448.0f : 57344.0f, &top);
+    exponent -= fraction > limit ? top - 1 : top;
+    return ldexpf(1, exponent < LEAST ? LEAST : exponent > MOST ? MOST : exponent);
+}
+
+static zenith_status add_scale(parameters *p, const char *name, float scale, zn_error *err)
+{
+    const size_t room = strlen(name) + sizeof ZN_WEIGHT_SCALE_TAIL;
+    char *own = zn_arena_alloc(&p->arena, room);
+    float *value = zn_arena_alloc(&p->arena, sizeof *value);
+    if (!own || !value) return zn_fail_memory(err, room);
+    zn_text_format(own, room, "%s%s", name, ZN_WEIGHT_SCALE_TAIL);
+    *value = scale;
+    const origin from = {{zn_desc_make(ZN_F32, zn_shape_make(0, NULL)), value}, false, 1};
+    return add(p, own, &from, err);
+}
+
+// Products get the 8-bit type, and a tensor for their scale; what is not bf16 already is f32.
+static zenith_status set_f8(parameters *p, zn_type type, zn_error *err)
+{
+    const size_t count = p->count; // without the scales that are added
+    for (size_t i = 0; i < count; i++) {
+        origin *from = &p->origins[i];
+        p->tensors[i].type = from->tensor.desc.type == ZN_BF16 ? ZN_BF16 : ZN_F32;
+        // Without this ending a reader would not look for a scale.
+        if (!from->product || !zn_text_ends_with(p->tensors[i].name, ".weight")) continue;
+        p->tensors[i].type = type;
+        from->scale = choose_scale(from, type);
+        if (from->scale != 1.0f) ZN_TRY(add_scale(p, p->tensors[i].name, from->scale, err));
+    }
+    return ZENITH_OK;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+// Of bf16 and f32 every f32 is held, if not exactly; f8_e5m2 has infinities and its scale fits.
+static bool holds(zn_type type, float value)
+{
+    if (type == ZN_F16) return fabsf(value) < 65520 || !isfinite(value);
+    return type != ZN_F8_E4M3 || !isinf(value);
+}
+
+static zenith_status write_tensor(zn_writer *file, const zn_file_tensor *tensor, const origin *from,
                                   zn_error *err)
 {
     float values[PIECE];
@@ -59,26 +183,23 @@ static zenith_status write_tensor(zn_writer *file, const zn_file_tensor *tensor,
     size_t elements = 0;
     zn_shape_elements(&tensor->shape, &elements);
     for (size_t at = 0; at < elements; at += PIECE) {
-        size_t count = elements - at < PIECE ? elements - at : PIECE;
-        zn_elements_to_f32(from, tensor->data, at, count, values);
-        for (size_t i = 0; tensor->type == ZN_F16 && i < count; i++) {
-            if (fabsf(values[i]) < 65520 || !isfinite(values[i])) continue;
+        const size_t count = read_piece(from, at, elements, values);
+        for (size_t i = 0; i < count; i++) {
+            if (holds(tensor->type, values[i])) continue;
             return zn_fail(err, ZENITH_UNSUPPORTED,
-                           "'%s' has a value that f16 does not hold (%f): use bf16 or f32",
-                           tensor->name, (double)values[i]);
+                           "'%s' has a value that %s does not hold (%f): use bf16 or f32",
+                           tensor->name, zn_type_name(tensor->type), (double)values[i]);
         }
+        for (size_t i = 0; from->scale != 1.0f && i < count; i++) values[i] /= from->scale;
         zn_elements_from_f32(tensor->type, values, count, bytes);
         ZN_TRY(zn_writer_write(file, bytes, count * zn_type_size(tensor->type), err));
     }
     return ZENITH_OK;
 }
 
-// The writer sorts tensors by the size of their elements, so the stored type, which it needs, takes
-// the place of the type they are read in; that is kept per tensor in `dtype`.
-static zenith_status write_tensors(zn_writer *file, parameters *p, zn_type type,
-                                   const zn_model *model, zn_error *err)
+static zenith_status write_tensors(zn_writer *file, parameters *p, const zn_model *model,
+                                   zn_error *err)
 {
-    static const zn_type types[] = {ZN_F32, ZN_F16, ZN_BF16};
     zn_metadata facts[1 + ZN_MOST_PARTS] = {{"zenith.model", model->variant->name}};
     char keys[ZN_MOST_PARTS][ZN_NAME_SIZE];
     size_t facts_count = 1;
@@ -87,17 +208,9 @@ static zenith_status write_tensors(zn_writer *file, parameters *p, zn_type type,
         const char *layout = zn_model_layout(model, part);
         if (layout) facts[facts_count++] = (zn_metadata){zn_layout_key(part, keys[i]), layout};
     }
-    for (size_t i = 0; i < p->count; i++) {
-        p->tensors[i].dtype = zn_safetensors_dtype(p->tensors[i].type);
-        p->tensors[i].type = type;
-    }
     ZN_TRY(zn_safetensors_write_header(file, p->tensors, p->count, facts, facts_count, err));
-    for (size_t i = 0; i < p->count; i++) {
-        for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-            if (strcmp(p->tensors[i].dtype, zn_safetensors_dtype(types[t])) != 0) continue;
-            ZN_TRY(write_tensor(file, &p->tensors[i], types[t], err));
-        }
-    }
+    for (size_t i = 0; i < p->count; i++)
+        ZN_TRY(write_tensor(file, &p->tensors[i], &p->origins[p->tensors[i].bytes], err));
     return ZENITH_OK;
 }
 
@@ -113,8 +226,10 @@ static zenith_status write_file(const zn_model *model, const zn_part *only, cons
         if (!zn_model_has(model, part) || (only && part != only)) continue;
         ZN_GO(collect(model, part, only ? strlen(part->prefix) : 0, &p, err));
     }
+    if (is_f8(type)) ZN_GO(set_f8(&p, type, err));
+    for (size_t i = 0; i < p.count && !is_f8(type); i++) p.tensors[i].type = type;
     ZN_GO(zn_writer_open(path, &file, err));
-    ZN_GO(write_tensors(file, &p, type, model, err));
+    ZN_GO(write_tensors(file, &p, model, err));
     release(&p);
     return zn_writer_commit(file, err);
 fail:

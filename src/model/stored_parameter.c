@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/stored_parameter.h"
 
+#include "src/format/weight_scale.h"
+
 // A matrix may be stored as the weights of a 1x1 convolution, a gain as [c, 1, 1]: with dimensions of 1 after
 // those that are wanted.
 static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
@@ -13,6 +15,12 @@ static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
         if (wanted->dim[i] >= 0 && wanted->dim[i] != found->dim[i]) return false;
     }
     return true;
+}
+
+static bool computed_with(zn_type type)
+{
+    return type == ZN_F32 || type == ZN_BF16 || type == ZN_F16 || type == ZN_F8_E4M3 ||
+           type == ZN_F8_E5M2;
 }
 
 static zn_node *fail_parameter(zn_graph *graph, zenith_status status)
@@ -30,8 +38,7 @@ zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_g
         return fail_parameter(graph, zn_fail(graph->err, ZENITH_BAD_FILE,
                                              "the weights lack the tensor '%s'", stored));
     }
-    bool known = tensor->type == ZN_F32 || tensor->type == ZN_BF16 || tensor->type == ZN_F16;
-    if (!tensor->supported || !known) {
+    if (!tensor->supported || !computed_with(tensor->type)) {
         return fail_parameter(graph,
                               zn_fail(graph->err, ZENITH_UNSUPPORTED,
                                       "%s: '%s' is stored in a type that is not computed with",
@@ -45,7 +52,11 @@ zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_g
                                       "%s: '%s' has shape %s where %s is expected",
                                       zn_weights_file(weights, tensor), stored, found, wanted));
     }
+    float scale = 1;
+    zenith_status status = zn_weight_scale(weights, tensor, &scale, graph->err);
+    if (status != ZENITH_OK) return fail_parameter(graph, status);
     const zn_shape taken = zn_shape_make(shape->rank, tensor->shape.dim);
     zn_tensor constant = {zn_desc_make(tensor->type, taken), (void *)(uintptr_t)tensor->data};
+    constant.desc.scale = scale;
     return zn_graph_parameter(graph, name, constant);
 }

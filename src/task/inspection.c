@@ -10,6 +10,7 @@
 #include "src/format/image.h"
 #include "src/format/latent_file.h"
 #include "src/format/safetensors.h"
+#include "src/format/weight_scale.h"
 #include "src/model/locate.h"
 #include "src/model/model.h"
 #include "src/model/pipeline.h"
@@ -118,8 +119,12 @@ static json_t *tensors_json(const zn_weights *weights)
     json_t *list = json_array();
     for (size_t i = 0; i < zn_weights_count(weights); i++) {
         const zn_file_tensor *tensor = zn_weights_get(weights, i);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type",
-                                              tensor->dtype, "shape", shape_json(&tensor->shape)));
+        json_t *entry = json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type", tensor->dtype,
+                                  "shape", shape_json(&tensor->shape));
+        float scale = 1; // a scale that cannot be read is a problem of the model, which says so
+        if (zn_weight_scale(weights, tensor, &scale, NULL) == ZENITH_OK && scale != 1.0f)
+            json_object_set_new(entry, "scale", json_real((double)scale));
+        json_array_append_new(list, entry);
     }
     return list;
 }

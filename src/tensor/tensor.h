@@ -32,7 +32,8 @@ typedef struct zn_layout {
 typedef struct zn_desc {
     zn_type type;
     zn_shape shape;
-    float scale;             // of quantised types: real value = scale * stored value; 1 otherwise
+    float
+        scale; // of quantised types and f8 weights: real value = scale * stored value; 1 otherwise
     const zn_layout *layout; // NULL: dense
 } zn_desc;
 

@@ -3,7 +3,8 @@
 //
 // The small floats (f16 and both f8) are one algorithm with two numbers: bits of exponent and bits
 // of fraction. f8_e4m3 differs in its top end (the "fn" variant of OCP and PyTorch): it has no
-// infinity, only the all-ones pattern is NaN, and what is too large becomes that NaN.
+// infinity, only the all-ones pattern is NaN, and what is too large becomes the largest number.
+// That, and one NaN for every NaN in f8, is what PyTorch 2.13 does; before, it made NaN.
 #include "src/tensor/type.h"
 
 #include <math.h>
@@ -12,11 +13,12 @@ typedef struct small_float {
     int exponent_bits;
     int fraction_bits;
     bool infinity; // the highest exponent is for infinity and NaN
+    bool payload;  // a NaN keeps the upper bits of its fraction; else it is all ones
 } small_float;
 
-static const small_float f16 = {5, 10, true};
-static const small_float e4m3 = {4, 3, false};
-static const small_float e5m2 = {5, 2, true};
+static const small_float f16 = {5, 10, true, true};
+static const small_float e4m3 = {4, 3, false, false};
+static const small_float e5m2 = {5, 2, true, false};
 
 static const struct {
     size_t size;
@@ -102,9 +104,9 @@ static uint32_t narrow(small_float kind, float value)
     uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffffu;
     uint32_t sign = bits >> 31 << width, top = not_a_number(kind);
     if (magnitude > 0x7f800000u) {
-        uint32_t payload = kind.infinity ? (magnitude & 0x7fffffu) >> shift : 0;
-        uint32_t quiet = kind.infinity ? 1u << (kind.fraction_bits - 1) : 0;
-        return sign | top | quiet | payload;
+        if (!kind.payload) return sign | ((1u << width) - 1);
+        uint32_t payload = (magnitude & 0x7fffffu) >> shift;
+        return sign | top | 1u << (kind.fraction_bits - 1) | payload;
     }
     int exponent = (int)(magnitude >> 23) - 127 + bias_of(kind);
     uint32_t rounded;
@@ -115,7 +117,8 @@ static uint32_t narrow(small_float kind, float value)
         // Below the smallest normal number the leading one becomes a stored bit.
         rounded = shift_rounding((magnitude & 0x7fffffu) | 0x800000u, shift + 1 - exponent);
     }
-    return sign | (rounded < top ? rounded : top);
+    uint32_t largest = kind.infinity ? top : top - 1;
+    return sign | (rounded < largest ? rounded : largest);
 }
 
 float zn_f16_to_f32(uint16_t bits)

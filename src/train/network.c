@@ -221,11 +221,17 @@ static void now_at(zn_train_parameter *p, float *block)
     p->tensor.data = block + p->offset;
 }
 
+static void read_values(const zn_tensor *from, size_t count, float *dst)
+{
+    zn_elements_to_f32(from->desc.type, from->data, 0, count, dst);
+    for (size_t i = 0; from->desc.scale != 1.0f && i < count; i++) dst[i] *= from->desc.scale;
+}
+
 void zn_network_move(zn_network *network, float *block)
 {
     for (size_t i = 0; i < network->count; i++) {
         zn_train_parameter *p = &network->parameters[i];
-        zn_elements_to_f32(p->tensor.desc.type, p->tensor.data, 0, p->elements, block + p->offset);
+        read_values(&p->tensor, p->elements, block + p->offset);
         now_at(p, block);
     }
 }
@@ -254,8 +260,7 @@ size_t zn_network_take(zn_network *network, const zn_network *donor, float *bloc
         const zn_train_parameter *p = &network->parameters[i];
         const zn_train_parameter *from = find(donor, p->name);
         if (!from || !zn_shape_equal(&from->tensor.desc.shape, &p->tensor.desc.shape)) continue;
-        zn_elements_to_f32(from->tensor.desc.type, from->tensor.data, 0, p->elements,
-                           block + p->offset);
+        read_values(&from->tensor, p->elements, block + p->offset);
         taken++;
     }
     return taken;

@@ -117,6 +117,28 @@ static zenith_status save_model(void)
     return status;
 }
 
+// Scales of 8-bit floats are tensors of their own.
+static zenith_status save_f8(void)
+{
+    zenith_status status = zenith_model_save(context, model, in_folder("a.safetensors"),
+                                             ZENITH_F8_E4M3);
+    assert_int_equal(files_in_folder(), status == ZENITH_OK);
+    empty_folder();
+    return status;
+}
+
+// Weights with scales, written before.
+static zenith_status open_f8(void)
+{
+    zenith_model *opened = NULL;
+    zenith_model_params params = {
+        .size = sizeof params, .name = "taesd", .weights = in_folder("f8.safetensors")};
+    zenith_status status = zenith_model_open(context, &params, &opened);
+    assert_true((status == ZENITH_OK) == (opened != NULL));
+    zenith_model_free(opened);
+    return status;
+}
+
 static zenith_status inspect_folder(void)
 {
     char *text = NULL;
@@ -169,6 +191,10 @@ static void weights(void **state)
     zenith_model_params params = {.size = sizeof params, .name = "taesd", .weights = path};
     api_ok(zenith_model_open(context, &params, &model));
     check_each(save_model, 5);
+    check_each(save_f8, 8); // and the names and numbers of scales
+    api_ok(zenith_model_save(context, model, in_folder("f8.safetensors"), ZENITH_F8_E4M3));
+    check_each(open_f8, 5);
+    empty_folder();
     api_ok(zenith_model_save(context, model, folder, ZENITH_F32));
     check_each(inspect_folder, 20);
     zenith_model_free(model);

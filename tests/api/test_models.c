@@ -86,7 +86,7 @@ static void put_first(const char *path, float value)
 static void narrow_types(void **state)
 {
     (void)state;
-    const zenith_number numbers[] = {ZENITH_F16, ZENITH_BF16};
+    const zenith_number numbers[] = {ZENITH_F16, ZENITH_BF16, ZENITH_F8_E4M3, ZENITH_F8_E5M2};
     const char *path = in_folder("one.safetensors");
     static float exact[PIXELS], near[PIXELS], again[PIXELS];
     zenith_model *tiny = open_tiny(); // its numbers are all ones of bf16
@@ -94,7 +94,7 @@ static void narrow_types(void **state)
     put_first(path, 0.1f);
     zenith_model *model = open_model("taesd", path);
     decode(model, exact);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         api_ok(zenith_model_save(context, model, path, numbers[i]));
         zenith_model *narrow = open_model("taesd", path);
         decode(narrow, near);

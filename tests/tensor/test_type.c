@@ -5,6 +5,7 @@
 #include "tests/testing.h"
 
 #include "src/tensor/type.h"
+#include "tests/tensor/f8_values.h"
 
 #include <float.h>
 #include <limits.h>
@@ -131,19 +132,85 @@ static void f8_all_patterns(void **state)
         zn_type_store(ZN_F8_E4M3, &stored, 0, e4m3);
         assert_int_equal(stored, bits);
         zn_type_store(ZN_F8_E5M2, &stored, 0, e5m2);
-        assert_int_equal(stored, magnitude > 0x7c ? bits | 2 : bits);
+        assert_int_equal(stored, magnitude > 0x7c ? bits | 3 : bits);
     }
-    check_rounding(ZN_F8_E4M3, 4, 3, 0x7f);
+    check_rounding(ZN_F8_E4M3, 4, 3, 0x7e);
     check_rounding(ZN_F8_E5M2, 5, 2, 0x7c);
     assert_true(zn_f8_e4m3_to_f32(0x7e) == 448);
     assert_true(zn_f8_e5m2_to_f32(0x7b) == 57344);
-    uint8_t stored;
-    zn_type_store(ZN_F8_E4M3, &stored, 0, INFINITY);
-    assert_int_equal(stored, 0x7f);
-    zn_type_store(ZN_F8_E4M3, &stored, 0, -1e9f);
-    assert_int_equal(stored, 0xff);
-    zn_type_store(ZN_F8_E5M2, &stored, 0, 1e9f);
-    assert_int_equal(stored, 0x7c);
+}
+
+// What PyTorch 2.13 makes of these, seen there: f8_e4m3 ends at its largest number, f8_e5m2 at
+// infinity; every NaN is all ones.
+static void f8_ends_as_in_pytorch(void **state)
+{
+    (void)state;
+    static const struct {
+        float value;
+        uint8_t e4m3, e5m2;
+    } cases[] = {
+        {448, 0x7e, 0x5f},      {464, 0x7e, 0x5f},       {464.01f, 0x7e, 0x5f},
+        {480, 0x7e, 0x60},      {57344, 0x7e, 0x7b},     {61439, 0x7e, 0x7b},
+        {61440, 0x7e, 0x7c},    {1e9f, 0x7e, 0x7c},      {-1e9f, 0xfe, 0xfc},
+        {INFINITY, 0x7e, 0x7c}, {-INFINITY, 0xfe, 0xfc}, {NAN, 0x7f, 0x7f},
+        {-NAN, 0xff, 0xff},     {0x1p-10f, 0x00, 0x14},  {0x1.0002p-10f, 0x01, 0x14},
+        {0x1p-17f, 0x00, 0x00}, {-0.0f, 0x80, 0x80},     {0x1.0002p-17f, 0x00, 0x01},
+        {FLT_MAX, 0x7e, 0x7c},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t stored[2];
+        zn_type_store(ZN_F8_E4M3, stored, 0, cases[i].value);
+        zn_type_store(ZN_F8_E5M2, stored, 1, cases[i].value);
+        assert_int_equal(stored[0], cases[i].e4m3);
+        assert_int_equal(stored[1], cases[i].e5m2);
+    }
+}
+
+// The pattern whose value is nearest, by looking at all of them; between two, the even one. Past the
+// last number there is one more, at the place where the next would be.
+static unsigned nearest(const double *values, unsigned last, double beyond, double wanted)
+{
+    unsigned best = 0;
+    double least = INFINITY;
+    for (unsigned i = 0; i <= last + 1; i++) {
+        const double distance = fabs((i <= last ? values[i] : beyond) - wanted);
+        if (distance < least || (distance == least && i % 2 == 0)) best = i, least = distance;
+    }
+    return best;
+}
+
+static void f8_rounds_to_the_nearest(void **state)
+{
+    (void)state;
+    enum { STEP = 30011 }; // a prime: 143 thousand of all patterns of f32
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += STEP) {
+        const float value = float_of((uint32_t)bits);
+        if (!isfinite(value)) continue;
+        const unsigned sign = signbit(value) ? 0x80 : 0;
+        const double wanted = fabs((double)value);
+        uint8_t stored[2];
+        zn_type_store(ZN_F8_E4M3, stored, 0, value);
+        zn_type_store(ZN_F8_E5M2, stored, 1, value);
+        const unsigned e4m3 = nearest(e4m3_values, 0x7e, 480, wanted);
+        assert_int_equal(stored[0], (e4m3 < 0x7e ? e4m3 : 0x7e) | sign);
+        assert_int_equal(stored[1], nearest(e5m2_values, 0x7b, 65536, wanted) | sign);
+    }
+}
+
+static void f8_known_values(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits <= 0xff; bits++) {
+        const double sign = bits & 0x80 ? -1 : 1;
+        const double e4m3 = (double)zn_f8_e4m3_to_f32((uint8_t)bits);
+        const double e5m2 = (double)zn_f8_e5m2_to_f32((uint8_t)bits);
+        const double known[2] = {sign * e4m3_values[bits & 0x7f], sign * e5m2_values[bits & 0x7f]};
+        assert_true(isnan(known[0]) ? isnan(e4m3) : e4m3 == known[0]);
+        assert_true(isnan(known[1]) ? isnan(e5m2) : e5m2 == known[1]);
+        const uint8_t byte = (uint8_t)bits;
+        const float loaded = zn_type_load(ZN_F8_E5M2, &byte, 0);
+        assert_true(isnan(known[1]) ? isnan(loaded) : (double)loaded == known[1]);
+    }
 }
 
 static void integers_saturate(void **state)
@@ -229,9 +296,11 @@ static void names_and_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(f16_all_patterns),     cmocka_unit_test(bf16_rounds_to_even),
-        cmocka_unit_test(f8_all_patterns),      cmocka_unit_test(integers_saturate),
-        cmocka_unit_test(wide_floats_and_bool), cmocka_unit_test(names_and_sizes),
+        cmocka_unit_test(f16_all_patterns),      cmocka_unit_test(bf16_rounds_to_even),
+        cmocka_unit_test(f8_all_patterns),       cmocka_unit_test(f8_known_values),
+        cmocka_unit_test(f8_ends_as_in_pytorch), cmocka_unit_test(f8_rounds_to_the_nearest),
+        cmocka_unit_test(integers_saturate),     cmocka_unit_test(wide_floats_and_bool),
+        cmocka_unit_test(names_and_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

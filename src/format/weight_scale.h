@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights stored as 8-bit floats may have a scale: weight = scale * stored number. Users of ComfyUI
+// have them in two forms, and as plain casts without a scale. Beside "X.weight" lie
+//
+//   "X.weight_scale", perhaps "X.input_scale" and "X.comfy_quant" (a text in bytes); or
+//   "X.scale_weight", perhaps "X.scale_input"; one tensor "scaled_fp8" then marks the file.
+//
+// The scale is one number. What is said about inputs is for computing in 8 bits and is not needed here.
+#ifndef ZN_FORMAT_WEIGHT_SCALE_H
+#define ZN_FORMAT_WEIGHT_SCALE_H
+
+#include "src/format/weights.h"
+
+#define ZN_WEIGHT_SCALE_TAIL "_scale" // what follows the weight's name in the form that is written
+
+// The scale of a tensor that zn_weights_get or _find returned; 1 where there is none.
+// ZENITH_UNSUPPORTED for several numbers (by row or block) and for a scale of what is no f8;
+// ZENITH_BAD_FILE for one that is not finite. The sentence names file and tensor.
+zenith_status zn_weight_scale(const zn_weights *weights, const zn_file_tensor *tensor, float *out,
+                              zn_error *err);
+
+// How many tensors of the set only say how others are stored: scales, and what lies beside them.
+size_t zn_weight_notes(const zn_weights *weights);
+
+#endif
