@@ -135,7 +135,7 @@ static const cli_example examples[] = {
 const cli_command cli_command_convert = {
     .name = "convert",
     .arguments = "PATH -o OUT [OPTIONS]",
-    .summary = "write weights in the published layout, in f32, f16, bf16 or 8-bit floats",
+    .summary = "write weights in the published layout, in f32, f16, bf16 or f8",
     .description =
         "Reads weights (safetensors: a file, a folder of published files, a folder in diffusers' "
         "layout, shards with an index) and writes them as safetensors under the flat names of the "

@@ -62,10 +62,11 @@ zenith_status zn_weight_scale(const zn_weights *weights, const zn_file_tensor *t
     const char *file = zn_weights_file(weights, found);
     if (!is_float(found) || !zn_shape_elements(&found->shape, &elements) || elements != 1) {
         if (!is_f8(tensor)) return ZENITH_OK; // another quantisation, whose weights are refused
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "%s: '%.*s' is not one floating number; 8-bit floats are read with one scale "
-                       "for each tensor, not by row or block: use another form of these weights",
-                       file, NAME_SHOWN, found->name);
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "%s: '%.*s' is not one floating number; 8-bit floats are read with one scale "
+            "for each tensor, not by row or block: use another form of these weights",
+            file, NAME_SHOWN, found->name);
     }
     zn_elements_to_f32(found->type, found->data, 0, 1, &scale);
     if (!isfinite(scale))

@@ -70,7 +70,9 @@ static bool is_product(const zn_graph *graph, const zn_node *parameter)
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
         if (node->kind != ZN_NODE_OP || node->inputs_count < 2) continue;
-        if (node->inputs[1] != parameter) continue;
+        const zn_node *weight = node->inputs[1]; // perhaps another node of that name
+        if (weight->kind != ZN_NODE_PARAMETER || strcmp(weight->name, parameter->name) != 0)
+            continue;
         if (parameter->desc.shape.rank == 4 || node->op == &zn_op_linear) return true;
     }
     return false;

@@ -87,19 +87,19 @@ static void refused(void **state)
         const char *fragment;
     } cases[] = {
         {tensor("a.weight", ZN_F8_E4M3, four, e4m3),
-         tensor("a.weight_scale", ZN_F32, ZN_SHAPE(2, 1), numbers),
-         ZENITH_UNSUPPORTED, "by row or block"},
+         tensor("a.weight_scale", ZN_F32, ZN_SHAPE(2, 1), numbers), ZENITH_UNSUPPORTED,
+         "by row or block"},
         {tensor("a.weight", ZN_F8_E4M3, four, e4m3),
          tensor("a.weight_scale", ZN_U8, ZN_SHAPE(1), text), ZENITH_UNSUPPORTED, "floating number"},
         {tensor("a.weight", ZN_F8_E4M3, four, e4m3),
-         tensor("a.weight_scale", ZN_F32, ZN_SHAPE(0), numbers),
-         ZENITH_UNSUPPORTED, "floating number"},
+         tensor("a.weight_scale", ZN_F32, ZN_SHAPE(0), numbers), ZENITH_UNSUPPORTED,
+         "floating number"},
         {tensor("a.weight", ZN_F8_E5M2, four, e5m2), number("a.scale_weight", &none),
          ZENITH_BAD_FILE, "a.scale_weight' is not a finite number"},
         {tensor("a.weight", ZN_F8_E5M2, four, e5m2), number("a.weight_scale", &endless),
          ZENITH_BAD_FILE, "not a finite number"},
-        {tensor("a.weight", ZN_BF16, four, bf16),
-         number("a.weight_scale", &numbers[2]), ZENITH_UNSUPPORTED, "stored as BF16"},
+        {tensor("a.weight", ZN_BF16, four, bf16), number("a.weight_scale", &numbers[2]),
+         ZENITH_UNSUPPORTED, "stored as BF16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zn_file_tensor tensors[] = {cases[i].weight, cases[i].scale};

@@ -19,7 +19,8 @@ typedef struct f8 {
     double largest, step, smallest; // the largest number, relative and absolute half steps
 } f8;
 
-static const f8 kinds[] = {{ZN_F8_E4M3, 448, 0x1p-4, 0x1p-10}, {ZN_F8_E5M2, 57344, 0x1p-3, 0x1p-17}};
+static const f8 kinds[] = {{ZN_F8_E4M3, 448, 0x1p-4, 0x1p-10},
+                           {ZN_F8_E5M2, 57344, 0x1p-3, 0x1p-17}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static zn_model *open_model(const char *path)
