@@ -88,7 +88,7 @@ zn_node *seed_network_add(seed_network *n, const char *variant, unsigned part, z
     if (!found) seeds_need(zn_fail(&seeds_error, ZENITH_NOT_FOUND, "no model %s", variant));
     const int64_t divisor = part == ZENITH_ENCODER ? found->autoencoder->factor : 1;
     const int64_t *dim = x ? x->desc.shape.dim : (const int64_t[4]){0};
-    const zn_sizes sizes = {dim[1] / divisor, dim[2] / divisor, 0};
+    const zn_sizes sizes = {.height = dim[1] / divisor, .width = dim[2] / divisor};
     zn_node *y = NULL;
     zn_part_build(zn_autoencoder_part(zn_family_of(found), part), &n->scope, found, &sizes, &x, &y);
     return y;

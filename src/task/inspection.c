@@ -148,7 +148,7 @@ static zenith_status graph_json(const zn_model *model, const zn_part *part, json
 {
     const zn_compile_key key = {.model = (zn_model *)(uintptr_t)model,
                                 .part = part,
-                                .sizes = {SIDE, SIDE, TOKENS},
+                                .sizes = {.height = SIDE, .width = SIDE, .tokens = TOKENS},
                                 .pixels = ZENITH_U8};
     zn_graph graph;
     ZN_TRY(zn_build_part(&key, &graph, err));

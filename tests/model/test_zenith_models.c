@@ -125,7 +125,7 @@ static void open_model(model *m, const char *name, unsigned part, int64_t side, 
 {
     const zn_variant *variant = need((void *)(uintptr_t)zn_variant_find(name));
     const int64_t low = side / variant->autoencoder->factor;
-    const zn_network_shape shape = {64, NULL, {low, low, 0}, false};
+    const zn_network_shape shape = {64, NULL, {.height = low, .width = low}, false};
     const zn_part *which = zn_autoencoder_part(zn_family_of(variant), part);
     zn_test_ok(zn_network_of_variant(variant, which, &shape, &m->network, err), err);
     assert_true(m->network.count < MOST);
@@ -255,11 +255,11 @@ static void one_size_only(void **state)
     zn_network network = {0};
     const zn_variant *lite = zn_variant_find("zenith_taesd_lite");
     const zn_part *encoder = zn_family_part(zn_family_of(lite), "encoder");
-    const zn_network_shape odd = {64, NULL, {12, 12, 0}, false};
+    const zn_network_shape odd = {64, NULL, {.height = 12, .width = 12}, false};
     assert_int_not_equal(zn_network_of_variant(lite, encoder, &odd, &network, &err), ZENITH_OK);
     assert_non_null(strstr(err.text, "power of two"));
     // Made for 64, run at 32.
-    const zn_network_shape shape = {64, NULL, {8, 8, 0}, false};
+    const zn_network_shape shape = {64, NULL, {.height = 8, .width = 8}, false};
     zn_test_ok(zn_network_of_variant(lite, encoder, &shape, &network, &err), &err);
     float *block = need(zn_alloc(zn_network_place(&network, 0) * sizeof(float)));
     zn_network_randomise(&network, block, 1, 0);

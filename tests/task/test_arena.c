@@ -211,7 +211,7 @@ static void check_plan(zn_model *inner, struct zn_dnn *dnn, zenith_dtype dtype, 
     const zn_machine machine = {.cpu = zn_cpu_detect(), .threads = 1, .dnn = dnn};
     const zn_compile_key key = {.model = inner,
                                 .part = zn_model_part(inner, "decoder"),
-                                .sizes = {13, 9, 0},
+                                .sizes = {.height = 13, .width = 9},
                                 .dtype = dtype,
                                 .pixels = ZENITH_U8,
                                 .mode = band ? ZN_PLAN_ROLLING : ZN_PLAN_PLANES,

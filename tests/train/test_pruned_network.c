@@ -225,7 +225,7 @@ static void blocks_as_zeroed(void **state)
 static void invent(opened *o, const char *name, unsigned part)
 {
     zn_error err = {0};
-    const zn_network_shape shape = {.sizes = {16, 16, 0}};
+    const zn_network_shape shape = {.sizes = {.height = 16, .width = 16}};
     const zn_variant *variant = zn_variant_find(name);
     const zn_part *which = zn_autoencoder_part(zn_family_of(variant), part);
     zn_test_ok(zn_network_of_variant(variant, which, &shape, &o->network, &err), &err);

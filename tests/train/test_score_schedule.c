@@ -128,7 +128,7 @@ static void scores_begin_alive(void **state)
 {
     zn_network network;
     zn_error err = {0};
-    const zn_network_shape shape = {.sizes = {16, 16, 0}};
+    const zn_network_shape shape = {.sizes = {.height = 16, .width = 16}};
     (void)state;
     const zn_variant *variant = zn_variant_find("zenith_prune");
     const zn_part *part = zn_family_part(zn_family_of(variant), "decoder");
