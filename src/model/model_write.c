@@ -6,9 +6,9 @@
 // files, whatever names the weights were read with. Values go through f32, one piece at a time.
 //
 // As 8-bit floats only weights that are multiplied with maps are written, by convolutions and
-// matrices; they are nearly all bytes of a network. Each has a scale, which is a power of two: f8 is
-// then as exact as with any other, and bf16 holds scale times number exactly. format/weight_scale.h
-// has the names.
+// matrices; they are nearly all bytes of a network. Each has a scale, which is a power of two: bf16
+// then holds scale times number exactly. docs/PRECISION.md has what that costs, format/weight_scale.h
+// the names.
 #include "src/model/model.h"
 
 #include "src/base/memory.h"
