@@ -73,7 +73,7 @@ static bool is_product(const zn_graph *graph, const zn_node *parameter)
         const zn_node *weight = node->inputs[1]; // perhaps another node of that name
         if (weight->kind != ZN_NODE_PARAMETER || strcmp(weight->name, parameter->name) != 0)
             continue;
-        if (parameter->desc.shape.rank == 4 || node->op == &zn_op_linear) return true;
+        if (parameter->desc.shape.rank >= 4 || node->op == &zn_op_linear) return true;
     }
     return false;
 }
