@@ -85,8 +85,8 @@ static inline void pack(subject *s)
     }
 }
 
-static inline subject make(zn_type type, int64_t queries, int64_t tokens, int64_t width, bool causal,
-                    zn_random *random)
+static inline subject make(zn_type type, int64_t queries, int64_t tokens, int64_t width,
+                           bool causal, zn_random *random)
 {
     subject s = {.args = {.type = type,
                           .queries = queries,

@@ -91,7 +91,8 @@ static void refuses_layouts(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         zn_network network;
         zn_error err = {0};
-        const zn_network_shape shape = {.width = 64, .layout = wrong[i], .sizes = {.height = 8, .width = 8}};
+        const zn_network_shape shape = {
+            .width = 64, .layout = wrong[i], .sizes = {.height = 8, .width = 8}};
         assert_int_equal(zn_network_of_variant(variant, decoder, &shape, &network, &err),
                          ZENITH_BAD_FILE);
         assert_non_null(strstr(err.text, "is no layout"));
