@@ -64,3 +64,13 @@ float zn_random_normal(zn_random *random)
     double angle = (double)zn_random_u32(random) * 0x1p-32;
     return (float)(sqrt(-2 * log(radius)) * cos(6.283185307179586 * angle));
 }
+
+void zn_philox_normals(const uint32_t drawn[4], float out[4])
+{
+    for (int i = 0; i < 4; i += 2) {
+        double radius = sqrt(-2 * log(((double)drawn[i] + 1) * 0x1p-32));
+        double angle = 6.283185307179586 * 0x1p-32 * (double)drawn[i + 1];
+        out[i] = (float)(radius * cos(angle));
+        out[i + 1] = (float)(radius * sin(angle));
+    }
+}

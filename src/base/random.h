@@ -23,5 +23,7 @@ uint32_t zn_random_u32(zn_random *random);
 uint32_t zn_random_below(zn_random *random, uint32_t bound);
 float zn_random_unit(zn_random *random);   // [0, 1), 24 bits
 float zn_random_normal(zn_random *random); // Box-Muller, two numbers each
+// Four normal numbers from four of the generator's, two by each Box-Muller transform.
+void zn_philox_normals(const uint32_t drawn[4], float out[4]);
 
 #endif

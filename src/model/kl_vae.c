@@ -22,6 +22,7 @@
 //     "first_stage_model." or "vae.".
 //   - How many groups the norms have is not in the tensors: config.json says it, and all published ones
 //     have 32. A layout "g8l1q" says: 8 groups, 1 block in an encoder's level, with quant convolutions.
+//     "g8l1qw16-32-64-64" also says the channels of the four levels, for a network that has no weights yet.
 //   - SD and SDXL have the same names and shapes, and so have SD3 and FLUX: config.json tells them by the
 //     latents' scale.
 #include "src/base/text.h"
@@ -34,7 +35,8 @@
 #include <string.h>
 
 enum { LOGVAR_LOW = -30, LOGVAR_HIGH = 20 };
-enum { LEVELS = 4, GROUPS = 32, LAYERS = 2, MOST_GROUPS = 1024, MOST_LAYERS = 16 };
+enum { LEVELS = 4, GROUPS = 32, LAYERS = 2 };
+enum { MOST_GROUPS = 1024, MOST_LAYERS = 16, MOST_WIDTH = 8192 };
 enum { SD, SDXL, SD3, FLUX, VARIANTS };
 enum { ENCODER, DECODER, PARTS };
 
@@ -191,6 +193,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
 typedef struct arrangement {
     int groups, layers; // layers: blocks in a level of the encoder
     bool quant;
+    int64_t widths[LEVELS]; // where there are no weights to ask
 } arrangement;
 
 // Groups by the configuration, the rest by the tensors.
@@ -227,20 +230,35 @@ static bool read_number(const char **text, char letter, int most, int *out)
     return number >= 1 && number <= most;
 }
 
+// Nothing, or the channels of each level: "w16-32-64-64".
+static bool read_widths(const char **text, int64_t dst[LEVELS])
+{
+    if (**text != 'w') return true;
+    for (int i = 0; i < LEVELS; i++) {
+        int number;
+        if (!read_number(text, i ? '-' : 'w', MOST_WIDTH, &number)) return false;
+        dst[i] = number;
+    }
+    return true;
+}
+
 static bool read_layout(const zn_scope *scope, const zn_variant *variant, arrangement *out)
 {
     const char *text = scope->layout;
-    *out = (arrangement){GROUPS, LAYERS, ((const numbers *)variant->numbers)->quant};
+    *out = (arrangement){GROUPS, LAYERS, ((const numbers *)variant->numbers)->quant, {0}};
+    memcpy(out->widths, widths, sizeof widths);
     if (!text) return true;
     bool fits = read_number(&text, 'g', MOST_GROUPS, &out->groups) &&
                 read_number(&text, 'l', MOST_LAYERS, &out->layers);
     out->quant = fits && *text == 'q';
-    if (fits && text[out->quant] == 0) return true;
+    if (out->quant) text++;
+    if (fits && read_widths(&text, out->widths) && *text == 0) return true;
     if (scope->graph->status == ZENITH_OK)
         scope->graph->status = zn_fail(
             scope->graph->err, ZENITH_BAD_FILE,
             "'%.60s' is no layout of %s: \"g32l2\" is one (32 groups in each norm, 2 "
-            "blocks in a level of the encoder), and \"g32l2q\" with quant convolutions",
+            "blocks in a level of the encoder), \"g32l2q\" with quant convolutions, and "
+            "\"g32l2qw128-256-512-512\" with the channels of the four levels",
             scope->layout, variant->name);
     return false;
 }
@@ -293,10 +311,10 @@ static zn_node *middle(const builder *b, zn_node *x)
 static zn_node *build_encoder(const builder *b, zn_node *x, int64_t latent)
 {
     char name[ZN_NAME_SIZE];
-    x = conv(b, "conv_in", x, -widths[0], 3);
+    x = conv(b, "conv_in", x, -b->is.widths[0], 3);
     for (int i = 0; i < LEVELS; i++) {
         zn_text_format(name, sizeof name, "down_blocks.%d", i);
-        x = level(b, name, x, -widths[i], b->is.layers);
+        x = level(b, name, x, -b->is.widths[i], b->is.layers);
         zn_text_format(name, sizeof name, "down_blocks.%d.downsamplers.0", i);
         if (i < LEVELS - 1) x = zn_nn_kl_down(b->scope, name, x);
     }
@@ -310,11 +328,11 @@ static zn_node *build_decoder(const builder *b, zn_node *x, int64_t latent)
 {
     char name[ZN_NAME_SIZE];
     if (b->is.quant) x = conv(b, "post_quant_conv", x, latent, 1);
-    x = conv(b, "conv_in", x, -widths[LEVELS - 1], 3);
+    x = conv(b, "conv_in", x, -b->is.widths[LEVELS - 1], 3);
     x = middle(b, x);
     for (int i = 0; i < LEVELS; i++) {
         zn_text_format(name, sizeof name, "up_blocks.%d", i);
-        x = level(b, name, x, -widths[LEVELS - 1 - i], b->is.layers + 1);
+        x = level(b, name, x, -b->is.widths[LEVELS - 1 - i], b->is.layers + 1);
         zn_text_format(name, sizeof name, "up_blocks.%d.upsamplers.0", i);
         if (i < LEVELS - 1) x = zn_nn_kl_up(b->scope, name, x);
     }

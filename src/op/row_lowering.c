@@ -26,6 +26,7 @@ typedef struct row_lowering {
     zn_lowering base;
     const zn_node *node;
     zn_row_fn *row;
+    zn_placed_row_fn *placed; // NULL: `row` is set
     row_inputs from;
     bool narrows;
     zn_conversion narrow;
@@ -84,7 +85,10 @@ static void compute_row(const row_lowering *l, const zn_call *call, size_t row, 
     take_row(&l->from, l->node, call, row, part, inputs);
     uint8_t *dst = (uint8_t *)call->output + row * l->count * zn_type_size(l->narrow.to);
     float *result = (float *)(void *)(l->narrows ? part + l->result_at : dst);
-    l->row(l->node, inputs, result);
+    if (l->placed)
+        l->placed(l->node, inputs, call->row + (int64_t)row, result);
+    else
+        l->row(l->node, inputs, result);
     if (l->narrows) l->narrow.run(result, 1, dst, l->narrow.to_scale, l->count);
 }
 
@@ -159,20 +163,33 @@ static zenith_status prepare(row_lowering *l, const zn_lowering_request *request
     return ZENITH_OK;
 }
 
-zenith_status zn_row_lower(const zn_lowering_request *request, int taken, zn_row_fn *row,
-                           zn_lowering **out, zn_error *err)
+static zenith_status lower_rows(const zn_lowering_request *request, int taken, zn_row_fn *row,
+                                zn_placed_row_fn *placed, zn_lowering **out, zn_error *err)
 {
     row_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "rows"};
     l->node = request->node;
     l->row = row;
+    l->placed = placed;
     zenith_status status = prepare(l, request, taken, err);
     if (status != ZENITH_OK)
         zn_free(l);
     else
         *out = &l->base;
     return status;
+}
+
+zenith_status zn_row_lower(const zn_lowering_request *request, int taken, zn_row_fn *row,
+                           zn_lowering **out, zn_error *err)
+{
+    return lower_rows(request, taken, row, NULL, out, err);
+}
+
+zenith_status zn_placed_row_lower(const zn_lowering_request *request, zn_placed_row_fn *row,
+                                  zn_lowering **out, zn_error *err)
+{
+    return lower_rows(request, 1, NULL, row, out, err);
 }
 
 // --- sums of all rows ---------------------------------------------------------------------------

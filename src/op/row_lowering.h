@@ -18,6 +18,13 @@ typedef void zn_row_fn(const zn_node *node, const float *const *inputs, float *d
 zenith_status zn_row_lower(const zn_lowering_request *request, int taken, zn_row_fn *row,
                            zn_lowering **out, zn_error *err);
 
+// The same for an operator whose results depend on where they are: `place` is the number of the row. It may
+// lie outside the map; such a row is dropped.
+typedef void zn_placed_row_fn(const zn_node *node, const float *const *inputs, int64_t place,
+                              float *dst);
+zenith_status zn_placed_row_lower(const zn_lowering_request *request, zn_placed_row_fn *row,
+                                  zn_lowering **out, zn_error *err);
+
 // Elements of a row of a map; of another value, all.
 size_t zn_row_elements(const zn_node *node);
 

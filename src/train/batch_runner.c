@@ -7,6 +7,7 @@
 #include "src/dnn/dnn.h"
 #include "src/graph/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { WITH_GRADIENTS = 0, LOSSES_ALONE = 1, GRAPHS = 2 };
@@ -293,17 +294,32 @@ static void fail(zn_batch_runner *r, zenith_status status, const zn_error *err)
     zn_mutex_unlock(r->lock);
 }
 
+// A float of its own for each of 2^29 samples: the noise is made by its bits.
+static float noise_number(uint64_t number)
+{
+    return ldexpf((float)(0x800000 + (number & 0x7fffff)), (int)(number >> 23 & 63));
+}
+
+// Those that the graph has, in its order.
+static void set_scalars(const picture *p, const zn_train_graph *graph, float *scalars)
+{
+    for (int i = 0; i < graph->scalars_count; i++) {
+        const zn_train_scalar which = graph->scalars[i];
+        scalars[i] = which == ZN_TRAIN_NOISE ? noise_number(p->number) : p->runner->scalars[which];
+    }
+}
+
 static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;
     picture p = {.runner = r, .worker = &r->workers[stream], .team = team};
     const zn_train_graph *graph = r->graphs[r->graph];
-    float scalars[ZN_TRAIN_SCALARS]; // those that the graph has, in its order
-    for (int i = 0; i < graph->scalars_count; i++) scalars[i] = r->scalars[graph->scalars[i]];
+    float scalars[ZN_TRAIN_SCALARS];
     const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = scalars};
     zn_error err = {0};
     zenith_status status = prepare(r, p.worker, &err);
     while (status == ZENITH_OK && take(&p, &status, &err)) {
+        set_scalars(&p, graph, scalars);
         if (status == ZENITH_OK)
             status = zn_plan_run(p.worker->plans[r->graph], p.worker->arena, team, &run, &err);
     }

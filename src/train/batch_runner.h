@@ -38,7 +38,7 @@ void zn_batch_runner_changed(zn_batch_runner *runner, const void *begin, size_t 
 void zn_batch_runner_set(zn_batch_runner *runner, zn_train_scalar which, float value);
 
 // Gives picture `index` of the batch: crop * crop * 3 bytes, and the number of the sample that it is,
-// by which it is spoiled. Called on the executor's threads, one
+// by which it is spoiled and a latent is sampled. Called on the executor's threads, one
 // call at a time, indices in order.
 typedef zenith_status zn_batch_pixels_fn(void *cookie, size_t index, uint8_t *pixels,
                                          uint64_t *number, zn_error *err);

@@ -38,8 +38,8 @@ typedef struct reading {
 } reading;
 
 static const char *const loss_names[ZN_LOSS_KINDS] = {
-    "l1",         "mse",    "charbonnier", "feature",     "gradient", "walsh",
-    "squeezenet", "stages", "latent",      "adversarial", "lattice",  "texture"};
+    "l1",     "mse",    "charbonnier", "feature", "gradient", "walsh", "squeezenet",
+    "stages", "latent", "adversarial", "lattice", "texture",  "kl"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
@@ -102,6 +102,8 @@ static const choice parts[] = {{"decoder", ZENITH_DECODER},
                                {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
+static const choice rules[] = {{"he", ZN_INIT_HE}, {"pytorch", ZN_INIT_PYTORCH}, {NULL, 0}};
+
 static const choice corruptions[] = {{"gaussian", ZN_CORRUPT_GAUSSIAN},
                                      {"shot", ZN_CORRUPT_SHOT},
                                      {"blur", ZN_CORRUPT_BLUR},
@@ -116,6 +118,7 @@ static const field init_fields[] = {A_TEXT("weights", weights, false),
                                     A_TEXT("layout", layout, false),
                                     AN_INTEGER("seed", init_seed, 0, 1e15, false),
                                     AN_INTEGER("width", width, 1, 4096, false),
+                                    A_CHOICE("rule", rule, rules),
                                     A_NUMBER("score", score, 0, 1000),
                                     END};
 static const field frozen_fields[] = {A_TEXT("model", frozen, false),
@@ -453,6 +456,13 @@ static zenith_status check_prune(const zn_train_config *c, zn_error *err)
                    "\"prune.begin\" must be below \"prune.end\", and that not above \"steps\"");
 }
 
+static zenith_status check_kl(const zn_train_config *c, zn_error *err)
+{
+    if (!zn_train_find_loss(c, ZN_LOSS_KL) || c->part & ZENITH_ENCODER) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "a loss of the kind kl is about the encoder: \"part\" must be encoder or both");
+}
+
 // What no single key can say.
 static zenith_status check(const zn_train_config *c, zn_error *err)
 {
@@ -491,6 +501,7 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
     if (status == ZENITH_OK) status = check_scale(c, err);
     if (status == ZENITH_OK) status = check_discriminator(c, err);
     if (status == ZENITH_OK) status = check_prune(c, err);
+    if (status == ZENITH_OK) status = check_kl(c, err);
     if (status != ZENITH_OK) zn_error_prefix(err, where);
     return status;
 }
@@ -617,6 +628,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put(&w, "init.weights", c->weights ? c->weights : "");
     put_integer(&w, "init.seed", c->init_seed);
     put_integer(&w, "init.width", c->width);
+    if (c->rule != ZN_INIT_HE) put_integer(&w, "init.rule", c->rule);
     if (c->score != usual_score) put_number(&w, "init.score", c->score);
     if (c->donor) put(&w, "init.model", c->donor);
     if (c->layout) put(&w, "init.layout", c->layout);

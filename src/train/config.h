@@ -36,9 +36,13 @@ typedef enum zn_loss_kind {
     ZN_LOSS_ADVERSARIAL, // what a discriminator that is trained beside the network thinks of it
     ZN_LOSS_LATTICE,     // L1 of what pixels of the same place in a lattice of 4x4 have in common
     ZN_LOSS_TEXTURE,     // L1 of how much finest detail there is in blocks of 8x8
+    ZN_LOSS_KL,          // of the encoder's distributions and N(0, 1); the latent is then a sample
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
+
+// How random weights are drawn (network.h).
+typedef enum zn_init_rule { ZN_INIT_HE = 0, ZN_INIT_PYTORCH } zn_init_rule;
 
 typedef struct zn_train_loss {
     int kind; // zn_loss_kind
@@ -96,6 +100,7 @@ typedef struct zn_train_config {
     const char *weights;     // to begin with; NULL: random
     int64_t init_seed;       // of random weights
     int64_t width;           // of a network with random weights
+    int rule;                // zn_init_rule, of random weights
     double score;            // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;       // model of `weights`, where it is another: what both have is copied
     const char *layout;      // of a network that is not read from its own weights; NULL: the usual

@@ -17,17 +17,12 @@ static uint64_t seed_of(uint64_t seed, uint64_t number)
     return (uint64_t)out[0] << 32 | out[1];
 }
 
-// Four at a time, two by each Box-Muller transform: noise is made for every value of every picture.
+// Four at a time: noise is made for every value of every picture.
 static void draw_normals(uint64_t seed, uint64_t block, float out[4])
 {
     uint32_t drawn[4];
     zn_philox(seed, block, drawn);
-    for (int i = 0; i < 4; i += 2) {
-        double radius = sqrt(-2 * log(((double)drawn[i] + 1) * 0x1p-32));
-        double angle = 6.283185307179586 * 0x1p-32 * (double)drawn[i + 1];
-        out[i] = (float)(radius * cos(angle));
-        out[i + 1] = (float)(radius * sin(angle));
-    }
+    zn_philox_normals(drawn, out);
 }
 
 static void add_noise(uint64_t seed, float deviation, size_t count, float *dst)

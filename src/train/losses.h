@@ -22,7 +22,8 @@ typedef struct zn_loss_inputs {
     struct {
         zn_node *original, *reconstruction, *teacher; // what networks see of them
     } seen;
-    zn_node *latent;          // of the encoder
+    zn_node *latent;          // of the encoder; where it gives distributions, their mean
+    zn_node *mean, *logvar;   // of the distributions, raw (autoencoder.h); NULL: it gives none
     zn_node *original_latent; // of the frozen encoder
     zn_node *scores;          // the discriminator's of the reconstruction; NULL: there is none
     zn_features original_features, reconstruction_features, teacher_features;

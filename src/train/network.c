@@ -109,7 +109,10 @@ static const zn_node *layer_behind(const zn_node *node)
 static void scale_weights(zn_network *network, const zn_node *value, float scale)
 {
     const zn_node *layer = layer_behind(value);
-    if (layer) find(network, layer->inputs[1]->name)->scale = scale;
+    if (!layer) return;
+    find(network, layer->inputs[1]->name)->scale = scale;
+    if (layer->inputs_count > 2 && layer->inputs[2]->kind == ZN_NODE_PARAMETER)
+        find(network, layer->inputs[2]->name)->scale = scale;
 }
 
 // Variance one: a row is taken as it is, not summed with others.
@@ -129,6 +132,8 @@ static void find_inputs(zn_network *network, const zn_graph *graph)
         if (!weights && !is_layer(node)) continue;
         zn_train_parameter *p = find(network, weights ? node->name : node->inputs[1]->name);
         p->inputs = (int64_t)p->elements / p->tensor.desc.shape.dim[0];
+        if (is_layer(node) && node->inputs_count > 2 && node->inputs[2]->kind == ZN_NODE_PARAMETER)
+            find(network, node->inputs[2]->name)->bias_inputs = p->inputs;
     }
 }
 
@@ -236,19 +241,41 @@ void zn_network_move(zn_network *network, float *block)
     }
 }
 
-void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score)
+// What has no random values.
+static float first_value(const zn_train_parameter *p, float score)
+{
+    if (zn_text_ends_with(p->name, ".score")) return score;
+    const bool gain = p->tensor.desc.shape.rank == 1 && zn_text_ends_with(p->name, ".weight");
+    return gain ? 1 : 0;
+}
+
+static void draw_he(const zn_train_parameter *p, zn_random *random, float *values)
+{
+    const float spread = p->scale * sqrtf(2.0f / (float)p->inputs);
+    for (size_t j = 0; j < p->elements; j++) values[j] = spread * zn_random_normal(random);
+}
+
+// What begins with nothing (`residual`) does so here too.
+static void draw_uniform(const zn_train_parameter *p, zn_random *random, float *values)
+{
+    const int64_t inputs = p->inputs ? p->inputs : p->bias_inputs;
+    const float bound = p->scale > 0 ? 1 / sqrtf((float)inputs) : 0;
+    for (size_t j = 0; j < p->elements; j++) values[j] = bound * (2 * zn_random_unit(random) - 1);
+}
+
+void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score,
+                          zn_init_rule rule)
 {
     for (size_t i = 0; i < network->count; i++) {
         zn_train_parameter *p = &network->parameters[i];
-        const zn_shape *shape = &p->tensor.desc.shape;
         float *values = block + p->offset;
         zn_random random = {.seed = seed, .position = (uint64_t)i << 40};
-        bool gain = shape->rank == 1 && zn_text_ends_with(p->name, ".weight");
-        float fixed = gain ? 1.0f : 0.0f;
-        if (zn_text_ends_with(p->name, ".score")) fixed = score;
-        const float spread = p->inputs ? p->scale * sqrtf(2.0f / (float)p->inputs) : 0;
-        for (size_t j = 0; j < p->elements; j++)
-            values[j] = p->inputs ? spread * zn_random_normal(&random) : fixed;
+        if (rule == ZN_INIT_PYTORCH && (p->inputs || p->bias_inputs))
+            draw_uniform(p, &random, values);
+        else if (rule == ZN_INIT_HE && p->inputs)
+            draw_he(p, &random, values);
+        else
+            for (size_t j = 0; j < p->elements; j++) values[j] = first_value(p, score);
         now_at(p, block);
     }
 }

@@ -8,13 +8,15 @@
 #define ZN_TRAIN_NETWORK_H
 
 #include "src/model/model.h"
+#include "src/train/config.h"
 
 typedef struct zn_train_parameter {
     char name[ZN_NAME_SIZE]; // "decoder.3.conv.0.weight"
     zn_tensor tensor;        // data NULL: not there yet
     size_t offset, elements; // in the flat block
     int64_t inputs; // numbers that each result of its layer is a sum of; 0: it is no layer's weight
-    float scale;    // of random values, beside what `inputs` says
+    int64_t bias_inputs; // of a layer's bias: the `inputs` of its weights; 0: it is none
+    float scale;         // of random values, beside what `inputs` says
 } zn_train_parameter;
 
 typedef struct zn_network {
@@ -50,8 +52,11 @@ void zn_network_move(zn_network *network, float *block);
 // variance one, gains of norms one, scores of masks `score`, all else zero. The last layer of a residual
 // branch is smaller by the root of the number of branches, so that their sum does not grow with it; that
 // of a picture is a tenth, so that it begins with a dark picture rather than a loud one, or zero
-// (`residual`). A parameter's values depend on the seed and its number only.
-void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score);
+// (`residual`). With ZN_INIT_PYTORCH layers begin as torch.nn.Conv2d and Linear do: weights and biases are
+// uniform in -1 / sqrt(inputs) .. 1 / sqrt(inputs). A parameter's values depend on the seed and its number
+// only.
+void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score,
+                          zn_init_rule rule);
 // Then takes what a network of another model has under the same name and in the same shape; how many
 // parameters these were.
 size_t zn_network_take(zn_network *network, const zn_network *donor, float *block);

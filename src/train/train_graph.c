@@ -9,13 +9,14 @@
 
 #include "src/graph/gradient.h"
 #include "src/graph/passes.h"
+#include "src/model/autoencoder.h"
 #include "src/op/ops.h"
 #include "src/train/discriminator.h"
 #include "src/train/losses.h"
 
 #include <string.h>
 
-static const char *const scalar_names[ZN_TRAIN_SCALARS] = {"loss_scale", "adversary"};
+static const char *const scalar_names[ZN_TRAIN_SCALARS] = {"loss_scale", "adversary", "noise"};
 
 // More work for recomputation: in theory a third computes every map twice.
 static const double recompute_share = 0.3;
@@ -24,6 +25,7 @@ typedef struct building {
     const zn_train_config *config;
     const zn_train_networks *networks;
     zn_graph *graph;
+    bool gradients;
     zn_node *latent, *reconstruction;
     zn_node *loss_scale;  // NULL: there is none
     zn_node *scores;      // of the reconstruction; NULL: there is no discriminator
@@ -137,6 +139,25 @@ static void build_discriminator(building *b, zn_loss_inputs *in)
     in->scores = b->scores;
 }
 
+// What the decoder gets of the encoder's result, which is a latent or, with a loss of the kind kl, the
+// moments of one. The seed is none of those that the data take.
+static zn_node *build_latent(building *b, zn_node *coded, zn_loss_inputs *in)
+{
+    const zn_autoencoder_facts *facts = b->networks->encoder->variant->autoencoder;
+    const int64_t channels = facts->latent_channels;
+    zn_graph *g = b->graph;
+    in->latent = coded;
+    if (!zn_train_find_loss(b->config, ZN_LOSS_KL)) return coded;
+    in->latent = zn_channel_slice(g, "mean", coded, 0, channels);
+    zn_node *logvar = zn_channel_slice(g, "logvar", coded, channels, channels);
+    in->mean = zn_affine(g, "raw.mean", in->latent, 1 / facts->scale, facts->shift);
+    in->logvar = zn_affine(g, "raw.logvar", logvar, 1, -zn_latent_logvar_step(facts, 0));
+    if (!b->gradients) return in->latent;
+    zn_node *number = zn_graph_scalar(g, scalar_names[ZN_TRAIN_NOISE]);
+    return zn_gaussian_sample(g, "sample", in->latent, logvar, number,
+                              ~(uint64_t)b->config->data.seed);
+}
+
 static zn_loss_inputs build_pictures(building *b)
 {
     const zn_train_networks *n = b->networks;
@@ -148,13 +169,13 @@ static zn_loss_inputs build_pictures(building *b)
     zn_node *input = in.original;
     if (corrupts(b)) input = zn_graph_input(b->graph, "corrupted", picture);
     const size_t begin = b->graph->count;
-    b->latent = build_network(b, n->encoder, n->encoder_frozen, input);
-    find_features(b->graph, begin, b->latent, &encoder);
+    zn_node *coded = build_network(b, n->encoder, n->encoder_frozen, input);
+    find_features(b->graph, begin, coded, &encoder);
+    b->latent = build_latent(b, coded, &in);
     b->reconstruction = build_network(b, n->decoder, n->decoder_frozen, b->latent);
     if (b->config->residual)
         b->reconstruction = zn_add(b->graph, "restored", b->reconstruction, input);
     in.reconstruction = b->reconstruction;
-    in.latent = b->latent;
     build_teacher(b, &encoder, &in);
     build_seen(b, &in);
     build_discriminator(b, &in);
@@ -291,6 +312,7 @@ zenith_status zn_train_graph_create(const zn_train_config *config,
     building b = {.config = config,
                   .networks = networks,
                   .graph = graph,
+                  .gradients = gradients,
                   .parameters = zn_arena_alloc(&graph->arena, most * sizeof *b.parameters),
                   .sources = zn_arena_alloc(&graph->arena, most * sizeof *b.sources)};
     zn_node **results = zn_arena_alloc(&graph->arena, most * sizeof(zn_node *));

@@ -8,6 +8,10 @@
 //       ├───────────────────────────────────────────────────────┤
 //       └─ frozen encoder ── frozen decoder ── teacher's picture ┘ (if a loss compares with it)
 //
+// With a loss of the kind kl the encoder gives a mean and a variance of each number of the latent. Then the
+// decoder learns from a sample, and without gradients, where the result is judged, sees the mean, as
+// `zenith reconstruct` has it.
+//
 // Where crops are spoiled (corrupt.h), the encoder has an input of its own, the second one; with
 // `residual` what it saw is added to the decoder's picture.
 //
@@ -38,6 +42,7 @@ typedef struct zn_train_networks {
 typedef enum zn_train_scalar {
     ZN_TRAIN_LOSS_SCALE = 0, // of gradients in f16
     ZN_TRAIN_ADVERSARY,      // of the adversarial loss, beside its weight
+    ZN_TRAIN_NOISE,          // which noise a sampled latent has: one for each sample of the data
     ZN_TRAIN_SCALARS
 } zn_train_scalar;
 

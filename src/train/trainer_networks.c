@@ -26,6 +26,22 @@ static unsigned frozen_parts(const zn_train_config *c)
     return parts;
 }
 
+// The part that is trained. With a loss of the kind kl, the encoder is the one that gives distributions.
+static zenith_status find_part(const zn_train_config *c, const zn_variant *variant, unsigned flag,
+                               const zn_part **out, zn_error *err)
+{
+    const zn_family *family = zn_family_of(variant);
+    *out = zn_autoencoder_part(family, flag);
+    if (flag != ZENITH_ENCODER || !zn_train_find_loss(c, ZN_LOSS_KL)) return ZENITH_OK;
+    if (!family->moments || variant->autoencoder->mean)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a loss of the kind kl needs an encoder that gives a mean and a variance, "
+                       "such as that of sd-vae; that of %s does not",
+                       variant->name);
+    *out = family->moments;
+    return ZENITH_OK;
+}
+
 static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_error *err)
 {
     const zn_train_config *c = &t->config;
@@ -41,7 +57,8 @@ static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_e
         c->width, c->layout, {.height = low, .width = low}, c->residual};
     for (unsigned flag = ZENITH_ENCODER; flag <= ZENITH_DECODER; flag <<= 1) {
         if (!((unsigned)c->part & flag)) continue;
-        const zn_part *part = zn_autoencoder_part(zn_family_of(variant), flag);
+        const zn_part *part = NULL;
+        ZN_TRY(find_part(c, variant, flag, &part, err));
         zn_network *network = &t->trained[t->trained_count];
         if (t->start && !c->donor)
             ZN_TRY(zn_network_of_model(t->start, part, network, err));
@@ -162,7 +179,8 @@ static zenith_status create_blocks(zn_trainer *t, zn_error *err)
                                                                    &c->optimizer);
     zn_optimizer_divide(&t->optimizer, begin, &settings);
     zn_network_randomise(&t->trained[t->trained_count], t->optimizer.weights,
-                         (uint64_t)c->init_seed + 2, 0); // the model's parts have the two before
+                         (uint64_t)c->init_seed + 2, 0,
+                         ZN_INIT_HE); // the model's parts have the two before
     return ZENITH_OK;
 }
 
@@ -178,7 +196,8 @@ zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err)
             zn_network_move(&t->trained[i], weights);
             continue;
         }
-        zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i, (float)c->score);
+        zn_network_randomise(&t->trained[i], weights, (uint64_t)c->init_seed + i, (float)c->score,
+                             (zn_init_rule)c->rule);
         if (c->donor) ZN_TRY(take_weights(t, &t->trained[i], err));
     }
     zn_model_unref(t->start); // its weights are copied

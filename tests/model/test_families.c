@@ -410,7 +410,7 @@ static void check_start(const char *variant_name, const char *part, const char *
     const zn_network_shape shape = {.width = 64, .layout = layout};
     zn_test_ok(zn_network_of_variant(variant, which, &shape, &n, &err), &err);
     float *block = need(zn_alloc_zero(zn_network_place(&n, 0) * sizeof *block));
-    zn_network_randomise(&n, block, 5, 1);
+    zn_network_randomise(&n, block, 5, 1, ZN_INIT_HE);
     const double found = spread_of(&n, block, parameter);
     if (!(fabs(found - expected) <= 0.2 * expected))
         fail_msg("%s begins with a spread of %g, not %g", parameter, found, expected);

@@ -130,7 +130,7 @@ static void open_model(model *m, const char *name, unsigned part, int64_t side, 
     zn_test_ok(zn_network_of_variant(variant, which, &shape, &m->network, err), err);
     assert_true(m->network.count < MOST);
     m->block = need(zn_alloc(zn_network_place(&m->network, 0) * sizeof(float)));
-    zn_network_randomise(&m->network, m->block, 7, 0);
+    zn_network_randomise(&m->network, m->block, 7, 0, ZN_INIT_HE);
     for (size_t i = 0; i < m->network.count; i++) { // gates and biases are zero at first
         const zn_train_parameter *p = &m->network.parameters[i];
         zn_random random = {.seed = i};
@@ -262,7 +262,7 @@ static void one_size_only(void **state)
     const zn_network_shape shape = {64, NULL, {.height = 8, .width = 8}, false};
     zn_test_ok(zn_network_of_variant(lite, encoder, &shape, &network, &err), &err);
     float *block = need(zn_alloc(zn_network_place(&network, 0) * sizeof(float)));
-    zn_network_randomise(&network, block, 1, 0);
+    zn_network_randomise(&network, block, 1, 0, ZN_INIT_HE);
     zn_graph graph;
     zn_graph_begin(&graph, &err);
     zn_node *x = zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, 32, 32, 3)));

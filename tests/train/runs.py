@@ -25,6 +25,8 @@
                 its weights are still pruned ones
     scores      rectangles of blocks are left out by a schedule while both parts are trained: as many as it says, over
                 two stops, and in the averaged weights the same; then high frequencies of tiles go, and it is trained further
+    kl          ten AdamW losses of a variational autoencoder are PyTorch's with the same noise, within 1e-4; a stop, threads and
+                recomputation change no bit; one with random weights, drawn as PyTorch draws them, learns in bf16, and its results decode
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -44,6 +46,7 @@ import xml.dom.minidom
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TINY = ROOT / "tests/golden/tiny_diffusers"
+TINY_KL = ROOT / "tests/golden/tiny_kl"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
 DATA = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data"))
 SQUEEZENET = DATA / "squeezenet/squeezenet1_0_dc.safetensors"
@@ -108,6 +111,53 @@ def test_losses(options, folder):
         norms = [line["norm"] for line in log_of(folder, dtype)]
         print(f"norms differ by {max(abs(a - b) / b for a, b in zip(norms, golden['norms'])):.1e}")
         check(all(abs(a - b) <= norm_bound * b for a, b in zip(norms, golden["norms"])), f"the norms differ: {norms}")
+    return 0
+
+
+def kl_config(folder, name, **more):
+    golden = json.loads((TINY_KL / "ten_losses.json").read_text())
+    return small_config(folder, name, **{
+        "model": "sd-vae", "part": "both", "init": {"weights": str(TINY_KL)}, "frozen": {}, "batch": golden["batch"], "steps": 10,
+        "data": {"sources": [str(HERE / "data/0.png")], "crop": 32, "seed": golden["seed"]}, "optimizer": golden["optimizer"],
+        "losses": [{"kind": "mse", "weight": 1}, {"kind": "kl", "weight": golden["kl_weight"]}]} | more)
+
+
+def test_kl(options, folder):
+    golden = json.loads((TINY_KL / "ten_losses.json").read_text())["steps"]
+    train(options, kl_config(folder, "whole"))
+    for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden, strict=True), 1):
+        ours = ours["losses"] | {"loss": ours["loss"], "norm": ours["norm"]}
+        differences = {key: abs(ours[key] - theirs[key]) / theirs[key] for key in theirs}
+        print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative differences " +
+              ", ".join(f"{key} {value:.1e}" for key, value in differences.items()))
+        check(differences["norm"] <= 1e-3 and all(differences[key] <= 1e-4 for key in ("loss", "mse", "kl")), "the losses differ")
+
+    broken = kl_config(folder, "broken")
+    for stop in (3, 7):
+        train(options, broken, "--resume", "--steps", str(stop))
+    train(options, broken, "--resume")
+    check(losses_of(folder, "whole") == losses_of(folder, "broken"), "other losses after a stop")
+    for name, change in (("one", {"threads": 1}), ("again", {"threads": 3, "recompute": True})):
+        train(options, kl_config(folder, name, **change))
+    whole = results_of(folder, "whole")
+    check(len(whole) == 4, f"results are {list(whole)}")
+    for name in ("broken", "one", "again"):
+        check(results_of(folder, name) == whole, f"other weights: {name}")
+
+    random_start = {"init": {"layout": "g4l1qw8-16-16-16", "rule": "pytorch", "seed": 3}}
+    train(options, kl_config(folder, "bf16", dtype="bf16", steps=60, optimizer={"lr": 4e-3, "warmup": 5}, **random_start,
+                             losses=[{"kind": "mse", "weight": 1}, {"kind": "kl", "weight": 1e-3}]))
+    losses = losses_of(folder, "bf16")
+    print(f"bf16, from random weights: {losses[0]:.4f} to {losses[-1]:.4f}")
+    check(losses[-1] < losses[0] / 2, "it does not learn")
+    done = subprocess.run([options.zenith, "reconstruct", HERE / "data/0.png", "-m", "sd-vae", "--weights", folder / "bf16/ema",
+                           "-o", folder / "out.png"], capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0 and (folder / "out.png").exists(), f"results do not decode: {done.stderr}")
+
+    said = train(options, kl_config(folder, "decoder", part="decoder"), code=1).stderr
+    check("\"part\" must be encoder or both" in said, said)
+    said = train(options, kl_config(folder, "taesd", model="taesd", init={"width": 8}), code=1).stderr
+    check("needs an encoder that gives a mean and a variance" in said, said)
     return 0
 
 

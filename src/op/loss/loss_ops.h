@@ -29,6 +29,13 @@ typedef struct zn_hinge_attributes {
     float margin;
 } zn_hinge_attributes;
 
+// Of which input of kl_loss a gradient is.
+typedef enum zn_moment { ZN_MOMENT_MEAN = 0, ZN_MOMENT_LOGVAR } zn_moment;
+
+typedef struct zn_moment_attributes {
+    zn_moment which;
+} zn_moment_attributes;
+
 enum { ZN_SCALAR_SUM_INPUTS = 4 };
 
 typedef struct zn_scalar_sum_attributes {
@@ -40,6 +47,8 @@ zn_node *zn_difference_loss(zn_graph *graph, const char *name, zn_node *a, zn_no
                             zn_difference_attributes how);
 // One number [1], f32, of a map of scores.
 zn_node *zn_hinge_loss(zn_graph *graph, const char *name, zn_node *x, zn_hinge_attributes how);
+// One number [1], f32, of two maps of one shape.
+zn_node *zn_kl_loss(zn_graph *graph, const char *name, zn_node *mean, zn_node *logvar);
 // sum of weights[i] * numbers[i], each [1].
 zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,
                        const float *weights, int count);
@@ -47,5 +56,7 @@ zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node 
                                      zn_node *dloss, const zn_difference_attributes *how);
 zn_node *zn_hinge_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
                                 const zn_hinge_attributes *how);
+zn_node *zn_kl_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
+                             zn_moment which);
 
 #endif
