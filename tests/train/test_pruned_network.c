@@ -231,7 +231,7 @@ static void invent(opened *o, const char *name, unsigned part)
     zn_test_ok(zn_network_of_variant(variant, which, &shape, &o->network, &err), &err);
     o->block = zn_alloc_zero(zn_network_place(&o->network, 0) * sizeof *o->block);
     assert_non_null(o->block);
-    zn_network_randomise(&o->network, o->block, 7, 1);
+    zn_network_randomise(&o->network, o->block, 7, 1, ZN_INIT_HE);
     for (size_t i = 0; i < o->network.count; i++) {
         const zn_train_parameter *p = &o->network.parameters[i];
         if (p->tensor.desc.shape.rank != 2) continue;

@@ -135,7 +135,7 @@ static void scores_begin_alive(void **state)
     zn_test_ok(zn_network_of_variant(variant, part, &shape, &network, &err), &err);
     float *block = zn_alloc_zero(zn_network_place(&network, 0) * sizeof *block);
     assert_non_null(block);
-    zn_network_randomise(&network, block, 1, 1);
+    zn_network_randomise(&network, block, 1, 1, ZN_INIT_HE);
     size_t scores = 0;
     for (size_t i = 0; i < network.count; i++) {
         const zn_train_parameter *p = &network.parameters[i];
