@@ -28,9 +28,8 @@ zn_area zn_doubled_largest(int64_t channels_in)
 // As conv_doubled_body.h lays it out; the scalar version needs less.
 bool zn_doubled_scratch_bytes(int64_t channels_in, const zn_area *area, size_t *out)
 {
-    enum { GROUP = 128 }; // output channels whose sums wait together
     const size_t pixels = (size_t)(area->rows + 1) * (size_t)(area->columns + 1);
-    const size_t sums = (size_t)(area->rows * area->columns) * POINTS * GROUP * sizeof(float);
+    const size_t sums = (size_t)(area->rows * area->columns) * POINTS * 2 * BLOCK * sizeof(float);
     size_t v;
     if (!zn_add_size((size_t)channels_in, ZN_DOUBLED_APART, &v)) return false;
     if (!zn_mul_size(v, 4 * pixels * sizeof(float), &v)) return false;

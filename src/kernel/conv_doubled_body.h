@@ -7,11 +7,9 @@
 //     v [4][row][column][channel]          the pixels; their differences across, down, and both. One
 //                                          row and one column more than the area: R reads those of the
 //                                          next pixel
-//     for each 128 output channels:
-//         m [2 vectors][row][column][point]    a product of matrices per point and row
+//     for each 2 vectors of output channels:
+//         m [row][column][point][2 vectors]    a product of matrices per point and row
 //         the four results of each pixel
-//
-// Sums are made in parts, in the order and for the reasons of winograd_body.h.
 #include "src/kernel/conv_doubled_rows.h"
 #include "src/kernel/product_body.h"
 
@@ -20,7 +18,6 @@ typedef struct doubled {
     const zn_area *area;
     float *v, *m;
     int64_t pixel_step, row_step, kind_step; // of v
-    int64_t block_sums; // of m: floats from two vectors of channels to the next
 } doubled;
 
 ALWAYS_INLINE vec load_pixel(const float *pixel, int64_t channel)
@@ -53,49 +50,25 @@ static void transform_area(const doubled *d)
     }
 }
 
-static int vectors_at(const doubled *d, int64_t channel)
-{
-    return d->args->channels_out - channel > LANES ? 2 : 1;
-}
-
-static float *sums_at(const doubled *d, int64_t channel)
-{
-    return d->m + channel % PRODUCT_CHANNELS / PRODUCT_ROW * d->block_sums;
-}
-
-// Part [k, end) of the sums of one point, for the output channels from `first` on.
-static void multiply_part(const doubled *d, int64_t point, int64_t k, int64_t end, int64_t first)
+static void multiply_area(const doubled *d, int64_t channel, int vectors)
 {
     const int64_t channels = d->args->channels_in, columns = d->area->columns;
-    const int64_t down = point / AXIS_KINDS, across = point % AXIS_KINDS;
-    const float *v = d->v + (2 * (down != AXIS_S) + (across != AXIS_S)) * d->kind_step +
-                     (down == AXIS_R) * d->row_step + (across == AXIS_R) * d->pixel_step;
     product p = {
         .left_step = d->pixel_step,
+        .right = d->args->packed + channel * DOUBLED_POINTS * channels,
         .second = product_second(DOUBLED_POINTS * channels * PRODUCT_BLOCK),
-        .k_count = end - k,
-        .more = k > 0,
+        .k_count = channels,
         .dst_step = DOUBLED_POINTS * PRODUCT_ROW,
     };
-    for (int64_t c = first; c < first + PRODUCT_CHANNELS && c < d->args->channels_out;
-         c += 2 * LANES) {
-        p.right = d->args->packed + c * DOUBLED_POINTS * channels +
-                  (point * channels + k) * PRODUCT_BLOCK;
+    for (int64_t i = 0; i < DOUBLED_POINTS; i++, p.right += channels * PRODUCT_BLOCK) {
+        const int64_t down = i / AXIS_KINDS, across = i % AXIS_KINDS;
+        const float *v = d->v + (2 * (down != AXIS_S) + (across != AXIS_S)) * d->kind_step +
+                         (down == AXIS_R) * d->row_step + (across == AXIS_R) * d->pixel_step;
         for (int64_t row = 0; row < d->area->rows; row++) {
-            p.left = v + row * d->row_step + k;
-            p.dst = sums_at(d, c) + (row * columns * DOUBLED_POINTS + point) * PRODUCT_ROW;
-            product_run(p, columns, vectors_at(d, c));
+            p.left = v + row * d->row_step;
+            p.dst = d->m + (row * columns * DOUBLED_POINTS + i) * PRODUCT_ROW;
+            product_run(p, columns, vectors);
         }
-    }
-}
-
-static void multiply_area(const doubled *d, int64_t first)
-{
-    const int64_t count = d->args->channels_in, parts = product_parts(count);
-    for (int64_t point = 0; point < DOUBLED_POINTS; point++) {
-        for (int64_t i = 0; i < parts; i++)
-            multiply_part(d, point, product_part(count, i, parts),
-                          product_part(count, i + 1, parts), first);
     }
 }
 
@@ -108,11 +81,10 @@ ALWAYS_INLINE vec finish_vector(const float *m, const int vertical, const int ho
     return vec_add(vec_add(above, below), bias);
 }
 
-static void finish_area(const doubled *d, int64_t channel)
+static void finish_area(const doubled *d, int64_t channel, int vectors)
 {
     const zn_doubled_args *a = d->args;
-    const int vectors = vectors_at(d, channel);
-    const float *m = sums_at(d, channel);
+    const float *m = d->m;
     for (int64_t i = 0; i < d->area->rows * d->area->columns;
          i++, m += DOUBLED_POINTS * PRODUCT_ROW) {
         const int64_t row = d->area->row + i / d->area->columns;
@@ -142,13 +114,11 @@ static void run_area(const zn_doubled_args *args, const zn_area *area, float *sc
                        .m = scratch + 4 * kind_step,
                        .pixel_step = pixel_step,
                        .row_step = row_step,
-                       .kind_step = kind_step,
-                       .block_sums = area->rows * area->columns * DOUBLED_POINTS * PRODUCT_ROW};
+                       .kind_step = kind_step};
     transform_area(&d);
-    for (int64_t first = 0; first < args->channels_out; first += PRODUCT_CHANNELS) {
-        const int64_t left = args->channels_out - first;
-        multiply_area(&d, first);
-        for (int64_t c = 0; c < left && c < PRODUCT_CHANNELS; c += 2 * LANES)
-            finish_area(&d, first + c);
+    for (int64_t channel = 0; channel < args->channels_out; channel += 2 * LANES) {
+        const int vectors = args->channels_out - channel > LANES ? 2 : 1;
+        multiply_area(&d, channel, vectors);
+        finish_area(&d, channel, vectors);
     }
 }

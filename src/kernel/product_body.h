@@ -8,24 +8,14 @@
 //
 // for a few tiles t and one or two vectors of lanes. A block of up to CONV_PIXELS tiles stays in
 // registers while k runs; each sum runs in the order of k, from 0.
-//
-// Long sums are made in parts, PRODUCT_DEPTH of k at a time, and wait in dst: 24 KB of `right` then stay
-// in the first-level cache while the tiles of an area pass by. The bits are those of one run.
 #ifndef ZN_KERNEL_PRODUCT_BODY_H
 #define ZN_KERNEL_PRODUCT_BODY_H
 
 #include "src/kernel/unroll.h"
 
-#include <stdbool.h>
-
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum {
-    PRODUCT_BLOCK = 16,      // lanes of a row of `right`
-    PRODUCT_ROW = 2 * LANES, // of `dst`
-    PRODUCT_DEPTH = 192,     // about so many k at a time
-    PRODUCT_CHANNELS = 128   // lanes of all the products that pass over the same `left` together
-};
+enum { PRODUCT_BLOCK = 16, PRODUCT_ROW = 2 * LANES }; // lanes of a row of `right`, and of `dst`
 
 typedef struct product {
     const float *left;
@@ -33,7 +23,6 @@ typedef struct product {
     const float *right;
     int64_t second;  // floats from the first vector of lanes to the second
     int64_t k_count; // a multiple of 4
-    bool more;       // dst has the sums of the k before
     float *dst;
     int64_t dst_step;
 } product;
@@ -44,11 +33,7 @@ ALWAYS_INLINE void product_block(const product *p, const int tiles, const int ve
 {
     vec acc[CONV_PIXELS][2];
     UNROLL
-    for (int t = 0; t < tiles; t++) {
-        float *dst = p->dst + t * p->dst_step;
-        acc[t][0] = p->more ? vec_load_f32(dst) : vec_zero();
-        acc[t][1] = vectors > 1 && p->more ? vec_load_f32(dst + LANES) : vec_zero();
-    }
+    for (int t = 0; t < tiles; t++) acc[t][0] = acc[t][1] = vec_zero();
     const int64_t step = p->left_step, second = p->second;
     const float *left0 = p->left, *left4 = left0 + 4 * step, *left8 = left0 + 8 * step;
     const float *right = p->right;
@@ -125,17 +110,6 @@ static void product_run(product p, int64_t tiles, int vectors)
         p.dst += count * p.dst_step;
         done += count;
     }
-}
-
-// The first k of part `part` of `parts`: multiples of 4 if k_count is.
-static int64_t product_part(int64_t k_count, int64_t part, int64_t parts)
-{
-    return k_count / 4 * part / parts * 4;
-}
-
-static int64_t product_parts(int64_t k_count)
-{
-    return (k_count + PRODUCT_DEPTH - 1) / PRODUCT_DEPTH;
 }
 
 // From the packed weights [out / BLOCK][k][BLOCK] of one vector of output channels to the next's.

@@ -33,12 +33,11 @@ zn_area zn_winograd_largest(int64_t channels_in)
 // As winograd_body.h lays it out; the scalar version needs less.
 bool zn_winograd_scratch_bytes(int64_t channels_in, const zn_area *area, size_t *out)
 {
-    enum { GROUP = 128 }; // output channels whose sums wait together
     const size_t values = POINTS * (size_t)area->columns * sizeof(float);
     size_t v;
     if (!zn_mul_size((size_t)channels_in, values * (size_t)(area->rows + 2), &v)) return false;
     const size_t apart = values * ZN_WINOGRAD_APART;
-    return zn_add_size(v, apart + values * (size_t)area->rows * GROUP, out);
+    return zn_add_size(v, apart + values * (size_t)area->rows * 2 * BLOCK, out);
 }
 
 // G of one kernel row, in double: p^0 w0 + p^1 w1 + p^2 w2 over the product of distances.

@@ -7,14 +7,14 @@
 // An area of a few rows and up to STRIP tiles is computed in three steps:
 //
 //     v [point][tile][row of src][channel]     all input channels, once
-//     for each 128 output channels:
-//         m [2 vectors][row][tile][point]      a product of matrices per point and row
+//     for each 2 vectors of output channels:
+//         m [row][tile][point][2 vectors]      a product of matrices per point and row
 //         dst = A m + bias + residual, ReLU
 //
-// In v the channels of three rows below each other are one run of floats, so a sum is one loop. A part of
-// the weights of one point (24 KB: 192 of a sum, 32 results) stays in the first-level cache while the
-// rows of the area pass; the part of v that they meet (18 KB for 64 channels, 150 KB in the areas of
-// more) stays in the second while the 128 results pass; and all weights pass once an area.
+// In v the channels of three rows below each other are one run of floats, so a sum is one loop. The
+// weights of one point (24 KB for 64 channels and 32 results) and v of one point (18 KB) stay in the
+// first-level cache while the rows of the area pass; of more channels, in the second. All weights pass by
+// once an area.
 #include "src/kernel/product_body.h"
 #include "src/kernel/winograd.h"
 #include "src/kernel/winograd_points.h"
@@ -28,7 +28,6 @@ typedef struct wino {
     int64_t tile_step;  // floats from a tile to the next in v: not all tiles in the same cache sets
     int64_t point_step; // from a point to the next in v
     int64_t block_weights;
-    int64_t block_sums; // of m: floats from two vectors of channels to the next
 } wino;
 
 // --- v = B d ------------------------------------------------------------------------------------
@@ -93,46 +92,22 @@ static void transform_area(const wino *w)
 
 // --- m = sum of u v -----------------------------------------------------------------------------
 
-static int vectors_at(const wino *w, int64_t channel)
-{
-    return w->args->channels_out - channel > LANES ? 2 : 1;
-}
-
-static float *sums_at(const wino *w, int64_t channel)
-{
-    return w->m + channel % PRODUCT_CHANNELS / PRODUCT_ROW * w->block_sums;
-}
-
-// Part [k, end) of the sums of one point, for the output channels from `first` on.
-static void multiply_part(const wino *w, int64_t point, int64_t k, int64_t end, int64_t first)
+static void multiply_area(const wino *w, int64_t channel, int vectors)
 {
     const int64_t channels = w->args->channels_in, tiles = w->area->columns;
     product p = {
         .left_step = w->tile_step,
+        .right = w->args->packed + channel / ZN_WINOGRAD_BLOCK * w->block_weights,
         .second = product_second(w->block_weights),
-        .k_count = end - k,
-        .more = k > 0,
+        .k_count = 3 * channels,
         .dst_step = POINTS * PRODUCT_ROW,
     };
-    for (int64_t c = first; c < first + PRODUCT_CHANNELS && c < w->args->channels_out;
-         c += 2 * LANES) {
-        p.right = w->args->packed + c / ZN_WINOGRAD_BLOCK * w->block_weights +
-                  (point * 3 * channels + k) * PRODUCT_BLOCK;
+    for (int64_t i = 0; i < POINTS; i++, p.right += p.k_count * PRODUCT_BLOCK) {
         for (int64_t row = 0; row < w->area->rows; row++) {
-            p.left = w->v + point * w->point_step + row * channels + k;
-            p.dst = sums_at(w, c) + (row * tiles * POINTS + point) * PRODUCT_ROW;
-            product_run(p, tiles, vectors_at(w, c));
+            p.left = w->v + i * w->point_step + row * channels;
+            p.dst = w->m + (row * tiles * POINTS + i) * PRODUCT_ROW;
+            product_run(p, tiles, vectors);
         }
-    }
-}
-
-static void multiply_area(const wino *w, int64_t first)
-{
-    const int64_t count = 3 * w->args->channels_in, parts = product_parts(count);
-    for (int64_t point = 0; point < POINTS; point++) {
-        for (int64_t i = 0; i < parts; i++)
-            multiply_part(w, point, product_part(count, i, parts),
-                          product_part(count, i + 1, parts), first);
     }
 }
 
@@ -169,11 +144,10 @@ ALWAYS_INLINE void finish_tile(const zn_winograd_args *a, const float *m, int64_
     }
 }
 
-static void finish_area(const wino *w, int64_t channel)
+static void finish_area(const wino *w, int64_t channel, int vectors)
 {
     const zn_winograd_args *a = w->args;
-    const int vectors = vectors_at(w, channel);
-    const float *m = sums_at(w, channel);
+    const float *m = w->m;
     for (int64_t row = 0; row < w->area->rows; row++) {
         for (int64_t t = 0; t < w->area->columns; t++, m += POINTS * PRODUCT_ROW) {
             const int64_t x = (w->area->column + t) * TILE;
@@ -198,13 +172,11 @@ static void run_area(const zn_winograd_args *args, const zn_area *area, float *s
         .tile_step = tile_step,
         .point_step = area->columns * tile_step,
         .block_weights = POINTS * 3 * channels * ZN_WINOGRAD_BLOCK,
-        .block_sums = area->rows * area->columns * POINTS * PRODUCT_ROW,
     };
     transform_area(&w);
-    for (int64_t first = 0; first < args->channels_out; first += PRODUCT_CHANNELS) {
-        const int64_t left = args->channels_out - first;
-        multiply_area(&w, first);
-        for (int64_t c = 0; c < left && c < PRODUCT_CHANNELS; c += 2 * LANES)
-            finish_area(&w, first + c);
+    for (int64_t channel = 0; channel < args->channels_out; channel += 2 * LANES) {
+        const int vectors = args->channels_out - channel > LANES ? 2 : 1;
+        multiply_area(&w, channel, vectors);
+        finish_area(&w, channel, vectors);
     }
 }

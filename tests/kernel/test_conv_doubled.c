@@ -212,31 +212,6 @@ static void bits_do_not_depend_on_width(void **state)
     }
 }
 
-// Channels of zeros change no bit, also where they make a sum so long that it is made in parts.
-static void zeros_add_nothing(void **state)
-{
-    (void)state;
-    const shape few = {7, 48, 144}, many = {7, 384, 144};
-    enum { ROWS = 5, EVERY = 8 };
-    FOR_EACH_ISA(isa)
-    {
-        problem a = make(&few, 0, ROWS, 0, 79), b = make(&many, 0, ROWS, 0, 79);
-        const float *from = a.src.data, *weights = a.weights.data;
-        float *to = b.src.data, *wide = b.weights.data;
-        for (size_t i = 0; i < b.src.bytes / sizeof(float); i++)
-            to[i] = i % EVERY == 0 ? from[i / EVERY] : 0.0f;
-        for (size_t i = 0; i < b.weights.bytes / sizeof(float); i++)
-            if (i / 9 % EVERY == 0) wide[i] = weights[i / 9 / EVERY * 9 + i % 9];
-        zn_doubled_pack(wide, many.channels_out, many.channels_in, b.packed.data);
-        b.args.bias = a.args.bias;
-        run_whole(&a, isa);
-        run_whole(&b, isa);
-        assert_memory_equal(a.dst.data, b.dst.data, a.dst.bytes);
-        free_problem(&a);
-        free_problem(&b);
-    }
-}
-
 // The versions that fuse agree to the bit.
 static void fused_versions_agree(void **state)
 {
@@ -291,5 +266,5 @@ static void bench(void)
 
 KERNEL_GROUP(conv_doubled, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_rows_and_areas),
-             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(zeros_add_nothing),
-             cmocka_unit_test(fused_versions_agree), cmocka_unit_test(sizes));
+             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
+             cmocka_unit_test(sizes));
