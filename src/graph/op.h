@@ -82,6 +82,7 @@ typedef struct zn_op_sample {
     zn_shape inputs[ZN_MAX_INPUTS];
     unsigned parameters; // bit i: input i is a parameter
     const void *attributes;
+    bool no_gradient; // though the operator has one: it refuses this case with a sentence
 } zn_op_sample;
 
 // A pattern: an expression over operators. arguments[i] is the index in the same array of the

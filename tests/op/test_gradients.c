@@ -224,15 +224,29 @@ static bool check_input(subject *s, int input, zn_random *random)
     return true;
 }
 
+static void check_refused(subject *s)
+{
+    zn_error err = {0};
+    s->graph.err = &err;
+    for (int i = 0; i < s->sample->inputs_count; i++) {
+        assert_null(s->op->gradient(&s->graph, s->node, i, s->dy));
+        assert_int_equal(s->graph.status, ZENITH_UNSUPPORTED);
+        assert_true(err.text[0] != 0);
+        s->graph.status = ZENITH_OK;
+    }
+}
+
 static void check_sample(const zn_op *op, const zn_op_sample *sample, zn_random *random, int *cases)
 {
     zn_error err = {0};
     subject s = {.op = op, .sample = sample};
     build(&s, random, &err);
     int checked = 0;
-    for (int i = 0; is_smooth(&s) && i < sample->inputs_count; i++)
+    const bool slopes = is_smooth(&s) && !sample->no_gradient;
+    if (sample->no_gradient) check_refused(&s);
+    for (int i = 0; slopes && i < sample->inputs_count; i++)
         checked += !is_straight_through(&s, i) && check_input(&s, i, random);
-    if (is_smooth(&s)) assert_true(checked > 0);
+    if (slopes) assert_true(checked > 0);
     *cases += checked;
     for (size_t id = 0; id < s.graph.count; id++) zn_free(s.values[id].data);
     zn_free(s.weights);

@@ -151,7 +151,7 @@ static const zn_conv2d_attributes same = {1, 1, false, 0, 0}, exact = {1, 1, tru
     {                                                                                              \
         .name = label, .inputs_count = 2 + (bias),                                                 \
         .inputs = {{4, {1, h, w, ci}}, {5, {co, ci, 3, k, k}}, {1, {co}}}, .parameters = 6,        \
-        .attributes = &(attribute)                                                                 \
+        .attributes = &(attribute), .no_gradient = true                                            \
     }
 static const zn_op_sample samples[] = {
     CONV("pixel", same, 1, 1, 1, 3, 4, 3),
