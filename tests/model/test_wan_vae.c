@@ -6,6 +6,9 @@
 // memory for 33 frames as for nine.
 #include "tests/model/video_coder.h"
 
+#include "src/base/os.h"
+#include "src/model/wan_names.h"
+
 enum { NAME = 128, FRAMES = 9, LATENTS = 3 };
 static const double BOUND = 1e-5, BOUND_BF16 = 2e-2;
 
@@ -219,12 +222,129 @@ static void bits_are_the_same(void **state)
     }
 }
 
+// --- names --------------------------------------------------------------------------------------
+
+static void replace(char name[NAME], const char *ours, const char *theirs)
+{
+    char changed[2 * NAME];
+    char *found = strstr(name, ours);
+    if (!found) return;
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(found - name), name, theirs,
+             found + strlen(ours));
+    snprintf(name, NAME, "%.*s", NAME - 1, changed);
+}
+
+// The numbers of blocks in the original checkpoints: goldens have levels of 1 block, and 2 in the decoder.
+static void replace_blocks(char name[NAME], bool by_level)
+{
+    char ours[NAME], theirs[NAME];
+    for (int level = 0; level < 4; level++) {
+        for (int block = 0; block < 3; block++) {
+            if (by_level)
+                snprintf(theirs, NAME, "upsamples.%d.upsamples.%d.", level, block);
+            else
+                snprintf(theirs, NAME, "upsamples.%d.", 3 * level + block);
+            snprintf(ours, NAME, "up_blocks.%d.resnets.%d.", level, block);
+            replace(name, ours, theirs);
+            snprintf(ours, NAME, "up_blocks.%d.%s.", level,
+                     by_level ? "upsampler" : "upsamplers.0");
+            if (block == 2) replace(name, ours, theirs);
+        }
+        snprintf(theirs, NAME, "downsamples.%d.downsamples.0.", level);
+        snprintf(ours, NAME, "down_blocks.%d.resnets.0.", level);
+        replace(name, ours, theirs);
+        snprintf(theirs, NAME, "downsamples.%d.downsamples.1.", level);
+        snprintf(ours, NAME, "down_blocks.%d.downsampler.", level);
+        replace(name, ours, theirs);
+    }
+    replace(name, "down_blocks.", "downsamples.");
+}
+
+static void original_name(const char *ours, bool by_level, char name[NAME])
+{
+    static const char *const changes[][2] = {
+        {"conv1.", "residual.2."},
+        {"conv2.", "residual.6."},
+        {"norm1.", "residual.0."},
+        {"norm2.", "residual.3."},
+        {"conv_shortcut.", "shortcut."},
+        {"mid_block.resnets.0.", "middle.0."},
+        {"mid_block.attentions.0.", "middle.1."},
+        {"mid_block.resnets.1.", "middle.2."},
+        {"conv_in.", "conv1."},
+        {"norm_out.", "head.0."},
+        {"conv_out.", "head.2."},
+        {"post_quant_conv.", "conv2."},
+        {"quant_conv.", "conv1."},
+    };
+    snprintf(name, NAME, "%s", ours);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        replace(name, changes[i][0], changes[i][1]);
+    replace_blocks(name, by_level);
+}
+
+// Every tensor of a golden in one file under the original names.
+static const char *write_original(const zn_weights *weights, bool by_level)
+{
+    enum { MOST = 256 };
+    static char names[MOST][NAME];
+    static zn_file_tensor tensors[MOST];
+    zn_error err = {0};
+    zn_writer *file = NULL;
+    const size_t count = zn_weights_count(weights);
+    const char *path = zn_test_path(zn_test_build(), "wan_original.safetensors");
+    assert_true(count <= MOST);
+    for (size_t i = 0; i < count; i++) {
+        tensors[i] = *zn_weights_get(weights, i);
+        original_name(tensors[i].name, by_level, names[i]);
+        tensors[i].name = names[i];
+    }
+    zn_test_ok(zn_writer_open(path, &file, &err), &err);
+    zn_test_ok(zn_safetensors_write_header(file, tensors, count, NULL, 0, &err), &err);
+    for (size_t i = 0; i < count; i++)
+        zn_test_ok(zn_writer_write(file, tensors[i].data, tensors[i].bytes, &err), &err);
+    zn_test_ok(zn_writer_commit(file, &err), &err);
+    return path;
+}
+
+static void original_names_are_found(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        world w;
+        zn_error err = {0};
+        zn_weights *other = NULL;
+        open_world(&w, &kinds[k]);
+        const zn_weights *weights = w.model->weights;
+        zn_test_ok(zn_weights_open(write_original(weights, k == 1), &other, &err), &err);
+        for (int encoder = 0; encoder < 2; encoder++)
+            assert_int_equal(zn_wan_layers(other, encoder), zn_wan_layers(weights, encoder));
+        for (size_t i = 0; i < zn_weights_count(weights); i++) {
+            const zn_file_tensor *tensor = zn_weights_get(weights, i);
+            const bool beside = strstr(tensor->name, "quant_conv."), post = tensor->name[0] == 'p';
+            char ours[NAME], stored[ZN_NAME_SIZE];
+            snprintf(ours, NAME, "%s%s",
+                     !beside ? ""
+                     : post  ? "decoder."
+                             : "encoder.",
+                     tensor->name);
+            const zn_file_tensor *found = zn_wan_find(other, ours, stored);
+            if (!found) fail_msg("%s: '%s' is not found", kinds[k].folder, ours);
+            assert_int_equal(found->bytes, tensor->bytes);
+            assert_memory_equal(found->data, tensor->data, tensor->bytes);
+        }
+        zn_weights_free(other);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_are_the_references),
         cmocka_unit_test(bf16_is_close),
         cmocka_unit_test(bits_are_the_same),
+        cmocka_unit_test(original_names_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
