@@ -234,6 +234,7 @@ static void check_refused(subject *s)
         assert_true(err.text[0] != 0);
         s->graph.status = ZENITH_OK;
     }
+    s->graph.err = NULL;
 }
 
 static void check_sample(const zn_op *op, const zn_op_sample *sample, zn_random *random, int *cases)
