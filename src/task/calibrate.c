@@ -140,13 +140,14 @@ static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype d
     const zenith_image image = zn_image_at(c->images, index);
     const int64_t factor = c->model->variant->autoencoder->factor;
     bool encoder = c->part == ZENITH_ENCODER;
-    return (zn_compile_key){.model = c->model,
-                            .every_value = true,
-                            .part = zn_autoencoder_part(c->model->family, c->part),
-                            .sizes = {image.height / factor, image.width / factor, 0},
-                            .dtype = dtype,
-                            .pixels = encoder ? zn_image_number(&image) : ZENITH_F32,
-                            .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
+    return (zn_compile_key){
+        .model = c->model,
+        .every_value = true,
+        .part = zn_autoencoder_part(c->model->family, c->part),
+        .sizes = {.height = image.height / factor, .width = image.width / factor},
+        .dtype = dtype,
+        .pixels = encoder ? zn_image_number(&image) : ZENITH_F32,
+        .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
 }
 
 static zenith_status stopped(calibrating *c, size_t steps)

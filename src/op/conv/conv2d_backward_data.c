@@ -181,7 +181,11 @@ static zn_conv_parts take_apart(const zn_node *node, const phase *p)
     const int64_t *w = parameter->desc.shape.dim;
     const zn_desc turned = zn_desc_make(ZN_F32, ZN_SHAPE(w[1], w[0], p->down.taps, p->across.taps));
     return (zn_conv_parts){.node = &p->node,
-                           .weight = {{turned, NULL}, parameter->data, p->variant, turn, p},
+                           .weight = {.tensor = {turned, NULL},
+                                      .source = parameter->data,
+                                      .variant = p->variant,
+                                      .make = turn,
+                                      .arg = p},
                            .stride = 1,
                            .pad = (int)p->across.padding,
                            .direct = a->direct};

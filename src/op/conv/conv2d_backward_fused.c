@@ -122,16 +122,19 @@ static zn_conv_parts take_apart(const zn_node *node)
     const int64_t *w = parameter->desc.shape.dim;
     const int64_t high = a->halves ? HALVING_TAPS : w[2], wide = a->halves ? HALVING_TAPS : w[3];
     const zn_desc turned = zn_desc_make(ZN_F32, ZN_SHAPE(w[1], w[0], high, wide));
-    return (zn_conv_parts){
-        .node = node,
-        .weight = {{turned, NULL}, parameter->data, a->halves ? "halved" : "turned", turn, node},
-        .residual = a->residual ? node->inputs[residual_input(a)] : NULL,
-        .residual_input = residual_input(a),
-        .mask = a->mask ? node->inputs[mask_input(a)] : NULL,
-        .mask_input = mask_input(a),
-        .stride = a->halves ? 2 : 1,
-        .pad = a->halves ? 1 : (int)a->conv.kernel_w - 1 - a->conv.pad,
-        .direct = a->conv.direct};
+    return (zn_conv_parts){.node = node,
+                           .weight = {.tensor = {turned, NULL},
+                                      .source = parameter->data,
+                                      .variant = a->halves ? "halved" : "turned",
+                                      .make = turn,
+                                      .arg = node},
+                           .residual = a->residual ? node->inputs[residual_input(a)] : NULL,
+                           .residual_input = residual_input(a),
+                           .mask = a->mask ? node->inputs[mask_input(a)] : NULL,
+                           .mask_input = mask_input(a),
+                           .stride = a->halves ? 2 : 1,
+                           .pad = a->halves ? 1 : (int)a->conv.kernel_w - 1 - a->conv.pad,
+                           .direct = a->conv.direct};
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
