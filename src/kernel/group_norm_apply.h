@@ -7,8 +7,7 @@
 //     dst[p, c] = value, or value / (1 + exp(-value))  rounded to the type of dst
 //
 // with scale = gamma * rstd and shift = beta - mean * scale. Without SiLU every version gives the same
-// bits; with it, each is as near as activation.h says, and from bf16 to bf16 as vec_silu_bf16 says
-// (silu_body.h), before the result is rounded.
+// bits; with it, each is as near as activation.h says.
 #ifndef ZN_KERNEL_GROUP_NORM_APPLY_H
 #define ZN_KERNEL_GROUP_NORM_APPLY_H
 

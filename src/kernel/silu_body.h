@@ -12,8 +12,6 @@
 #ifndef ZN_KERNEL_SILU_BODY_H
 #define ZN_KERNEL_SILU_BODY_H
 
-#include "src/kernel/unroll.h"
-
 static inline vec vec_silu(vec x)
 {
     vec f;
@@ -25,29 +23,6 @@ static inline vec vec_silu(vec x)
     p = vec_fmadd(p, f, vec_set1(6.9315308e-1f));
     p = vec_fmadd(p, f, vec_set1(9.9999994e-1f));
     return vec_div(x, vec_add(vec_set1(1.0f), vec_times_power2(p, n)));
-}
-
-// The same for results that are rounded to bf16, within 2^-13 of the curve at x before that: a polynomial of degree
-// 3. `count` vectors step by step, because a CPU does not look far beyond one chain of operations that
-// wait for each other.
-static inline __attribute__((always_inline)) void vec_silu_bf16(vec *x, const int count)
-{
-    enum { MOST = 4 };
-    static const float factors[] = {2.2606719e-1f, 6.9583353e-1f, 9.9992522e-1f};
-    vec n[MOST], f[MOST], p[MOST];
-    UNROLL
-    for (int i = 0; i < count; i++)
-        n[i] = vec_power2_parts(vec_mul(x[i], vec_set1(-1.44269504f)), &f[i]);
-    UNROLL
-    for (int i = 0; i < count; i++) p[i] = vec_set1(7.8024501e-2f);
-    UNROLL
-    for (int k = 0; k < 3; k++) {
-        UNROLL
-        for (int i = 0; i < count; i++) p[i] = vec_fmadd(p[i], f[i], vec_set1(factors[k]));
-    }
-    UNROLL
-    for (int i = 0; i < count; i++)
-        x[i] = vec_div(x[i], vec_add(vec_set1(1.0f), vec_times_power2(p[i], n[i])));
 }
 
 #endif

@@ -138,16 +138,6 @@ static inline void vec_store_bf16(void *dst, vec value)
     memcpy(dst, bits, sizeof bits);
 }
 
-static inline void vec_store_pairs_bf16(void *dst, vec first, vec second)
-{
-    uint16_t bits[2 * LANES];
-    for (int i = 0; i < LANES; i++) {
-        bits[2 * i] = zn_f32_to_bf16(first[i]);
-        bits[2 * i + 1] = zn_f32_to_bf16(second[i]);
-    }
-    memcpy(dst, bits, sizeof bits);
-}
-
 static inline void vec_where_positive_bf16(const void *y, const void *a, void *dst)
 {
     typedef int16_t eight __attribute__((vector_size(16)));

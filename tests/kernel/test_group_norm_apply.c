@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The last step of a group norm: without SiLU the bits of the stated arithmetic in every version; with
-// it, within the bound of activation.h (of bf16 to bf16, silu_body.h) and half a step of the result's type.
+// it, within the bound of activation.h and half a step of the result's type.
 #include "src/kernel/activation.h"
 #include "src/kernel/group_norm_apply.h"
 #include "tests/kernel/fenced.h"
@@ -12,7 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum { PIXELS = 3 };
 
-static const size_t channels_of[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100, 512, 1061};
+static const size_t channels_of[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100, 512};
 static const zn_type types[] = {ZN_F32, ZN_BF16};
 
 typedef struct subject {
@@ -48,7 +48,6 @@ static void check_value(const subject *s, zn_isa isa, size_t i)
     const double most = zn_curve_value(ZN_CURVE_SILU, fabs((double)value));
     double bound = s->silu ? 8 * ldexp(most, -23) : 0;
     if (s->to == ZN_BF16 && s->silu) bound += ldexp(fabs(want), -8);
-    if (s->to == ZN_BF16 && s->from == ZN_BF16 && s->silu) bound += ldexp(fabs(want), -13);
     const float rounded = s->to == ZN_BF16 ? zn_bf16_to_f32(zn_f32_to_bf16(value)) : value;
     if (s->silu ? fabs((double)got - want) <= bound : got == rounded) return;
     fail_msg("%s, %s -> %s, %zu channels, silu %d: element %zu is %.9g, not %.9g", zn_isa_name(isa),

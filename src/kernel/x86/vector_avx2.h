@@ -209,13 +209,6 @@ static inline void vec_store_bf16(void *dst, vec value)
     _mm_storeu_si128(dst, vec_narrow_u16(vec_to_bf16(value)));
 }
 
-// The pairs of vec_load_first_bf16 and vec_load_second_bf16 put together again.
-static inline void vec_store_pairs_bf16(void *dst, vec first, vec second)
-{
-    const __m256i high = _mm256_slli_epi32(vec_to_bf16(second), 16);
-    _mm256_storeu_si256(dst, _mm256_or_si256(high, vec_to_bf16(first)));
-}
-
 static inline void vec_store_f16(void *dst, vec value)
 {
     _mm_storeu_si128(dst, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));

@@ -190,13 +190,6 @@ static inline void vec_store_bf16(void *dst, vec value)
     _mm256_storeu_si256(dst, _mm512_cvtepi32_epi16(vec_to_bf16(value)));
 }
 
-// The pairs of vec_load_first_bf16 and vec_load_second_bf16 put together again.
-static inline void vec_store_pairs_bf16(void *dst, vec first, vec second)
-{
-    const __m512i high = _mm512_slli_epi32(vec_to_bf16(second), 16);
-    _mm512_storeu_si512(dst, _mm512_or_si512(high, vec_to_bf16(first)));
-}
-
 static inline void vec_store_f16(void *dst, vec value)
 {
     enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
