@@ -27,6 +27,7 @@
 //     latents' scale.
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
+#include "src/model/translate.h"
 #include "src/nn/kl_blocks.h"
 #include "src/nn/layers.h"
 #include "src/op/ops.h"
@@ -61,21 +62,17 @@ static const zn_variant variants[VARIANTS] = {
 
 // --- names --------------------------------------------------------------------------------------
 
-typedef struct translation {
-    const char *ours, *theirs; // one or more segments, each with its dot
-} translation;
-
-static const translation no_change[] = {{NULL, NULL}};
-static const translation without_part[] = {
+static const zn_translation no_change[] = {{NULL, NULL}};
+static const zn_translation without_part[] = {
     {"encoder.quant_conv.", "quant_conv."},
     {"decoder.post_quant_conv.", "post_quant_conv."},
     {NULL, NULL},
 };
-static const translation old_diffusers[] = {
+static const zn_translation old_diffusers[] = {
     {"to_q.", "query."},         {"to_k.", "key."}, {"to_v.", "value."},
     {"to_out.0.", "proj_attn."}, {NULL, NULL},
 };
-static const translation original[] = {
+static const zn_translation original[] = {
     {"down_blocks.", "down."},
     {"downsamplers.0.", "downsample."},
     {"up_blocks.0.", "up.3."},
@@ -96,27 +93,17 @@ static const translation original[] = {
     {"to_out.0.", "proj_out."},
     {NULL, NULL},
 };
-static const translation *const name_sets[] = {no_change, without_part, old_diffusers, original};
+static const zn_translation *const name_sets[] = {no_change, without_part, old_diffusers, original};
 static const char *const outer[] = {"", "first_stage_model.", "vae."};
 enum {
     NAME_SETS = sizeof name_sets / sizeof *name_sets,
     OUTER = sizeof outer / sizeof *outer,
 };
 
-// Appends what stands in this set for the beginning of `name`; how much of it that was.
-static size_t translate_next(const translation *set, const char *name, char dst[ZN_NAME_SIZE])
+static size_t translate_next(const zn_translation *set, const char *name, char dst[ZN_NAME_SIZE])
 {
-    const size_t length = strlen(dst);
-    for (; set->ours; set++) {
-        const size_t taken = strlen(set->ours);
-        if (strncmp(name, set->ours, taken) != 0) continue;
-        zn_text_format(dst + length, ZN_NAME_SIZE - length, "%s", set->theirs);
-        return taken;
-    }
-    const char *dot = strchr(name, '.');
-    const size_t taken = dot ? (size_t)(dot - name) + 1 : strlen(name);
-    zn_text_format(dst + length, ZN_NAME_SIZE - length, "%.*s", (int)taken, name);
-    return taken;
+    const size_t taken = zn_translate_known(set, name, dst);
+    return taken ? taken : zn_translate_segment(name, dst);
 }
 
 static const zn_file_tensor *find(const zn_weights *weights, const char *name,

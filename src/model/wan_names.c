@@ -7,15 +7,12 @@
 #include "src/model/wan_names.h"
 
 #include "src/base/text.h"
+#include "src/model/translate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct translation {
-    const char *ours, *theirs; // one or more segments, each with its dot
-} translation;
-
-static const translation original[] = {
+static const zn_translation original[] = {
     {"encoder.quant_conv.", "conv1."},
     {"decoder.post_quant_conv.", "conv2."},
     {"conv_in.", "conv1."},
@@ -29,8 +26,8 @@ static const translation original[] = {
     {"norm2.", "residual.3."},
     {"conv2.", "residual.6."},
     {"conv_shortcut.", "shortcut."},
+    {NULL, NULL},
 };
-enum { TRANSLATIONS = sizeof original / sizeof *original };
 
 // --- counting -----------------------------------------------------------------------------------
 
@@ -74,12 +71,6 @@ int zn_wan_layers(const zn_weights *weights, bool encoder)
 
 // --- translating --------------------------------------------------------------------------------
 
-static void append(char dst[ZN_NAME_SIZE], const char *text, size_t count)
-{
-    const size_t length = strlen(dst);
-    zn_text_format(dst + length, ZN_NAME_SIZE - length, "%.*s", (int)count, text);
-}
-
 static bool begins(const char **text, const char *with)
 {
     const size_t length = strlen(with);
@@ -110,7 +101,7 @@ static bool by_level(const zn_weights *weights, bool up)
 static size_t translate_block(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
 {
     const char *at = name;
-    char made[ZN_NAME_SIZE];
+    const size_t length = strlen(dst), room = ZN_NAME_SIZE - length;
     long level, block = -1; // -1: the level's number is the place in the sequence
     const bool up = begins(&at, "up_blocks.");
     if ((!up && !begins(&at, "down_blocks.")) || !read_number(&at, &level)) return 0;
@@ -121,30 +112,20 @@ static size_t translate_block(const zn_weights *weights, const char *name, char 
         return 0;
     const char *sequence = up ? "upsamples" : "downsamples";
     if (block < 0)
-        zn_text_format(made, sizeof made, "%s.%ld.", sequence, level);
+        zn_text_format(dst + length, room, "%s.%ld.", sequence, level);
     else if (by_level(weights, up))
-        zn_text_format(made, sizeof made, "%s.%ld.%s.%ld.", sequence, level, sequence, block);
+        zn_text_format(dst + length, room, "%s.%ld.%s.%ld.", sequence, level, sequence, block);
     else
-        zn_text_format(made, sizeof made, "%s.%ld.", sequence, level * (blocks + 1) + block);
-    append(dst, made, strlen(made));
+        zn_text_format(dst + length, room, "%s.%ld.", sequence, level * (blocks + 1) + block);
     return (size_t)(at - name);
 }
 
 // Appends the original of the beginning of `name`; how much of it that was.
 static size_t translate_next(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
 {
-    for (int i = 0; i < TRANSLATIONS; i++) {
-        const char *at = name;
-        if (!begins(&at, original[i].ours)) continue;
-        append(dst, original[i].theirs, strlen(original[i].theirs));
-        return (size_t)(at - name);
-    }
-    const size_t block = translate_block(weights, name, dst);
-    if (block) return block;
-    const char *dot = strchr(name, '.');
-    const size_t taken = dot ? (size_t)(dot - name) + 1 : strlen(name);
-    append(dst, name, taken);
-    return taken;
+    size_t taken = zn_translate_known(original, name, dst);
+    if (!taken) taken = translate_block(weights, name, dst);
+    return taken ? taken : zn_translate_segment(name, dst);
 }
 
 const zn_file_tensor *zn_wan_find(const zn_weights *weights, const char *name,

@@ -3,6 +3,7 @@
 //
 // The gradient of difference_loss with respect to a: dloss / elements times the sign of a - b (0 where
 // they are equal), 2 (a - b), or (a - b) / sqrt((a - b)^2 + epsilon^2).
+#include "src/op/loss/loss_share.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -29,16 +30,9 @@ static float slope(const zn_difference_attributes *a, float d)
     return d / sqrtf(d * d + a->epsilon * a->epsilon);
 }
 
-static float share(const zn_node *node, float dloss)
-{
-    size_t count = 1;
-    (void)!zn_shape_elements(&node->desc.shape, &count);
-    return dloss / (float)count;
-}
-
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const float each = share(node, zn_value_get(&inputs[DLOSS], 0));
+    const float each = zn_loss_share(node, zn_value_get(&inputs[DLOSS], 0));
     const size_t count = zn_value_count(output);
     for (size_t i = 0; i < count; i++) {
         float d = zn_value_get(&inputs[A], i) - zn_value_get(&inputs[B], i);
@@ -49,7 +43,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const zn_difference_attributes how = *(const zn_difference_attributes *)node->attributes;
-    const float each = share(node, *inputs[DLOSS]);
+    const float each = zn_loss_share(node, *inputs[DLOSS]);
     const size_t count = zn_row_elements(node);
     for (size_t i = 0; i < count; i++) dst[i] = each * slope(&how, inputs[A][i] - inputs[B][i]);
 }

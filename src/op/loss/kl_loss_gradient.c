@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of kl_loss: dloss / elements times the mean, or times (exp(logvar) - 1) / 2.
+#include "src/op/loss/loss_share.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -25,16 +26,9 @@ static float slope(const zn_moment_attributes *a, float x)
     return a->which == ZN_MOMENT_MEAN ? x : 0.5f * expm1f(x);
 }
 
-static float share(const zn_node *node, float dloss)
-{
-    size_t count = 1;
-    (void)!zn_shape_elements(&node->desc.shape, &count);
-    return dloss / (float)count;
-}
-
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const float each = share(node, zn_value_get(&inputs[DLOSS], 0));
+    const float each = zn_loss_share(node, zn_value_get(&inputs[DLOSS], 0));
     const size_t count = zn_value_count(output);
     for (size_t i = 0; i < count; i++)
         zn_value_set(output, i, each * slope(node->attributes, zn_value_get(&inputs[X], i)));
@@ -42,7 +36,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
-    const float each = share(node, *inputs[DLOSS]);
+    const float each = zn_loss_share(node, *inputs[DLOSS]);
     const size_t count = zn_row_elements(node);
     for (size_t i = 0; i < count; i++) dst[i] = each * slope(node->attributes, inputs[X][i]);
 }
