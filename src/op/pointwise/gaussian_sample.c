@@ -5,27 +5,11 @@
 // from a seed, a number that each run sets (of which all bits count) and the element's place: neither
 // threads nor bands change it. Gradients go to the mean and the variance, past the noise.
 #include "src/op/op_checks.h"
-#include "src/op/op_values.h"
 #include "src/op/ops.h"
 #include "src/op/pointwise/gaussian_noise.h"
 #include "src/op/row_lowering.h"
 
 #include <math.h>
-
-enum { MEAN, LOGVAR, NUMBER, INPUTS };
-
-static zenith_status infer(zn_node *node, zn_error *err)
-{
-    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
-    ZN_TRY(zn_check_map(node, MEAN, err));
-    ZN_TRY(zn_check_map(node, LOGVAR, err));
-    ZN_TRY(zn_check_same_shape(node, MEAN, LOGVAR, err));
-    if (node->inputs[NUMBER]->desc.shape.rank != 0)
-        return zn_fail(err, ZENITH_INTERNAL, "gaussian_sample: input 2 ('%s') is no scalar",
-                       node->inputs[NUMBER]->name);
-    zn_infer_like_input(node);
-    return ZENITH_OK;
-}
 
 static float draw(float mean, float logvar, float noise)
 {
@@ -34,30 +18,12 @@ static float draw(float mean, float logvar, float noise)
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const zn_gaussian_attributes *a = node->attributes;
-    const float number = zn_value_get(&inputs[NUMBER], 0);
-    const size_t count = zn_value_count(output);
-    for (size_t i = 0; i < count; i++) {
-        float noise;
-        zn_gaussian_noise(a->seed, number, i, 1, &noise);
-        zn_value_set(output, i,
-                     draw(zn_value_get(&inputs[MEAN], i), zn_value_get(&inputs[LOGVAR], i), noise));
-    }
+    zn_gaussian_reference(draw, node, inputs, output);
 }
 
 static void row(const zn_node *node, const float *const *inputs, int64_t place, float *dst)
 {
-    enum { PIECE = 64 };
-    const zn_gaussian_attributes *a = node->attributes;
-    const size_t count = zn_row_elements(node);
-    const float *mean = inputs[MEAN], *logvar = inputs[LOGVAR];
-    for (size_t begin = 0; begin < count; begin += PIECE) {
-        const size_t length = count - begin < PIECE ? count - begin : PIECE;
-        float noise[PIECE];
-        zn_gaussian_noise(a->seed, *inputs[NUMBER], (uint64_t)place * count + begin, length, noise);
-        for (size_t i = 0; i < length; i++)
-            dst[begin + i] = draw(mean[begin + i], logvar[begin + i], noise[i]);
-    }
+    zn_gaussian_row(draw, node, inputs, place, dst);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -65,27 +31,21 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_placed_row_lower(request, row, out, err);
 }
 
-// About what an exponential and a normal number take.
-static double flops(const zn_node *node)
-{
-    size_t elements = 0;
-    return zn_shape_elements(&node->desc.shape, &elements) ? 60.0 * (double)elements : 0;
-}
-
 // The number is the caller's: it gets no gradient.
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    if (input == MEAN) return dy;
-    if (input == NUMBER) return NULL;
-    return zn_graph_add(graph, &zn_op_gaussian_sample_gradient, node->name,
-                        (zn_node *[]){dy, node->inputs[LOGVAR], node->inputs[NUMBER]}, 3,
-                        node->attributes);
+    if (input == ZN_GAUSSIAN_VALUE) return dy;
+    if (input == ZN_GAUSSIAN_NUMBER) return NULL;
+    return zn_graph_add(
+        graph, &zn_op_gaussian_sample_gradient, node->name,
+        (zn_node *[]){dy, node->inputs[ZN_GAUSSIAN_LOGVAR], node->inputs[ZN_GAUSSIAN_NUMBER]}, 3,
+        node->attributes);
 }
 
 static const zn_gaussian_attributes first = {7}, second = {UINT64_C(0xfedcba9876543210)};
 #define SAMPLE(label, attribute, h, w, c)                                                          \
     {                                                                                              \
-        .name = label, .inputs_count = INPUTS,                                                     \
+        .name = label, .inputs_count = ZN_GAUSSIAN_INPUTS,                                         \
         .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}, {0, {0}}}, .attributes = &(attribute)     \
     }
 static const zn_op_sample samples[] = {
@@ -99,10 +59,10 @@ const zn_op zn_op_gaussian_sample = {
     .summary = "mean + exp(logvar / 2) * normal noise, by seed and place",
     .attributes_size = sizeof(zn_gaussian_attributes),
     .result_types = ZN_FLOAT_TYPES,
-    .infer = infer,
+    .infer = zn_gaussian_infer,
     .reference = reference,
     .lower = lower,
-    .flops = flops,
+    .flops = zn_gaussian_flops,
     .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
@@ -112,5 +72,5 @@ zn_node *zn_gaussian_sample(zn_graph *graph, const char *name, zn_node *mean, zn
                             zn_node *number, uint64_t seed)
 {
     return zn_graph_add(graph, &zn_op_gaussian_sample, name, (zn_node *[]){mean, logvar, number},
-                        INPUTS, &(zn_gaussian_attributes){seed});
+                        ZN_GAUSSIAN_INPUTS, &(zn_gaussian_attributes){seed});
 }
