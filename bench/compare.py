@@ -6,8 +6,10 @@
     bench/compare.py --op decode --size 512 --dtype bf16 --threads 1 --json
     bench/compare.py --cpu avx2 --dtype f32              as on an older CPU
     bench/compare.py --bare-only --rounds 1 --size 256   quick; needs no virtual environment
+    bench/compare.py --weights FOLDER --rounds 5         a KL autoencoder as diffusers keeps it, such as
+                                                         bench/make_vae.py writes with random weights
 
-Contenders: Zenith; the same convolutions on bare oneDNN, by whole maps and in its best bands (the
+Contenders: Zenith; for TAESD the same convolutions on bare oneDNN, by whole maps and in its best bands (the
 anchor: it shows what Zenith adds to its engine); and as peers OpenVINO, ONNX Runtime and PyTorch,
 each in the type asked for, where it has it. Every one is a process that stays warm and runs when told
 (the protocol is in contender.h). A round is Zenith and one other, each for at least 60 ms, in an order
@@ -47,6 +49,7 @@ PACKAGES = {"torch": "torch==2.13.0", "numpy": "numpy", "safetensors": "safetens
 PEERS = {"f32": ("openvino", "onnxruntime", "pytorch"),
          "bf16": ("openvino", "pytorch"),
          "int8": ("openvino",)}
+FOLDER_PACKAGES = {"diffusers": "diffusers==0.42.1"}  # for a folder of diffusers' besides
 NAMES = {"openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "pytorch": "PyTorch"}
 BANDS = (16, 32, 64)
 # ZENITH_CPU=avx512 is all of AVX-512 that the machine has, so oneDNN's cap is the highest below AMX.
@@ -140,6 +143,11 @@ def environment(settings):
             **CAPS.get(settings.cpu, {})}
 
 
+def is_folder(settings):
+    """Are the weights a KL autoencoder's, as diffusers keeps it?"""
+    return (settings.weights / "config.json").exists()
+
+
 def common_options(settings):
     return ["--op", settings.op, "--size", settings.size, "--dtype", settings.dtype, "--threads",
             settings.threads, "--model", settings.model, "--weights", settings.weights, "--input",
@@ -175,19 +183,22 @@ def try_start(settings, stack, name, kind, command):
 
 
 def venv_python(settings):
-    """The interpreter that has PACKAGES; they are installed by name on first use."""
+    """The interpreter that has the packages; they are installed by name on first use."""
+    packages = PACKAGES | (FOLDER_PACKAGES if is_folder(settings) else {})
     python = settings.venv / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", settings.venv], check=True)
-    probe = f"import importlib.util as u; exit(any(not u.find_spec(m) for m in {list(PACKAGES)}))"
+    probe = f"import importlib.util as u; exit(any(not u.find_spec(m) for m in {list(packages)}))"
     if subprocess.run([python, "-c", probe], check=False).returncode:
         print(f"compare: installing the peers into {settings.venv} (first use)", file=sys.stderr)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES.values()], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *packages.values()], check=True)
     return python
 
 
 def latent_channels(settings):
-    """From the shape of the decoder's first convolution, in the header of its safetensors file."""
+    """From config.json, or from the shape of the decoder's first convolution, in the header of its safetensors file."""
+    if is_folder(settings):
+        return json.loads((settings.weights / "config.json").read_text())["latent_channels"]
     with (settings.weights / f"{settings.model}_decoder.safetensors").open("rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     return header["1.weight"]["shape"][1]
@@ -250,6 +261,8 @@ def can_be_capped(settings, peer):
 def start_peers(settings, stack, python):
     peers = []
     for peer in PEERS[settings.dtype]:
+        if peer == "onnxruntime" and is_folder(settings):
+            continue  # no ONNX is made: OpenVINO's own conversion keeps attention whole
         if not can_be_capped(settings, peer):
             settings.left_out.append(
                 f"{NAMES[peer]}: cannot be lowered to {settings.cpu} in {settings.dtype}")
@@ -265,7 +278,8 @@ def start_all(settings, stack):
     if not settings.bare_only:
         python = venv_python(settings)
         prepare_peers(settings, python)
-    zenith, bare = start_zenith(settings, stack), start_bare(settings, stack, "planes")
+    zenith = start_zenith(settings, stack)
+    bare = None if is_folder(settings) else start_bare(settings, stack, "planes")
     banded = start_bare(settings, stack, best_bands(settings)) if bare else None
     peers = start_peers(settings, stack, python) if python else []
     return [contender for contender in (zenith, bare, banded, *peers) if contender]
@@ -439,7 +453,7 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=15, help="steady ones, against each other contender")
     parser.add_argument("--minutes", type=float, default=5, help="after which it ends with what it has")
-    parser.add_argument("--model", default="taesd")
+    parser.add_argument("--model", help="default: taesd, or the one that the folder's config.json tells")
     parser.add_argument("--cpu", choices=("avx2", "avx512", "amx"), help="lower everybody to this class")
     parser.add_argument("--clock", choices=("cpu", "wall"), help="default: cpu for one thread, else wall")
     parser.add_argument("--bare-only", action="store_true", help="no peers, no virtual environment")
@@ -454,6 +468,7 @@ def parse_arguments():
     settings = parser.parse_args()
     if settings.size % 16 or settings.size < 32 or settings.rounds < 1 or settings.threads < 1:
         parser.error("--size must be a multiple of 16, --rounds and --threads at least 1")
+    settings.model = settings.model or ("" if is_folder(settings) else "taesd")
     settings.clock = settings.clock or ("cpu" if settings.threads == 1 else "wall")
     settings.left_out = []
     for name in ("weights", "photos", "build", "venv", "cache"):

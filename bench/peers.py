@@ -33,8 +33,42 @@ CALIBRATION_SIDE = 256
 # --- preparing: everything that needs PyTorch besides the peer itself
 
 
+def is_folder(options):
+    """Are the weights a KL autoencoder's, as diffusers keeps it?"""
+    return (options.weights / "config.json").exists()
+
+
+def load_folder(folder):
+    """(encoder, decoder) of diffusers: pictures on 0 .. 1, latents as diffusion takes them, no sampling."""
+    import torch
+    from diffusers import AutoencoderKL
+    vae = AutoencoderKL.from_pretrained(str(folder), torch_dtype=torch.float32).eval()
+    scale, shift = vae.config.scaling_factor, vae.config.shift_factor or 0.0
+
+    class Encoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.vae = vae
+
+        def forward(self, picture):
+            mean = self.vae._encode(picture * 2 - 1).chunk(2, dim=1)[0]
+            return (mean - shift) * scale
+
+    class Decoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.vae = vae
+
+        def forward(self, latent):
+            return self.vae._decode(latent / scale + shift).sample / 2 + 0.5
+
+    return Encoder().eval(), Decoder().eval()
+
+
 def load_networks(options):
     """PyTorch's (encoder, decoder)."""
+    if is_folder(options):
+        return load_folder(options.weights)
     sys.path.insert(0, str(ROOT / "tools"))
     import taesd_reference
     return taesd_reference.load(options.model, options.weights)
@@ -87,7 +121,8 @@ def calibration_inputs(encoder, options):
 def cache_path(options, ending):
     """Named by all that the content depends on, so that a stale file is never used."""
     part = "encoder" if options.op == "encode" else "decoder"
-    sha = hashlib.sha256((options.weights / f"{options.model}_{part}.safetensors").read_bytes())
+    file = "diffusion_pytorch_model" if is_folder(options) else f"{options.model}_{part}"
+    sha = hashlib.sha256((options.weights / f"{file}.safetensors").read_bytes())
     if ending.endswith("xml"):
         sha.update(" ".join(map(str, photo_paths(options)[:CALIBRATION_PICTURES])).encode())
     name = f"{options.model}-{options.op}-{options.size}-{sha.hexdigest()[:8]}"
@@ -104,6 +139,18 @@ def export_onnx(network, options):
     torch.onnx.export(network, (example,), str(partial), dynamo=False, opset_version=17,
                       input_names=["x"], output_names=["y"])
     partial.replace(path)
+
+
+def export_openvino(network, options):
+    """OpenVINO's own conversion keeps attention as one operator, which ONNX does not."""
+    import openvino
+    import torch
+    path = cache_path(options, "-f32.xml")
+    if path.exists():
+        return
+    example = torch.from_numpy(read_input(options))
+    model = openvino.convert_model(network, example_input=example, input=list(example.shape))
+    openvino.save_model(model, path, compress_to_fp16=False)
 
 
 def quantise(encoder, options):
@@ -133,6 +180,9 @@ def prepare(options):
             as_network_input(picture, encoder, options).numpy().tofile(options.input)
         output = network(torch.from_numpy(read_input(options)))
         output.numpy().astype(np.float32).tofile(options.reference)
+    if is_folder(options):
+        export_openvino(network, options)
+        return
     export_onnx(network, options)
     if options.dtype == "int8":
         with torch.inference_mode():
@@ -151,7 +201,7 @@ def read_input(options):
 class OpenVino:
     def __init__(self, options):
         import openvino
-        ending = "-int8.xml" if options.dtype == "int8" else ".onnx"
+        ending = "-int8.xml" if options.dtype == "int8" else "-f32.xml" if is_folder(options) else ".onnx"
         settings = {"INFERENCE_NUM_THREADS": options.threads, "NUM_STREAMS": 1,
                     "PERFORMANCE_HINT": "LATENCY"}
         if options.dtype != "int8":

@@ -32,7 +32,7 @@ static void open_model(bench *b, const contender_options *o)
 {
     const zenith_context_params machine = {.size = sizeof machine, .threads = o->threads};
     const zenith_model_params which = {.size = sizeof which,
-                                       .name = o->model,
+                                       .name = *o->model ? o->model : NULL,
                                        .weights = o->weights,
                                        .parts = o->encode ? ZENITH_ENCODER : ZENITH_DECODER};
     if (zenith_context_create(&machine, &b->context) != ZENITH_OK)

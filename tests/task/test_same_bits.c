@@ -170,7 +170,7 @@ static void threads_and_neighbours(void **state)
 
 static void check_bands(const char *name, zenith_dtype dtype)
 {
-    uint32_t width = zn_test_quick() ? 64 : 1536, height = zn_test_quick() ? 192 : 1024;
+    uint32_t width = zn_test_quick() ? 64 : 768, height = zn_test_quick() ? 192 : 640;
     static const uint32_t bands[] = {0, 1, 3, 8};
     if (!has_type(name, dtype)) return;
     zenith_context *context = make_context(2, 1);
@@ -192,7 +192,7 @@ static void check_bands(const char *name, zenith_dtype dtype)
     // A budget that forces the smallest bands, with TAEF2's cut points recomputed rather than kept.
     const zenith_run_params tight = {.size = sizeof tight,
                                      .dtype = dtype,
-                                     .max_memory = zn_test_quick() ? 21u << 20 : 120u << 20};
+                                     .max_memory = zn_test_quick() ? 21u << 20 : 64u << 20};
     bits b = round_trip(context, model, pixels, width, height, tight);
     assert_string_equal(first.hex, b.hex);
     free(pixels);
