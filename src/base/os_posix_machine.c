@@ -34,10 +34,11 @@ bool zn_os_own_folder(char *path, size_t size)
 {
     static const char here = 0;
     Dl_info info;
-    if (!dladdr(&here, &info) || !info.dli_fname) return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    if (!slash || (size_t)(slash - info.dli_fname) >= size) return false;
-    zn_text_format(path, size, "%.*s", (int)(slash - info.dli_fname), info.dli_fname);
+    char real[PATH_MAX]; // the loader's name may have links and ".." in it
+    if (!dladdr(&here, &info) || !info.dli_fname || !realpath(info.dli_fname, real)) return false;
+    const char *slash = strrchr(real, '/');
+    if (!slash || (size_t)(slash - real) >= size) return false;
+    zn_text_format(path, size, "%.*s", (int)(slash - real), real);
     return true;
 }
 

@@ -20,6 +20,17 @@
 
 enum { SEARCH_PATH = 4, MOST_PREFIXES = 32 };
 
+// FOLDER/RELATIVE, where each ".." that begins the latter takes a name off the former, which has no links.
+static void join(const char *folder, const char *relative, char path[ZN_PATH_SIZE])
+{
+    size_t length = strlen(folder);
+    while (strncmp(relative, "../", 3) == 0) {
+        while (length > 0 && folder[--length] != '/') {}
+        relative += 3;
+    }
+    zn_text_format(path, ZN_PATH_SIZE, "%.*s/%s", (int)length, folder, relative);
+}
+
 // The folders that are searched when none is given: false past the end, "" where one is not set.
 static bool search_folder(int index, char path[ZN_PATH_SIZE])
 {
@@ -30,7 +41,7 @@ static bool search_folder(int index, char path[ZN_PATH_SIZE])
     if (index == 1) zn_text_format(path, ZN_PATH_SIZE, "models");
     if (index == 2 && home) zn_text_format(path, ZN_PATH_SIZE, "%s/.local/share/zenith", home);
     if (index == 3 && zn_os_own_folder(own, sizeof own))
-        zn_text_format(path, ZN_PATH_SIZE, "%s/" ZENITH_SHARE_FROM_LIBRARY "/models", own);
+        join(own, ZENITH_SHARE_FROM_LIBRARY "/models", path);
     return index < SEARCH_PATH;
 }
 
