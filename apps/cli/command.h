@@ -44,6 +44,7 @@ typedef struct cli_settings {
     const char *model, *weights;
     int dtype, threads;
     uint64_t max_memory;
+    const char *spill;
     cli_band_setting bands;
     bool json, quiet, log, help;
     // pictures in

@@ -109,6 +109,13 @@ static const cli_option run[] = {
              "(powers of 1024). The result has the same bits; default: no bound",
      .kind = CLI_BYTES,
      .offset = AT(max_memory)},
+    {.name = "spill",
+     .argument = "DIR",
+     .help = "folder for a file of what --max-memory has no room for, where that is cheaper than "
+             "computing it again. The file has no name and is gone afterwards. The result has the "
+             "same bits; default: no file",
+     .kind = CLI_TEXT,
+     .offset = AT(spill)},
     {.name = "bands",
      .argument = "auto|off|N",
      .help = "rows of the latent computed at a time: chosen by --max-memory (auto), all of them "

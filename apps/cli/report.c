@@ -36,8 +36,9 @@ static const char *advice(const cli_session *session, const cli_failure *failure
 {
     const cli_settings *settings = session->settings;
     if (failure->status != ZENITH_LIMIT || settings->max_memory == 0) return NULL;
-    return settings->bands.bands == ZENITH_BANDS_AUTO ? "raise --max-memory"
-                                                      : "raise --max-memory, or use --bands auto";
+    if (settings->bands.bands != ZENITH_BANDS_AUTO) return "raise --max-memory, or use --bands auto";
+    const bool helps = !settings->spill && strstr(failure->text, "spill file") != NULL;
+    return helps ? "raise --max-memory, or allow a file by --spill DIR" : "raise --max-memory";
 }
 
 // What "-" stands for.
@@ -106,6 +107,8 @@ static void print_json(const cli_result *result, double seconds)
     json_object_set_new(object, "ms", json_real(facts->seconds * 1e3));
     json_object_set_new(object, "total_ms", json_real(seconds * 1e3));
     json_object_set_new(object, "arena_bytes", json_integer((json_int_t)facts->arena_bytes));
+    if (facts->spill_bytes)
+        json_object_set_new(object, "spill_bytes", json_integer((json_int_t)facts->spill_bytes));
     json_object_set_new(object, "weights_bytes", json_integer((json_int_t)facts->weights_bytes));
     json_object_set_new(object, "banded", json_boolean(facts->banded));
     json_object_set_new(object, "band_rows", json_integer(facts->band_rows));

@@ -258,5 +258,6 @@ zenith_run_params cli_session_run_params(cli_session *session, zenith_run_facts 
                                .progress = on_progress,
                                .progress_cookie = &session->progress,
                                .cancel = session->cancel,
-                               .facts = facts};
+                               .facts = facts,
+                               .spill = settings->spill};
 }

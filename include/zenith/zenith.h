@@ -268,6 +268,8 @@ typedef struct zenith_run_facts {
     uint64_t arena_bytes; // working memory, to the byte
     uint64_t weights_bytes;
     double seconds;
+    uint64_t spill_bytes; // of the spill file
+    double flops;         // what was computed again counts again
 } zenith_run_facts;
 
 // What became of one picture of a batch.
@@ -283,7 +285,8 @@ typedef struct zenith_run_params {
     zenith_bands bands;
     uint32_t band_rows;
     // Bounds working memory, packed weights and the buffers of pictures and latents (`data`). A
-    // call that cannot fit fails with ZENITH_LIMIT before it computes. 0: no bound.
+    // call that cannot fit fails with ZENITH_LIMIT before it computes, and says the bytes it needs. 0: no
+    // bound.
     uint64_t max_memory;
     zenith_progress_fn *progress;
     void *progress_cookie;
@@ -293,6 +296,10 @@ typedef struct zenith_run_params {
     // encode and decode write for each picture; only the `size` of the first needs to be set. A picture
     // that fails then leaves the others alone.
     zenith_item_result *results;
+    // A folder for a file of what max_memory has no room for, while a picture is computed; where that is
+    // cheaper than computing it again. The file has no name and is gone when the call is over, or the process.
+    // NULL: no file is written. Pictures and latents only; clips do without.
+    const char *spill;
 } zenith_run_params;
 
 // Pictures to latents, `count` of each, any sizes. params may be NULL. With results the status is
@@ -323,7 +330,8 @@ typedef struct zenith_estimate_info {
     uint32_t band_rows;
     uint64_t arena_bytes, weights_bytes, buffer_bytes; // buffers: 8-bit picture, f32 latent
     uint64_t total_bytes;
-    double flops;
+    double flops;         // what max_memory forces to be computed again counts again
+    uint64_t spill_bytes; // of the spill file
 } zenith_estimate_info;
 
 // part: ZENITH_ENCODER or ZENITH_DECODER. width, height: of the picture. streamed: picture and

@@ -43,6 +43,17 @@ zenith_status zn_journal_open(const char *path, uint64_t kept, zn_journal **out,
 zenith_status zn_journal_write(zn_journal *journal, const void *data, size_t size, zn_error *err);
 void zn_journal_close(zn_journal *journal); // NULL is fine
 
+// A file for bytes that have no room in memory. It has no name, or loses it when it is closed, so nothing is
+// left behind when the process is killed. Opening takes the disk's room for `bytes` at once, where the file
+// system can do that: a disk that is too full fails here, with the bytes that are missing.
+typedef struct zn_spill zn_spill;
+zenith_status zn_spill_open(const char *folder, uint64_t bytes, zn_spill **out, zn_error *err);
+zenith_status zn_spill_write(zn_spill *spill, uint64_t offset, const void *data, size_t size,
+                             zn_error *err);
+zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size,
+                            zn_error *err);
+void zn_spill_close(zn_spill *spill); // NULL is fine
+
 zenith_status zn_file_remove(const char *path, zn_error *err); // OK where it is not there
 // Makes a folder where there is none; the one above it must be there.
 zenith_status zn_directory_make(const char *path, zn_error *err);

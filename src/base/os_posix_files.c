@@ -289,6 +289,88 @@ void zn_journal_close(zn_journal *journal)
     zn_free(journal);
 }
 
+struct zn_spill {
+    int fd;
+    char folder[PATH_MAX];
+};
+
+static zenith_status open_spill(zn_spill *spill, uint64_t bytes, zn_error *err)
+{
+    char path[PATH_MAX];
+    for (int n = 0; n < NAMES_TRIED && spill->fd < 0; n++) {
+        zn_text_format(path, sizeof path, "%s/.zenith-spill-%llu-%d", spill->folder,
+                       (unsigned long long)zn_process_id(), n);
+        spill->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (spill->fd < 0 && errno != EEXIST) break;
+    }
+    if (spill->fd < 0) return zn_os_fail(err, errno, "make a spill file in", spill->folder);
+    unlink(path);
+    int code = EOPNOTSUPP;
+#ifdef __linux__
+    code = posix_fallocate(spill->fd, 0, (off_t)bytes);
+#endif
+    if (code == EOPNOTSUPP || code == EINVAL)
+        code = ftruncate(spill->fd, (off_t)bytes) == 0 ? 0 : errno;
+    if (code == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_IO, "cannot make a spill file of %llu bytes in '%s': %s",
+                   (unsigned long long)bytes, spill->folder, zn_os_reason(code));
+}
+
+zenith_status zn_spill_open(const char *folder, uint64_t bytes, zn_spill **out, zn_error *err)
+{
+    enum { NAME = 64 }; // of the file in the folder, at most
+    if (strlen(folder) + NAME >= PATH_MAX)
+        return zn_os_fail(err, ENAMETOOLONG, "make a spill file in", folder);
+    if (bytes > INT64_MAX) return zn_os_fail(err, EFBIG, "make a spill file in", folder);
+    zn_spill *spill = zn_alloc(sizeof *spill);
+    if (!spill) return zn_fail_memory(err, sizeof *spill);
+    spill->fd = -1;
+    memcpy(spill->folder, folder, strlen(folder) + 1);
+    zenith_status status = open_spill(spill, bytes, err);
+    if (status != ZENITH_OK) {
+        zn_spill_close(spill);
+        return status;
+    }
+    *out = spill;
+    return ZENITH_OK;
+}
+
+zenith_status zn_spill_write(zn_spill *spill, uint64_t offset, const void *data, size_t size,
+                             zn_error *err)
+{
+    const uint8_t *from = data;
+    while (size > 0) {
+        ssize_t done = pwrite(spill->fd, from, size < LARGEST_WRITE ? size : LARGEST_WRITE,
+                              (off_t)offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return zn_os_fail(err, errno, "write the spill file in", spill->folder);
+        from += done, offset += (uint64_t)done, size -= (size_t)done;
+    }
+    return ZENITH_OK;
+}
+
+zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size, zn_error *err)
+{
+    uint8_t *to = data;
+    while (size > 0) {
+        ssize_t done = pread(spill->fd, to, size < LARGEST_WRITE ? size : LARGEST_WRITE,
+                             (off_t)offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return zn_os_fail(err, errno, "read the spill file in", spill->folder);
+        if (done == 0)
+            return zn_fail(err, ZENITH_IO, "the spill file in '%s' ends too early", spill->folder);
+        to += done, offset += (uint64_t)done, size -= (size_t)done;
+    }
+    return ZENITH_OK;
+}
+
+void zn_spill_close(zn_spill *spill)
+{
+    if (!spill) return;
+    if (spill->fd >= 0) close(spill->fd);
+    zn_free(spill);
+}
+
 zenith_status zn_file_remove(const char *path, zn_error *err)
 {
     if (unlink(path) == 0 || errno == ENOENT) return ZENITH_OK;

@@ -328,6 +328,83 @@ void zn_journal_close(zn_journal *journal)
     zn_free(journal);
 }
 
+struct zn_spill {
+    HANDLE file;
+    char shown[SHOWN_PATH];
+};
+
+static zenith_status open_spill(zn_spill *spill, const char *folder, uint64_t bytes, zn_error *err)
+{
+    enum { NAMES = 1000 };
+    LARGE_INTEGER end = {.QuadPart = (LONGLONG)bytes};
+    for (int n = 0; n < NAMES && spill->file == INVALID_HANDLE_VALUE; n++) {
+        wchar_t wide[ZN_WIDE_PATH];
+        char path[SHOWN_PATH];
+        zn_text_format(path, sizeof path, "%s/.zenith-spill-%llu-%d", folder,
+                       (unsigned long long)zn_process_id(), n);
+        ZN_TRY(zn_os_wide(path, wide, err));
+        spill->file = CreateFileW(wide, GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_NEW,
+                                  FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+        if (spill->file == INVALID_HANDLE_VALUE && GetLastError() != ERROR_FILE_EXISTS) break;
+    }
+    if (spill->file == INVALID_HANDLE_VALUE)
+        return zn_os_fail(err, GetLastError(), "make a spill file in", folder);
+    if (!SetFilePointerEx(spill->file, end, NULL, FILE_BEGIN) || !SetEndOfFile(spill->file))
+        return zn_os_fail(err, GetLastError(), "make room for a spill file in", folder);
+    return ZENITH_OK;
+}
+
+zenith_status zn_spill_open(const char *folder, uint64_t bytes, zn_spill **out, zn_error *err)
+{
+    zn_spill *spill = zn_alloc(sizeof *spill);
+    if (!spill) return zn_fail_memory(err, sizeof *spill);
+    spill->file = INVALID_HANDLE_VALUE;
+    zn_text_format(spill->shown, sizeof spill->shown, "%s", folder);
+    zenith_status status = open_spill(spill, folder, bytes, err);
+    if (status != ZENITH_OK) {
+        zn_spill_close(spill);
+        return status;
+    }
+    *out = spill;
+    return ZENITH_OK;
+}
+
+static OVERLAPPED place_in_file(uint64_t offset)
+{
+    OVERLAPPED at = {0};
+    at.Offset = (DWORD)offset;
+    at.OffsetHigh = (DWORD)(offset >> 32);
+    return at;
+}
+
+zenith_status zn_spill_write(zn_spill *spill, uint64_t offset, const void *data, size_t size,
+                             zn_error *err)
+{
+    DWORD done = 0;
+    OVERLAPPED at = place_in_file(offset);
+    if (size > LARGEST_WRITE || !WriteFile(spill->file, data, (DWORD)size, &done, &at) ||
+        done != size)
+        return zn_os_fail(err, GetLastError(), "write the spill file in", spill->shown);
+    return ZENITH_OK;
+}
+
+zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size, zn_error *err)
+{
+    DWORD done = 0;
+    OVERLAPPED at = place_in_file(offset);
+    if (size > LARGEST_WRITE || !ReadFile(spill->file, data, (DWORD)size, &done, &at) ||
+        done != size)
+        return zn_os_fail(err, GetLastError(), "read the spill file in", spill->shown);
+    return ZENITH_OK;
+}
+
+void zn_spill_close(zn_spill *spill)
+{
+    if (!spill) return;
+    if (spill->file != INVALID_HANDLE_VALUE) CloseHandle(spill->file);
+    zn_free(spill);
+}
+
 zenith_status zn_file_remove(const char *path, zn_error *err)
 {
     wchar_t wide[ZN_WIDE_PATH];

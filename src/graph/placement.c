@@ -42,23 +42,33 @@ static size_t lowest_place(const zn_buffer *buffer, zn_buffer *const *placed, si
     return offset;
 }
 
-zenith_status zn_plan_place(zn_plan *plan, zn_error *err)
+static zenith_status place_all(zn_buffer **list, size_t count, size_t *end, zn_error *err)
 {
-    size_t count = 0, end = 0;
-    zn_buffer **list = zn_arena_alloc(&plan->arena, (plan->buffers_count + 1) * sizeof *list);
-    if (!list) return zn_fail_memory(err, plan->buffers_count * sizeof *list);
-    for (size_t i = 0; i < plan->buffers_count; i++) {
-        if (!plan->buffers[i].frame) list[count++] = &plan->buffers[i];
-    }
     sort_by_size(list, count);
+    *end = 0;
     for (size_t i = 0; i < count; i++) {
         list[i]->offset = lowest_place(list[i], list, i);
         size_t last = 0;
         if (!zn_add_size(list[i]->offset, list[i]->bytes, &last) || last > SIZE_MAX / 2) {
             return zn_fail(err, ZENITH_LIMIT, "the picture is too large for this machine's memory");
         }
-        if (last > end) end = last;
+        if (last > *end) *end = last;
     }
+    return ZENITH_OK;
+}
+
+zenith_status zn_plan_place(zn_plan *plan, zn_error *err)
+{
+    const size_t most = plan->buffers_count + plan->spills_count;
+    size_t count = 0, end = 0;
+    zn_buffer **list = zn_arena_alloc(&plan->arena, (most + 1) * sizeof *list);
+    if (!list) return zn_fail_memory(err, most * sizeof *list);
+    for (size_t i = 0; i < plan->spills_count; i++) list[i] = &plan->spills[i];
+    ZN_TRY(place_all(list, plan->spills_count, &plan->spill_bytes, err));
+    for (size_t i = 0; i < plan->buffers_count; i++) {
+        if (!plan->buffers[i].frame) list[count++] = &plan->buffers[i];
+    }
+    ZN_TRY(place_all(list, count, &end, err));
     plan->places_offset = zn_round_up(end, ZN_ALIGN);
     plan->scratch_offset = plan->places_offset +
                            zn_round_up(plan->frames_count * sizeof(zn_frame_place), ZN_ALIGN);

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiling a graph: try the ways to run it in order of preference, take the first that fits the
-// budget. Schedules are cheap, lowerings are not (oneDNN generates code), so a schedule that is too
-// large by its buffers alone is dropped before anything is lowered.
+// Compiling a graph: schedule it in the ways there are to run it, take the cheapest that fits the budget.
+// Schedules are cheap, lowerings are not (oneDNN generates code), so ways are compared by their schedules,
+// and the chosen one alone is lowered. Where its scratch is then too much, the search begins again with a
+// budget that is smaller by that.
 #include "src/graph/plan.h"
 
-#include "src/graph/plan_parts.h"
+#include "src/graph/cuts.h"
 
 #include <string.h>
 
@@ -60,6 +61,7 @@ void zn_plan_free(zn_plan *plan)
     zn_free(plan->passes);
     zn_free(plan->works);
     zn_free(plan->buffers);
+    zn_free(plan->spills);
     zn_arena_free(&plan->arena);
     zn_free(plan);
 }
@@ -79,7 +81,7 @@ static zenith_status make_lowering(const zn_plan *plan, const zn_work *work, zn_
 static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
 {
     const atomic_int *cancel = plan->options.cancel;
-    if (!work->node->op) return ZENITH_OK;
+    if (!work->node->op || work->loads) return ZENITH_OK;
     if (cancel && atomic_load_explicit(cancel, memory_order_relaxed) != 0) {
         return zn_fail(err, ZENITH_CANCELLED, "cancelled");
     }
@@ -111,48 +113,48 @@ zenith_status zn_plan_refresh(zn_plan *plan, zn_error *err)
     return ZENITH_OK;
 }
 
-typedef struct attempt {
+// One way to run a graph.
+typedef struct way {
     zn_plan_mode mode;
     int64_t lowest, band;
-    bool store, stretch;
-} attempt;
+    bool stretch;
+    zn_keep keep;
+    size_t limit; // of ZN_KEEP_CHEAPEST
+} way;
 
-static bool too_large(const zn_plan *plan)
-{
-    return plan->options.max_bytes && plan->bytes > plan->options.max_bytes;
-}
-
-// ZENITH_OK with *out NULL: it does not fit; *bytes says what it would have needed at least.
-static zenith_status try_plan(const zn_graph *graph, const zn_plan_options *options, attempt a,
-                              zn_plan **out, size_t *bytes, zn_error *err)
+// *out NULL: there is no such schedule.
+static zenith_status schedule_way(const zn_graph *graph, const zn_plan_options *options, way w,
+                                  zn_plan **out, zn_error *err)
 {
     zn_plan *plan = zn_alloc_zero(sizeof *plan);
     if (!plan) return zn_fail_memory(err, sizeof *plan);
     zenith_status status = ZENITH_OK;
+    bool found = true;
     plan->graph = graph;
     plan->options = *options;
-    plan->options.mode = a.mode;
-    plan->options.band = a.band;
-    plan->lowest = a.lowest;
-    plan->store = a.store;
-    plan->stretch = a.stretch;
+    plan->options.mode = w.mode;
+    plan->options.band = w.band;
+    plan->lowest = w.lowest;
+    plan->stretch = w.stretch;
+    plan->keep = w.keep;
+    plan->limit = w.limit;
     *out = NULL;
-    ZN_GO(zn_plan_schedule(plan, err));
-    ZN_GO(zn_plan_place(plan, err));
-    for (size_t i = 0; !too_large(plan) && i < plan->works_count; i++) {
-        ZN_GO(lower_work(plan, &plan->works[i], err));
-        plan->bytes = plan->scratch_offset + zn_round_up(plan->scratch_bytes, ZN_ALIGN);
-    }
-    *bytes = plan->bytes;
-    if (too_large(plan)) {
-        zn_plan_free(plan);
-    } else {
-        *out = plan;
-    }
+    ZN_GO(zn_plan_schedule(plan, &found, err));
+    if (found) ZN_GO(zn_plan_place(plan, err));
+    if (found) *out = plan;
+    if (!found) zn_plan_free(plan);
     return ZENITH_OK;
 fail:
     zn_plan_free(plan);
     return status;
+}
+
+static zenith_status lower_works(zn_plan *plan, zn_error *err)
+{
+    for (size_t i = 0; i < plan->works_count; i++)
+        ZN_TRY(lower_work(plan, &plan->works[i], err));
+    plan->bytes = plan->scratch_offset + zn_round_up(plan->scratch_bytes, ZN_ALIGN);
+    return ZENITH_OK;
 }
 
 // --- what a plan can hold to --------------------------------------------------------------------
@@ -243,51 +245,193 @@ static bool has_heavy_weights(const zn_graph *graph, int threads)
     return false;
 }
 
-static int list_attempts(const zn_graph *graph, const zn_plan_options *options, attempt *list)
+enum { MOST_WAYS = 8 };
+
+// In order of preference, all without recomputing.
+static int list_ways(const zn_graph *graph, const zn_plan_options *options, way *list)
 {
     int count = 0;
-    int64_t lowest = lowest_height(graph), band = options->band;
+    const int64_t lowest = lowest_height(graph);
+    int64_t band = options->band;
+    const way planes = {.mode = ZN_PLAN_PLANES};
     if (options->mode == ZN_PLAN_PLANES || lowest == 0) {
-        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true, false};
+        list[count++] = planes;
         return count;
     }
-    if (options->mode == ZN_PLAN_AUTO && weights_outweigh_maps(graph)) {
-        list[count++] = (attempt){ZN_PLAN_PLANES, 0, 0, true, false};
+    if (options->mode == ZN_PLAN_AUTO && weights_outweigh_maps(graph)) list[count++] = planes;
+    way rolling = {.mode = ZN_PLAN_ROLLING, .lowest = lowest, .band = band, .keep = ZN_KEEP_WHOLE};
+    if (band) {
+        list[count++] = rolling;
+        return count;
     }
-    if (band == 0 && has_heavy_weights(graph, options->threads)) {
-        band = band_for_cache(graph, lowest, options->threads);
-        list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true, true};
-        band = 0;
-    }
-    if (band == 0) {
-        for (band = band_for_cache(graph, lowest, options->threads); band > 1; band /= 2) {
-            list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true, false};
-        }
-    }
-    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, true, false};
-    list[count++] = (attempt){ZN_PLAN_ROLLING, lowest, band, false, false};
+    rolling.band = band_for_cache(graph, lowest, options->threads);
+    rolling.stretch = has_heavy_weights(graph, options->threads);
+    if (rolling.stretch) list[count++] = rolling;
+    rolling.stretch = false;
+    for (; rolling.band > 1; rolling.band /= 2) list[count++] = rolling;
+    list[count++] = rolling;
     return count;
+}
+
+typedef struct choice {
+    const zn_graph *graph;
+    const zn_plan_options *options;
+    size_t budget; // for buffers; 0: none
+    zn_plan *best;
+} choice;
+
+static bool fits(const choice *c, const zn_plan *plan)
+{
+    return plan && (c->budget == 0 || plan->bytes <= c->budget);
+}
+
+// Keeps the plan if it fits and is the cheapest so far; takes it over either way.
+static void consider(choice *c, zn_plan *plan)
+{
+    if (fits(c, plan) && (!c->best || plan->seconds < c->best->seconds)) {
+        zn_plan_free(c->best);
+        c->best = plan;
+    } else {
+        zn_plan_free(plan);
+    }
+}
+
+// The search knows bytes before buffers have places, about: what is too much afterwards is taken off its
+// limit.
+static zenith_status consider_cheapest(choice *c, way w, zn_error *err)
+{
+    enum { TRIES = 8 };
+    w.keep = ZN_KEEP_CHEAPEST;
+    w.limit = c->budget;
+    for (int i = 0; i < TRIES; i++) {
+        zn_plan *plan = NULL;
+        ZN_TRY(schedule_way(c->graph, c->options, w, &plan, err));
+        if (!plan) return ZENITH_OK;
+        const size_t over = plan->bytes > c->budget ? plan->bytes - c->budget : 0;
+        consider(c, plan);
+        if (over == 0 || over >= w.limit) return ZENITH_OK;
+        w.limit -= over;
+    }
+    return ZENITH_OK;
+}
+
+// The smallest ways: one row of the lowest map at a time, and nothing held that could be computed again
+// or lie in a file.
+static way smallest_way(const zn_graph *graph, const zn_plan_options *options, zn_keep keep)
+{
+    const int64_t lowest = lowest_height(graph);
+    if (options->mode == ZN_PLAN_PLANES || lowest == 0) return (way){.mode = ZN_PLAN_PLANES};
+    return (way){.mode = ZN_PLAN_ROLLING,
+                 .lowest = lowest,
+                 .band = options->band ? options->band : 1,
+                 .keep = keep};
+}
+
+static zenith_status choose(choice *c, bool *preferred, zn_error *err)
+{
+    way list[MOST_WAYS];
+    const int count = list_ways(c->graph, c->options, list);
+    for (int i = 0; i < count; i++) {
+        zn_plan *plan = NULL;
+        ZN_TRY(schedule_way(c->graph, c->options, list[i], &plan, err));
+        const bool whole = fits(c, plan);
+        if (whole && !c->best) { // later ways cost more
+            c->best = plan;
+            *preferred = i == 0;
+            return ZENITH_OK;
+        }
+        const bool cut = list[i].mode == ZN_PLAN_ROLLING && plan->cuts->count > 0;
+        consider(c, plan);
+        if (whole || !cut) continue;
+        ZN_TRY(consider_cheapest(c, list[i], err));
+    }
+    for (int keep = ZN_KEEP_NOT; !c->best && keep <= ZN_KEEP_SPILLED; keep++) {
+        zn_plan *plan = NULL;
+        if (keep == ZN_KEEP_SPILLED && !c->options->spill) continue;
+        const way w = smallest_way(c->graph, c->options, (zn_keep)keep);
+        ZN_TRY(schedule_way(c->graph, c->options, w, &plan, err));
+        consider(c, plan);
+    }
+    return ZENITH_OK;
+}
+
+// --- what does not fit --------------------------------------------------------------------------
+
+// The bytes of the smallest plan of a kind, to the byte: it is lowered for that.
+static zenith_status measure_smallest(const choice *c, zn_keep keep, size_t *bytes, size_t *spill,
+                                      zn_error *err)
+{
+    zn_plan *plan = NULL;
+    zenith_status status;
+    const way w = smallest_way(c->graph, c->options, keep);
+    ZN_TRY(schedule_way(c->graph, c->options, w, &plan, err));
+    ZN_GO(lower_works(plan, err));
+    *bytes = plan->bytes;
+    *spill = plan->spill_bytes;
+fail:
+    zn_plan_free(plan);
+    return status;
+}
+
+static zenith_status refuse(const choice *c, zn_error *err)
+{
+    zn_plan_needs needs = {0};
+    size_t none;
+    ZN_TRY(measure_smallest(c, ZN_KEEP_NOT, &needs.bytes, &none, err));
+    ZN_TRY(measure_smallest(c, ZN_KEEP_WHOLE, &needs.spilled_bytes, &none, err));
+    if (needs.spilled_bytes < needs.bytes) needs.bytes = needs.spilled_bytes;
+    ZN_TRY(measure_smallest(c, ZN_KEEP_SPILLED, &needs.spilled_bytes, &needs.spill_bytes, err));
+    if (needs.spilled_bytes >= needs.bytes) needs.spill_bytes = 0;
+    if (c->options->needs) *c->options->needs = needs;
+    const size_t allowed = c->options->max_bytes;
+    if (needs.spill_bytes)
+        return zn_fail(err, ZENITH_LIMIT,
+                       "this size needs at least %zu bytes of working memory (%zu with a spill "
+                       "file of %zu bytes), and %zu are allowed",
+                       needs.bytes, needs.spilled_bytes, needs.spill_bytes, allowed);
+    return zn_fail(err, ZENITH_LIMIT,
+                   "this size needs at least %zu bytes of working memory, and %zu are allowed",
+                   needs.bytes, allowed);
+}
+
+// Chooses and lowers. *out NULL: nothing fits, or (*scratch not 0) what was chosen does not with its scratch.
+static zenith_status choose_and_lower(choice *c, zn_plan **out, size_t *scratch, zn_error *err)
+{
+    bool preferred = false;
+    zenith_status status;
+    *scratch = 0;
+    c->best = NULL;
+    ZN_GO(choose(c, &preferred, err));
+    if (!c->best) return ZENITH_OK;
+    ZN_GO(lower_works(c->best, err));
+    const size_t most = c->options->max_bytes;
+    if (most == 0 || c->best->bytes <= most) {
+        c->best->preferred = preferred && c->budget == most;
+        *out = c->best;
+        return ZENITH_OK;
+    }
+    *scratch = c->best->bytes - c->best->scratch_offset;
+fail:
+    zn_plan_free(c->best);
+    return status;
 }
 
 zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *options, zn_plan **out,
                              zn_error *err)
 {
+    enum { TRIES = 6 }; // lowerings of shorter calls may have another scratch
     ZN_TRY(check_rows(graph, err));
-    attempt list[8];
-    int count = list_attempts(graph, options, list);
-    size_t least = SIZE_MAX;
-    for (int i = 0; i < count; i++) {
-        size_t bytes = 0;
-        ZN_TRY(try_plan(graph, options, list[i], out, &bytes, err));
-        if (*out) {
-            (*out)->preferred = i == 0;
-            return ZENITH_OK;
-        }
-        if (bytes < least) least = bytes;
+    choice c = {graph, options, options->max_bytes, NULL};
+    *out = NULL;
+    for (int i = 0; i < TRIES; i++) {
+        size_t scratch = 0;
+        ZN_TRY(choose_and_lower(&c, out, &scratch, err));
+        if (*out) return ZENITH_OK;
+        if (scratch == 0 || scratch >= options->max_bytes) break;
+        const size_t left = options->max_bytes - scratch;
+        c.budget = left < c.budget ? left : c.budget - 1;
     }
-    return zn_fail(err, ZENITH_LIMIT,
-                   "this size needs at least %zu bytes of working memory, and %zu are allowed",
-                   least, options->max_bytes);
+    return refuse(&c, err);
 }
 
 size_t zn_plan_bytes(const zn_plan *plan)
@@ -319,7 +463,8 @@ size_t zn_plan_table_bytes(const zn_plan *plan)
 {
     return sizeof *plan + plan->arena.used + plan->passes_capacity * sizeof *plan->passes +
            plan->works_capacity * sizeof *plan->works +
-           plan->buffers_capacity * sizeof *plan->buffers;
+           plan->buffers_capacity * sizeof *plan->buffers +
+           plan->spills_capacity * sizeof *plan->spills;
 }
 
 size_t zn_plan_lowerings(const zn_plan *plan)
@@ -332,4 +477,9 @@ size_t zn_plan_lowerings(const zn_plan *plan)
 double zn_plan_flops(const zn_plan *plan)
 {
     return plan->flops;
+}
+
+size_t zn_plan_spill_bytes(const zn_plan *plan)
+{
+    return plan->spill_bytes;
 }

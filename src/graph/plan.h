@@ -24,9 +24,8 @@
 // the rest.
 //
 // Barriers (a value that needs all rows of another, such as the statistics of a group norm) divide
-// a rolling run into passes. What a later pass needs again is stored whole at the last cut point (a
-// value through which everything flows) where the budget allows, and recomputed from the inputs
-// otherwise.
+// a rolling run into passes. What a later pass needs again is held whole where the budget allows; otherwise
+// it is computed again, or written to a spill file and read row by row, whichever is cheaper (cuts.h).
 //
 // Frames of states lie outside the arena (states.h). What is pushed is written where later runs read
 // it, by the first pass that can compute it, and later passes read it there.
@@ -41,10 +40,19 @@ typedef struct zn_plan zn_plan;
 
 typedef enum zn_plan_mode { ZN_PLAN_AUTO = 0, ZN_PLAN_PLANES, ZN_PLAN_ROLLING } zn_plan_mode;
 
+// The least that a graph can be computed in, where a budget was too small: exact, scratch included.
+typedef struct zn_plan_needs {
+    size_t bytes;         // of the arena, without a spill file; 0: not known
+    size_t spilled_bytes; // of the arena, with a spill file of spill_bytes
+    size_t spill_bytes;   // 0: a spill file would not help
+} zn_plan_needs;
+
 typedef struct zn_plan_options {
     zn_plan_mode mode;
     int64_t band;         // rolling: rows of the lowest map per round; 0 = chosen
     size_t max_bytes;     // budget for the arena; 0 = none
+    bool spill;           // runs will have a spill file
+    zn_plan_needs *needs; // filled after ZENITH_LIMIT, if not NULL
     bool keep_everything; // planes: no memory is reused; an observer can read every value late
     zn_cpu cpu;
     int threads;
@@ -72,7 +80,8 @@ bool zn_plan_preferred(const zn_plan *plan);
 // Of its own tables; what lowerings hold (code made by oneDNN) is not counted.
 size_t zn_plan_table_bytes(const zn_plan *plan);
 size_t zn_plan_lowerings(const zn_plan *plan); // how many
-double zn_plan_flops(const zn_plan *plan);
+double zn_plan_flops(const zn_plan *plan);       // what is computed again counts again
+size_t zn_plan_spill_bytes(const zn_plan *plan); // of the file that a run needs; 0: none
 
 // How a run meets the world. Inputs and outputs are in the order of the graph's; rows are dense
 // NHWC of the value's type. Calls come from the thread that runs the plan, rows in increasing order
@@ -87,6 +96,7 @@ typedef struct zn_run {
     // Of graphs with states: made for this plan (states.h), in one run at a time. They are advanced
     // at the end of a whole run, and as they were after any other.
     struct zn_states *states;
+    struct zn_spill *spill; // of at least zn_plan_spill_bytes; NULL if that is 0
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
     // Fraction of the work done, 0 .. 1; not zero stops the run. May be NULL.
     int (*progress)(void *cookie, double fraction);

@@ -29,9 +29,18 @@ typedef struct zn_buffer {
     size_t offset, bytes;      // in the arena
 } zn_buffer;
 
+// What becomes of a value that later passes read again (cuts.h).
+typedef enum zn_keep {
+    ZN_KEEP_NOT = 0, // it is computed again
+    ZN_KEEP_WHOLE,   // it is held in the arena
+    ZN_KEEP_SPILLED, // it is written to the spill file
+    ZN_KEEP_CHEAPEST // of all cuts together: for each what makes the cheapest plan
+} zn_keep;
+
 typedef struct zn_work {
     const zn_node *node;
-    zn_lowering *lowering;     // NULL for a leaf of the graph: an input, a state or a scalar
+    // NULL for a leaf of the graph (an input, a state or a scalar), and for what the spill file has
+    zn_lowering *lowering;
     int64_t height;            // rows of the result; 1 for what is no map
     int64_t chunk, skew;       // in round k: rows [k*chunk - skew, +chunk); sequential: skew 0
     int64_t call_rows;         // rows of one call; divides chunk
@@ -41,6 +50,8 @@ typedef struct zn_work {
     int inputs[ZN_MAX_INPUTS]; // indices of the inputs' buffers, or -1
     int leaf_index;            // of a leaf: its number among those of its kind
     int output_index;          // of an output of the graph: its number, else -1
+    int loads;                 // 1 + index of the spill that has its rows; 0: they are computed
+    int spills;                // 1 + index of the spill that its rows are written to; 0: none
     double flops_per_row;
 } zn_work;
 
@@ -89,13 +100,19 @@ struct zn_plan {
     int *uses;     // by node id: zn_graph_count_uses
     int ticks;
     int64_t lowest; // rolling: the lowest map's height, of which every map's is a multiple
-    bool store;     // rolling with barriers: keep cut points whole rather than recompute
+    zn_keep keep;   // rolling with barriers: what becomes of its cuts
+    size_t limit;   // of ZN_KEEP_CHEAPEST
+    struct zn_cuts *cuts;
+    zn_buffer *spills; // whole maps in the spill file: offset, bytes and lives are there
+    size_t spills_count, spills_capacity;
+    size_t spill_bytes;
     bool stretch;   // rolling: longer rounds in passes whose weights are large
     bool rewinds;
     size_t places_offset; // of a zn_frame_place for each frame
     bool preferred;       // the first way that was tried
     size_t scratch_offset, scratch_bytes, bytes;
     double flops;
+    double seconds; // a careful guess, to compare plans of one graph by
 };
 
 // What the plan asks of a work's operator.
@@ -114,10 +131,15 @@ static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_
 // stay in a core's cache are not read again for every few pixels; 1 where they do.
 int64_t zn_rows_for_weights(const zn_node *node, int threads);
 
-// Fills passes, works and buffers (without offsets) for options.mode and band, lowest and store.
-zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err);
+// Operations per second that the plan's threads reach at the least.
+double zn_plan_assumed_speed(const zn_plan *plan, const zn_node *node);
 
-// Gives every buffer, and the scratch, its place in the arena: first fit, largest first.
+// Fills passes, works, buffers and spills (without offsets) for options.mode and band, lowest, stretch, keep
+// and limit. *found false: there is no schedule within the limit.
+zenith_status zn_plan_schedule(zn_plan *plan, bool *found, zn_error *err);
+
+// Gives every buffer, and the scratch, its place in the arena, and every spill its place in the file: first
+// fit, largest first.
 zenith_status zn_plan_place(zn_plan *plan, zn_error *err);
 
 // Where each frame of the plan lies in this run, or why these states do not fit the plan.

@@ -3,6 +3,7 @@
 //
 // Running a plan. Where the rows of a value lie is a pure function of the round, so a run has no
 // state of its own but the work done so far.
+#include "src/base/os.h"
 #include "src/graph/plan_parts.h"
 
 #include <string.h>
@@ -95,10 +96,45 @@ static zenith_status stopped(runner *r, zn_error *err)
     return zn_fail(err, ZENITH_CANCELLED, "stopped by the progress callback");
 }
 
+// Rows of a work to or from the spill file, a few megabytes at a time.
+static zenith_status move_spill(runner *r, int index, int64_t row, int64_t rows, uint8_t *data,
+                                bool out, zn_error *err)
+{
+    enum { PIECE = 4 << 20 };
+    const zn_buffer *spill = &r->plan->spills[index - 1];
+    size_t left = (size_t)rows * spill->row_bytes;
+    uint64_t at = spill->offset + (uint64_t)row * spill->row_bytes;
+    while (left > 0) {
+        const size_t piece = left < PIECE ? left : PIECE;
+        ZN_TRY(stopped(r, err));
+        if (out) {
+            ZN_TRY(zn_spill_write(r->run->spill, at, data, piece, err));
+        } else {
+            ZN_TRY(zn_spill_read(r->run->spill, at, data, piece, err));
+        }
+        at += piece, data += piece, left -= piece;
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status spill_rows(runner *r, const zn_work *work, int64_t round, int64_t begin,
+                                int64_t end, zn_error *err)
+{
+    const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+    while (begin < end) {
+        const int64_t count = unbroken_rows(buffer, begin, end - begin);
+        ZN_TRY(move_spill(r, work->spills, begin, count, row_at(r, buffer, round, begin), true,
+                          err));
+        begin += count;
+    }
+    return ZENITH_OK;
+}
+
 // Rows of a leaf: from the caller, or a scalar. Those of a state are there.
 static zenith_status fetch(runner *r, const zn_work *work, int64_t row, int64_t rows, uint8_t *dst,
                            zn_error *err)
 {
+    if (work->loads) return move_spill(r, work->loads, row, rows, dst, false, err);
     if (work->node->kind == ZN_NODE_INPUT) {
         return r->run->read(r->run->cookie, work->leaf_index, row, rows, dst, err);
     }
@@ -226,6 +262,7 @@ static zenith_status compute(runner *r, const zn_work *work, int64_t round, int6
     zero_outside(r, work, round, begin, end);
     if (inside >= outside) return ZENITH_OK;
     if (r->run->observe && work->lowering) observe(r, work, round, inside, outside);
+    if (work->spills) ZN_TRY(spill_rows(r, work, round, inside, outside, err));
     // What is held whole is made once; a window is complete in the last pass alone.
     if (work->output_index < 0 || (buffer->window && !r->last_pass)) return ZENITH_OK;
     return r->run->write(r->run->cookie, work->output_index, inside, outside - inside,
@@ -292,6 +329,8 @@ zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const
 {
     zn_frame_place *places = (zn_frame_place *)(void *)((uint8_t *)arena + plan->places_offset);
     runner r = {.plan = plan, .run = run, .arena = arena, .places = places, .team = team};
+    if (plan->spills_count && !run->spill)
+        return zn_fail(err, ZENITH_INTERNAL, "this plan needs a spill file");
     if (plan->frames_count) ZN_TRY(zn_states_place(run->states, plan, places, err));
     for (size_t p = 0; p < plan->passes_count; p++) {
         const zn_pass *pass = &plan->passes[p];

@@ -8,7 +8,7 @@
 // skew s(v): in round k it has rows up to (k+1)*c - s. A node's skew follows from its inputs' by
 // its operator's row rule; so does how many rows behind its newest chunk a window must keep. Both
 // are the same for every round, so they are read off one round far from the edges.
-#include "src/graph/plan_parts.h"
+#include "src/graph/cuts.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ enum { FAR = 1 << 16 };
 // assume to keep to that: careful figures, a factor of two below what the kernels reach.
 static const double call_seconds = 0.005;
 
-static double assumed_speed(const zn_plan *plan, const zn_node *node)
+double zn_plan_assumed_speed(const zn_plan *plan, const zn_node *node)
 {
     static const double f32[] = {5e9, 30e9, 60e9, 60e9};
     const zn_plan_options *options = &plan->options;
@@ -145,7 +145,7 @@ static bool stops_itself(const zn_node *node)
 static int64_t short_call(const zn_plan *plan, const zn_work *work, int64_t limit)
 {
     if (work->flops_per_row <= 0 || stops_itself(work->node)) return limit;
-    double rows = call_seconds * assumed_speed(plan, work->node) / work->flops_per_row;
+    double rows = call_seconds * zn_plan_assumed_speed(plan, work->node) / work->flops_per_row;
     const int64_t least = zn_rows_for_weights(work->node, plan->options.threads);
     if (rows < (double)least) rows = (double)least;
     return rows >= (double)limit ? limit : (int64_t)rows;
@@ -159,14 +159,23 @@ static int64_t largest_divisor(int64_t number, int64_t limit)
 
 static void count_work(zn_plan *plan, const zn_work *work)
 {
-    plan->flops += work->flops_per_row * (double)work->height;
+    const double rows = (double)work->height;
+    const int64_t together = work->chunk > work->call_rows ? work->chunk : work->call_rows;
+    const size_t bytes = plan->buffers[work->buffer].row_bytes * (size_t)work->height;
+    if (work->loads) {
+        plan->seconds += zn_spill_read_seconds(bytes);
+        return;
+    }
+    plan->flops += work->flops_per_row * rows;
+    plan->seconds += zn_row_seconds(plan, work->node, together) * rows;
+    if (work->spills) plan->seconds += zn_spill_write_seconds(bytes);
 }
 
 // Links a work to the buffers of its inputs, which live at least until `tick`.
 static void link_inputs(zn_plan *plan, zn_work *work, int tick)
 {
     for (int i = 0; i < ZN_MAX_INPUTS; i++) work->inputs[i] = -1;
-    for (int i = 0; i < work->node->inputs_count; i++) {
+    for (int i = 0; !work->loads && i < work->node->inputs_count; i++) {
         const zn_node *input = work->node->inputs[i];
         if (!in_memory(input)) continue;
         work->inputs[i] = plan->current[input->id];
@@ -295,7 +304,10 @@ typedef struct rolling {
     bool *needed;  // by id: computed in this pass
     bool *stored;  // by id: to be held whole when computed
     int64_t *skew; // by id
+    int *spilled;  // by id: 1 + the spill that has it, or 0
+    bool *spill;   // by id: to be written to the spill file when computed
     int64_t times; // the length of this pass's rounds, in bands
+    int pass;      // its number, of those that end at barriers and the last
 } rolling;
 
 static int64_t chunk_of(const rolling *r, const zn_node *node)
@@ -344,6 +356,7 @@ static void need_inputs(rolling *r)
 {
     for (size_t id = r->plan->graph->count; id-- > 0;) {
         const zn_node *node = r->plan->graph->nodes[id];
+        if (r->spilled[id]) continue; // it is read
         for (int i = 0; r->needed[id] && i < node->inputs_count; i++) need(r, node->inputs[i]);
     }
 }
@@ -352,7 +365,7 @@ static void need_inputs(rolling *r)
 static int64_t find_skew(const rolling *r, const zn_node *node)
 {
     int64_t chunk = chunk_of(r, node), skew = 0;
-    for (int i = 0; i < node->inputs_count; i++) {
+    for (int i = 0; !r->spilled[node->id] && i < node->inputs_count; i++) {
         const zn_node *input = node->inputs[i];
         if (!zn_node_is_map(input)) continue;
         int64_t there = (FAR + 1) * chunk_of(r, input) - r->skew[input->id];
@@ -370,7 +383,7 @@ static int64_t find_keep(const rolling *r, const zn_node *node)
     int64_t newest = FAR * chunk_of(r, node) - r->skew[node->id], keep = 0;
     for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
         const zn_node *reader = r->plan->graph->nodes[id];
-        if (!r->needed[id] || is_barrier(reader)) continue;
+        if (!r->needed[id] || r->spilled[id] || is_barrier(reader)) continue;
         for (int i = 0; i < reader->inputs_count; i++) {
             if (reader->inputs[i] != node) continue;
             int64_t begin = FAR * chunk_of(r, reader) - r->skew[id];
@@ -397,6 +410,24 @@ static zn_buffer whole_buffer(const rolling *r, const zn_node *node)
     return made;
 }
 
+// Rows that the spill file has are read from it, and those that it shall have are written to it.
+static zenith_status link_spill(rolling *r, zn_work *work, zn_error *err)
+{
+    zn_plan *plan = r->plan;
+    const int id = work->node->id;
+    work->loads = r->spilled[id];
+    if (work->loads) plan->spills[work->loads - 1].dies = plan->ticks;
+    if (work->loads || !r->spill[id]) return ZENITH_OK;
+    ZN_TRY(zn_array_reserve((void **)&plan->spills, &plan->spills_capacity, plan->spills_count + 1,
+                            sizeof *plan->spills, err));
+    zn_buffer *made = &plan->spills[plan->spills_count];
+    *made = (zn_buffer){
+        .node = work->node, .rows = work->height, .born = plan->ticks, .dies = plan->ticks};
+    ZN_TRY(measure_buffer(made, err));
+    work->spills = (int)++plan->spills_count;
+    return ZENITH_OK;
+}
+
 static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err)
 {
     zn_plan *plan = r->plan;
@@ -420,6 +451,7 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
     int *buffer = &plan->current[node->id]; // that of a state is there
     if (*buffer < 0) ZN_TRY(add_buffer(plan, &made, buffer, err));
     work.buffer = *buffer;
+    ZN_TRY(link_spill(r, &work, err));
     link_inputs(plan, &work, plan->ticks);
     ZN_TRY(make_room(r, &work, err));
     count_work(plan, &work);
@@ -428,6 +460,12 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
     if (rounds > pass->rounds) pass->rounds = rounds;
     pass->works_count++;
     return add_work(plan, &work, err);
+}
+
+// Does a lowering compute its rows?
+static bool computes(const zn_work *work)
+{
+    return work->node->op && !work->loads;
 }
 
 // Works of one resolution take the same steps, short enough for the slowest of them and for the cache:
@@ -441,7 +479,7 @@ static void align_calls(zn_plan *plan, int first)
         if (stops_itself(plan->works[i].node)) continue; // its weights are read once a call
         for (size_t j = (size_t)first; j < plan->works_count; j++) {
             const zn_work *other = &plan->works[j];
-            if (other->chunk != chunk || !other->node->op || stops_itself(other->node)) continue;
+            if (other->chunk != chunk || !computes(other) || stops_itself(other->node)) continue;
             size_t row_bytes = plan->buffers[other->buffer].row_bytes;
             int64_t cached = (int64_t)((size_t)CACHED / row_bytes);
             cached = (cached < PAIR ? PAIR : cached) * plan->options.threads;
@@ -461,7 +499,7 @@ static void number_groups(zn_plan *plan, int first)
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
         zn_work *work = &plan->works[i];
         const zn_work *before = (int)i > first ? work - 1 : NULL;
-        bool joins = before && before->node->op && work->node->op && before->chunk == work->chunk &&
+        bool joins = before && computes(before) && computes(work) && before->chunk == work->chunk &&
                      before->call_rows == work->call_rows;
         work->group = joins ? before->group : (int)i;
     }
@@ -470,7 +508,7 @@ static void number_groups(zn_plan *plan, int first)
 static bool rings(const zn_plan *plan, const zn_work *work)
 {
     const zn_op *op = work->node->op;
-    if (!op || !op->rings) return false;
+    if (!computes(work) || !op->rings) return false;
     const zn_lowering_request request = zn_plan_request(plan, work);
     return op->rings(&request);
 }
@@ -553,28 +591,6 @@ static zenith_status barrier_pass(rolling *r, const zn_node *node, zn_error *err
     return add_work(plan, &work, err);
 }
 
-// The latest value before `node` through which everything flows: no edge leads past it.
-static const zn_node *cut_point(const zn_plan *plan, const zn_node *node)
-{
-    const zn_graph *graph = plan->graph;
-    int earliest = node->id; // the earliest value that some node at or after this place reads
-    const zn_node *cut = NULL;
-    for (int id = (int)graph->count - 1; id > 0; id--) {
-        const zn_node *reader = graph->nodes[id];
-        if (id < node->id && earliest >= id && zn_node_is_map(reader) &&
-            reader->kind != ZN_NODE_STATE) {
-            cut = reader;
-            break;
-        }
-        for (int i = 0; i < reader->inputs_count; i++) {
-            const zn_node *input = reader->inputs[i];
-            if (!zn_node_is_map(input) || plan->frame_of[input->id]) continue; // frames are held
-            if (input->id < earliest) earliest = input->id;
-        }
-    }
-    return cut;
-}
-
 // Frames are made by the first pass that can: what they are made from is at hand there, and they are
 // held whole for all passes after it.
 static void need_pushes(rolling *r, int before)
@@ -599,19 +615,46 @@ static zenith_status hold_frames(rolling *r, zn_error *err)
     return ZENITH_OK;
 }
 
+static zn_keep kept_after(const rolling *r, int cut)
+{
+    const struct zn_cuts *cuts = r->plan->cuts;
+    return (zn_keep)cuts->after[r->pass * cuts->count + cut];
+}
+
+static void mark_cuts(rolling *r)
+{
+    for (int cut = 0; cut < r->plan->cuts->count; cut++) {
+        const int id = r->plan->cuts->nodes[cut]->id;
+        r->stored[id] = kept_after(r, cut) == ZN_KEEP_WHOLE;
+        r->spill[id] = kept_after(r, cut) == ZN_KEEP_SPILLED;
+    }
+}
+
+// After the pass: what it wrote to the spill file is there, and what is not kept is forgotten.
+static void settle_cuts(rolling *r)
+{
+    zn_plan *plan = r->plan;
+    for (int cut = 0; cut < plan->cuts->count; cut++) {
+        const int id = plan->cuts->nodes[cut]->id;
+        if (kept_after(r, cut) != ZN_KEEP_WHOLE) plan->current[id] = -1;
+        if (kept_after(r, cut) != ZN_KEEP_SPILLED) r->spilled[id] = 0;
+    }
+    const int first = plan->passes[plan->passes_count - 1].first_work;
+    for (size_t i = (size_t)first; i < plan->works_count; i++)
+        if (plan->works[i].spills) r->spilled[plan->works[i].node->id] = plan->works[i].spills;
+    r->pass++;
+}
+
 static zenith_status before_barrier(rolling *r, const zn_node *barrier, zn_error *err)
 {
-    const zn_node *cut = r->plan->store ? cut_point(r->plan, barrier) : NULL;
-    if (cut) {
-        r->stored[cut->id] = true;
-        need(r, cut);
-    }
+    mark_cuts(r);
     for (int i = 0; i < barrier->inputs_count; i++) {
         r->stored[barrier->inputs[i]->id] = true;
         need(r, barrier->inputs[i]);
     }
     need_pushes(r, barrier->id);
     ZN_TRY(rolling_pass(r, err));
+    settle_cuts(r);
     return barrier_pass(r, barrier, err);
 }
 
@@ -627,6 +670,7 @@ static zenith_status schedule_rolling(rolling *r, zn_error *err)
         if (graph->outputs[i]->kind == ZN_NODE_STATE) r->needed[graph->outputs[i]->id] = true;
     }
     need_pushes(r, (int)graph->count);
+    mark_cuts(r);
     ZN_TRY(rolling_pass(r, err));
     keep_alive(r->plan);
     return ZENITH_OK;
@@ -669,20 +713,32 @@ static zenith_status list_frames(zn_plan *plan, zn_error *err)
     return ZENITH_OK;
 }
 
-zenith_status zn_plan_schedule(zn_plan *plan, zn_error *err)
+static zenith_status start_rolling(zn_plan *plan, bool *found, zn_error *err)
+{
+    const size_t n = plan->graph->count;
+    rolling r = {.plan = plan,
+                 .times = 1,
+                 .needed = zn_arena_alloc(&plan->arena, n * sizeof *r.needed),
+                 .stored = zn_arena_alloc(&plan->arena, n * sizeof *r.stored),
+                 .spilled = zn_arena_alloc(&plan->arena, n * sizeof *r.spilled),
+                 .spill = zn_arena_alloc(&plan->arena, n * sizeof *r.spill),
+                 .skew = zn_arena_alloc(&plan->arena, n * sizeof *r.skew)};
+    if (!r.needed || !r.stored || !r.spilled || !r.spill || !r.skew)
+        return zn_fail_memory(err, n * sizeof *r.skew);
+    ZN_TRY(zn_cuts_list(plan, err));
+    ZN_TRY(zn_cuts_decide(plan, plan->keep, plan->limit, found, err));
+    return *found ? schedule_rolling(&r, err) : ZENITH_OK;
+}
+
+zenith_status zn_plan_schedule(zn_plan *plan, bool *found, zn_error *err)
 {
     size_t n = plan->graph->count;
+    *found = true;
     plan->current = zn_arena_alloc(&plan->arena, n * sizeof *plan->current);
     plan->uses = zn_graph_count_uses(plan->graph, &plan->arena);
     if (!plan->current || !plan->uses) return zn_fail_memory(err, n * sizeof *plan->current);
     for (size_t id = 0; id < n; id++) plan->current[id] = -1;
     ZN_TRY(list_frames(plan, err));
     if (plan->options.mode == ZN_PLAN_PLANES) return schedule_planes(plan, err);
-    rolling r = {.plan = plan,
-                 .times = 1,
-                 .needed = zn_arena_alloc(&plan->arena, n * sizeof *r.needed),
-                 .stored = zn_arena_alloc(&plan->arena, n * sizeof *r.stored),
-                 .skew = zn_arena_alloc(&plan->arena, n * sizeof *r.skew)};
-    if (!r.needed || !r.stored || !r.skew) return zn_fail_memory(err, n * sizeof *r.skew);
-    return schedule_rolling(&r, err);
+    return start_rolling(plan, found, err);
 }

@@ -195,6 +195,8 @@ static void note_facts(batch_run *all, const zn_compiled *compiled)
         facts->dtype = compiled->key.dtype;
         facts->banded = zn_plan_chosen_mode(compiled->plan) == ZN_PLAN_ROLLING;
         facts->band_rows = (uint32_t)zn_plan_band(compiled->plan);
+        facts->spill_bytes = zn_plan_spill_bytes(compiled->plan);
+        facts->flops = zn_plan_flops(compiled->plan);
     }
     facts->weights_bytes = zn_packs_bytes(compiled->key.model->packs);
     zn_mutex_unlock(all->lock);
@@ -212,7 +214,8 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     if (p.latent.kind != ZENITH_LATENT_MEAN) key.part = batch->model->family->moments;
     const zn_compiled *compiled = NULL;
     const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
-    ZN_TRY(zn_engine_plan(all->engine, stream, &key, all->max_memory, 0, cancel, &compiled, err));
+    const zn_bound bound = {.max_memory = all->max_memory, .spill = params->spill};
+    ZN_TRY(zn_engine_plan(all->engine, stream, &key, &bound, cancel, &compiled, err));
     const zn_run run = {
         .read = read_rows, .write = write_rows, .cookie = &p, .cancel = cancel, .progress = report};
     ZN_TRY(zn_engine_run(all->engine, stream, team, compiled, &run, err));
@@ -395,8 +398,10 @@ static zenith_status estimate(void *arg, zn_team *team, int stream)
     (void)team;
     zn_compile_key key = key_for(job->batch, job->image);
     const zn_compiled *compiled = NULL;
-    ZN_TRY(zn_engine_plan(job->engine, stream, &key, job->batch->params.max_memory, job->buffers,
-                          NULL, &compiled, job->err));
+    const zn_bound bound = {.max_memory = job->batch->params.max_memory,
+                            .buffers = job->buffers,
+                            .spill = job->batch->params.spill};
+    ZN_TRY(zn_engine_plan(job->engine, stream, &key, &bound, NULL, &compiled, job->err));
     zenith_estimate_info *out = job->out;
     out->dtype = key.dtype;
     out->banded = zn_plan_chosen_mode(compiled->plan) == ZN_PLAN_ROLLING;
@@ -406,6 +411,7 @@ static zenith_status estimate(void *arg, zn_team *team, int stream)
     out->buffer_bytes = job->buffers;
     out->total_bytes = out->arena_bytes + out->weights_bytes + out->buffer_bytes;
     out->flops = zn_plan_flops(compiled->plan);
+    out->spill_bytes = zn_plan_spill_bytes(compiled->plan);
     return ZENITH_OK;
 }
 

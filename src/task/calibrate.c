@@ -186,7 +186,7 @@ run_all(calibrating *c, zenith_dtype dtype, size_t count,
             zn_compiled_free(compiled);
             compiled = NULL;
             const zn_compile_key key = key_for(c, i, dtype);
-            ZN_GO(zn_compile(&key, 0, &c->machine, &compiled, c->err));
+            ZN_GO(zn_compile(&key, NULL, &c->machine, &compiled, c->err));
         }
         const zn_run run = {
             .read = read_rows, .write = write_rows, .cookie = &one, .observe = observer};
@@ -233,7 +233,7 @@ static zenith_status list_values(calibrating *c, layer *layers, size_t *layers_c
 {
     const zn_compile_key key = key_for(c, 0, ZENITH_DTYPE_F32);
     zn_compiled *compiled = NULL;
-    ZN_TRY(zn_compile(&key, 0, &c->machine, &compiled, c->err));
+    ZN_TRY(zn_compile(&key, NULL, &c->machine, &compiled, c->err));
     zenith_status status = ZENITH_OK;
     for (size_t i = 0; i < compiled->graph.count && status == ZENITH_OK; i++) {
         const zn_node *node = compiled->graph.nodes[i];

@@ -64,7 +64,8 @@ static zenith_status make_plans(zn_clip *clip, int stream, zn_error *err)
     for (int kind = 0; kind < KINDS; kind++) {
         const zn_compile_key key = key_of(clip, kind);
         if (p->steps[kind]) continue;
-        ZN_TRY(zn_compile(&key, clip->budget, &machine, &p->steps[kind], err));
+        const zn_allowance allowed = {.max_bytes = clip->budget};
+        ZN_TRY(zn_compile(&key, &allowed, &machine, &p->steps[kind], err));
     }
     return ZENITH_OK;
 }

@@ -147,18 +147,23 @@ static zenith_status check_dtype(const zn_compile_key *key, zn_error *err)
                    variant->name);
 }
 
-zenith_status zn_compile(const zn_compile_key *key, size_t max_bytes, const zn_machine *machine,
-                         zn_compiled **out, zn_error *err)
+zenith_status zn_compile(const zn_compile_key *key, const zn_allowance *allowed,
+                         const zn_machine *machine, zn_compiled **out, zn_error *err)
 {
+    static const zn_allowance no_bound = {.max_bytes = 0};
     zn_compiled *c = zn_alloc_zero(sizeof *c);
     if (!c) return zn_fail_memory(err, sizeof *c);
     zenith_status status;
     c->key = *key;
-    c->max_bytes = max_bytes;
+    if (!allowed) allowed = &no_bound;
+    c->max_bytes = allowed->max_bytes;
+    c->spill = allowed->spill;
     zn_model_ref(key->model);
     const zn_plan_options options = {.mode = key->mode,
                                      .band = key->band,
-                                     .max_bytes = max_bytes,
+                                     .max_bytes = allowed->max_bytes,
+                                     .spill = allowed->spill != NULL,
+                                     .needs = allowed->needs,
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,
                                      .dnn = machine->dnn,

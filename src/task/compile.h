@@ -34,7 +34,9 @@ typedef struct zn_compiled {
     zn_compile_key key; // holds a reference to the model
     zn_graph graph;
     zn_plan *plan;
-    size_t max_bytes; // that the arena may have in the call it is for; 0: no bound
+    // Of the call it is for: what the arena may have (0: no bound), and the folder for a spill file.
+    size_t max_bytes;
+    const char *spill;
 } zn_compiled;
 
 zenith_dtype zn_default_dtype(const zn_cpu *cpu);
@@ -42,9 +44,16 @@ zenith_dtype zn_default_dtype(const zn_cpu *cpu);
 // The graph of one part as the model describes it, all f32 but for pictures in bytes.
 zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error *err);
 
-// max_bytes bounds the arena; 0: no bound.
-zenith_status zn_compile(const zn_compile_key *key, size_t max_bytes, const zn_machine *machine,
-                         zn_compiled **out, zn_error *err);
+// What a call allows for working memory.
+typedef struct zn_allowance {
+    size_t max_bytes;     // of the arena; 0: no bound
+    const char *spill;    // a folder for a spill file; NULL: none is allowed
+    zn_plan_needs *needs; // filled after ZENITH_LIMIT, if not NULL
+} zn_allowance;
+
+// allowed NULL: no bound.
+zenith_status zn_compile(const zn_compile_key *key, const zn_allowance *allowed,
+                         const zn_machine *machine, zn_compiled **out, zn_error *err);
 void zn_compiled_free(zn_compiled *compiled);
 bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b);
 

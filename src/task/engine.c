@@ -21,6 +21,7 @@ typedef struct kept_plan {
     struct kept_plan *next; // used before this one
     zn_compiled *compiled;
     size_t budget; // it was compiled for; 0: none
+    bool spilling; // it was compiled for runs with a spill file
     size_t bytes;  // it is counted with
 } kept_plan;
 
@@ -108,19 +109,21 @@ const char *zn_engine_onednn(void)
 
 // --- plans --------------------------------------------------------------------------------------
 
-static bool serves(const kept_plan *plan, const zn_compile_key *key, size_t budget)
+static bool serves(const kept_plan *plan, const zn_compile_key *key, const zn_allowance *allowed)
 {
+    const size_t budget = allowed->max_bytes;
     if (!zn_compile_key_equal(&plan->compiled->key, key)) return false;
     if (budget && zn_plan_bytes(plan->compiled->plan) > budget) return false;
-    return zn_plan_preferred(plan->compiled->plan) || (budget && plan->budget >= budget / 2);
+    if (zn_plan_preferred(plan->compiled->plan)) return true;
+    return plan->spilling == (allowed->spill != NULL) && budget && plan->budget >= budget / 2;
 }
 
 // Of the plans that serve, the one with the most memory: it has the widest bands.
-static zn_compiled *find_plan(stream *s, const zn_compile_key *key, size_t budget)
+static zn_compiled *find_plan(stream *s, const zn_compile_key *key, const zn_allowance *allowed)
 {
     kept_plan **best = NULL;
     for (kept_plan **link = &s->plans; *link; link = &(*link)->next) {
-        if (!serves(*link, key, budget)) continue;
+        if (!serves(*link, key, allowed)) continue;
         if (best &&
             zn_plan_bytes((*link)->compiled->plan) <= zn_plan_bytes((*best)->compiled->plan))
             continue;
@@ -131,7 +134,8 @@ static zn_compiled *find_plan(stream *s, const zn_compile_key *key, size_t budge
     *best = found->next;
     found->next = s->plans;
     s->plans = found;
-    found->compiled->max_bytes = budget;
+    found->compiled->max_bytes = allowed->max_bytes;
+    found->compiled->spill = allowed->spill;
     return found->compiled;
 }
 
@@ -148,7 +152,11 @@ static zenith_status keep_plan(stream *s, zn_compiled *compiled, uint64_t bound,
 {
     kept_plan *kept = zn_alloc_zero(sizeof *kept);
     if (!kept) return zn_fail_memory(err, sizeof *kept);
-    *kept = (kept_plan){s->plans, compiled, compiled->max_bytes, bytes_of(compiled)};
+    *kept = (kept_plan){.next = s->plans,
+                        .compiled = compiled,
+                        .budget = compiled->max_bytes,
+                        .spilling = compiled->spill != NULL,
+                        .bytes = bytes_of(compiled)};
     s->plans = kept;
     uint64_t sum = kept->bytes;
     kept_plan **link = &kept->next;
@@ -183,47 +191,81 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine
 }
 
 static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_compile_key *key,
-                              size_t budget, const atomic_int *cancel, zn_compiled **out,
-                              zn_error *err)
+                              const zn_allowance *allowed, const atomic_int *cancel,
+                              zn_compiled **out, zn_error *err)
 {
     stream *s = &engine->streams[stream_number];
-    *out = find_plan(s, key, budget);
+    *out = find_plan(s, key, allowed);
     if (*out) return ZENITH_OK;
     zn_machine machine;
     ZN_TRY(zn_engine_machine(engine, stream_number, &machine, err));
     machine.cancel = cancel;
     s->compiles++;
-    ZN_TRY(zn_compile(key, budget, &machine, out, err));
+    ZN_TRY(zn_compile(key, allowed, &machine, out, err));
     zenith_status status = keep_plan(s, *out, engine->plan_memory, err);
     if (status != ZENITH_OK) zn_compiled_free(*out);
     return status;
 }
 
-static zenith_status too_small(uint64_t max_memory, uint64_t needed, zn_error *err)
+static zenith_status too_small(const zn_bound *bound, uint64_t fixed, const zn_plan_needs *needs,
+                               zn_error *err)
 {
-    return zn_fail(err, ZENITH_LIMIT, "this size needs at least %llu MB, and the limit is %llu MB",
-                   (unsigned long long)((needed + (1u << 20) - 1) >> 20),
-                   (unsigned long long)(max_memory >> 20));
+    const unsigned long long limit = bound->max_memory, bytes = fixed + needs->bytes;
+    const unsigned long long spilled = fixed + needs->spilled_bytes, file = needs->spill_bytes;
+    if (file && bound->spill)
+        return zn_fail(err, ZENITH_LIMIT,
+                       "this size needs at least %llu bytes of memory and a spill file of %llu bytes, "
+                       "and the limit is %llu bytes",
+                       spilled, file, limit);
+    if (file)
+        return zn_fail(err, ZENITH_LIMIT,
+                       "this size needs at least %llu bytes of memory, or %llu with a spill file of "
+                       "%llu bytes, and the limit is %llu bytes",
+                       bytes, spilled, file, limit);
+    return zn_fail(err, ZENITH_LIMIT,
+                   "this size needs at least %llu bytes of memory, and the limit is %llu bytes",
+                   bytes, limit);
 }
 
 zenith_status zn_engine_plan(zn_engine *engine, int stream_number, const zn_compile_key *key,
-                             uint64_t max_memory, uint64_t buffers, const atomic_int *cancel,
+                             const zn_bound *bound, const atomic_int *cancel,
                              const zn_compiled **out, zn_error *err)
 {
-    zn_compiled *found = NULL;
+    const uint64_t most = bound->max_memory;
+    zn_plan_needs needs = {0};
     // Weights are packed while compiling, so what they take is known only after a first attempt.
     for (int attempt = 0; attempt < 3; attempt++) {
-        uint64_t fixed = buffers + zn_packs_bytes(key->model->packs);
-        if (max_memory && fixed >= max_memory) return too_small(max_memory, fixed, err);
-        size_t budget = max_memory ? (size_t)(max_memory - fixed) : 0;
-        ZN_TRY(get_plan(engine, stream_number, key, budget, cancel, &found, err));
-        uint64_t now = zn_plan_bytes(found->plan) + buffers + zn_packs_bytes(key->model->packs);
-        if (!max_memory || now <= max_memory) {
+        zn_error reason = {0};
+        zn_compiled *found = NULL;
+        const uint64_t fixed = bound->buffers + zn_packs_bytes(key->model->packs);
+        const zn_allowance allowed = {
+            .max_bytes = most == 0 ? 0 : most > fixed ? (size_t)(most - fixed) : 1,
+            .spill = bound->spill,
+            .needs = &needs};
+        zenith_status status = get_plan(engine, stream_number, key, &allowed, cancel, &found, &reason);
+        const uint64_t now = bound->buffers + zn_packs_bytes(key->model->packs);
+        if (status == ZENITH_LIMIT && needs.bytes) return too_small(bound, now, &needs, err);
+        if (status != ZENITH_OK) return zn_fail(err, status, "%s", reason.text);
+        if (!most || zn_plan_bytes(found->plan) + now <= most) {
             *out = found;
             return ZENITH_OK;
         }
     }
-    return too_small(max_memory, zn_plan_bytes(found->plan) + buffers, err);
+    return zn_fail(err, ZENITH_INTERNAL, "packed weights grow with every plan");
+}
+
+// A run that spills has its file for itself, and only while it runs.
+static zenith_status run_spilling(const zn_compiled *compiled, void *arena, zn_team *team,
+                                  const zn_run *run, zn_error *err)
+{
+    zn_run with = *run;
+    zn_spill *spill = NULL;
+    if (!compiled->spill) return zn_fail(err, ZENITH_INTERNAL, "no spill file is allowed");
+    ZN_TRY(zn_spill_open(compiled->spill, zn_plan_spill_bytes(compiled->plan), &spill, err));
+    with.spill = spill;
+    zenith_status status = zn_plan_run(compiled->plan, arena, team, &with, err);
+    zn_spill_close(spill);
+    return status;
 }
 
 zenith_status zn_engine_run(zn_engine *engine, int stream_number, zn_team *team,
@@ -239,5 +281,7 @@ zenith_status zn_engine_run(zn_engine *engine, int stream_number, zn_team *team,
         s->arena_bytes = bytes;
         zn_os_prefer_large_pages(s->arena, bytes);
     }
+    if (zn_plan_spill_bytes(compiled->plan))
+        return run_spilling(compiled, s->arena, team, run, err);
     return zn_plan_run(compiled->plan, s->arena, team, run, err);
 }

@@ -27,11 +27,18 @@ uint64_t zn_engine_compiles(const zn_engine *engine);
 // In a job on `stream`: what to compile for, outside the cache.
 zenith_status zn_engine_machine(zn_engine *engine, int stream, zn_machine *out, zn_error *err);
 
-// In a job on `stream`: the plan for a key, compiled or from the cache. max_memory bounds its
-// arena, the model's packed weights and `buffers`, bytes that the caller holds; 0: no bound. The
-// plan is valid until the next call on this stream.
+// What a call allows and holds. max_memory bounds the arena, the model's packed weights and `buffers`, bytes
+// that the caller holds; 0: no bound. spill: a folder for what has no room in memory, until the run is
+// over; NULL: none.
+typedef struct zn_bound {
+    uint64_t max_memory, buffers;
+    const char *spill;
+} zn_bound;
+
+// In a job on `stream`: the plan for a key, compiled or from the cache. The plan is valid until the next
+// call on this stream. ZENITH_LIMIT says the bytes that would do.
 zenith_status zn_engine_plan(zn_engine *engine, int stream, const zn_compile_key *key,
-                             uint64_t max_memory, uint64_t buffers, const atomic_int *cancel,
+                             const zn_bound *bound, const atomic_int *cancel,
                              const zn_compiled **out, zn_error *err);
 
 // In a job on `stream`: runs a plan in the stream's arena.

@@ -134,7 +134,7 @@ static zn_plan *make_plan(const zn_graph *graph, const way *how, zn_packs *packs
         options.max_bytes = zn_plan_bytes(plan) - 1;
         zn_plan_free(plan);
         zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
-        assert_false(plan->store);
+        assert_false(plan->keep == ZN_KEEP_WHOLE);
     }
     assert_int_equal(zn_plan_chosen_mode(plan), how->mode);
     return plan;

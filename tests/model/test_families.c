@@ -335,7 +335,7 @@ static void run_compiled(const kind *k, zenith_dtype dtype, zn_plan_mode mode, o
                                 .mode = mode,
                                 .band = mode == ZN_PLAN_ROLLING ? 1 : 0};
     *r = (one_run){.golden = open_golden(k->name, ".io.safetensors")};
-    zn_test_ok(zn_compile(&key, 0, &machine, &compiled, &err), &err);
+    zn_test_ok(zn_compile(&key, NULL, &machine, &compiled, &err), &err);
     r->graph = &compiled->graph;
     void *arena = need(zn_alloc(zn_plan_bytes(compiled->plan)));
     const bool timed = zn_safetensors_find(r->golden, "time") != NULL;

@@ -152,7 +152,7 @@ static void run_part(check *c, zn_model *model, unsigned part, zn_plan_mode mode
                                 .mode = mode,
                                 .band = band};
     const zn_machine machine = {cpu, 2, dnn, NULL};
-    zn_test_ok(zn_compile(&key, 0, &machine, &compiled, &err), &err);
+    zn_test_ok(zn_compile(&key, NULL, &machine, &compiled, &err), &err);
     size_t channels = part == ZENITH_ENCODER ? (size_t)model->variant->autoencoder->latent_channels
                                              : 3;
     size_t height = part == ZENITH_ENCODER ? 6 : 48, width = part == ZENITH_ENCODER ? 8 : 64;

@@ -98,7 +98,7 @@ static inline void open_coder(coder *c, zn_model *model, zn_dnn *dnn, const char
             .pixels = ZENITH_F32,
             .mode = how->mode,
             .band = how->band};
-        zn_test_ok(zn_compile(&key, 0, &machine, &c->steps[step], &err), &err);
+        zn_test_ok(zn_compile(&key, NULL, &machine, &c->steps[step], &err), &err);
         const size_t bytes = zn_plan_bytes(c->steps[step]->plan);
         if (bytes > arena) arena = bytes;
     }

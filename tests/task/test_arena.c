@@ -216,7 +216,7 @@ static void check_plan(zn_model *inner, struct zn_dnn *dnn, zenith_dtype dtype, 
                                 .pixels = ZENITH_U8,
                                 .mode = band ? ZN_PLAN_ROLLING : ZN_PLAN_PLANES,
                                 .band = band};
-    zn_test_ok(zn_compile(&key, 0, &machine, &compiled, &err), &err);
+    zn_test_ok(zn_compile(&key, NULL, &machine, &compiled, &err), &err);
     const size_t bytes = zn_plan_bytes(compiled->plan);
     assert_int_equal(bytes % ZN_ALIGN, 0); // so that it can end at a page that may not be touched
     fenced arena = fenced_make(bytes, 0);
