@@ -297,6 +297,11 @@ fail:
     return status;
 }
 
+void zn_safetensors_forget(const zn_safetensors *file)
+{
+    zn_mapped_forget(&file->mapped, 0, file->mapped.size);
+}
+
 void zn_safetensors_free(zn_safetensors *file)
 {
     if (!file) return;

@@ -319,6 +319,12 @@ void zn_weights_free(zn_weights *weights)
     zn_free(weights);
 }
 
+void zn_weights_forget(const zn_weights *weights)
+{
+    for (size_t i = 0; i < weights->source_count; i++)
+        zn_safetensors_forget(weights->sources[i].file);
+}
+
 // --- what an open set answers
 
 size_t zn_weights_count(const zn_weights *weights)

@@ -29,6 +29,8 @@ zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
 zenith_status zn_weights_open_parts(const char *const *paths, const char *const *prefixes,
                                     size_t count, zn_weights **out, zn_error *err);
 void zn_weights_free(zn_weights *weights); // NULL is fine
+// The files' bytes stop counting as resident memory, until they are read again.
+void zn_weights_forget(const zn_weights *weights);
 
 // Tensors in byte order of their names: loop over them to list what is unexpected. Everything
 // handed out is borrowed.

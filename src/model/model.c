@@ -255,6 +255,7 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));
     zn_weights_sha256(model->weights, model->sha256);
+    zn_weights_forget(model->weights); // most will not be read again but to be packed
     ZN_GO(find_calibration(model, request, err));
     *out = model;
     return ZENITH_OK;

@@ -201,7 +201,9 @@ static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_com
     ZN_TRY(zn_engine_machine(engine, stream_number, &machine, err));
     machine.cancel = cancel;
     s->compiles++;
-    ZN_TRY(zn_compile(key, allowed, &machine, out, err));
+    zenith_status made = zn_compile(key, allowed, &machine, out, err);
+    if (allowed->max_bytes) zn_weights_forget(key->model->weights); // they are packed: a bound counts that
+    ZN_TRY(made);
     zenith_status status = keep_plan(s, *out, engine->plan_memory, err);
     if (status != ZENITH_OK) zn_compiled_free(*out);
     return status;
