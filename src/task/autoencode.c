@@ -100,7 +100,8 @@ typedef struct batch_run {
     zn_mutex *lock;        // of what follows
     size_t next;           // picture to take
     picture_state *states; // of each picture
-    uint64_t max_memory;   // for one stream: an equal share of what the callers' buffers leave
+    uint64_t buffers;      // bytes that the caller holds, for all pictures
+    uint64_t max_memory;   // for one stream: those, and an equal share of what they leave
     bool stopped;          // by the progress callback or the cancel flag
     size_t failed, first;  // how many pictures, and the one that `status` and `error` are of
     zenith_status status;
@@ -214,7 +215,8 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     if (p.latent.kind != ZENITH_LATENT_MEAN) key.part = batch->model->family->moments;
     const zn_compiled *compiled = NULL;
     const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
-    const zn_bound bound = {.max_memory = all->max_memory, .spill = params->spill};
+    const zn_bound bound = {
+        .max_memory = all->max_memory, .buffers = all->buffers, .spill = params->spill};
     ZN_TRY(zn_engine_plan(all->engine, stream, &key, &bound, cancel, &compiled, err));
     const zn_run run = {
         .read = read_rows, .write = write_rows, .cookie = &p, .cancel = cancel, .progress = report};
@@ -305,24 +307,20 @@ static zenith_status check_batch(const zn_batch *batch, zn_error *err)
     return zn_latents_check(batch->latents, batch->count, err);
 }
 
-// The buffers of the whole batch are there all the time; what they leave is divided.
-static zenith_status share_memory(batch_run *all, int jobs, zn_error *err)
+// The buffers of the whole batch are there all the time; what they leave is divided. Where they leave nothing,
+// the plan of each picture says what it needs.
+static void share_memory(batch_run *all, int jobs)
 {
     const zn_batch *batch = all->batch;
     const uint64_t limit = batch->params.max_memory;
-    uint64_t buffers = 0;
     for (size_t i = 0; i < batch->count; i++) {
         const zenith_image image = zn_image_at(batch->images, i);
         const zenith_latent latent = zn_latent_at(batch->latents, i);
-        buffers += zn_image_bytes(&image) + zn_latent_bytes(&latent);
+        all->buffers += zn_image_bytes(&image) + zn_latent_bytes(&latent);
     }
-    if (limit && buffers >= limit) {
-        return zn_fail(err, ZENITH_LIMIT,
-                       "the pictures and latents alone take %llu bytes, and the limit is %llu",
-                       (unsigned long long)buffers, (unsigned long long)limit);
-    }
-    if (limit) all->max_memory = (limit - buffers) / (uint64_t)jobs;
-    return ZENITH_OK;
+    all->max_memory = limit;
+    if (limit > all->buffers)
+        all->max_memory = all->buffers + (limit - all->buffers) / (uint64_t)jobs;
 }
 
 // Checks, then the streams' jobs. A failure of its own is one of the whole call.
@@ -334,7 +332,7 @@ static zenith_status run_batch(batch_run *all, zn_error *err)
     if ((size_t)jobs > batch->count) jobs = (int)batch->count;
     check_pictures(all);
     if (all->status != ZENITH_OK && one_for_all(all)) return ZENITH_OK;
-    ZN_TRY(share_memory(all, jobs, err));
+    share_memory(all, jobs);
     return zn_executor_run(executor, run_pictures, all, jobs, err);
 }
 
