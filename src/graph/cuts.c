@@ -130,12 +130,18 @@ zenith_status zn_cuts_list(zn_plan *plan, zn_error *err)
     return cuts->after ? ZENITH_OK : zn_fail_memory(err, bytes);
 }
 
+bool zn_cuts_slide(const zn_node *old, const zn_node *made)
+{
+    return old->desc.type == made->desc.type && zn_shape_equal(&old->desc.shape, &made->desc.shape);
+}
+
 // --- the search ---------------------------------------------------------------------------------
 
 typedef struct state {
     uint64_t whole, spilled; // a bit for each cut
     double cost;             // seconds up to here
     double bound;            // cost, and the least that the rest will take beyond computing all once
+    size_t bytes;            // while the pass before it runs
     int from;                // the state before; -1 in an empty place of the table
 } state;
 
@@ -296,8 +302,26 @@ static int bits_of(uint64_t mask)
     return count;
 }
 
+// Bytes that are saved because values of `made` slide over values of `gone`.
+static size_t saved_by_sliding(const search *s, uint64_t made, uint64_t gone)
+{
+    size_t saved = 0;
+    for (int a = 0; a < s->count; a++) {
+        if (!(made >> a & 1)) continue;
+        for (int b = 0; b < s->count; b++) {
+            if (!(gone >> b & 1) || !zn_cuts_slide(s->cuts->nodes[b], s->cuts->nodes[a])) continue;
+            saved += s->bytes[a];
+            gone &= ~((uint64_t)1 << b);
+            break;
+        }
+    }
+    return saved;
+}
+
 static void put_part(search *s, int pass, state made, const state *before, uint64_t part)
 {
+    made.bytes -= saved_by_sliding(s, made.whole, before->whole & ~part);
+    if (made.bytes > s->limit) return;
     made.whole |= before->whole & part;
     made.spilled |= before->spilled & part;
     put(s, pass, made);
@@ -341,7 +365,8 @@ static void put_way(search *s, int pass, const state *before, int from, const pa
             made.cost += zn_spill_write_seconds(s->bytes[cut]);
         }
     }
-    if (bytes <= s->limit) put_parts(s, pass, made, before);
+    made.bytes = bytes;
+    put_parts(s, pass, made, before);
 }
 
 static void leave_state(search *s, int pass, const state *before, int from)

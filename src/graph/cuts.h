@@ -28,6 +28,9 @@ zenith_status zn_cuts_list(zn_plan *plan, zn_error *err);
 // `limit` bytes as far as can be told before buffers have places. False: there is none.
 zenith_status zn_cuts_decide(zn_plan *plan, zn_keep keep, size_t limit, bool *found, zn_error *err);
 
+// May a value slide over another (plan_parts.h)? They have one shape and type.
+bool zn_cuts_slide(const zn_node *old, const zn_node *made);
+
 // What computing one row of a node takes, by careful guess, in a round of `chunk` rows; what writing or
 // reading bytes of the spill file takes. In seconds.
 double zn_row_seconds(const zn_plan *plan, const zn_node *node, int64_t chunk);

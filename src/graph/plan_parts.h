@@ -18,6 +18,11 @@
 //   window: in round k holds rows [k*chunk - skew - keep, k*chunk - skew + chunk)
 //   ring:   a window of fewer rows: row r is at place r modulo rows
 // A frame of a state is whole, and lies in the states of the run instead of the arena.
+//
+// A whole value may slide over another of its shape, which is read for the last time in the pass that makes it:
+// row by row it takes the place of rows that nobody will ask for again.
+//
+//     bytes ->   [ v: made so far ][ gap ][ u: not yet read for the last time ]
 typedef struct zn_buffer {
     const zn_node *node;
     bool window, ring;
@@ -25,6 +30,8 @@ typedef struct zn_buffer {
     int64_t first_row, rows;
     int64_t chunk, skew, keep; // of a window
     size_t row_bytes;          // of what is no map: all its bytes, in one row
+    int over, under;           // 1 + index of the buffer that it slides over, that slides over it; or 0
+    int64_t gap;               // bytes by which its row 0 lies before that of `over`
     int born, dies;            // ticks of the plan's clock between which the memory is its own
     size_t offset, bytes;      // in the arena
 } zn_buffer;

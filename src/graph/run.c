@@ -71,7 +71,18 @@ static void begin_value(const runner *r, const zn_work *work, const zn_buffer *b
         zero_rows(r, buffer, 0, work->height, work->height + place->below);
     } else {
         zero_rows(r, buffer, 0, buffer->first_row, 0);
-        zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
+        if (!buffer->over) zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
+    }
+}
+
+// The padding below a value that slid over another: there is room for it when the pass is over.
+static void end_values(const runner *r, const zn_pass *pass)
+{
+    for (int i = 0; i < pass->works_count; i++) {
+        const zn_work *work = &r->plan->works[pass->first_work + i];
+        const zn_buffer *buffer = &r->plan->buffers[work->buffer];
+        if (buffer->over)
+            zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
     }
 }
 
@@ -342,6 +353,7 @@ zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const
         for (int64_t round = 0; round < pass->rounds; round++) {
             ZN_TRY(run_round(&r, pass, round, err));
         }
+        end_values(&r, pass);
     }
     if (plan->frames_count) zn_states_advance(run->states, plan);
     if (run->progress) run->progress(run->cookie, 1);

@@ -410,6 +410,69 @@ static zn_buffer whole_buffer(const rolling *r, const zn_node *node)
     return made;
 }
 
+// The lowest row of `node` that is read in a round or later ones; INT64_MAX: none is.
+static int64_t lowest_read(const rolling *r, const zn_node *node, int64_t round)
+{
+    int64_t lowest = INT64_MAX;
+    for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
+        const zn_node *reader = r->plan->graph->nodes[id];
+        if (!r->needed[id] || r->spilled[id] || is_barrier(reader)) continue;
+        const int64_t chunk = chunk_of(r, reader), begin = round * chunk - r->skew[id];
+        for (int i = 0; begin < height_of(reader) && i < reader->inputs_count; i++) {
+            if (reader->inputs[i] != node) continue;
+            const zn_rows rows = zn_node_rows(reader, i, (zn_rows){begin, begin + chunk});
+            if (rows.begin < lowest) lowest = rows.begin;
+        }
+    }
+    return lowest;
+}
+
+// How far row 0 of what `work` makes must lie before row 0 of `under`, in rows of both, so that in no round it
+// is written over what that round still reads.
+static int64_t rows_between(const rolling *r, const zn_work *work, const zn_node *under)
+{
+    int64_t gap = 0;
+    for (int64_t round = 0; round * work->chunk - work->skew < work->height; round++) {
+        const int64_t lowest = lowest_read(r, under, round);
+        const int64_t written = (round + 1) * work->chunk - work->skew;
+        if (lowest == INT64_MAX) break;
+        if ((written > 0 ? written : 0) - lowest > gap) gap = (written > 0 ? written : 0) - lowest;
+    }
+    return gap;
+}
+
+static zn_keep kept_after(const rolling *r, int cut)
+{
+    const struct zn_cuts *cuts = r->plan->cuts;
+    return (zn_keep)cuts->after[r->pass * cuts->count + cut];
+}
+
+static bool is_cut(const zn_plan *plan, const zn_node *node)
+{
+    return index_in((zn_node *const *)plan->cuts->nodes, (size_t)plan->cuts->count, node) >= 0;
+}
+
+// A value that will be held slides over one of its kind that will not be any more.
+static void slide_over(const rolling *r, const zn_work *work)
+{
+    zn_plan *plan = r->plan;
+    zn_buffer *made = &plan->buffers[work->buffer];
+    for (int cut = 0; cut < plan->cuts->count; cut++) {
+        const zn_node *node = plan->cuts->nodes[cut];
+        const int index = plan->current[node->id];
+        if (index < 0 || index == work->buffer || kept_after(r, cut) != ZN_KEEP_NOT ||
+            !zn_cuts_slide(node, work->node))
+            continue;
+        zn_buffer *old = &plan->buffers[index];
+        if (old->window || old->frame || old->under || old->born == plan->ticks) continue;
+        made->over = index + 1;
+        old->under = work->buffer + 1;
+        made->gap = rows_between(r, work, node) * (int64_t)made->row_bytes;
+        if (old->dies < plan->ticks) old->dies = plan->ticks; // else there would be nothing to slide over
+        return;
+    }
+}
+
 // Rows that the spill file has are read from it, and those that it shall have are written to it.
 static zenith_status link_spill(rolling *r, zn_work *work, zn_error *err)
 {
@@ -451,6 +514,7 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
     int *buffer = &plan->current[node->id]; // that of a state is there
     if (*buffer < 0) ZN_TRY(add_buffer(plan, &made, buffer, err));
     work.buffer = *buffer;
+    if (r->stored[node->id] && zn_node_is_map(node) && is_cut(plan, node)) slide_over(r, &work);
     ZN_TRY(link_spill(r, &work, err));
     link_inputs(plan, &work, plan->ticks);
     ZN_TRY(make_room(r, &work, err));
@@ -613,12 +677,6 @@ static zenith_status hold_frames(rolling *r, zn_error *err)
         ZN_TRY(add_buffer(plan, &made, &plan->current[node->id], err));
     }
     return ZENITH_OK;
-}
-
-static zn_keep kept_after(const rolling *r, int cut)
-{
-    const struct zn_cuts *cuts = r->plan->cuts;
-    return (zn_keep)cuts->after[r->pass * cuts->count + cut];
 }
 
 static void mark_cuts(rolling *r)
