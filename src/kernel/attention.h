@@ -32,14 +32,21 @@ enum {
     ZN_ATTENTION_PANEL = 32,
     ZN_ATTENTION_KEYS = 256, // of a block: a multiple of PANEL
     ZN_ATTENTION_QUERIES =
-        192,                 // of a block, at most: a multiple of what each version takes at once
-    ZN_ATTENTION_WIDTH = 512 // of a head, at most
+        192, // of a block, at most: a multiple of what each version takes at once
+    ZN_ATTENTION_WIDTH =
+        1024 // of a head, at most; above half of it blocks have half as many queries
 };
 
 // Rounded up to whole panels.
 static inline int64_t zn_attention_padded(int64_t count)
 {
     return (count + ZN_ATTENTION_PANEL - 1) / ZN_ATTENTION_PANEL * ZN_ATTENTION_PANEL;
+}
+
+// Queries of a block, at most, for heads of this width.
+static inline int64_t zn_attention_most_queries(int64_t width)
+{
+    return width > ZN_ATTENTION_WIDTH / 2 ? ZN_ATTENTION_QUERIES / 2 : ZN_ATTENTION_QUERIES;
 }
 
 // The place of an element in panels of `depths` rows.
@@ -54,13 +61,13 @@ static inline size_t zn_attention_place(zn_type type, int64_t depths, int64_t co
 // What is kept between the calls for one block of queries, and scratch.
 typedef struct zn_attention_state {
     float scores[ZN_ATTENTION_QUERIES * ZN_ATTENTION_KEYS];
-    uint16_t rounded[ZN_ATTENTION_QUERIES * ZN_ATTENTION_WIDTH]; // q in bf16, in tiles
+    uint16_t rounded[ZN_ATTENTION_QUERIES * (ZN_ATTENTION_WIDTH / 2)]; // q in bf16, in tiles
     float largest[ZN_ATTENTION_QUERIES], total[ZN_ATTENTION_QUERIES], factor[ZN_ATTENTION_QUERIES];
 } zn_attention_state;
 
 typedef struct zn_attention_args {
     zn_type type;    // of keys and values: f32 or bf16
-    int64_t queries; // at most ZN_ATTENTION_QUERIES
+    int64_t queries; // at most zn_attention_most_queries
     int64_t width;   // of the head
     int64_t tokens;  // keys that there are
     int64_t seen;    // causal: query i sees seen + i keys (at least 1, at most all)

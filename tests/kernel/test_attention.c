@@ -6,7 +6,7 @@
 // ones, where there is AVX-512. With --bench: the rate of each version on one thread.
 #include "tests/kernel/attention_subject.h"
 
-enum { KEYS = ZN_ATTENTION_KEYS, MOST = ZN_ATTENTION_QUERIES };
+enum { KEYS = ZN_ATTENTION_KEYS, MOST = ZN_ATTENTION_QUERIES, WIDTH = ZN_ATTENTION_WIDTH };
 
 static const int64_t widths[] = {1, 8, 33, 40, 64, 80, 128, 512};
 static const int64_t tokens_of[] = {1, 2, 31, 32, 33, KEYS - 1, KEYS, KEYS + 1, 300};
@@ -34,7 +34,8 @@ static void versions_are_near_the_double_result(void **state)
     (void)state;
     zn_random random = {.seed = 5};
     const size_t pairs = COUNT(tokens_of) * COUNT(queries_of);
-    const int64_t largest[] = {MOST, 300, ZN_ATTENTION_WIDTH};
+    const int64_t largest[][3] = {
+        {MOST, 300, WIDTH / 2}, {zn_attention_most_queries(WIDTH), 300, WIDTH}, {11, 70, 640}};
     FOR_EACH_VERSION(v)
     {
         for (size_t i = 0; i < 4 * pairs; i++) {
@@ -44,8 +45,8 @@ static void versions_are_near_the_double_result(void **state)
             const int64_t size[] = {queries_of[queries], tokens_of[tokens], width};
             check_case(v, i % 2 ? ZN_BF16 : ZN_F32, i / 2 % 2, size, &random);
         }
-        for (int i = 0; i < 4; i++)
-            check_case(v, i % 2 ? ZN_BF16 : ZN_F32, i / 2, largest, &random);
+        for (size_t i = 0; i < 4 * COUNT(largest); i++)
+            check_case(v, i % 2 ? ZN_BF16 : ZN_F32, i / 2 % 2, largest[i / 4], &random);
     }
 }
 

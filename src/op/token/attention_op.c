@@ -180,7 +180,9 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
     l->scale = (float)(l->shape.scale * (double)keys->scale);
     l->columns = q->shape.dim[2];
     // q and sums of a block share the second-level cache with the keys that pass by.
-    l->block = l->shape.padded_width > 256 ? ZN_ATTENTION_QUERIES / 2 : ZN_ATTENTION_QUERIES;
+    l->block = l->shape.padded_width > 512   ? ZN_ATTENTION_QUERIES / 4
+               : l->shape.padded_width > 256 ? ZN_ATTENTION_QUERIES / 2
+                                             : ZN_ATTENTION_QUERIES;
     ZN_TRY(zn_conversion_make(request->cpu.isa, q->type, q->scale, ZN_F32, 1, &l->widen, err));
     ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, keys->scale, y->type, y->scale, &l->narrow,
                               err));
@@ -228,7 +230,8 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_attention_node_attributes token = {{1, 1, false, 0}, 1},
                                           grouped = {{4, 2, false, 0}, 37},
-                                          causal = {{1, 1, true, 0.25f}, 150};
+                                          causal = {{1, 1, true, 0.25f}, 150},
+                                          wide = {{1, 1, false, 0}, 3};
 static const zn_op_sample samples[] = {
     {.name = "token",
      .inputs_count = INPUTS,
@@ -242,6 +245,10 @@ static const zn_op_sample samples[] = {
      .inputs_count = INPUTS,
      .inputs = {{4, {1, 23, 1, 33}}, {3, {2, 1, 10240}}},
      .attributes = &causal},
+    {.name = "wide",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 1, 2, 640}}, {3, {2, 1, 20480}}},
+     .attributes = &wide},
 };
 
 const zn_op zn_op_attention = {
