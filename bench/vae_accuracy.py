@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""How exact are the full-size KL autoencoders? Compares `zenith` with diffusers f32 on the same weights.
+"""How exact are the full-size autoencoders of images and of Wan? Compares `zenith` with diffusers f32 on the same weights.
 
     bench/vae_accuracy.py FOLDER                        512x512, encode and decode, f32 and bf16
     bench/vae_accuracy.py FOLDER --image photo.png --size 256 --dtypes f32 --json
@@ -69,20 +69,37 @@ def digest(folder, pixels):
     return text.hexdigest()[:16]
 
 
+def run_diffusers(folder, pixels):
+    """Wan's pictures are clips of one frame, and clamped: its last convolution's results are taken instead."""
+    import diffusers
+    import torch
+    video = is_video(folder)
+    kind = diffusers.AutoencoderKLWan if video else diffusers.AutoencoderKL
+    model = kind.from_pretrained(str(folder), torch_dtype=torch.float32)
+    with torch.no_grad():
+        x = torch.from_numpy(pixels.copy()).permute(2, 0, 1)[None].float() / 255 * 2 - 1
+        mean = model.encode(x[:, :, None] if video else x).latent_dist.mean
+        if not video:
+            return mean.numpy(), model.decode(mean).sample.numpy()
+        model.clear_cache()
+        decoded = model.decoder(model.post_quant_conv(mean), feat_cache=model._feat_map, feat_idx=[0], first_chunk=True)
+        if model.config.patch_size:
+            decoded = diffusers.models.autoencoders.autoencoder_kl_wan.unpatchify(decoded, model.config.patch_size)
+    return mean[:, :, 0].numpy(), decoded[:, :, 0].numpy()
+
+
+def is_video(folder):
+    return json.loads((folder / "config.json").read_text())["_class_name"] == "AutoencoderKLWan"
+
+
 def reference(folder, pixels):
     """Raw mean [1, C, h, w] and picture [1, 3, h, w] on -1 .. 1, by diffusers in f32."""
     import numpy as np
     path = folder / "reference" / f"{digest(folder, pixels)}.npz"
     if not path.exists():
-        import torch
-        from diffusers import AutoencoderKL
-        model = AutoencoderKL.from_pretrained(str(folder), torch_dtype=torch.float32)
-        with torch.no_grad():
-            x = torch.from_numpy(pixels.copy()).permute(2, 0, 1)[None].float() / 255 * 2 - 1
-            mean = model.encode(x).latent_dist.mean
-            decoded = model.decode(mean).sample
+        mean, decoded = run_diffusers(folder, pixels)
         path.parent.mkdir(exist_ok=True)
-        np.savez(path, mean=mean.numpy(), decoded=decoded.numpy())
+        np.savez(path, mean=mean, decoded=decoded)
     stored = np.load(path)
     return stored["mean"], stored["decoded"]
 

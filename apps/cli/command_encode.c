@@ -159,12 +159,14 @@ static int check_options(const cli_settings *settings, cli_outputs *outputs)
     return CLI_DONE;
 }
 
-// Some models have no raw space; both ways to ask for it are refused before anything is computed.
+// Some models have no raw space; both ways to ask for it are refused before anything is computed. Models of video
+// have one by a mean and a deviation for each channel, which has_raw does not speak of.
 static bool check_raw(const zenith_model_info *info, const cli_settings *settings,
                       const cli_outputs *outputs, cli_failure *failure)
 {
     bool comfy = strcmp(outputs->format->word, "latent") == 0;
-    if (info->has_raw || (!comfy && settings->space != ZENITH_SPACE_RAW)) return true;
+    const bool by_channel = info->frames > 0 && !comfy;
+    if (info->has_raw || by_channel || (!comfy && settings->space != ZENITH_SPACE_RAW)) return true;
     failure->model = true;
     return cli_fail_text(failure, ZENITH_UNSUPPORTED,
                          "%s has no raw latents%s: use --format safetensors or npy%s", info->name,
