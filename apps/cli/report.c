@@ -36,7 +36,8 @@ static const char *advice(const cli_session *session, const cli_failure *failure
 {
     const cli_settings *settings = session->settings;
     if (failure->status != ZENITH_LIMIT || settings->max_memory == 0) return NULL;
-    if (settings->bands.bands != ZENITH_BANDS_AUTO) return "raise --max-memory, or use --bands auto";
+    if (settings->bands.bands != ZENITH_BANDS_AUTO)
+        return "raise --max-memory, or use --bands auto";
     const bool helps = !settings->spill && strstr(failure->text, "spill file") != NULL;
     return helps ? "raise --max-memory, or allow a file by --spill DIR" : "raise --max-memory";
 }

@@ -349,7 +349,8 @@ zenith_status zn_spill_write(zn_spill *spill, uint64_t offset, const void *data,
     return ZENITH_OK;
 }
 
-zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size, zn_error *err)
+zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size,
+                            zn_error *err)
 {
     uint8_t *to = data;
     while (size > 0) {

@@ -388,7 +388,8 @@ zenith_status zn_spill_write(zn_spill *spill, uint64_t offset, const void *data,
     return ZENITH_OK;
 }
 
-zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size, zn_error *err)
+zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t size,
+                            zn_error *err)
 {
     DWORD done = 0;
     OVERLAPPED at = place_in_file(offset);

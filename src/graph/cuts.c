@@ -14,11 +14,11 @@
 #include <string.h>
 
 enum {
-    BEAM = 24,      // states that go on after each pass
+    BEAM = 24,       // states that go on after each pass
     TABLE = 1 << 12, // room for states after a pass; a power of two
-    NEWEST = 3,     // of the cuts that a pass computes, those that it may keep
-    FEW = 5,        // of so many that are held any part may be dropped, else at most two
-    MOST = 64,      // cuts that the search looks at; others are not kept
+    NEWEST = 3,      // of the cuts that a pass computes, those that it may keep
+    FEW = 5,         // of so many that are held any part may be dropped, else at most two
+    MOST = 64,       // cuts that the search looks at; others are not kept
 };
 
 // --- what things take ---------------------------------------------------------------------------
@@ -41,11 +41,18 @@ double zn_row_seconds(const zn_plan *plan, const zn_node *node, int64_t chunk)
     size_t bytes = 0;
     if (node->kind != ZN_NODE_OP || height == 0 || !zn_desc_bytes(&node->desc, &bytes)) return 0;
     double seconds = zn_node_flops(node) / (2 * zn_plan_assumed_speed(plan, node));
-    if (chunk < wanted) seconds *= 1.5 - 0.5 * (double)chunk / (double)wanted; // weights again and again
+    if (chunk < wanted)
+        seconds *= 1.5 - 0.5 * (double)chunk / (double)wanted; // weights again and again
     return (seconds + (double)bytes / written) / (double)height;
 }
 
 // --- the cuts -----------------------------------------------------------------------------------
+
+static size_t bytes_of(const zn_node *node)
+{
+    size_t bytes = 0;
+    return zn_desc_bytes(&node->desc, &bytes) ? bytes : SIZE_MAX / 1024;
+}
 
 static bool is_barrier(const zn_node *node)
 {
@@ -107,6 +114,18 @@ static int last_reader(const zn_graph *graph, const int *first, const zn_node *n
     return last;
 }
 
+// Is it made into a larger map? Then it may pay to hold it instead of that.
+static bool grows(const zn_graph *graph, const zn_node *node)
+{
+    if (node->kind != ZN_NODE_OP) return false;
+    for (size_t id = (size_t)node->id + 1; id < graph->count; id++) {
+        const zn_node *reader = graph->nodes[id];
+        for (int i = 0; zn_node_is_map(reader) && i < reader->inputs_count; i++)
+            if (reader->inputs[i] == node && bytes_of(reader) > bytes_of(node)) return true;
+    }
+    return false;
+}
+
 zenith_status zn_cuts_list(zn_plan *plan, zn_error *err)
 {
     const zn_graph *graph = plan->graph;
@@ -117,12 +136,14 @@ zenith_status zn_cuts_list(zn_plan *plan, zn_error *err)
     for (size_t id = 0; id < graph->count; id++) cuts->passes += is_barrier(graph->nodes[id]);
     cuts->first = zn_arena_alloc(&plan->arena, (graph->count + 1) * sizeof *cuts->first);
     cuts->nodes = zn_arena_alloc(&plan->arena, (graph->count + 1) * sizeof *cuts->nodes);
-    if (!cuts->first || !cuts->nodes) return zn_fail_memory(err, graph->count * sizeof *cuts->nodes);
+    if (!cuts->first || !cuts->nodes)
+        return zn_fail_memory(err, graph->count * sizeof *cuts->nodes);
     find_first_passes(plan, cuts);
     for (size_t id = 0; cuts->passes > 1 && id < graph->count; id++) {
         const zn_node *node = graph->nodes[id];
-        if (stays_whole(plan, node) || is_output(graph, node)) continue; // outputs: by the last pass
-        if (last_reader(graph, cuts->first, node) > cuts->first[id])
+        if (stays_whole(plan, node) || is_output(graph, node))
+            continue; // outputs: by the last pass
+        if (last_reader(graph, cuts->first, node) > cuts->first[id] || grows(graph, node))
             cuts->nodes[cuts->count++] = node;
     }
     const size_t bytes = (size_t)cuts->passes * (size_t)cuts->count + 1;
@@ -140,19 +161,19 @@ bool zn_cuts_slide(const zn_node *old, const zn_node *made)
 typedef struct state {
     uint64_t whole, spilled; // a bit for each cut
     double cost;             // seconds up to here
-    double bound;            // cost, and the least that the rest will take beyond computing all once
-    size_t bytes;            // while the pass before it runs
-    int from;                // the state before; -1 in an empty place of the table
+    double bound; // cost, and the least that the rest will take beyond computing all once
+    size_t bytes; // while the pass before it runs
+    int from;     // the state before; -1 in an empty place of the table
 } state;
 
 typedef struct search {
     const zn_plan *plan;
     const zn_graph *graph;
     struct zn_cuts *cuts;
-    int count;         // cuts looked at
-    int *cut_of;       // by node id: 1 + its cut, or 0
-    bool *needed;      // by node id, for a walk
-    bool *fixed;       // by node id: held whole in any case, once it is there
+    int count;          // cuts looked at
+    int *cut_of;        // by node id: 1 + its cut, or 0
+    bool *needed;       // by node id, for a walk
+    bool *fixed;        // by node id: held whole in any case, once it is there
     size_t bytes[MOST]; // of a whole cut
     size_t limit;
     bool spill;
@@ -161,12 +182,6 @@ typedef struct search {
     state *table;
     int table_count;
 } search;
-
-static size_t bytes_of(const zn_node *node)
-{
-    size_t bytes = 0;
-    return zn_desc_bytes(&node->desc, &bytes) ? bytes : SIZE_MAX / 1024;
-}
 
 static bool held(const search *s, const zn_node *node, int pass, uint64_t mask)
 {
@@ -376,8 +391,7 @@ static void leave_state(search *s, int pass, const state *before, int from)
     for (int cut = s->count; cut-- > 0 && count < NEWEST;) {
         if (facts.made >> cut & 1) newest[count++] = cut, ways *= 3;
     }
-    for (int way = 0; way < ways; way++)
-        put_way(s, pass, before, from, &facts, newest, count, way);
+    for (int way = 0; way < ways; way++) put_way(s, pass, before, from, &facts, newest, count, way);
 }
 
 static bool better(const search *s, const state *a, const state *b)
@@ -422,10 +436,11 @@ static void write_decisions(const search *s)
     for (int pass = s->cuts->passes; pass > 0; pass--) {
         const state *after = &s->states[(size_t)pass * BEAM + (size_t)at];
         for (int cut = 0; cut < s->count; cut++) {
-            s->cuts->after[(pass - 1) * s->cuts->count + cut] =
-                after->whole >> cut & 1     ? ZN_KEEP_WHOLE
-                : after->spilled >> cut & 1 ? ZN_KEEP_SPILLED
-                                            : ZN_KEEP_NOT;
+            s->cuts->after[(pass - 1) * s->cuts->count + cut] = after->whole >> cut & 1
+                                                                    ? ZN_KEEP_WHOLE
+                                                                : after->spilled >> cut & 1
+                                                                    ? ZN_KEEP_SPILLED
+                                                                    : ZN_KEEP_NOT;
         }
         at = after->from;
     }
@@ -482,8 +497,9 @@ zenith_status zn_cuts_decide(zn_plan *plan, zn_keep keep, size_t limit, bool *fo
         const int first = cuts->first[cuts->nodes[cut]->id];
         const int last = last_reader(plan->graph, cuts->first, cuts->nodes[cut]);
         for (int pass = 0; pass < cuts->passes; pass++)
-            cuts->after[pass * cuts->count + cut] =
-                (uint8_t)(pass >= first && pass < last ? keep : ZN_KEEP_NOT);
+            cuts->after[pass * cuts->count + cut] = (uint8_t)(pass >= first && pass < last
+                                                                  ? keep
+                                                                  : ZN_KEEP_NOT);
     }
     return ZENITH_OK;
 }

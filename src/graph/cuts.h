@@ -6,7 +6,8 @@
 // that needs it.
 //
 // A node's first pass is the one that must compute it at the latest if nothing is computed twice. A map that
-// is read in a later pass than its first is a cut. Inputs and results of barriers, frames of states and
+// is read in a later pass than its first is a cut, and so is one that is made into a larger map: that may be held
+// instead of the larger one, which is then computed again. Inputs and results of barriers, frames of states and
 // what is no map are held whole in any case.
 #ifndef ZN_GRAPH_CUTS_H
 #define ZN_GRAPH_CUTS_H

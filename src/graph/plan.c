@@ -151,8 +151,7 @@ fail:
 
 static zenith_status lower_works(zn_plan *plan, zn_error *err)
 {
-    for (size_t i = 0; i < plan->works_count; i++)
-        ZN_TRY(lower_work(plan, &plan->works[i], err));
+    for (size_t i = 0; i < plan->works_count; i++) ZN_TRY(lower_work(plan, &plan->works[i], err));
     plan->bytes = plan->scratch_offset + zn_round_up(plan->scratch_bytes, ZN_ALIGN);
     return ZENITH_OK;
 }
@@ -309,8 +308,9 @@ static zenith_status consider_cheapest(choice *c, way w, zn_error *err)
         if (!plan) return ZENITH_OK;
         const size_t over = plan->bytes > c->budget ? plan->bytes - c->budget : 0;
         consider(c, plan);
-        if (over == 0 || over >= w.limit) return ZENITH_OK;
-        w.limit -= over;
+        const size_t less = over << i; // what it guessed wrong, it may guess wrong again
+        if (over == 0 || less >= w.limit) return ZENITH_OK;
+        w.limit -= less;
     }
     return ZENITH_OK;
 }
@@ -355,45 +355,6 @@ static zenith_status choose(choice *c, bool *preferred, zn_error *err)
     return ZENITH_OK;
 }
 
-// --- what does not fit --------------------------------------------------------------------------
-
-// The bytes of the smallest plan of a kind, to the byte: it is lowered for that.
-static zenith_status measure_smallest(const choice *c, zn_keep keep, size_t *bytes, size_t *spill,
-                                      zn_error *err)
-{
-    zn_plan *plan = NULL;
-    zenith_status status;
-    const way w = smallest_way(c->graph, c->options, keep);
-    ZN_TRY(schedule_way(c->graph, c->options, w, &plan, err));
-    ZN_GO(lower_works(plan, err));
-    *bytes = plan->bytes;
-    *spill = plan->spill_bytes;
-fail:
-    zn_plan_free(plan);
-    return status;
-}
-
-static zenith_status refuse(const choice *c, zn_error *err)
-{
-    zn_plan_needs needs = {0};
-    size_t none;
-    ZN_TRY(measure_smallest(c, ZN_KEEP_NOT, &needs.bytes, &none, err));
-    ZN_TRY(measure_smallest(c, ZN_KEEP_WHOLE, &needs.spilled_bytes, &none, err));
-    if (needs.spilled_bytes < needs.bytes) needs.bytes = needs.spilled_bytes;
-    ZN_TRY(measure_smallest(c, ZN_KEEP_SPILLED, &needs.spilled_bytes, &needs.spill_bytes, err));
-    if (needs.spilled_bytes >= needs.bytes) needs.spill_bytes = 0;
-    if (c->options->needs) *c->options->needs = needs;
-    const size_t allowed = c->options->max_bytes;
-    if (needs.spill_bytes)
-        return zn_fail(err, ZENITH_LIMIT,
-                       "this size needs at least %zu bytes of working memory (%zu with a spill "
-                       "file of %zu bytes), and %zu are allowed",
-                       needs.bytes, needs.spilled_bytes, needs.spill_bytes, allowed);
-    return zn_fail(err, ZENITH_LIMIT,
-                   "this size needs at least %zu bytes of working memory, and %zu are allowed",
-                   needs.bytes, allowed);
-}
-
 // Chooses and lowers. *out NULL: nothing fits, or (*scratch not 0) what was chosen does not with its scratch.
 static zenith_status choose_and_lower(choice *c, zn_plan **out, size_t *scratch, zn_error *err)
 {
@@ -416,22 +377,128 @@ fail:
     return status;
 }
 
-zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *options, zn_plan **out,
-                             zn_error *err)
+// *out NULL: nothing fits.
+static zenith_status create_within(const zn_graph *graph, const zn_plan_options *options,
+                                   zn_plan **out, zn_error *err)
 {
     enum { TRIES = 6 }; // lowerings of shorter calls may have another scratch
-    ZN_TRY(check_rows(graph, err));
     choice c = {graph, options, options->max_bytes, NULL};
     *out = NULL;
     for (int i = 0; i < TRIES; i++) {
         size_t scratch = 0;
         ZN_TRY(choose_and_lower(&c, out, &scratch, err));
-        if (*out) return ZENITH_OK;
-        if (scratch == 0 || scratch >= options->max_bytes) break;
+        if (*out || scratch == 0 || scratch >= options->max_bytes) return ZENITH_OK;
         const size_t left = options->max_bytes - scratch;
         c.budget = left < c.budget ? left : c.budget - 1;
     }
-    return refuse(&c, err);
+    return ZENITH_OK;
+}
+
+// --- what does not fit --------------------------------------------------------------------------
+
+typedef struct least {
+    size_t bytes, spill_bytes;
+} least;
+
+// The bytes of the smallest plan of a kind, to the byte: it is lowered for that.
+static zenith_status measure_smallest(const zn_graph *graph, const zn_plan_options *options,
+                                      zn_keep keep, least *out, zn_error *err)
+{
+    zn_plan *plan = NULL;
+    zenith_status status;
+    ZN_TRY(schedule_way(graph, options, smallest_way(graph, options, keep), &plan, err));
+    ZN_GO(lower_works(plan, err));
+    if (out->bytes == 0 || plan->bytes < out->bytes) *out = (least){plan->bytes, plan->spill_bytes};
+fail:
+    zn_plan_free(plan);
+    return status;
+}
+
+// Does a plan come of this budget? If so *out is what it takes.
+static zenith_status try_budget(const zn_graph *graph, zn_plan_options options, size_t budget,
+                                bool *fits_in, least *out, zn_error *err)
+{
+    zn_plan *plan = NULL;
+    options.max_bytes = budget;
+    ZN_TRY(create_within(graph, &options, &plan, err));
+    *fits_in = plan != NULL;
+    if (plan) *out = (least){plan->bytes, plan->spill_bytes};
+    zn_plan_free(plan);
+    return ZENITH_OK;
+}
+
+// The least budget that a plan comes of: from what surely does, down until none comes.
+static zenith_status find_least(const zn_graph *graph, const zn_plan_options *options, least *at,
+                                zn_error *err)
+{
+    enum { STEPS = 64 };
+    for (int i = 0; i < STEPS && at->bytes > 1; i++) {
+        bool fits_in = false;
+        least found = {0}, again = {0};
+        ZN_TRY(try_budget(graph, *options, at->bytes - 1, &fits_in, &found, err));
+        if (!fits_in) return ZENITH_OK;
+        ZN_TRY(try_budget(graph, *options, found.bytes, &fits_in, &again, err));
+        if (fits_in) {
+            *at = (least){found.bytes, again.spill_bytes};
+        } else {
+            at->bytes--;
+            at->spill_bytes = found.spill_bytes;
+        }
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status find_needs(const zn_graph *graph, const zn_plan_options *options,
+                                zn_plan_needs *out, zn_error *err)
+{
+    least held = {0}, spilled = {0};
+    zn_plan_options with = *options;
+    with.spill = false;
+    const bool rolls = smallest_way(graph, options, ZN_KEEP_NOT).mode == ZN_PLAN_ROLLING;
+    ZN_TRY(measure_smallest(graph, &with, ZN_KEEP_NOT, &held, err));
+    if (rolls) ZN_TRY(measure_smallest(graph, &with, ZN_KEEP_WHOLE, &held, err));
+    ZN_TRY(find_least(graph, &with, &held, err));
+    *out = (zn_plan_needs){.bytes = held.bytes};
+    if (!rolls) return ZENITH_OK;
+    with.spill = true;
+    ZN_TRY(measure_smallest(graph, &with, ZN_KEEP_SPILLED, &spilled, err));
+    if (held.bytes < spilled.bytes) spilled = held;
+    ZN_TRY(find_least(graph, &with, &spilled, err));
+    if (spilled.spill_bytes && spilled.bytes < held.bytes) {
+        out->spilled_bytes = spilled.bytes;
+        out->spill_bytes = spilled.spill_bytes;
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status refuse(const zn_plan_needs *needs, const zn_plan_options *options,
+                            zn_error *err)
+{
+    if (needs->spill_bytes)
+        return zn_fail(err, ZENITH_LIMIT,
+                       "this size needs at least %zu bytes of working memory (%zu with a spill "
+                       "file of %zu bytes), and %zu are allowed",
+                       needs->bytes, needs->spilled_bytes, needs->spill_bytes, options->max_bytes);
+    return zn_fail(err, ZENITH_LIMIT,
+                   "this size needs at least %zu bytes of working memory, and %zu are allowed",
+                   needs->bytes, options->max_bytes);
+}
+
+zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *options, zn_plan **out,
+                             zn_error *err)
+{
+    zn_plan_needs needs = {0};
+    ZN_TRY(check_rows(graph, err));
+    ZN_TRY(create_within(graph, options, out, err));
+    if (*out) return ZENITH_OK;
+    ZN_TRY(find_needs(graph, options, &needs, err));
+    if (options->needs) *options->needs = needs;
+    const bool spills = options->spill && needs.spill_bytes;
+    zn_plan_options fewer = *options;
+    fewer.max_bytes = spills ? needs.spilled_bytes : needs.bytes;
+    // A search can miss with a larger budget what it finds with a smaller one.
+    if (fewer.max_bytes <= options->max_bytes) ZN_TRY(create_within(graph, &fewer, out, err));
+    return *out ? ZENITH_OK : refuse(&needs, options, err);
 }
 
 size_t zn_plan_bytes(const zn_plan *plan)
@@ -482,4 +549,10 @@ double zn_plan_flops(const zn_plan *plan)
 size_t zn_plan_spill_bytes(const zn_plan *plan)
 {
     return plan->spill_bytes;
+}
+
+bool zn_plan_compromises(const zn_plan *plan)
+{
+    return plan->options.mode == ZN_PLAN_ROLLING && plan->cuts->count > 0 &&
+           plan->keep != ZN_KEEP_WHOLE;
 }

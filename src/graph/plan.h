@@ -77,9 +77,11 @@ int64_t zn_plan_band(const zn_plan *plan); // 0 for planes
 bool zn_plan_rewinds(const zn_plan *plan); // reads its inputs more than once
 // No larger budget would have given another plan.
 bool zn_plan_preferred(const zn_plan *plan);
+// For want of memory it computes something again, or spills it.
+bool zn_plan_compromises(const zn_plan *plan);
 // Of its own tables; what lowerings hold (code made by oneDNN) is not counted.
 size_t zn_plan_table_bytes(const zn_plan *plan);
-size_t zn_plan_lowerings(const zn_plan *plan); // how many
+size_t zn_plan_lowerings(const zn_plan *plan);   // how many
 double zn_plan_flops(const zn_plan *plan);       // what is computed again counts again
 size_t zn_plan_spill_bytes(const zn_plan *plan); // of the file that a run needs; 0: none
 
@@ -96,7 +98,7 @@ typedef struct zn_run {
     // Of graphs with states: made for this plan (states.h), in one run at a time. They are advanced
     // at the end of a whole run, and as they were after any other.
     struct zn_states *states;
-    struct zn_spill *spill; // of at least zn_plan_spill_bytes; NULL if that is 0
+    struct zn_spill *spill;   // of at least zn_plan_spill_bytes; NULL if that is 0
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
     // Fraction of the work done, 0 .. 1; not zero stops the run. May be NULL.
     int (*progress)(void *cookie, double fraction);

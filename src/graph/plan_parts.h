@@ -30,10 +30,10 @@ typedef struct zn_buffer {
     int64_t first_row, rows;
     int64_t chunk, skew, keep; // of a window
     size_t row_bytes;          // of what is no map: all its bytes, in one row
-    int over, under;           // 1 + index of the buffer that it slides over, that slides over it; or 0
-    int64_t gap;               // bytes by which its row 0 lies before that of `over`
-    int born, dies;            // ticks of the plan's clock between which the memory is its own
-    size_t offset, bytes;      // in the arena
+    int over, under;      // 1 + index of the buffer that it slides over, that slides over it; or 0
+    int64_t gap;          // bytes by which its row 0 lies before that of `over`
+    int born, dies;       // ticks of the plan's clock between which the memory is its own
+    size_t offset, bytes; // in the arena
 } zn_buffer;
 
 // What becomes of a value that later passes read again (cuts.h).
@@ -113,7 +113,7 @@ struct zn_plan {
     zn_buffer *spills; // whole maps in the spill file: offset, bytes and lives are there
     size_t spills_count, spills_capacity;
     size_t spill_bytes;
-    bool stretch;   // rolling: longer rounds in passes whose weights are large
+    bool stretch; // rolling: longer rounds in passes whose weights are large
     bool rewinds;
     size_t places_offset; // of a zn_frame_place for each frame
     bool preferred;       // the first way that was tried

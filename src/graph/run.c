@@ -81,8 +81,7 @@ static void end_values(const runner *r, const zn_pass *pass)
     for (int i = 0; i < pass->works_count; i++) {
         const zn_work *work = &r->plan->works[pass->first_work + i];
         const zn_buffer *buffer = &r->plan->buffers[work->buffer];
-        if (buffer->over)
-            zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
+        if (buffer->over) zero_rows(r, buffer, 0, work->height, buffer->first_row + buffer->rows);
     }
 }
 
@@ -134,8 +133,8 @@ static zenith_status spill_rows(runner *r, const zn_work *work, int64_t round, i
     const zn_buffer *buffer = &r->plan->buffers[work->buffer];
     while (begin < end) {
         const int64_t count = unbroken_rows(buffer, begin, end - begin);
-        ZN_TRY(move_spill(r, work->spills, begin, count, row_at(r, buffer, round, begin), true,
-                          err));
+        ZN_TRY(
+            move_spill(r, work->spills, begin, count, row_at(r, buffer, round, begin), true, err));
         begin += count;
     }
     return ZENITH_OK;

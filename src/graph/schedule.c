@@ -468,7 +468,8 @@ static void slide_over(const rolling *r, const zn_work *work)
         made->over = index + 1;
         old->under = work->buffer + 1;
         made->gap = rows_between(r, work, node) * (int64_t)made->row_bytes;
-        if (old->dies < plan->ticks) old->dies = plan->ticks; // else there would be nothing to slide over
+        if (old->dies < plan->ticks)
+            old->dies = plan->ticks; // else there would be nothing to slide over
         return;
     }
 }

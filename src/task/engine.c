@@ -6,7 +6,8 @@
 //
 // A plan is found by what it computes, and serves every call whose budget it fits, with one exception:
 // bands that were made narrow for a small budget would be slow in a call that allows more than twice as
-// much, which gets a plan of its own.
+// much, which gets a plan of its own; and so does a call that allows an eighth more than a plan which
+// computes things again or spills them.
 #include "src/task/engine.h"
 
 #include "src/base/os.h"
@@ -115,7 +116,9 @@ static bool serves(const kept_plan *plan, const zn_compile_key *key, const zn_al
     if (!zn_compile_key_equal(&plan->compiled->key, key)) return false;
     if (budget && zn_plan_bytes(plan->compiled->plan) > budget) return false;
     if (zn_plan_preferred(plan->compiled->plan)) return true;
-    return plan->spilling == (allowed->spill != NULL) && budget && plan->budget >= budget / 2;
+    if (!zn_plan_compromises(plan->compiled->plan)) return budget && plan->budget >= budget / 2;
+    return plan->spilling == (allowed->spill != NULL) && budget &&
+           plan->budget >= budget - budget / 8;
 }
 
 // Of the plans that serve, the one with the most memory: it has the widest bands.
@@ -202,7 +205,8 @@ static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_com
     machine.cancel = cancel;
     s->compiles++;
     zenith_status made = zn_compile(key, allowed, &machine, out, err);
-    if (allowed->max_bytes) zn_weights_forget(key->model->weights); // they are packed: a bound counts that
+    if (allowed->max_bytes)
+        zn_weights_forget(key->model->weights); // they are packed: a bound counts that
     ZN_TRY(made);
     zenith_status status = keep_plan(s, *out, engine->plan_memory, err);
     if (status != ZENITH_OK) zn_compiled_free(*out);
@@ -215,15 +219,17 @@ static zenith_status too_small(const zn_bound *bound, uint64_t fixed, const zn_p
     const unsigned long long limit = bound->max_memory, bytes = fixed + needs->bytes;
     const unsigned long long spilled = fixed + needs->spilled_bytes, file = needs->spill_bytes;
     if (file && bound->spill)
-        return zn_fail(err, ZENITH_LIMIT,
-                       "this size needs at least %llu bytes of memory and a spill file of %llu bytes, "
-                       "and the limit is %llu bytes",
-                       spilled, file, limit);
+        return zn_fail(
+            err, ZENITH_LIMIT,
+            "this size needs at least %llu bytes of memory and a spill file of %llu bytes, "
+            "and the limit is %llu bytes",
+            spilled, file, limit);
     if (file)
-        return zn_fail(err, ZENITH_LIMIT,
-                       "this size needs at least %llu bytes of memory, or %llu with a spill file of "
-                       "%llu bytes, and the limit is %llu bytes",
-                       bytes, spilled, file, limit);
+        return zn_fail(
+            err, ZENITH_LIMIT,
+            "this size needs at least %llu bytes of memory, or %llu with a spill file of "
+            "%llu bytes, and the limit is %llu bytes",
+            bytes, spilled, file, limit);
     return zn_fail(err, ZENITH_LIMIT,
                    "this size needs at least %llu bytes of memory, and the limit is %llu bytes",
                    bytes, limit);
@@ -240,11 +246,13 @@ zenith_status zn_engine_plan(zn_engine *engine, int stream_number, const zn_comp
         zn_error reason = {0};
         zn_compiled *found = NULL;
         const uint64_t fixed = bound->buffers + zn_packs_bytes(key->model->packs);
-        const zn_allowance allowed = {
-            .max_bytes = most == 0 ? 0 : most > fixed ? (size_t)(most - fixed) : 1,
-            .spill = bound->spill,
-            .needs = &needs};
-        zenith_status status = get_plan(engine, stream_number, key, &allowed, cancel, &found, &reason);
+        const zn_allowance allowed = {.max_bytes = most == 0      ? 0
+                                                   : most > fixed ? (size_t)(most - fixed)
+                                                                  : 1,
+                                      .spill = bound->spill,
+                                      .needs = &needs};
+        zenith_status status = get_plan(engine, stream_number, key, &allowed, cancel, &found,
+                                        &reason);
         const uint64_t now = bound->buffers + zn_packs_bytes(key->model->packs);
         if (status == ZENITH_LIMIT && needs.bytes) return too_small(bound, now, &needs, err);
         if (status != ZENITH_OK) return zn_fail(err, status, "%s", reason.text);

@@ -157,7 +157,8 @@ static void every_budget_has_the_same_bits(void **state)
         const size_t whole = zn_plan_bytes(plan);
         zn_plan_free(plan);
         for (int spill = 0; spill < 2; spill++) {
-            const size_t least = spill && n.needs.spill_bytes ? n.needs.spilled_bytes : n.needs.bytes;
+            const size_t least = spill && n.needs.spill_bytes ? n.needs.spilled_bytes
+                                                              : n.needs.bytes;
             for (size_t i = 0; i < LIMITS; i++)
                 check_budget(&n, least + (whole - least) * i / LIMITS, spill, &seen);
         }

@@ -117,7 +117,8 @@ static void check_places(const zn_plan *plan)
         for (size_t j = 0; j < i; j++) {
             const zn_buffer *b = &plan->buffers[j];
             bool together = a->born <= b->dies && b->born <= a->dies;
-            if (a->over == (int)j + 1 || b->over == (int)i + 1) continue; // one slides over the other
+            if (a->over == (int)j + 1 || b->over == (int)i + 1)
+                continue; // one slides over the other
             bool apart = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
             assert_true(apart || !together);
         }

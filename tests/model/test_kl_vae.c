@@ -248,7 +248,8 @@ static size_t run_compiled(world *w, how h)
                                 .mode = h.mode,
                                 .band = h.band};
     const zn_machine machine = {cpu, h.threads, dnn, NULL};
-    zn_test_ok(zn_compile(&key, &(zn_allowance){.max_bytes = h.limit}, &machine, &compiled, &err), &err);
+    zn_test_ok(zn_compile(&key, &(zn_allowance){.max_bytes = h.limit}, &machine, &compiled, &err),
+               &err);
     run_plan(w, compiled->plan, h.threads, false);
     const size_t bytes = zn_plan_bytes(compiled->plan);
     zn_compiled_free(compiled);

@@ -74,14 +74,12 @@ static uint64_t number_after(const char *words)
 static void check_run(uint64_t limit, const char *spill, zenith_run_facts *facts)
 {
     zenith_estimate_info info = {.size = sizeof info};
-    const zenith_run_params params = {.size = sizeof params,
-                                      .dtype = ZENITH_DTYPE_F32,
-                                      .max_memory = limit,
-                                      .spill = spill};
+    const zenith_run_params params = {
+        .size = sizeof params, .dtype = ZENITH_DTYPE_F32, .max_memory = limit, .spill = spill};
     *facts = (zenith_run_facts){.size = sizeof *facts};
-    session_ok(context, zenith_estimate(context, model, ZENITH_DECODER, SIDE, SIDE, false, &params,
-                                        &info));
-    zenith_context_trim(context);
+    zenith_context_trim(context); // the arena of an earlier run would do
+    session_ok(context,
+               zenith_estimate(context, model, ZENITH_DECODER, SIDE, SIDE, false, &params, &info));
     atomic_store(&largest, 0);
     session_ok(context, decode(limit, spill, pixels, facts));
     assert_memory_equal(pixels, expected, sizeof pixels);
@@ -99,7 +97,8 @@ static void limits_change_no_bit(void **state)
     session_ok(context, decode(0, NULL, pixels, &free_run));
     const uint64_t fixed = free_run.weights_bytes + sizeof pixels + sizeof values;
     assert_int_equal(decode(fixed, NULL, pixels, &facts), ZENITH_LIMIT);
-    const uint64_t least = number_after("at least "), spilled = number_after("bytes of memory, or ");
+    const uint64_t least = number_after("at least "),
+                   spilled = number_after("bytes of memory, or ");
     assert_true(spilled > fixed && spilled < least && least < fixed + free_run.arena_bytes);
     int recomputed = 0, spills = 0;
     for (uint64_t part = 0; part < 4; part++) {
