@@ -109,6 +109,7 @@ static bool open_target(struct job *job, struct picture *picture)
     zenith_image *image = &picture->image;
     image->rows = cli_sink_rows;
     image->cookie = &picture->sink;
+    image->restarts = true;
     if (job->outputs == NULL) return true;
     zenith_target_params params = {.size = sizeof params,
                                    .format = job->outputs->format->word,

@@ -44,6 +44,7 @@ static zenith_status compare_rows(void *cookie, uint32_t y, uint32_t count, void
         job->rows = larger;
         job->rows_size = size;
     }
+    if (y == 0) job->squares = 0; // the first rows, or those of a picture that is computed again
     zenith_status status = zenith_source_rows(job->picture.source, y, count, job->rows);
     if (status != ZENITH_OK) return status;
     const uint8_t *decoded = rows;
@@ -101,6 +102,7 @@ static bool compute(struct job *job)
         zenith_image decoded = picture->image;
         decoded.rows = compare_rows;
         decoded.cookie = job;
+        decoded.restarts = true;
         params = cli_session_run_params(session, &job->decoder, held);
         cli_progress_call(&session->progress, pixels, 0.5, 0.5);
         status = zenith_decode(session->context, job->model->model, &picture->latent, &decoded, 1,
@@ -119,6 +121,8 @@ static void report(const struct job *job, double started)
     double psnr = 10 * log10(255.0 * 255.0 * samples / (double)job->squares);
     zenith_run_facts both = job->decoder;
     both.seconds += job->encoder.seconds;
+    if (job->encoder.again > 0) both.overflowed = job->encoder.overflowed;
+    both.again += job->encoder.again;
     if (job->encoder.arena_bytes > both.arena_bytes) both.arena_bytes = job->encoder.arena_bytes;
     json_t *more = json_object();
     json_object_set_new(more, "psnr", job->squares == 0 ? json_null() : json_real(psnr));

@@ -108,6 +108,12 @@ void cli_preview_free(cli_preview *preview)
     free(preview);
 }
 
+static void clear_sums(cli_preview *preview)
+{
+    memset(preview->sums, 0, (size_t)preview->small_width * 3 * sizeof *preview->sums);
+    memset(preview->counts, 0, preview->small_width * sizeof *preview->counts);
+}
+
 static void finish_row(cli_preview *preview)
 {
     uint32_t w = preview->small_width;
@@ -116,8 +122,7 @@ static void finish_row(cli_preview *preview)
         for (int c = 0; c < 3 && preview->counts[x] > 0; c++)
             dst[3 * x + (uint32_t)c] = (uint8_t)(preview->sums[3 * x + (uint32_t)c] /
                                                  preview->counts[x]);
-    memset(preview->sums, 0, (size_t)w * 3 * sizeof *preview->sums);
-    memset(preview->counts, 0, w * sizeof *preview->counts);
+    clear_sums(preview);
 }
 
 static void add_row(cli_preview *preview, const uint8_t *src)
@@ -131,6 +136,7 @@ static void add_row(cli_preview *preview, const uint8_t *src)
 
 void cli_preview_rows(cli_preview *preview, uint32_t y, uint32_t count, const uint8_t *rows)
 {
+    if (y == 0) clear_sums(preview); // of rows that come again
     for (uint32_t i = 0; i < count; i++) {
         uint64_t row = (uint64_t)(y + i) * preview->small_height / preview->height;
         preview->row = (uint32_t)row;

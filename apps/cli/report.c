@@ -113,13 +113,24 @@ static void print_json(const cli_result *result, double seconds)
     json_object_set_new(object, "weights_bytes", json_integer((json_int_t)facts->weights_bytes));
     json_object_set_new(object, "banded", json_boolean(facts->banded));
     json_object_set_new(object, "band_rows", json_integer(facts->band_rows));
+    if (facts->again > 0)
+        json_object_set_new(object, "overflowed", json_string(cli_dtype_name(facts->overflowed)));
     if (result->more != NULL) json_object_update(object, result->more);
     cli_json_print(object);
+}
+
+// Not a failure, and worth a line: the next picture of the kind is better begun in f32.
+static void say_overflow(const cli_session *session, const cli_result *result)
+{
+    if (result->facts->again == 0 || session->settings->quiet || session->settings->json) return;
+    cli_say("%s: %s overflowed; this picture was computed in f32",
+            shown_name(result->input, "standard input"), cli_dtype_name(result->facts->overflowed));
 }
 
 void cli_session_report(cli_session *session, const cli_result *result)
 {
     double seconds = cli_clock() - result->started;
+    say_overflow(session, result);
     if (session->settings->json) {
         print_json(result, seconds);
     } else if (!session->settings->quiet && !session->progress.bar && result->output != NULL) {

@@ -35,6 +35,7 @@ typedef enum zenith_status {
     ZENITH_UNSUPPORTED = 40,      // well-formed, but not something this version does
     ZENITH_AMBIGUOUS = 41,        // several answers fit; the caller must name one
     ZENITH_PARTIAL = 42,   // some pictures of a batch are done and others failed, as results say
+    ZENITH_OVERFLOW = 43,  // numbers grew beyond what they are computed in: NaN or infinity came up
     ZENITH_CANCELLED = 50, // stopped on request
     ZENITH_FORKED = 60,    // called in a forked child: executor threads do not survive fork
     ZENITH_INTERNAL = 90   // a bug of ours

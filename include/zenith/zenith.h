@@ -191,8 +191,8 @@ typedef enum zenith_order {
 
 // Moves rows [y, y + count): into `rows` when it is a source, out of it when it is a target. Rows
 // are dense, HWC, of the number type of the picture or latent. Rows come in increasing order; a
-// source may be read from row 0 again. Called from an executor thread, one call at a time. Any
-// status but ZENITH_OK ends the run with it.
+// source may be read from row 0 again, and a target that `restarts` may get it again. Called from an
+// executor thread, one call at a time. Any status but ZENITH_OK ends the run with it.
 typedef zenith_status zenith_rows_fn(void *cookie, uint32_t y, uint32_t count, void *rows);
 
 // A picture with three channels, in memory (data) or as a stream of rows.
@@ -207,6 +207,10 @@ typedef struct zenith_image {
     // Of data, from one row to the next (of each plane, if CHW), at least a row's own bytes and a
     // multiple of a number's. 0: rows follow each other. Comparing and saving take no other.
     size_t row_bytes;
+    // Of a target's rows: they may begin at row 0 again, and what came before is then void. That happens where
+    // a picture is computed again in f32 (zenith_run_facts.again); without it such a picture fails with
+    // ZENITH_OVERFLOW, if rows were handed out already. zenith_target_rows takes them again.
+    bool restarts;
 } zenith_image;
 
 typedef enum zenith_space {
@@ -224,8 +228,8 @@ typedef enum zenith_latent_kind {
 
 // One latent. width and height are those of the picture divided by the model's factor. Numbers that are
 // read, of latents and of F32 pictures, must be finite: NaN or infinity fails the picture with
-// ZENITH_INVALID_ARGUMENT and a sentence that names the first. (Values that grow beyond all bounds inside
-// a network, or beyond what F16 holds in its result, are not looked for.)
+// ZENITH_INVALID_ARGUMENT and a sentence that names the first. A latent that F16 cannot hold fails with
+// ZENITH_OVERFLOW.
 typedef struct zenith_latent {
     size_t size;
     uint32_t width, height, channels;
@@ -270,6 +274,10 @@ typedef struct zenith_run_facts {
     double seconds;
     uint64_t spill_bytes; // of the spill file
     double flops;         // what was computed again counts again
+    // Pictures whose numbers grew beyond what `overflowed` holds, and which were computed again in f32: they have
+    // the bits of a run in f32.
+    uint32_t again;
+    zenith_dtype overflowed; // ZENITH_DTYPE_DEFAULT: none
 } zenith_run_facts;
 
 // What became of one picture of a batch.
@@ -277,6 +285,8 @@ typedef struct zenith_item_result {
     size_t size;
     zenith_status status;
     char message[512]; // the sentence of a failure; "" if there was none
+    // What it was computed in: f32 where the type that was asked for overflowed. ZENITH_DTYPE_DEFAULT: it was not.
+    zenith_dtype dtype;
 } zenith_item_result;
 
 typedef struct zenith_run_params {
@@ -308,6 +318,8 @@ typedef struct zenith_run_params {
 //   any other        no picture is done, and this is the status of the first; or the call was stopped
 //                    (ZENITH_CANCELLED: results say how far it came) or refused as a whole, before it
 //                    looked at pictures.
+// A picture in which NaN or infinity comes up is computed again in f32, alone: facts and results say so. One in
+// which they come up in f32 too fails with ZENITH_OVERFLOW.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_encode(zenith_context *context,
                                                          zenith_model *model,
                                                          const zenith_image *images,
@@ -548,7 +560,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *co
                                                               uint32_t height,
                                                               const zenith_target_params *params,
                                                               zenith_target **out);
-// A zenith_rows_fn whose cookie is the target: 8-bit HWC rows, in order.
+// A zenith_rows_fn whose cookie is the target: 8-bit HWC rows, in order. Row 0 again begins the file again
+// (zenith_image.restarts), but for standard output, where that fails.
 ZENITH_API zenith_status zenith_target_rows(void *target, uint32_t y, uint32_t count, void *rows);
 // A failure's sentence is in zenith_target_error, and in zenith_context_error of the context.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_finish(zenith_target *target);

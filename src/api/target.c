@@ -12,7 +12,9 @@
 struct zenith_target {
     zn_writer *file; // NULL once it is in place, or given up
     zn_image_writer *image;
-    char *path; // for messages
+    char *path;  // for messages
+    bool stream; // standard output
+    zn_image_write_options options;
     uint32_t width, height, next_row;
     zn_error error;
     zn_sentences *sentences; // of the context: finishing is a call on it
@@ -64,6 +66,15 @@ static zenith_status named(const zenith_target *target, zenith_status status, zn
     return status;
 }
 
+static zenith_status begin(zenith_target *target, zn_error *err)
+{
+    ZN_TRY(zn_writer_open(target->stream ? "-" : target->path, &target->file, err));
+    return named(target,
+                 zn_image_writer_open(target->file, target->width, target->height, &target->options,
+                                      &target->image, err),
+                 err);
+}
+
 static zenith_status open_target(const char *path, uint32_t width, uint32_t height,
                                  const zenith_target_params *params, zn_sentences *sentences,
                                  zenith_target **out, zn_error *err)
@@ -75,6 +86,8 @@ static zenith_status open_target(const char *path, uint32_t width, uint32_t heig
     zenith_target *target = zn_alloc_zero(sizeof *target);
     if (!target) return zn_fail_memory(err, sizeof *target);
     target->sentences = zn_sentences_ref(sentences);
+    target->stream = strcmp(path, "-") == 0;
+    target->options = options;
     target->width = width;
     target->height = height;
     const char *name = strcmp(path, "-") ? path : "standard output";
@@ -82,10 +95,7 @@ static zenith_status open_target(const char *path, uint32_t width, uint32_t heig
     target->path = zn_alloc(strlen(name) + 1);
     if (!target->path) ZN_GO(zn_fail_memory(err, strlen(name) + 1));
     memcpy(target->path, name, strlen(name) + 1);
-    ZN_GO(zn_writer_open(path, &target->file, err));
-    ZN_GO(named(target,
-                zn_image_writer_open(target->file, width, height, &options, &target->image, err),
-                err));
+    ZN_GO(begin(target, err));
     *out = target;
     return ZENITH_OK;
 fail:
@@ -123,11 +133,30 @@ static zenith_status closed(zenith_target *target)
                    target->path);
 }
 
+// Row 0 comes again where a picture is computed again. What went to standard output is gone.
+static zenith_status restart(zenith_target *target)
+{
+    zn_error *err = &target->error;
+    err->text[0] = '\0';
+    give_up(target);
+    if (target->stream)
+        return zn_fail(
+            err, ZENITH_OVERFLOW,
+            "%s: the picture has to be computed again in f32, and rows of it are written "
+            "already: use f32, or write to a file.",
+            target->path);
+    target->next_row = 0;
+    zenith_status status = begin(target, err);
+    if (status != ZENITH_OK) give_up(target);
+    return status;
+}
+
 zenith_status zenith_target_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
 {
     zenith_target *target = cookie;
     if (!target) return ZENITH_INVALID_ARGUMENT;
     if (!target->file) return closed(target);
+    if (y == 0 && target->next_row > 0 && count > 0) ZN_TRY(restart(target));
     if (y != target->next_row || count > target->height - y || (!rows && count)) {
         target->error.text[0] = '\0';
         return zn_fail(&target->error, ZENITH_INVALID_ARGUMENT,

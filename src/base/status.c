@@ -29,6 +29,8 @@ const char *zenith_status_text(zenith_status status)
         return "ambiguous";
     case ZENITH_PARTIAL:
         return "done in part";
+    case ZENITH_OVERFLOW:
+        return "overflow";
     case ZENITH_CANCELLED:
         return "cancelled";
     case ZENITH_FORKED:

@@ -11,6 +11,7 @@
 #include "src/format/weight_scale.h"
 #include "src/model/locate.h"
 #include "src/model/stored_parameter.h"
+#include "src/tensor/finite.h"
 
 #include <string.h>
 
@@ -193,7 +194,23 @@ zenith_status zn_model_small_graph(const zn_model *model, const zn_part *part, z
     return zn_model_graph(model, part, &sizes, NULL, out, err);
 }
 
-// Fails if a parameter is missing or misshapen.
+static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const zn_node *node = graph->nodes[i];
+        size_t n = 0;
+        if (node->kind != ZN_NODE_PARAMETER || !zn_shape_elements(&node->desc.shape, &n)) continue;
+        if (zn_all_finite(node->desc.type, node->constant.data, n)) continue;
+        return zn_fail(
+            err, ZENITH_BAD_FILE,
+            "the tensor '%s' has NaN or infinity in it: nothing can be computed with these "
+            "weights, which were damaged or stored in too narrow a type",
+            node->name);
+    }
+    return ZENITH_OK;
+}
+
+// Fails if a parameter is missing or misshapen, or no number.
 static zenith_status check_parameters(zn_model *model, zn_error *err)
 {
     size_t used = 0;
@@ -203,7 +220,9 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         if (!zn_model_has(model, part)) continue;
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
         used += count_parameters(&graph, &model->parameters);
+        zenith_status status = check_numbers(&graph, err);
         zn_graph_free(&graph);
+        ZN_TRY(status);
     }
     model->unexpected = zn_weights_count(model->weights) - zn_weight_notes(model->weights) - used;
     return ZENITH_OK;

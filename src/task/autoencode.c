@@ -6,6 +6,7 @@
 #include "src/base/os.h"
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
+#include "src/task/guard.h"
 #include "src/task/pixels.h"
 
 #include <string.h>
@@ -90,8 +91,9 @@ static zenith_status check_kind(const zn_batch *batch, const zenith_latent *late
 // --- one batch ----------------------------------------------------------------------------------
 
 typedef struct picture_state {
-    double fraction; // for progress
-    bool over;       // it has its result, good or bad
+    double fraction;    // for progress
+    bool over;          // it has its result, good or bad
+    zenith_dtype dtype; // it was computed in
 } picture_state;
 
 typedef struct batch_run {
@@ -120,6 +122,8 @@ typedef struct picture_run {
     size_t index;
     zenith_image image;
     zenith_latent latent;
+    zn_guard guard;
+    bool shown; // rows were handed to the caller
 } picture_run;
 
 static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
@@ -136,14 +140,23 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
 static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
                                 const void *src, zn_error *err)
 {
-    const picture_run *p = cookie;
+    picture_run *p = cookie;
     (void)output;
+    ZN_TRY(zn_guard_check(&p->guard, err));
+    p->shown = true;
     if (p->all->batch->part == ZENITH_DECODER)
         return zn_image_write_rows(&p->image, row, count, src, err);
     if (p->latent.kind == ZENITH_LATENT_SAMPLE) // in the plan's window, which nobody reads any more
         zn_latent_sample_rows(&p->latent, row, count, (float *)(uintptr_t)src);
     return zn_latent_write_rows(&p->latent, p->all->batch->model->variant->autoencoder, row, count,
                                 src, err);
+}
+
+static void look(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data)
+{
+    picture_run *p = cookie;
+    (void)row;
+    zn_guard_look(&p->guard, node, count, data);
 }
 
 // Progress of the batch; also where a picture learns that it is not wanted any more.
@@ -161,7 +174,7 @@ static int report(void *cookie, double fraction)
         double done = sum / (double)all->batch->count;
         all->stopped = params->progress(params->progress_cookie, done) != 0;
     }
-    int stop = all->stopped || lost;
+    int stop = all->stopped || lost || p->guard.found;
     zn_mutex_unlock(all->lock);
     return stop;
 }
@@ -203,6 +216,66 @@ static void note_facts(batch_run *all, const zn_compiled *compiled)
     zn_mutex_unlock(all->lock);
 }
 
+static zenith_status run_in_type(picture_run *p, const zn_compile_key *key, zn_team *team,
+                                 int stream, zn_error *err)
+{
+    batch_run *all = p->all;
+    const zenith_cancel *flag = all->batch->params.cancel;
+    const atomic_int *cancel = flag ? &flag->requested : NULL;
+    const zn_compiled *compiled = NULL;
+    const zn_bound bound = {.max_memory = all->max_memory,
+                            .buffers = all->buffers,
+                            .spill = all->batch->params.spill};
+    ZN_TRY(zn_engine_plan(all->engine, stream, key, &bound, cancel, &compiled, err));
+    p->guard = (zn_guard){.watched = compiled->watched, .dtype = key->dtype, .team = team};
+    const zn_run run = {.read = read_rows,
+                        .write = write_rows,
+                        .cookie = p,
+                        .cancel = cancel,
+                        .progress = report,
+                        .observe = look};
+    zn_error why = {0};
+    zenith_status status = zn_engine_run(all->engine, stream, team, compiled, &run, &why);
+    ZN_TRY(zn_guard_check(&p->guard, err)); // what stopped the run, whichever way it learnt of it
+    if (status != ZENITH_OK) return zn_fail(err, status, "%s", why.text);
+    all->states[p->index].dtype = key->dtype;
+    note_facts(all, compiled);
+    return ZENITH_OK;
+}
+
+// Rows that were handed out can be taken back where they lie in memory, or the caller says so.
+static bool can_restart(const picture_run *p)
+{
+    if (!p->shown) return true;
+    if (p->all->batch->part == ZENITH_ENCODER) return p->latent.data;
+    return p->image.data || p->image.restarts;
+}
+
+static zenith_status too_narrow(zenith_dtype dtype, zn_error *err)
+{
+    return zn_fail(
+        err, ZENITH_OVERFLOW,
+        "numbers grew beyond what %s holds, after rows had been handed out that cannot be "
+        "taken back: use f32",
+        zn_dtype_name(dtype));
+}
+
+static zenith_status run_again(picture_run *p, zn_compile_key *key, zn_team *team, int stream,
+                               zn_error *err)
+{
+    batch_run *all = p->all;
+    const zenith_dtype narrow = key->dtype;
+    if (!can_restart(p)) return too_narrow(narrow, err);
+    key->dtype = ZENITH_DTYPE_F32;
+    key->calibration = NULL;
+    ZN_TRY(run_in_type(p, key, team, stream, err));
+    zn_mutex_lock(all->lock);
+    all->facts.again++;
+    all->facts.overflowed = narrow;
+    zn_mutex_unlock(all->lock);
+    return ZENITH_OK;
+}
+
 static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, int stream,
                                  zn_error *err)
 {
@@ -210,27 +283,22 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
     picture_run p = {.all = all, .index = index};
     p.image = zn_image_at(batch->images, index);
     p.latent = zn_latent_at(batch->latents, index);
-    const zenith_run_params *params = &batch->params;
     zn_compile_key key = key_for(batch, &p.image);
     if (p.latent.kind != ZENITH_LATENT_MEAN) key.part = batch->model->family->moments;
-    const zn_compiled *compiled = NULL;
-    const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
-    const zn_bound bound = {
-        .max_memory = all->max_memory, .buffers = all->buffers, .spill = params->spill};
-    ZN_TRY(zn_engine_plan(all->engine, stream, &key, &bound, cancel, &compiled, err));
-    const zn_run run = {
-        .read = read_rows, .write = write_rows, .cookie = &p, .cancel = cancel, .progress = report};
-    ZN_TRY(zn_engine_run(all->engine, stream, team, compiled, &run, err));
-    note_facts(all, compiled);
-    return ZENITH_OK;
+    zn_error first = {0};
+    zenith_status status = run_in_type(&p, &key, team, stream, &first);
+    if (status != ZENITH_OVERFLOW || key.dtype == ZENITH_DTYPE_F32)
+        return status == ZENITH_OK ? status : zn_fail(err, status, "%s", first.text);
+    return run_again(&p, &key, team, stream, err);
 }
 
 // --- what becomes of each picture ---------------------------------------------------------------
 
 // Element i of the caller's results, as far apart as his header's struct is large.
-static void write_result(const zn_batch *batch, size_t i, zenith_status status, const char *text)
+static void write_result(const zn_batch *batch, size_t i, zenith_dtype dtype, zenith_status status,
+                         const char *text)
 {
-    zenith_item_result result = {.status = status};
+    zenith_item_result result = {.status = status, .dtype = dtype};
     const size_t stride = zn_caller_size(batch->params.results);
     uint8_t *theirs = (uint8_t *)batch->params.results + i * stride;
     zn_text_format(result.message, sizeof result.message, "%s", text);
@@ -242,7 +310,8 @@ static void write_result(const zn_batch *batch, size_t i, zenith_status status, 
 static void end_picture(batch_run *all, size_t index, zenith_status status, const zn_error *error)
 {
     zn_mutex_lock(all->lock);
-    all->states[index] = (picture_state){.fraction = 1, .over = true};
+    const zenith_dtype dtype = all->states[index].dtype;
+    all->states[index] = (picture_state){.fraction = 1, .over = true, .dtype = dtype};
     if (status != ZENITH_OK) {
         all->failed++;
         if (all->status == ZENITH_OK || (!one_for_all(all) && index < all->first)) {
@@ -252,7 +321,7 @@ static void end_picture(batch_run *all, size_t index, zenith_status status, cons
         }
         all->stopped |= status == ZENITH_CANCELLED;
     }
-    if (!one_for_all(all)) write_result(all->batch, index, status, error->text);
+    if (!one_for_all(all)) write_result(all->batch, index, dtype, status, error->text);
     zn_mutex_unlock(all->lock);
 }
 
@@ -353,7 +422,8 @@ static zenith_status outcome(const batch_run *all, zn_error *err)
 static void settle(const batch_run *all, zenith_status status, const zn_error *err)
 {
     for (size_t i = 0; !one_for_all(all) && i < all->batch->count; i++) {
-        if (!all->states || !all->states[i].over) write_result(all->batch, i, status, err->text);
+        if (!all->states || !all->states[i].over)
+            write_result(all->batch, i, ZENITH_DTYPE_DEFAULT, status, err->text);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "src/graph/states.h"
 #include "src/model/autoencoder.h"
 #include "src/task/autoencode.h"
+#include "src/task/guard.h"
 #include "src/task/pixels.h"
 
 enum { FIRST, NEXT, KINDS };
@@ -192,6 +193,7 @@ typedef struct step_job {
     zn_clip *clip;
     const zenith_image *images;
     zenith_latent latent;
+    zn_guard guard;
     zn_error *err;
 } step_job;
 
@@ -214,17 +216,37 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
                                 const void *src, zn_error *err)
 {
     const step_job *job = cookie;
+    ZN_TRY(zn_guard_check(&job->guard, err));
     if (job->clip->is.part == ZENITH_ENCODER)
         return zn_latent_write_rows(&job->latent, facts_of(job), row, count, src, err);
     const zenith_image image = zn_image_at(job->images, (size_t)output);
     return zn_image_write_rows(&image, row, count, src, err);
 }
 
+static void look(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data)
+{
+    step_job *job = cookie;
+    (void)row;
+    zn_guard_look(&job->guard, node, count, data);
+}
+
 static int report(void *cookie, double fraction)
 {
     const step_job *job = cookie;
     const zenith_run_params *params = &job->clip->is.params;
+    if (job->guard.found) return 1;
     return params->progress ? params->progress(params->progress_cookie, fraction) : 0;
+}
+
+// What earlier steps left in the states is in the narrow type: a clip cannot go on in another.
+static zenith_status outcome(const step_job *job, zenith_status status, const zn_error *why)
+{
+    zn_error found = {0};
+    if (zn_guard_check(&job->guard, &found) == ZENITH_OK)
+        return status == ZENITH_OK ? status : zn_fail(job->err, status, "%s", why->text);
+    return zn_fail(
+        job->err, ZENITH_OVERFLOW, "%s%s", found.text,
+        job->clip->is.params.dtype == ZENITH_DTYPE_F32 ? "" : ": begin this clip again in f32");
 }
 
 static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
@@ -233,14 +255,18 @@ static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
     zn_clip *clip = job->clip;
     const zenith_cancel *cancel = clip->is.params.cancel;
     ZN_TRY(make_plans(clip, stream, job->err));
+    const zn_compiled *step = clip->streams[stream].steps[clip->begun ? NEXT : FIRST];
+    job->guard = (zn_guard){.watched = step->watched, .dtype = clip->is.params.dtype, .team = team};
     const zn_run run = {.read = read_rows,
                         .write = write_rows,
                         .cookie = job,
                         .states = clip->states,
                         .cancel = cancel ? &cancel->requested : NULL,
-                        .progress = report};
-    return zn_engine_run(clip->engine, stream, team,
-                         clip->streams[stream].steps[clip->begun ? NEXT : FIRST], &run, job->err);
+                        .progress = report,
+                        .observe = look};
+    zn_error why = {0};
+    zenith_status status = zn_engine_run(clip->engine, stream, team, step, &run, &why);
+    return outcome(job, status, &why);
 }
 
 static zenith_status check_pictures(const zn_clip *clip, const zenith_image *images,
@@ -265,7 +291,7 @@ zenith_status zn_clip_step(zn_clip *clip, const zenith_image *images, const zeni
     const size_t count = (size_t)zn_clip_frames(clip);
     ZN_TRY(zn_images_check(images, count, err));
     ZN_TRY(zn_latents_check(latent, 1, err));
-    step_job job = {clip, images, zn_latent_at(latent, 0), err};
+    step_job job = {.clip = clip, .images = images, .latent = zn_latent_at(latent, 0), .err = err};
     if (job.latent.kind != ZENITH_LATENT_MEAN)
         return zn_fail(err, ZENITH_UNSUPPORTED, "clips have latents, without samples or moments");
     ZN_TRY(check_pictures(clip, images, &job.latent, count, err));

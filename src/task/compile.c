@@ -4,6 +4,7 @@
 
 #include "src/base/text.h"
 #include "src/op/ops.h"
+#include "src/task/guard.h"
 
 #include <string.h>
 
@@ -171,6 +172,8 @@ zenith_status zn_compile(const zn_compile_key *key, const zn_allowance *allowed,
                                      .cancel = machine->cancel};
     ZN_GO(check_dtype(key, err));
     ZN_GO(make_graph(c, machine, err));
+    c->watched = zn_guard_marks(&c->graph);
+    if (!c->watched) ZN_GO(zn_fail_memory(err, c->graph.count * sizeof *c->watched));
     ZN_GO(zn_plan_create(&c->graph, &options, &c->plan, err));
     *out = c;
     return ZENITH_OK;
@@ -183,6 +186,7 @@ void zn_compiled_free(zn_compiled *compiled)
 {
     if (!compiled) return;
     zn_plan_free(compiled->plan);
+    zn_free(compiled->watched);
     zn_graph_free(&compiled->graph);
     zn_model_unref(compiled->key.model);
     zn_free(compiled);

@@ -34,6 +34,7 @@ typedef struct zn_compiled {
     zn_compile_key key; // holds a reference to the model
     zn_graph graph;
     zn_plan *plan;
+    bool *watched; // of each node, by its id: what a guard looks at (guard.h)
     // Of the call it is for: what the arena may have (0: no bound), and the folder for a spill file.
     size_t max_bytes;
     const char *spill;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { CHANNELS = 3 };
+static const float beyond_f16 = 65520; // rounds to infinity
 
 // --- structs ------------------------------------------------------------------------------------
 
@@ -295,13 +296,18 @@ zenith_status zn_latent_write_rows(const zenith_latent *latent, const zn_autoenc
         return stream_latent(latent, facts, row, count, (float *)(uintptr_t)src, err);
     }
     zn_type type = latent_type(latent);
+    float largest = 0;
     for (size_t y = 0; y < (size_t)count; y++) {
         for (size_t x = 0; x < width; x++) {
             for (size_t c = 0; c < channels; c++) {
                 float value = to_space(latent, facts, c, src[(y * width + x) * channels + c]);
                 zn_type_store(type, latent->data, latent_at(latent, (size_t)row + y, x, c), value);
+                if (fabsf(value) > largest) largest = fabsf(value);
             }
         }
     }
-    return ZENITH_OK;
+    if (type != ZN_F16 || largest < beyond_f16) return ZENITH_OK;
+    return zn_fail(err, ZENITH_OVERFLOW,
+                   "the latent has a value of %g, and f16 holds up to 65504: take f32 or bf16",
+                   (double)largest);
 }

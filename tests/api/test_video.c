@@ -147,6 +147,26 @@ static void frames_are_decoded(void **state)
     zenith_clip_free(clip);
 }
 
+// A step in which numbers grow beyond bounds fails and says what to do; the clip is as it was before.
+static void overflow_is_said(void **state)
+{
+    (void)state;
+    static float huge[LATENT], wanted[PICTURE], got[PICTURE];
+    const zenith_run_params bf16 = {.size = sizeof bf16, .dtype = ZENITH_DTYPE_BF16};
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, &bf16);
+    zenith_image image = image_of(wanted);
+    zenith_latent latent = latent_of(latents), bad = latent_of(huge);
+    for (int i = 0; i < LATENT; i++) huge[i] = 3e38f;
+    ok(zenith_clip_step(clip, &image, 1, &latent));
+    zenith_clip_reset(clip);
+    assert_int_equal(zenith_clip_step(clip, &image, 1, &bad), ZENITH_OVERFLOW);
+    assert_non_null(strstr(zenith_context_error(context), "begin this clip again in f32"));
+    image = image_of(got);
+    ok(zenith_clip_step(clip, &image, 1, &latent));
+    assert_memory_equal(got, wanted, sizeof got);
+    zenith_clip_free(clip);
+}
+
 static void frames_are_encoded(void **state)
 {
     (void)state;
@@ -255,6 +275,7 @@ int main(void)
         cmocka_unit_test(frames_are_decoded),   cmocka_unit_test(frames_are_encoded),
         cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(bytes_are_pictures),   cmocka_unit_test(mistakes_are_refused),
+        cmocka_unit_test(overflow_is_said),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

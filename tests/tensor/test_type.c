@@ -4,6 +4,7 @@
 // Conversions of the small floats against their definition in double, and all patterns both ways.
 #include "tests/testing.h"
 
+#include "src/tensor/finite.h"
 #include "src/tensor/type.h"
 #include "tests/tensor/f8_values.h"
 
@@ -293,6 +294,33 @@ static void names_and_sizes(void **state)
     assert_string_equal(zn_type_name(ZN_TYPE_COUNT), "unknown");
 }
 
+// Each kind of number in each place of a row, at every alignment, against its value as f32.
+static void finite_numbers(void **state)
+{
+    (void)state;
+    enum { N = 37 };
+    static const float values[] = {NAN, INFINITY, -INFINITY, 65504, -448, 1e-40f, 0};
+    static const zn_type types[] = {ZN_F32,     ZN_BF16, ZN_BF16X2, ZN_F16,
+                                    ZN_F8_E4M3, ZN_F64,  ZN_F8_E5M2};
+    uint8_t bytes[N * sizeof(double) + sizeof(double)];
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            for (size_t at = 0; at < N; at++) {
+                uint8_t *row = bytes + at % 8;
+                for (size_t i = 0; i < N; i++)
+                    zn_type_store(types[t], row, i, i == at ? values[v] : -1.5f);
+                const bool is = isfinite(zn_type_load(types[t], row, at));
+                assert_int_equal(zn_all_finite(types[t], row, N), is);
+                assert_true(zn_all_finite(types[t], row, at)); // those before it
+            }
+        }
+    }
+    memset(bytes, 0xff, sizeof bytes);
+    assert_true(zn_all_finite(ZN_U8, bytes, sizeof bytes));
+    assert_false(zn_all_finite(ZN_F8_E4M3, bytes, 1));
+    assert_true(zn_all_finite(ZN_F32, bytes, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,7 +328,7 @@ int main(void)
         cmocka_unit_test(f8_all_patterns),       cmocka_unit_test(f8_known_values),
         cmocka_unit_test(f8_ends_as_in_pytorch), cmocka_unit_test(f8_rounds_to_the_nearest),
         cmocka_unit_test(integers_saturate),     cmocka_unit_test(wide_floats_and_bool),
-        cmocka_unit_test(names_and_sizes),
+        cmocka_unit_test(names_and_sizes),       cmocka_unit_test(finite_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
