@@ -45,6 +45,7 @@ typedef struct cli_settings {
     int dtype, threads;
     uint64_t max_memory;
     const char *spill;
+    bool no_tune, tune;
     cli_band_setting bands;
     bool json, quiet, log, help;
     // pictures in

@@ -13,7 +13,7 @@
 struct buffers {
     uint8_t *pixels;
     float *values;
-    double *times;
+    double *times, *untuned;
     zenith_image image;
     zenith_latent latent;
 };
@@ -51,7 +51,9 @@ static bool open_buffers(struct buffers *buffers, const zenith_model_info *model
     buffers->pixels = malloc((size_t)width * height * 3);
     buffers->values = malloc(values * sizeof(float));
     buffers->times = calloc((size_t)measure->repeats, sizeof(double));
-    if (buffers->pixels == NULL || buffers->values == NULL || buffers->times == NULL)
+    buffers->untuned = calloc((size_t)measure->repeats, sizeof(double));
+    if (buffers->pixels == NULL || buffers->values == NULL || buffers->times == NULL ||
+        buffers->untuned == NULL)
         return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "no memory for a picture of %ux%u",
                              (unsigned)width, (unsigned)height);
     fill(buffers, (size_t)width * height * 3, values, width);
@@ -86,9 +88,11 @@ static void summarize(double *times, int count, cli_timing *out)
 }
 
 static zenith_status run_once(cli_session *session, const cli_open_model *model, unsigned part,
-                              struct buffers *buffers, zenith_run_facts *facts, double *seconds)
+                              bool tuned, struct buffers *buffers, zenith_run_facts *facts,
+                              double *seconds)
 {
     zenith_run_params params = cli_session_run_params(session, facts, 0);
+    params.untuned = !tuned;
     double started = cli_clock();
     zenith_status status = part == ZENITH_ENCODER
                                ? zenith_encode(session->context, model->model, &buffers->image,
@@ -99,22 +103,43 @@ static zenith_status run_once(cli_session *session, const cli_open_model *model,
     return status;
 }
 
+// Runs that are not counted: one to compile and to pack weights, and those that measure plans.
+static zenith_status warm_up(cli_session *session, const cli_open_model *model,
+                             const cli_measure *measure, struct buffers *buffers, cli_timing *out)
+{
+    double seconds;
+    zenith_status status = ZENITH_OK;
+    for (bool warm = false; !warm && status == ZENITH_OK; warm = out->facts.measured == 0)
+        status = run_once(session, model, measure->part, measure->tuned, buffers, &out->facts,
+                          &seconds);
+    return status;
+}
+
 static zenith_status repeat(cli_session *session, const cli_open_model *model,
                             const cli_measure *measure, struct buffers *buffers, cli_timing *out)
 {
-    double first, started = cli_clock();
+    double started = cli_clock();
     int count = 0;
     cli_progress_call(&session->progress, 0, 0, 0);
-    zenith_status status = run_once(session, model, measure->part, buffers, &out->facts, &first);
+    zenith_status status = warm_up(session, model, measure, buffers, out);
     while (status == ZENITH_OK && count < measure->repeats) {
         if (measure->seconds > 0 && count > 0 && cli_clock() - started > measure->seconds) break;
         cli_progress_call(&session->progress,
                           (double)measure->width * measure->height * measure->repeats,
                           (double)count / measure->repeats, 1.0 / measure->repeats);
-        status = run_once(session, model, measure->part, buffers, &out->facts,
-                          &buffers->times[count++]);
+        if (measure->tuned)
+            status = run_once(session, model, measure->part, false, buffers, &out->facts,
+                              &buffers->untuned[count]);
+        if (status == ZENITH_OK)
+            status = run_once(session, model, measure->part, measure->tuned, buffers, &out->facts,
+                              &buffers->times[count++]);
     }
-    if (status == ZENITH_OK) summarize(buffers->times, count, out);
+    if (status != ZENITH_OK) return status;
+    if (measure->tuned) {
+        summarize(buffers->untuned, count, out);
+        out->untuned = out->median;
+    }
+    summarize(buffers->times, count, out);
     return status;
 }
 
@@ -124,6 +149,7 @@ static zenith_status estimate(cli_session *session, const cli_open_model *model,
     zenith_run_facts unused;
     zenith_estimate_info info = {.size = sizeof info};
     zenith_run_params params = cli_session_run_params(session, &unused, 0);
+    params.untuned = !measure->tuned;
     zenith_status status = zenith_estimate(session->context, model->model, measure->part,
                                            measure->width, measure->height, false, &params, &info);
     out->planned_bytes = info.total_bytes;
@@ -145,5 +171,6 @@ bool cli_measure_run(cli_session *session, const cli_open_model *model, const cl
     free(buffers.pixels);
     free(buffers.values);
     free(buffers.times);
+    free(buffers.untuned);
     return done;
 }

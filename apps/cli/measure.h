@@ -14,12 +14,15 @@ typedef struct cli_measure {
     uint32_t width, height;
     int repeats;    // at most CLI_MOST_REPEATS
     double seconds; // no new run is begun after that long; 0: no bound
+    bool
+        tuned; // by the fastest of the plans, which are measured first; each run beside an untuned one
 } cli_measure;
 
 typedef struct cli_timing {
     int repeats;                    // that were counted
     double median, lowest, highest; // seconds
     double spread;                  // of the middle half of the runs, as a part of the median
+    double untuned;                 // median of the untuned runs; 0: there were none
     zenith_run_facts facts;
     uint64_t planned_bytes; // working memory, packed weights, buffers
     double flops;

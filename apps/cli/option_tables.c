@@ -122,6 +122,13 @@ static const cli_option run[] = {
              "(off), or N. The result has the same bits; default: auto",
      .kind = CLI_BANDS,
      .offset = AT(bands)},
+    {.name = "no-tune",
+     .help = "do not measure which of a few plans is the fastest. Else the first eight pictures of "
+             "a size are computed by one plan after another, and their times kept in zenith/"
+             "plans.json in $XDG_CACHE_HOME or ~/.cache, or in the file that $ZENITH_TUNE names "
+             "(empty: none). The result has the same bits",
+     .kind = CLI_FLAG,
+     .offset = AT(no_tune)},
     {.name = NULL}};
 const cli_option_group cli_group_run = {"Computation", run};
 

@@ -113,6 +113,7 @@ static void print_json(const cli_result *result, double seconds)
     json_object_set_new(object, "weights_bytes", json_integer((json_int_t)facts->weights_bytes));
     json_object_set_new(object, "banded", json_boolean(facts->banded));
     json_object_set_new(object, "band_rows", json_integer(facts->band_rows));
+    if (facts->measured > 0) json_object_set_new(object, "measured", json_integer(facts->measured));
     if (facts->again > 0)
         json_object_set_new(object, "overflowed", json_string(cli_dtype_name(facts->overflowed)));
     if (result->more != NULL) json_object_update(object, result->more);

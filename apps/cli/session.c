@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void print_log(void *cookie, int level, const char *message)
 {
@@ -20,9 +21,32 @@ static void print_log(void *cookie, int level, const char *message)
     cli_say("%s: %s", names[level < 0 ? 0 : level > 2 ? 2 : level], message);
 }
 
+// Where measured plans are kept; NULL: nowhere. The folders are made: the library does not.
+static const char *plans_path(const cli_settings *settings, char *dst, size_t size)
+{
+    const char *named = getenv("ZENITH_TUNE"), *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    const bool own = cache != NULL && cache[0] == '/';
+    if (settings->no_tune) return NULL;
+    if (named != NULL) return named[0] != 0 ? named : NULL;
+    if (!own && (home == NULL || home[0] == 0)) return NULL;
+    const int length = snprintf(dst, size, "%s%s/zenith/plans.json", own ? cache : home,
+                                own ? "" : "/.cache");
+    if (length < 0 || (size_t)length >= size) return NULL;
+    for (char *slash = strchr(dst + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(dst, 0777); // where it cannot be made, nothing is kept
+        *slash = '/';
+    }
+    return dst;
+}
+
 int cli_session_open(cli_session *session, const cli_settings *settings, const char *verb)
 {
-    zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
+    char plans[1024];
+    zenith_context_params machine = {.size = sizeof machine,
+                                     .threads = settings->threads,
+                                     .tuned_plans = plans_path(settings, plans, sizeof plans)};
     if (settings->log) machine.log = print_log;
     *session = (cli_session){.settings = settings};
     zenith_status status = zenith_context_create(&machine, &session->context);

@@ -82,6 +82,12 @@ typedef struct zenith_context_params {
     // What compiled plans that are kept for later calls may take, as far as it can be counted; those
     // that were used least recently go first. 0: 64 MB.
     uint64_t plan_memory;
+    // A file in which is kept which of a few plans is the fastest for a network at a size, on this CPU and with so
+    // many threads. Each of the first eight pictures of a size is computed by the next of the plans, and its time
+    // noted; then the fastest is taken, here and in later processes. All give the same bits. NULL: nothing is measured.
+    // A file that cannot be read or written is done without. Calls with max_memory or bands are not tuned; tuned ones
+    // may take twice the working memory, and 256 MB. The folder must be there.
+    const char *tuned_plans;
 } zenith_context_params;
 
 ZENITH_MUST_CHECK ZENITH_API zenith_status
@@ -278,6 +284,7 @@ typedef struct zenith_run_facts {
     // the bits of a run in f32.
     uint32_t again;
     zenith_dtype overflowed; // ZENITH_DTYPE_DEFAULT: none
+    uint32_t measured;       // pictures whose times were noted (zenith_context_params.tuned_plans)
 } zenith_run_facts;
 
 // What became of one picture of a batch.
@@ -310,6 +317,7 @@ typedef struct zenith_run_params {
     // cheaper than computing it again. The file has no name and is gone when the call is over, or the process.
     // NULL: no file is written. Pictures and latents only; clips do without.
     const char *spill;
+    bool untuned; // by the plan that is taken without measurements (zenith_context_params.tuned_plans)
 } zenith_run_params;
 
 // Pictures to latents, `count` of each, any sizes. params may be NULL. With results the status is

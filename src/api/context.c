@@ -63,8 +63,8 @@ static zenith_status start(zenith_context *context, const zenith_context_params 
     ZN_TRY(zn_mutex_create(&context->lock, err));
     ZN_TRY(zn_sentences_create(&context->sentences, err));
     ZN_TRY(zn_executor_create(streams, threads, &context->executor, err));
-    return zn_engine_create(context->executor, &context->cpu, params->plan_memory, &context->engine,
-                            err);
+    return zn_engine_create(context->executor, &context->cpu, params->plan_memory,
+                            params->tuned_plans, &context->engine, err);
 }
 
 zenith_status zenith_context_create(const zenith_context_params *params, zenith_context **out)

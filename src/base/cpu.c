@@ -40,6 +40,19 @@ static uint64_t saved_state(void)
     return (uint64_t)high << 32 | low;
 }
 
+// 48 bytes in three leaves, with a closing zero of their own.
+static bool own_name(char dst[ZN_CPU_NAME])
+{
+    enum { FIRST_LEAF = 0x80000002u, LEAVES = 3 };
+    unsigned words[4];
+    memset(dst, 0, ZN_CPU_NAME);
+    for (unsigned i = 0; i < LEAVES; i++) {
+        if (!__get_cpuid(FIRST_LEAF + i, &words[0], &words[1], &words[2], &words[3])) return false;
+        memcpy(dst + i * sizeof words, words, sizeof words);
+    }
+    return dst[0] != 0;
+}
+
 static zn_cpu machine(void)
 {
     zn_cpu cpu = {0};
@@ -69,12 +82,23 @@ static zn_cpu machine(void)
 
 #else
 
+static bool own_name(char dst[ZN_CPU_NAME])
+{
+    (void)dst;
+    return false;
+}
+
 static zn_cpu machine(void)
 {
     return (zn_cpu){0};
 }
 
 #endif
+
+void zn_cpu_name(char dst[ZN_CPU_NAME])
+{
+    if (!own_name(dst)) memcpy(dst, "unknown", sizeof "unknown");
+}
 
 // The class that the environment names; the highest for none, or for a word that is no class.
 static zn_isa cap(void)

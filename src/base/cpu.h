@@ -28,4 +28,8 @@ typedef struct zn_cpu {
 zn_cpu zn_cpu_detect(void);
 const char *zn_isa_name(zn_isa isa); // "baseline", "avx2", "avx512", "amx"
 
+// The CPU's name as it gives it itself ("Intel(R) Xeon(R) ..."); "unknown" where it gives none.
+enum { ZN_CPU_NAME = 49 };
+void zn_cpu_name(char dst[ZN_CPU_NAME]);
+
 #endif

@@ -216,6 +216,59 @@ static void note_facts(batch_run *all, const zn_compiled *compiled)
     zn_mutex_unlock(all->lock);
 }
 
+// The tuner has a say where neither memory nor bands are the caller's.
+static zn_tuner *tuner_for(zn_engine *engine, const zenith_run_params *params)
+{
+    const bool bound = params->untuned || params->max_memory || params->bands != ZENITH_BANDS_AUTO;
+    return bound ? NULL : zn_engine_tuner(engine);
+}
+
+// The plan that the tuner wants, or, where that does not fit, the usual one.
+static zenith_status tuned_plan(zn_engine *engine, int stream, const zn_batch *batch,
+                                const zn_compile_key *key, zn_trial *trial, const zn_compiled **out,
+                                zn_error *err)
+{
+    const zenith_run_params *params = &batch->params;
+    const atomic_int *cancel = params->cancel ? &params->cancel->requested : NULL;
+    zn_tuner *tuner = tuner_for(engine, params);
+    zn_compile_key chosen = *key;
+    zn_error why = {0};
+    *trial = zn_tuner_choose(tuner, &chosen);
+    const uint64_t packed = zn_packs_bytes(key->model->packs);
+    const zn_bound none = {.max_memory = 0},
+                   bound = {.max_memory = trial->max_bytes ? trial->max_bytes + packed : 0};
+    zenith_status status = zn_engine_plan(engine, stream, &chosen, &bound, cancel, out, &why);
+    if (status == ZENITH_OK) return status;
+    if (!trial->max_bytes || status != ZENITH_LIMIT) return zn_fail(err, status, "%s", why.text);
+    zn_tuner_note(tuner, key, trial, NULL, 0);
+    trial->plan = -1;
+    return zn_engine_plan(engine, stream, key, &none, cancel, out, err);
+}
+
+static void note_time(batch_run *all, const zn_compile_key *key, const zn_trial *trial,
+                      const zn_compiled *compiled, double seconds)
+{
+    if (trial->plan < 0) return;
+    zn_tuner_note(tuner_for(all->engine, &all->batch->params), key, trial, compiled->plan, seconds);
+    zn_mutex_lock(all->lock);
+    all->facts.measured++;
+    zn_mutex_unlock(all->lock);
+}
+
+static zenith_status plan_picture(const batch_run *all, int stream, const zn_compile_key *key,
+                                  zn_trial *trial, const zn_compiled **out, zn_error *err)
+{
+    const zenith_cancel *cancel = all->batch->params.cancel;
+    *trial = (zn_trial){.plan = -1};
+    if (tuner_for(all->engine, &all->batch->params))
+        return tuned_plan(all->engine, stream, all->batch, key, trial, out, err);
+    const zn_bound bound = {.max_memory = all->max_memory,
+                            .buffers = all->buffers,
+                            .spill = all->batch->params.spill};
+    return zn_engine_plan(all->engine, stream, key, &bound, cancel ? &cancel->requested : NULL, out,
+                          err);
+}
+
 static zenith_status run_in_type(picture_run *p, const zn_compile_key *key, zn_team *team,
                                  int stream, zn_error *err)
 {
@@ -223,10 +276,9 @@ static zenith_status run_in_type(picture_run *p, const zn_compile_key *key, zn_t
     const zenith_cancel *flag = all->batch->params.cancel;
     const atomic_int *cancel = flag ? &flag->requested : NULL;
     const zn_compiled *compiled = NULL;
-    const zn_bound bound = {.max_memory = all->max_memory,
-                            .buffers = all->buffers,
-                            .spill = all->batch->params.spill};
-    ZN_TRY(zn_engine_plan(all->engine, stream, key, &bound, cancel, &compiled, err));
+    zn_trial trial;
+    ZN_TRY(plan_picture(all, stream, key, &trial, &compiled, err));
+    const double begin = zn_clock_seconds();
     p->guard = (zn_guard){.watched = compiled->watched, .dtype = key->dtype, .team = team};
     const zn_run run = {.read = read_rows,
                         .write = write_rows,
@@ -239,6 +291,7 @@ static zenith_status run_in_type(picture_run *p, const zn_compile_key *key, zn_t
     ZN_TRY(zn_guard_check(&p->guard, err)); // what stopped the run, whichever way it learnt of it
     if (status != ZENITH_OK) return zn_fail(err, status, "%s", why.text);
     all->states[p->index].dtype = key->dtype;
+    note_time(all, key, &trial, compiled, zn_clock_seconds() - begin);
     note_facts(all, compiled);
     return ZENITH_OK;
 }
@@ -469,7 +522,11 @@ static zenith_status estimate(void *arg, zn_team *team, int stream)
     const zn_bound bound = {.max_memory = job->batch->params.max_memory,
                             .buffers = job->buffers,
                             .spill = job->batch->params.spill};
-    ZN_TRY(zn_engine_plan(job->engine, stream, &key, &bound, NULL, &compiled, job->err));
+    zn_trial trial;
+    if (tuner_for(job->engine, &job->batch->params))
+        ZN_TRY(tuned_plan(job->engine, stream, job->batch, &key, &trial, &compiled, job->err));
+    else
+        ZN_TRY(zn_engine_plan(job->engine, stream, &key, &bound, NULL, &compiled, job->err));
     zenith_estimate_info *out = job->out;
     out->dtype = key.dtype;
     out->banded = zn_plan_chosen_mode(compiled->plan) == ZN_PLAN_ROLLING;

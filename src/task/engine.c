@@ -39,11 +39,12 @@ struct zn_engine {
     zn_executor *executor;
     zn_cpu cpu;
     uint64_t plan_memory; // for the plans of one stream
+    zn_tuner *tuner;
     stream streams[];
 };
 
 zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_t plan_memory,
-                               zn_engine **out, zn_error *err)
+                               const char *tuned_plans, zn_engine **out, zn_error *err)
 {
     const size_t streams = (size_t)zn_executor_streams(executor);
     const size_t bytes = sizeof(zn_engine) + sizeof(stream) * streams;
@@ -52,8 +53,15 @@ zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_
     engine->executor = executor;
     engine->cpu = *cpu;
     engine->plan_memory = (plan_memory ? plan_memory : default_plan_memory) / streams;
-    *out = engine;
-    return ZENITH_OK;
+    zenith_status status = ZENITH_OK;
+    if (tuned_plans)
+        status = zn_tuner_create(tuned_plans, cpu, zn_executor_threads(executor), &engine->tuner,
+                                 err);
+    if (status == ZENITH_OK)
+        *out = engine;
+    else
+        zn_free(engine);
+    return status;
 }
 
 static void drop_arena(stream *s)
@@ -90,6 +98,7 @@ void zn_engine_free(zn_engine *engine)
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         zn_dnn_free(engine->streams[i].dnn);
     }
+    zn_tuner_free(engine->tuner);
     zn_free(engine);
 }
 
@@ -101,6 +110,11 @@ zn_executor *zn_engine_executor(zn_engine *engine)
 const zn_cpu *zn_engine_cpu(const zn_engine *engine)
 {
     return &engine->cpu;
+}
+
+zn_tuner *zn_engine_tuner(const zn_engine *engine)
+{
+    return engine->tuner;
 }
 
 const char *zn_engine_onednn(void)

@@ -8,19 +8,21 @@
 #define ZN_TASK_ENGINE_H
 
 #include "src/base/executor.h"
-#include "src/task/compile.h"
+#include "src/task/tuner.h"
 
 typedef struct zn_engine zn_engine;
 
-// plan_memory: what plans that are kept may take in all streams together; 0: the default.
+// plan_memory: what plans that are kept may take in all streams together; 0: the default. tuned_plans: a file for
+// the tuner; NULL: there is none.
 zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_t plan_memory,
-                               zn_engine **out, zn_error *err);
+                               const char *tuned_plans, zn_engine **out, zn_error *err);
 // No job may be running, in both. Trimming frees plans and arenas only.
 void zn_engine_free(zn_engine *engine);
 void zn_engine_trim(zn_engine *engine);
 zn_executor *zn_engine_executor(zn_engine *engine);
 const zn_cpu *zn_engine_cpu(const zn_engine *engine);
-const char *zn_engine_onednn(void); // its version, or "none"
+zn_tuner *zn_engine_tuner(const zn_engine *engine); // NULL: there is none
+const char *zn_engine_onednn(void);                 // its version, or "none"
 // Plans that were compiled so far because none that was kept would do. While no job runs.
 uint64_t zn_engine_compiles(const zn_engine *engine);
 

@@ -90,7 +90,7 @@ def run_case(path, zenith, update):
     failed, seen = False, []
     with tempfile.TemporaryDirectory() as work:
         environment = {name[1:]: folder for name, folder in folders}
-        environment |= {"PATH": f"{zenith.parent}:{HERE}:{os.environ['PATH']}", "HOME": work, "LC_ALL": "C"}
+        environment |= {"PATH": f"{zenith.parent}:{HERE}:{os.environ['PATH']}", "HOME": work, "LC_ALL": "C", "ZENITH_TUNE": ""}
         environment |= {k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS") or k in ("ZENITH_CPU", "LD_LIBRARY_PATH", "OMP_WAIT_POLICY")}
         for command, code, out, err in steps:
             done = subprocess.run(["sh", "-c", command], cwd=work, env=environment, capture_output=True, timeout=600)

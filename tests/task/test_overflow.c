@@ -358,8 +358,7 @@ static void latents_in_f16(void **state)
 {
     (void)state;
     static uint16_t halves[4 * WIDTH / 8 * HEIGHT / 8];
-    static const subject wide = {"sd-vae", "tests/golden/tiny_kl", "encoder.conv_out", NULL,
-                                 NULL};
+    static const subject wide = {"sd-vae", "tests/golden/tiny_kl", "encoder.conv_out", NULL, NULL};
     zenith_image image = session_image(WIDTH, HEIGHT, 3);
     zenith_latent latent = {.size = sizeof latent,
                             .width = WIDTH / 8,
