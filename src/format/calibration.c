@@ -59,9 +59,10 @@ static zenith_status read_value(void *cookie, const char *name, const zn_json *v
 {
     zn_calibration *calibration = cookie;
     double largest = 0;
-    bool positive = false;
+    bool positive = false, floating = false;
     ZN_TRY(zn_json_get_number(value, "largest", &largest, err));
     ZN_TRY(zn_json_get_flag(value, "positive", &positive, err));
+    if (zn_json_has(value, "floating")) ZN_TRY(zn_json_get_flag(value, "floating", &floating, err));
     if (!(largest >= 0) || largest > 1e30) {
         return zn_fail(err, ZENITH_BAD_FILE, "'%s' has no usable 'largest'", name);
     }
@@ -72,6 +73,7 @@ static zenith_status read_value(void *cookie, const char *name, const zn_json *v
     if (!entry) return zn_fail_memory(err, sizeof *entry);
     entry->largest = (float)largest;
     entry->positive = positive;
+    entry->floating = floating;
     return ZENITH_OK;
 }
 
@@ -143,6 +145,7 @@ static bool add_entry(json_t *values, json_t *names, const zn_calibrated *entry)
     // Six decimals: the file is read by people, and a scale needs no more.
     double largest = round((double)entry->largest * 1e6) / 1e6;
     json_t *made = json_pack("{s:f, s:b}", "largest", largest, "positive", (int)entry->positive);
+    if (entry->floating && json_object_set_new(made, "floating", json_true()) != 0) return false;
     if (json_object_set_new(values, entry->name, made) != 0) return false;
     return !entry->int8 || json_array_append_new(names, json_string(entry->name)) == 0;
 }

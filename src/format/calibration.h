@@ -5,7 +5,7 @@
 // convolutions bear 8 bits. Kept as NAME.calib.json, keyed by the hash of the weights:
 //
 //   {"format": 1, "model": "taesd", "weights": "<sha256>", "pictures": 32,
-//    "values": {"decoder.2": {"largest": 4.25, "positive": true}, ...},
+//    "values": {"decoder.2": {"largest": 4.25, "positive": true}, "decoder.3": {.., "floating": true}, ...},
 //    "int8": ["decoder.3.conv.1", ...]}
 #ifndef ZN_FORMAT_CALIBRATION_H
 #define ZN_FORMAT_CALIBRATION_H
@@ -17,6 +17,7 @@ typedef struct zn_calibrated {
     float largest;
     bool positive; // no value is negative
     bool int8;     // the convolution of this name computes in 8 bits
+    bool floating; // its result is not stored in 8 bits, though every reader takes those
 } zn_calibrated;
 
 typedef struct zn_calibration {

@@ -104,3 +104,14 @@ size_t zn_weight_notes(const zn_weights *weights)
         count += is_note(weights, zn_weights_get(weights, i)->name);
     return count;
 }
+
+float zn_weight_scale_for(zn_type type, float largest)
+{
+    enum { LEAST = -126, MOST = 127 };
+    if (largest == 0) return 1;
+    int exponent, top;
+    const float fraction = frexpf(largest, &exponent);
+    const float limit = frexpf(type == ZN_F8_E4M3 ? 448.0f : 57344.0f, &top);
+    exponent -= fraction > limit ? top - 1 : top;
+    return ldexpf(1, exponent < LEAST ? LEAST : exponent > MOST ? MOST : exponent);
+}

@@ -21,6 +21,11 @@
 zenith_status zn_weight_scale(const zn_weights *weights, const zn_file_tensor *tensor, float *out,
                               zn_error *err);
 
+// The scale that weights of this largest magnitude are written with in f8_e4m3 or f8_e5m2: the least power
+// of two that brings it into the type's range. Then as few values as can be lie below the smallest
+// normal number, where precision ends.
+float zn_weight_scale_for(zn_type type, float largest);
+
 // How many tensors of the set only say how others are stored: scales, and what lies beside them.
 size_t zn_weight_notes(const zn_weights *weights);
 

@@ -30,6 +30,9 @@ typedef struct zn_type_policy {
     bool (*quantise)(void *cookie, const zn_node *node);
     // The largest magnitude of the node's values, and whether none is negative. False: not known.
     bool (*range)(void *cookie, const zn_node *node, float *largest, bool *positive);
+    // Is this node's result stored in `type`, though every reader takes it in 8 bits? For a residual stream:
+    // each sum would round again. NULL: none is.
+    bool (*floating)(void *cookie, const zn_node *node);
     // With bf16 and f16: what the node's values need beyond it. NULL: nothing.
     zn_precision (*precision)(void *cookie, const zn_node *node);
     void *cookie;

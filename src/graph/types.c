@@ -129,6 +129,7 @@ static void choose_result(const typing *t, const zn_node *node, zn_desc *desc)
     desc->scale = 1;
     zn_type type;
     float scale;
+    if (t->policy->floating && t->policy->floating(t->policy->cookie, node)) return;
     if (quantised(t, node) && t->wants_integer[node->id] && integer_type(t, node, &type, &scale)) {
         desc->type = type;
         desc->scale = scale;

@@ -123,21 +123,12 @@ static float largest_of(const origin *from)
     return largest;
 }
 
-// The least power of two that brings the largest value into the type's range: then as few values as
-// can be lie below the smallest normal number, where precision ends. What is of that type already
-// keeps its scale, and so its numbers.
+// What is of that type already keeps its scale, and so its numbers.
 static float choose_scale(const origin *from, zn_type type)
 {
-    enum { LEAST = -126, MOST = 127 };
     const float now = from->tensor.desc.scale;
     if (from->tensor.desc.type == type && now != 0) return now;
-    const float largest = largest_of(from);
-    if (largest == 0) return 1;
-    int exponent, top;
-    const float fraction = frexpf(largest, &exponent);
-    const float limit = frexpf(type == ZN_F8_E4M3 ? 448.0f : 57344.0f, &top);
-    exponent -= fraction > limit ? top - 1 : top;
-    return ldexpf(1, exponent < LEAST ? LEAST : exponent > MOST ? MOST : exponent);
+    return zn_weight_scale_for(type, largest_of(from));
 }
 
 static zenith_status add_scale(parameters *p, const char *name, float scale, zn_error *err)

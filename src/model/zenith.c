@@ -43,13 +43,13 @@ typedef struct layout {
 } layout;
 
 static const zn_variant variants[] = {
-    {"zenith-sd-fast", "fast autoencoder of Stable Diffusion 1.x and 2.x latents", ZN_INT8_NONE,
-     &zn_latents_sd, "64x3 64x3 64x1"},
+    {"zenith-sd-fast", "fast autoencoder of Stable Diffusion 1.x and 2.x latents",
+     ZN_INT8_CALIBRATED, &zn_latents_sd, "64x3 64x3 64x1"},
     {"zenith-sd-small", "smallest autoencoder of Stable Diffusion 1.x and 2.x latents",
-     ZN_INT8_NONE, &zn_latents_sd, "64x3 64x3 32x1"},
-    {"zenith-f1-fast", "fast autoencoder of FLUX.1 and Z-Image latents", ZN_INT8_NONE,
+     ZN_INT8_CALIBRATED, &zn_latents_sd, "64x3 64x3 32x1"},
+    {"zenith-f1-fast", "fast autoencoder of FLUX.1 and Z-Image latents", ZN_INT8_CALIBRATED,
      &zn_latents_f1, "64x3 64x3 64x1"},
-    {"zenith-f1-small", "smallest autoencoder of FLUX.1 and Z-Image latents", ZN_INT8_NONE,
+    {"zenith-f1-small", "smallest autoencoder of FLUX.1 and Z-Image latents", ZN_INT8_CALIBRATED,
      &zn_latents_f1, "64x3 64x3 32x1"},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

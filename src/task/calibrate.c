@@ -5,7 +5,9 @@
 //   1. The pictures run in f32; an observer notes the largest magnitude of every value, and whether
 //      any was negative. The results are kept as the reference.
 //   2. Every convolution in 8 bits: if the error against the reference is inside the target, done.
-//   3. Else each convolution alone in 8 bits, to see what error each adds; then, the most error for
+//   3. Else residual streams are stored in the default floating type, and in 8 bits only where they are
+//      multiplied: rounded, every sum would round them again. If that is inside the target, done.
+//   4. Else each convolution alone in 8 bits, to see what error each adds; then, the most error for
 //      the least work first, they go back to the default floating type until the rest are inside
 //      the target. So what stays in 8 bits is most of the work.
 // The error is the relative L2 distance for latents, and the root mean square for pictures.
@@ -30,6 +32,7 @@ typedef struct layer {
     const char *name;
     double flops;
     double price; // error energy that 8 bits add, per unit of work
+    bool stream;  // a later layer adds its result
 } layer;
 
 typedef struct calibrating {
@@ -225,8 +228,17 @@ static zenith_status list_value(calibrating *c, const zn_node *node, layer *laye
     if (*count == MOST_LAYERS)
         return zn_fail(c->err, ZENITH_UNSUPPORTED,
                        "a network of more than %d layers cannot be calibrated", MOST_LAYERS);
-    layers[(*count)++] = (layer){entry->name, zn_node_flops(node), 0};
+    layers[(*count)++] = (layer){entry->name, zn_node_flops(node), 0, false};
     return ZENITH_OK;
+}
+
+// Of the layers: the one whose result is a residual of `node`. Maps behind the first input are those.
+static void note_streams(const zn_node *node, layer *layers, size_t count)
+{
+    for (int i = 1; (node->op->traits & ZN_OP_MATMUL) && i < node->inputs_count; i++) {
+        for (size_t k = 0; zn_node_is_map(node->inputs[i]) && k < count; k++)
+            layers[k].stream |= strcmp(layers[k].name, node->inputs[i]->name) == 0;
+    }
 }
 
 static zenith_status list_values(calibrating *c, layer *layers, size_t *layers_count)
@@ -240,6 +252,7 @@ static zenith_status list_values(calibrating *c, layer *layers, size_t *layers_c
         if (node->kind != ZN_NODE_OP || !zn_node_is_map(node)) continue;
         if (node->desc.type != ZN_F32 || strcmp(node->op->name, "convert") == 0) continue;
         status = list_value(c, node, layers, layers_count);
+        if (status == ZENITH_OK) note_streams(node, layers, *layers_count);
     }
     zn_compiled_free(compiled);
     return status;
@@ -288,6 +301,10 @@ static zenith_status choose_layers(calibrating *c, layer *layers, size_t count)
 {
     double target = c->part == ZENITH_ENCODER ? encoder_target : decoder_target, error = 0;
     set_layers(c, layers, count, true);
+    ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c), NULL, NULL, &error));
+    if (error <= target) return ZENITH_OK;
+    for (size_t i = 0; i < count; i++)
+        zn_calibration_find(c->calibration, layers[i].name, false)->floating = layers[i].stream;
     ZN_TRY(run_all(c, ZENITH_DTYPE_INT8, trial_pictures(c), NULL, NULL, &error));
     if (error <= target) return ZENITH_OK;
     ZN_TRY(price_layers(c, layers, count));
@@ -368,7 +385,7 @@ zenith_status zn_calibrate(zn_engine *engine, zn_model *model, const zenith_imag
                      .err = err};
     ZN_TRY(check(&c));
     zenith_status status;
-    c.steps = 2 * (count + FEWEST + FEWEST / 2 * 36 + FEWEST * 5);
+    c.steps = 2 * (count + FEWEST * 2 + FEWEST / 2 * 36 + FEWEST * 5);
     c.latents = zn_alloc_zero(count * sizeof *c.latents);
     c.pictures = zn_alloc_zero(count * sizeof *c.pictures);
     if (!c.latents || !c.pictures) {

@@ -72,6 +72,12 @@ static bool quantise(void *cookie, const zn_node *node)
     return found && found->int8;
 }
 
+static bool floating(void *cookie, const zn_node *node)
+{
+    const zn_calibrated *found = entry(cookie, node);
+    return found && found->floating;
+}
+
 static bool range(void *cookie, const zn_node *node, float *largest, bool *positive)
 {
     const zn_calibrated *found = entry(cookie, node);
@@ -107,6 +113,7 @@ static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *ma
     if (key->calibration) {
         policy.quantise = quantise;
         policy.range = range;
+        policy.floating = floating;
     }
     return policy;
 }

@@ -102,6 +102,9 @@ static const choice parts[] = {{"decoder", ZENITH_DECODER},
                                {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
+static const choice roundings[] = {
+    {"int8", ZN_S8}, {"f8_e4m3", ZN_F8_E4M3}, {"f8_e5m2", ZN_F8_E5M2}, {NULL, 0}};
+
 static const choice rules[] = {{"he", ZN_INIT_HE}, {"pytorch", ZN_INIT_PYTORCH}, {NULL, 0}};
 
 static const choice corruptions[] = {{"gaussian", ZN_CORRUPT_GAUSSIAN},
@@ -158,6 +161,8 @@ static const field discriminator_fields[] = {
 static const field prune_fields[] = {A_NUMBER("target", prune.target, 0, 0.99),
                                      AN_INTEGER("begin", prune.begin, 0, 1e12, false),
                                      AN_INTEGER("end", prune.end, 1, 1e12, true), END};
+static const field quantise_fields[] = {
+    {"type", CHOICE, AT(quantise), 0, 0, true, roundings, NULL, 0}, END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                AN_OBJECT("init", init_fields, false),
@@ -171,6 +176,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_OBJECT("optimizer", optimizer_fields, false),
                                AN_OBJECT("discriminator", discriminator_fields, false),
                                AN_OBJECT("prune", prune_fields, false),
+                               AN_OBJECT("quantise", quantise_fields, false),
                                {"losses", LOSSES, 0, 0, 0, true, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
@@ -380,6 +386,7 @@ static void set_defaults(zn_train_config *c)
                                         .ema = 0.999};
     c->discriminator = (zn_train_discriminator){.lr = 2e-4, .width = 32};
     c->dtype = ZN_F32;
+    c->quantise = ZN_F32;
     c->log_every = 1;
     c->checkpoint_every = 1000;
     c->samples = 4;
@@ -471,6 +478,10 @@ static zenith_status check(const zn_train_config *c, zn_error *err)
                        "\"optimizer.min_lr\" must not be above \"optimizer.lr\"");
     if (c->optimizer.warmup > c->steps)
         return zn_fail(err, ZENITH_BAD_FILE, "\"optimizer.warmup\" must not be above \"steps\"");
+    if (c->quantise == ZN_S8 && (!c->weights || c->donor))
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"quantise\" to int8 needs \"init.weights\" of the same model, with their "
+                       "calibration beside them (zenith calibrate)");
     if (c->donor && !c->weights)
         return zn_fail(err, ZENITH_BAD_FILE, "\"init.model\" needs \"init.weights\"");
     if (c->layout && c->weights && !c->donor)
@@ -619,8 +630,8 @@ static void put_prune(writing *w, const zn_train_prune *p)
     put_integer(w, "prune.end", p->end);
 }
 
-zenith_status zn_train_config_identity(const zn_train_config *c, const char *frozen,
-                                       const char *squeezenet, char **out, zn_error *err)
+zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_read *read,
+                                       char **out, zn_error *err)
 {
     writing w = {.err = err};
     put(&w, "model", c->model);
@@ -642,8 +653,10 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const char *fro
     put_prune(&w, &c->prune);
     if (c->feature_window) put_integer(&w, "feature_window", c->feature_window);
     put(&w, "dtype", zn_type_name((zn_type)c->dtype));
-    if (frozen) put(&w, "frozen.sha256", frozen);
-    if (squeezenet) put(&w, "squeezenet.sha256", squeezenet);
+    if (c->quantise != ZN_F32) put(&w, "quantise.type", zn_type_name((zn_type)c->quantise));
+    if (read->frozen) put(&w, "frozen.sha256", read->frozen);
+    if (read->squeezenet) put(&w, "squeezenet.sha256", read->squeezenet);
+    if (read->calibration) put(&w, "calibration.sha256", read->calibration);
     if (w.status != ZENITH_OK) {
         zn_free(w.text);
         return w.status;

@@ -116,6 +116,7 @@ typedef struct zn_train_config {
     zn_train_discriminator discriminator;
     zn_train_prune prune;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
+    int quantise; // ZN_S8, ZN_F8_E4M3, ZN_F8_E5M2: what training rounds to (quantise.h); ZN_F32: nothing
     int64_t threads;
     bool residual;          // the result is the decoder's picture plus what the encoder saw
     int64_t feature_window; // side of the middle of a crop that losses see through networks; 0: all
@@ -136,10 +137,14 @@ zenith_status zn_train_config_parse(const char *text, size_t size, const char *w
 void zn_train_config_close(zn_train_config *config); // a zeroed one is fine
 
 // What decides the weights that come out, one "key = value" per line: kept in checkpoints, so that a
-// run is not continued as another one. frozen, squeezenet: SHA-256 of the weights that are read
-// and not trained; NULL: none are. Free it with zn_free.
-zenith_status zn_train_config_identity(const zn_train_config *config, const char *frozen,
-                                       const char *squeezenet, char **out, zn_error *err);
+// run is not continued as another one. Free it with zn_free.
+typedef struct zn_train_read {
+    const char *frozen,
+        *squeezenet;         // SHA-256 of the weights that are read and not trained; NULL: none
+    const char *calibration; // the same of the ranges that training rounds by
+} zn_train_read;
+zenith_status zn_train_config_identity(const zn_train_config *config, const zn_train_read *read,
+                                       char **out, zn_error *err);
 // Fails with the first line that differs.
 zenith_status zn_train_config_agree(const char *identity, const char *stored, zn_error *err);
 

@@ -17,6 +17,7 @@ typedef struct zn_train_parameter {
     int64_t inputs; // numbers that each result of its layer is a sum of; 0: it is no layer's weight
     int64_t bias_inputs; // of a layer's bias: the `inputs` of its weights; 0: it is none
     float scale;         // of random values, beside what `inputs` says
+    zn_type rounded;     // ZN_S8 or an 8-bit float: as what the network sees it (quantise.h)
 } zn_train_parameter;
 
 typedef struct zn_network {

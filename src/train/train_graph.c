@@ -13,6 +13,7 @@
 #include "src/op/ops.h"
 #include "src/train/discriminator.h"
 #include "src/train/losses.h"
+#include "src/train/quantise.h"
 
 #include <string.h>
 
@@ -40,7 +41,9 @@ typedef struct building {
 static zn_node *build_network(building *b, const zn_network *network, bool frozen, zn_node *x)
 {
     zn_node **nodes = frozen ? NULL : b->parameters + b->count;
-    zn_node *y = zn_network_apply(network, b->graph, "", x, nodes);
+    const zn_calibration *calibration = frozen ? NULL : b->networks->calibration;
+    zn_node *y = calibration ? zn_quantise_apply(network, calibration, b->graph, x, nodes)
+                             : zn_network_apply(network, b->graph, "", x, nodes);
     for (size_t i = 0; !frozen && i < network->count; i++)
         b->sources[b->count++] = &network->parameters[i];
     return y;

@@ -36,6 +36,7 @@ typedef struct zn_train_networks {
     const zn_weights *squeezenet;    // of ZN_LOSS_SQUEEZENET; NULL: not needed
     const zn_network *discriminator; // of ZN_LOSS_ADVERSARIAL; NULL: not needed
     bool encoder_frozen, decoder_frozen;
+    const zn_calibration *calibration; // by which trained networks are rounded; NULL: they are not
 } zn_train_networks;
 
 // Numbers that are set for each run.

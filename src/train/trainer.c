@@ -7,6 +7,7 @@
 #include "src/base/text.h"
 #include "src/model/locate.h"
 #include "src/train/plot.h"
+#include "src/train/quantise.h"
 #include "src/train/sample_grid.h"
 #include "src/train/trainer_parts.h"
 
@@ -33,10 +34,13 @@ static zenith_status output_path(const zn_trainer *t, const char *name, char pat
 // What the run is, with the weights that it reads and does not train.
 static zenith_status open_identity(zn_trainer *t, zn_error *err)
 {
-    char squeezenet[65];
+    char squeezenet[65], calibration[65];
     if (t->squeezenet) zn_weights_sha256(t->squeezenet, squeezenet);
-    return zn_train_config_identity(&t->config, t->frozen ? t->frozen->sha256 : NULL,
-                                    t->squeezenet ? squeezenet : NULL, &t->identity, err);
+    if (t->calibration) zn_quantise_digest(t->calibration, calibration);
+    const zn_train_read read = {.frozen = t->frozen ? t->frozen->sha256 : NULL,
+                                .squeezenet = t->squeezenet ? squeezenet : NULL,
+                                .calibration = t->calibration ? calibration : NULL};
+    return zn_train_config_identity(&t->config, &read, &t->identity, err);
 }
 
 static zenith_status make_folders(const zn_trainer *t, zn_error *err)
@@ -87,6 +91,7 @@ static zenith_status open_output(zn_trainer *t, zn_error *err)
 {
     char path[ZN_PATH_SIZE];
     ZN_TRY(restore(t, err));
+    zn_trainer_show(t);
     if (!leads(t)) return ZENITH_OK;
     ZN_TRY(make_folders(t, err));
     ZN_TRY(zn_checkpoint_clean(t->config.output, err));
@@ -178,7 +183,7 @@ static zenith_status train_step(zn_trainer *t, zn_step_facts *facts, zn_error *e
     zn_score_schedule_hold(&t->scores, o);
     ZN_TRY(zn_optimizer_step(o, 1.0f / (float)all, err));
     if (!o->overflowed) facts->pruned = zn_score_schedule_apply(&t->scores, o);
-    zn_batch_runner_changed(t->runner, o->weights, o->count * sizeof *o->weights);
+    zn_trainer_show(t);
     double seconds = zn_clock_seconds() - begin;
     t->step_seconds = t->step_seconds > 0 ? 0.9 * t->step_seconds + 0.1 * seconds : seconds;
     t->cpu_seconds += zn_process_cpu_seconds() - cpu_begin;
@@ -292,6 +297,23 @@ static zenith_status stop_early(zn_trainer *t, zn_error *err)
                    t->config.output);
 }
 
+// The ranges that the weights in the folder were trained with, as their calibration.
+static zenith_status write_calibration(const zn_trainer *t, const char *folder, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    const zn_model_request request = {t->config.model, folder, NULL};
+    zn_model *model = NULL;
+    if (!t->calibration) return ZENITH_OK;
+    size_t length = zn_text_format(path, sizeof path, "%s/%s.calib.json", folder, t->config.model);
+    if (length + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    ZN_TRY(zn_model_open(&request, &model, err));
+    zn_calibration calibration = *t->calibration;
+    memcpy(calibration.weights, model->sha256, sizeof calibration.weights);
+    zn_model_unref(model);
+    return zn_calibration_write(&calibration, path, err);
+}
+
 static zenith_status write_results(const zn_trainer *t, zn_error *err)
 {
     char path[ZN_PATH_SIZE];
@@ -300,10 +322,12 @@ static zenith_status write_results(const zn_trainer *t, zn_error *err)
         ZN_TRY(output_path(t, "weights", path, err));
         ZN_TRY(zn_directory_make(path, err)); // only now, so that a run that stops leaves none
         ZN_TRY(zn_weights_write(path, &t->trained[i], t->optimizer.weights, err));
+        if (i + 1 == t->trained_count) ZN_TRY(write_calibration(t, path, err));
         if (!t->optimizer.ema) continue;
         ZN_TRY(output_path(t, "ema", path, err));
         ZN_TRY(zn_directory_make(path, err));
         ZN_TRY(zn_weights_write(path, &t->trained[i], t->optimizer.ema, err));
+        if (i + 1 == t->trained_count) ZN_TRY(write_calibration(t, path, err));
     }
     return ZENITH_OK;
 }

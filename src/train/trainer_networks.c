@@ -6,6 +6,7 @@
 #include "src/base/memory.h"
 #include "src/model/autoencoder.h"
 #include "src/train/discriminator.h"
+#include "src/train/quantise.h"
 #include "src/train/squeezenet_loss.h"
 #include "src/train/trainer_parts.h"
 
@@ -68,6 +69,20 @@ static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_e
         if (flag == ZENITH_ENCODER) t->networks.encoder = network;
         if (flag == ZENITH_DECODER) t->networks.decoder = network;
     }
+    return ZENITH_OK;
+}
+
+// The ranges that int8 would run the first weights with: training keeps them.
+static zenith_status open_calibration(zn_trainer *t, zn_error *err)
+{
+    if (t->config.quantise != ZN_S8) return ZENITH_OK;
+    if (!t->start->calibration)
+        return zn_fail(err, ZENITH_NOT_FOUND,
+                       "\"quantise\" to int8 needs the calibration of \"init.weights\": write "
+                       "%s.calib.json beside them (zenith calibrate)",
+                       t->config.model);
+    t->ranges = zn_model_ref(t->start);
+    t->calibration = t->networks.calibration = t->ranges->calibration;
     return ZENITH_OK;
 }
 
@@ -140,6 +155,7 @@ zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err)
                        "\"data.crop\" and \"feature_window\" must be multiples of %d for %s",
                        factor, variant->name);
     ZN_TRY(open_trained(t, variant, err));
+    ZN_TRY(open_calibration(t, err));
     ZN_TRY(open_frozen(t, variant, err));
     ZN_TRY(open_discriminator(t, err));
     return open_squeezenet(t, err);
@@ -184,6 +200,32 @@ static zenith_status create_blocks(zn_trainer *t, zn_error *err)
     return ZENITH_OK;
 }
 
+// The block that networks see instead, where they are trained with rounding.
+static zenith_status open_rounding(zn_trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    if (c->quantise == ZN_F32) return ZENITH_OK;
+    t->shown = zn_alloc_zero(t->optimizer.count * sizeof *t->shown);
+    if (!t->shown) return zn_fail_memory(err, t->optimizer.count * sizeof *t->shown);
+    for (size_t i = 0; i < t->trained_count; i++) {
+        ZN_TRY(zn_quantise_choose(&t->trained[i], (zn_type)c->quantise, t->calibration, err));
+        zn_quantise_show(&t->trained[i], t->shown);
+    }
+    zn_trainer_show(t);
+    return ZENITH_OK;
+}
+
+void zn_trainer_show(zn_trainer *t)
+{
+    zn_optimizer *o = &t->optimizer;
+    const size_t bytes = o->count * sizeof *o->weights;
+    for (size_t i = 0; t->shown && i < t->trained_count; i++)
+        zn_quantise_round(&t->trained[i], o->weights, t->shown);
+    if (!t->runner) return;
+    zn_batch_runner_changed(t->runner, o->weights, bytes);
+    if (t->shown) zn_batch_runner_changed(t->runner, t->shown, bytes);
+}
+
 // The flat block, filled with what the run begins with.
 zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err)
 {
@@ -200,6 +242,7 @@ zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err)
                              (zn_init_rule)c->rule);
         if (c->donor) ZN_TRY(take_weights(t, &t->trained[i], err));
     }
+    ZN_TRY(open_rounding(t, err));
     zn_model_unref(t->start); // its weights are copied
     t->start = NULL;
     if (t->optimizer.ema)
@@ -264,6 +307,8 @@ void zn_trainer_release(zn_trainer *t, bool well)
     zn_network_free(&t->frozen_encoder);
     zn_network_free(&t->frozen_decoder);
     zn_weights_free(t->squeezenet);
+    zn_model_unref(t->ranges);
+    zn_free(t->shown);
     zn_model_unref(t->frozen);
     zn_model_unref(t->start);
     zn_ranks_close(&t->ranks, well);

@@ -30,9 +30,12 @@ typedef struct zn_trainer {
     size_t kept_count;     // of all of them
     zn_network frozen_encoder, frozen_decoder;
     zn_weights *squeezenet;
+    zn_model *ranges;                  // what was `start`, with "quantise" to int8
+    const zn_calibration *calibration; // its own
     zn_train_networks networks;
     zn_executor *executor;
     zn_optimizer optimizer;
+    float *shown; // the weights as networks see them (quantise.h); NULL: as they are
     zn_score_schedule scores;
     zn_train_graph graphs[2];
     zn_batch_runner *runner;
@@ -68,6 +71,8 @@ zenith_status zn_trainer_open_optimizer(zn_trainer *t, zn_error *err);
 // The pictures, and the crops that are held back.
 zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err);
 zenith_status zn_trainer_open_runner(zn_trainer *t, zn_error *err);
+// Networks see the optimizer's weights as they are now.
+void zn_trainer_show(zn_trainer *t);
 void zn_trainer_release(zn_trainer *t, bool well);
 
 // --- pictures ------------------------------------------------------------------------------------

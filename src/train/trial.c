@@ -36,6 +36,7 @@ static zenith_status open_trial(zn_trainer *t, zn_error *err)
                        "says nothing of these weights: give a config without it",
                        o->config);
     t->config.donor = NULL;
+    t->config.quantise = ZN_F32; // what is left out is chosen without rounding
     ZN_TRY(zn_ranks_open(&t->ranks, err));
     ZN_TRY(zn_trainer_open_networks(t, err));
     ZN_TRY(zn_trainer_open_executor(t, err));

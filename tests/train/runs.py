@@ -27,6 +27,8 @@
                 two stops, and in the averaged weights the same; then high frequencies of tiles go, and it is trained further
     kl          ten AdamW losses of a variational autoencoder are PyTorch's with the same noise, within 1e-4; a stop, threads and
                 recomputation change no bit; one with random weights, drawn as PyTorch draws them, learns in bf16, and its results decode
+    quantise    ten AdamW losses of a network that is trained with the rounding of int8, and of f8_e4m3, are PyTorch's within 1e-4; a
+                stop, threads and recomputation change no bit; results have their calibration, and int8 runs with it
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -158,6 +160,59 @@ def test_kl(options, folder):
     check("\"part\" must be encoder or both" in said, said)
     said = train(options, kl_config(folder, "taesd", model="taesd", init={"width": 8}), code=1).stderr
     check("needs an encoder that gives a mean and a variance" in said, said)
+    return 0
+
+
+def quantise_config(folder, name, weights, kind, **more):
+    golden = json.loads((ROOT / "tests/golden/quantise.json").read_text())
+    return small_config(folder, name, **{
+        "model": "zenith-sd-small", "part": "both", "init": {"weights": str(weights)}, "frozen": {}, "batch": 1, "steps": 10,
+        "data": {"sources": [str(HERE / "data/0.png")], "crop": 32}, "optimizer": golden["optimizer"], "quantise": {"type": kind},
+        "losses": [{"kind": "charbonnier", "weight": 1}, {"kind": "mse", "weight": 0.5}]} | more)
+
+
+def calibrated_network(options, folder):
+    """The golden network with a calibration of its own beside it."""
+    golden = json.loads((ROOT / "tests/golden/quantise.json").read_text())
+    (folder / "calibrated").mkdir()
+    weights = folder / "calibrated/zenith-sd-small.safetensors"
+    shutil.copy(ROOT / "tests/golden/zenith-three.safetensors", weights)
+    facts = json.loads(subprocess.run([options.zenith, "inspect", weights, "--json"], capture_output=True, check=True).stdout)
+    calibration = {"format": 1, "model": "zenith-sd-small", "weights": facts["sha256"], "pictures": 8, "values": golden["values"],
+                   "int8": golden["int8"]}
+    (folder / "calibrated/zenith-sd-small.calib.json").write_text(json.dumps(calibration))
+    return weights
+
+
+def test_quantise(options, folder):
+    golden = json.loads((ROOT / "tests/golden/quantise.json").read_text())["losses"]
+    weights = calibrated_network(options, folder)
+    for kind, theirs in golden.items():
+        train(options, quantise_config(folder, kind, weights, kind))
+        for step, (ours, want) in enumerate(zip(log_of(folder, kind), theirs, strict=True), 1):
+            differences = {key: abs(ours[key] - want[key]) / want[key] for key in want}
+            print(f"{kind}, step {step}: {ours['loss']:.7f}, PyTorch {want['loss']:.7f}; relative differences " +
+                  ", ".join(f"{key} {value:.1e}" for key, value in differences.items()))
+            check(differences["loss"] <= 1e-4 and differences["norm"] <= 5e-3, "the losses differ")
+    check(golden["int8"] != golden["f8_e4m3"], "both roundings have the same losses")
+
+    broken = quantise_config(folder, "broken", weights, "int8")
+    for stop in (3, 7):
+        train(options, broken, "--resume", "--steps", str(stop))
+    train(options, broken, "--resume")
+    check(losses_of(folder, "int8") == losses_of(folder, "broken"), "other losses after a stop")
+    for name, change in (("one", {"threads": 1}), ("again", {"threads": 3, "recompute": True})):
+        train(options, quantise_config(folder, name, weights, "int8", **change))
+        check(results_of(folder, name) == results_of(folder, "int8"), f"other weights: {change}")
+    check(results_of(folder, "broken") == results_of(folder, "int8"), "other weights after a stop")
+
+    for part in ("weights", "ema"):
+        done = subprocess.run([options.zenith, "reconstruct", HERE / "data/0.png", "-o", folder / f"{part}.png", "--model",
+                               "zenith-sd-small", "--weights", folder / "int8" / part, "--dtype", "int8"], capture_output=True)
+        check(done.returncode == 0, f"int8 does not run with {part}: {done.stderr}")
+    (folder / "calibrated/zenith-sd-small.calib.json").unlink()
+    done = train(options, quantise_config(folder, "none", weights, "int8"), code=1)
+    check("needs the calibration" in done.stderr, f"it does not say what is missing: {done.stderr}")
     return 0
 
 

@@ -109,6 +109,10 @@ static void refuses_what_is_wrong(void **state)
         {SPOILED("64", "{\"kind\": \"shot\", \"amount\": 5}", ""), "from 0 to 1"},
         {SPOILED("65", "{\"kind\": \"haar\"}", ""), "\"data.crop\" must be even"},
         {"{" WHOLE ", \"residual\": true}", "\"residual\" is for \"data.corrupt\""},
+        {"{" WHOLE ", \"quantise\": {}}", "\"quantise.type\" is missing"},
+        {"{" WHOLE ", \"quantise\": {\"type\": \"s4\"}}",
+         "\"quantise.type\" must be one of int8, f8_e4m3, f8_e5m2"},
+        {"{" WHOLE ", \"quantise\": {\"type\": \"int8\"}}", "needs \"init.weights\""},
         {"{" WHOLE ", \"init\": {\"score\": -1}}", "\"init.score\" must be a number from 0"},
     };
     (void)state;
@@ -140,6 +144,8 @@ static void reads_where_squeezenet_is(void **state)
     zn_train_config_close(&config);
 }
 
+static const zn_train_read none_read;
+
 static void knows_another_run(void **state)
 {
     zn_train_config a, b;
@@ -150,8 +156,8 @@ static void knows_another_run(void **state)
     zn_test_ok(parse("{" WHOLE ", \"optimizer\": {\"eps\": 2e-8}}", &b, &err), &err);
     assert_int_equal(a.batch, 16);
     assert_int_equal(a.losses_count, 1);
-    zn_test_ok(zn_train_config_identity(&a, NULL, NULL, &first, &err), &err);
-    zn_test_ok(zn_train_config_identity(&b, NULL, NULL, &second, &err), &err);
+    zn_test_ok(zn_train_config_identity(&a, &none_read, &first, &err), &err);
+    zn_test_ok(zn_train_config_identity(&b, &none_read, &second, &err), &err);
     zn_test_ok(zn_train_config_agree(first, first, &err), &err);
     assert_int_equal(zn_train_config_agree(first, second, &err), ZENITH_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "optimizer.eps = 0.00000002"));
@@ -176,7 +182,7 @@ static void knows_another_discriminator(void **state)
                        "{" PLAIN ", \"losses\": [" RIVAL "], \"discriminator\": %s}", ends[i]);
         zn_test_ok(parse(text, &config, &err), &err);
         assert_ptr_equal(zn_train_find_loss(&config, ZN_LOSS_ADVERSARIAL), &config.losses[0]);
-        zn_test_ok(zn_train_config_identity(&config, NULL, NULL, &texts[i], &err), &err);
+        zn_test_ok(zn_train_config_identity(&config, &none_read, &texts[i], &err), &err);
         assert_non_null(strstr(texts[i], "discriminator.width = "));
         zn_train_config_close(&config);
     }
@@ -207,7 +213,7 @@ static void knows_how_crops_are_spoiled(void **state)
         zn_train_config config;
         zn_test_ok(parse(texts[i], &config, &err), &err);
         assert_true(config.data.corrupt.amount == amounts[i]);
-        zn_test_ok(zn_train_config_identity(&config, NULL, NULL, &identities[i], &err), &err);
+        zn_test_ok(zn_train_config_identity(&config, &none_read, &identities[i], &err), &err);
         zn_train_config_close(&config);
     }
     for (int i = 0; i < COUNT; i++)
@@ -220,8 +226,9 @@ static void knows_how_crops_are_spoiled(void **state)
 // The same config with other weights that are only read is another run.
 static void knows_other_weights(void **state)
 {
-    static const char *const hashes[][2] = {
-        {"aa", "bb"}, {"aa", "cc"}, {"dd", "bb"}, {"aa", NULL}, {NULL, "bb"}};
+    static const zn_train_read hashes[] = {{"aa", "bb", NULL}, {"aa", "cc", NULL},
+                                           {"dd", "bb", NULL}, {"aa", NULL, NULL},
+                                           {NULL, "bb", NULL}, {"aa", "bb", "ee"}};
     enum { COUNT = sizeof hashes / sizeof *hashes };
     zn_train_config config;
     zn_error err = {0};
@@ -229,8 +236,7 @@ static void knows_other_weights(void **state)
     (void)state;
     zn_test_ok(parse("{" WHOLE "}", &config, &err), &err);
     for (int i = 0; i < COUNT; i++)
-        zn_test_ok(zn_train_config_identity(&config, hashes[i][0], hashes[i][1], &texts[i], &err),
-                   &err);
+        zn_test_ok(zn_train_config_identity(&config, &hashes[i], &texts[i], &err), &err);
     for (int i = 0; i < COUNT; i++)
         for (int k = 0; k < COUNT; k++)
             assert_int_equal(zn_train_config_agree(texts[i], texts[k], &err),
