@@ -76,8 +76,8 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
                         (zn_node *[]){dy, node->inputs[input]}, 2, &inside);
 }
 
-static const zn_convert_attributes pixels = {ZN_U8, 1.0f / 255}, fine = {ZN_U8, 0.004f},
-                                   both = {ZN_S8, 0.03f}, coarse = {ZN_S8, 0.25f};
+static const zn_convert_attributes pixels = {ZN_U8, 0.00413f}, fine = {ZN_U8, 0.00337f},
+                                   both = {ZN_S8, 0.0317f}, coarse = {ZN_S8, 0.2431f};
 #define SAMPLE(label, attribute, h, w, c)                                                          \
     {                                                                                              \
         .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
