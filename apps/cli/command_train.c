@@ -166,7 +166,8 @@ const cli_command cli_command_train = {
         "Trains an encoder or a decoder. A JSON file says which model, which pictures, which "
         "losses, how many steps. The output folder gets a log (train.jsonl), a plot of loss and "
         "PSNR (plot.svg), sample pictures, checkpoints, and at the end the weights, for --weights "
-        "of other commands. With \"quantise\" in the file, training sees the rounding of int8 or f8. "
+        "of other commands. With \"quantise\" in the file, training sees the rounding of int8 or "
+        "f8. "
         "TRAINING.md in share/doc/zenith describes the file.",
     .groups = groups,
     .examples = examples,
