@@ -317,7 +317,7 @@ typedef struct zenith_run_params {
     // cheaper than computing it again. The file has no name and is gone when the call is over, or the process.
     // NULL: no file is written. Pictures and latents only; clips do without.
     const char *spill;
-    bool untuned; // by the plan that is taken without measurements (zenith_context_params.tuned_plans)
+    bool untuned; // no tuned plan is taken and none measured (zenith_context_params)
 } zenith_run_params;
 
 // Pictures to latents, `count` of each, any sizes. params may be NULL. With results the status is

@@ -71,8 +71,7 @@ static zenith_status take(void *cookie, const char *key, const zn_json *value, z
     zn_tunings *tunings = cookie;
     zn_tuning made = {.uses = 0};
     (void)err;
-    if (!zn_json_is_object(value) || read_tuning(value, &made, NULL) != ZENITH_OK)
-        return ZENITH_OK;
+    if (!zn_json_is_object(value) || read_tuning(value, &made, NULL) != ZENITH_OK) return ZENITH_OK;
     zn_tuning *known = zn_tunings_find(tunings, key, true);
     if (!known || known->uses >= made.uses) return ZENITH_OK;
     memcpy(made.key, known->key, sizeof made.key);

@@ -17,10 +17,10 @@ enum { ZN_TUNING_PLANS = 4, ZN_TUNING_ROUNDS = 2, ZN_TUNING_KEY = 256, ZN_TUNING
 // One network at one size. Plan 0 is the one that is chosen without measurements, and what the others follow from.
 typedef struct zn_tuning {
     char key[ZN_TUNING_KEY];
-    bool planes;                    // of plan 0
-    int64_t band;                   // of plan 0
-    uint64_t bytes;                 // of plan 0
-    int uses;                       // so far, up to plans * rounds; use i measures plan i modulo plans
+    bool planes;    // of plan 0
+    int64_t band;   // of plan 0
+    uint64_t bytes; // of plan 0
+    int uses;       // so far, up to plans * rounds; use i measures plan i modulo plans
     // Of plan 0 the least time so far, of the others the longest. 0: none; below 0: the plan cannot be had.
     double seconds[ZN_TUNING_PLANS];
 } zn_tuning;

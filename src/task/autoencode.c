@@ -262,9 +262,8 @@ static zenith_status plan_picture(const batch_run *all, int stream, const zn_com
     *trial = (zn_trial){.plan = -1};
     if (tuner_for(all->engine, &all->batch->params))
         return tuned_plan(all->engine, stream, all->batch, key, trial, out, err);
-    const zn_bound bound = {.max_memory = all->max_memory,
-                            .buffers = all->buffers,
-                            .spill = all->batch->params.spill};
+    const zn_bound bound = {
+        .max_memory = all->max_memory, .buffers = all->buffers, .spill = all->batch->params.spill};
     return zn_engine_plan(all->engine, stream, key, &bound, cancel ? &cancel->requested : NULL, out,
                           err);
 }

@@ -80,10 +80,8 @@ static void set_plan(zn_compile_key *key, const zn_tuning *known, int plan)
                         {ZN_PLAN_PLANES, 0},
                         {ZN_PLAN_ROLLING, 2 * known->band},
                         {ZN_PLAN_ROLLING, half}},
-      planes[PLANS] = {{ZN_PLAN_AUTO, 0},
-                       {ZN_PLAN_ROLLING, 0},
-                       {ZN_PLAN_ROLLING, 4},
-                       {ZN_PLAN_ROLLING, 16}};
+      planes[PLANS] = {
+          {ZN_PLAN_AUTO, 0}, {ZN_PLAN_ROLLING, 0}, {ZN_PLAN_ROLLING, 4}, {ZN_PLAN_ROLLING, 16}};
     key->mode = (known->planes ? planes : rolling)[plan].mode;
     key->band = (known->planes ? planes : rolling)[plan].band;
 }

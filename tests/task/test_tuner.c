@@ -81,7 +81,8 @@ static void processes_share(void **state)
     (void)state;
     zenith_context *one = tuned(), *other = tuned();
     zenith_model *model = session_tiny(one);
-    for (int i = 0; i < USES / 2; i++) assert_int_equal(decode(one, model, (zenith_run_params){0}), 1);
+    for (int i = 0; i < USES / 2; i++)
+        assert_int_equal(decode(one, model, (zenith_run_params){0}), 1);
     assert_int_equal(decode(other, model, (zenith_run_params){0}), 1);
     zenith_context_free(other);
     other = tuned();
@@ -164,8 +165,10 @@ static void broken_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_pictures_are_measured), cmocka_unit_test(processes_share),
-        cmocka_unit_test(not_where_the_caller_chose),  cmocka_unit_test(estimates_hold),
+        cmocka_unit_test(first_pictures_are_measured),
+        cmocka_unit_test(processes_share),
+        cmocka_unit_test(not_where_the_caller_chose),
+        cmocka_unit_test(estimates_hold),
         cmocka_unit_test(broken_files),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
