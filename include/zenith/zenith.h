@@ -613,7 +613,8 @@ ZENITH_API uint64_t zenith_clip_bytes(const zenith_clip *clip);  // working memo
 ZENITH_API void zenith_clip_reset(zenith_clip *clip);            // the next step begins a clip
 
 // One step; the pictures in the order of time. After a failure, or when it was stopped, the same step can be made
-// again.
+// again; where max_memory is so tight that a step writes over what it reads, it cannot: the next step then fails
+// with ZENITH_INVALID_ARGUMENT until the clip is reset.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_clip_step(zenith_clip *clip,
                                                             const zenith_image *images,
                                                             size_t count,

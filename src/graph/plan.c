@@ -521,6 +521,14 @@ bool zn_plan_rewinds(const zn_plan *plan)
     return plan->rewinds;
 }
 
+bool zn_plan_spoils(const zn_plan *plan)
+{
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        if (plan->frames[i].late) return true;
+    }
+    return false;
+}
+
 bool zn_plan_preferred(const zn_plan *plan)
 {
     return plan->preferred;

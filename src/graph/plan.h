@@ -54,6 +54,9 @@ typedef struct zn_plan_options {
     bool spill;           // runs will have a spill file
     zn_plan_needs *needs; // filled after ZENITH_LIMIT, if not NULL
     bool keep_everything; // planes: no memory is reused; an observer can read every value late
+    // Frames of states are written over those that nobody reads any more (plan_parts.h). It takes fewer
+    // bytes of states, and a run that is stopped or fails spoils them.
+    bool late_frames;
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;
@@ -75,6 +78,7 @@ size_t zn_plan_bytes(const zn_plan *plan); // arena
 zn_plan_mode zn_plan_chosen_mode(const zn_plan *plan);
 int64_t zn_plan_band(const zn_plan *plan); // 0 for planes
 bool zn_plan_rewinds(const zn_plan *plan); // reads its inputs more than once
+bool zn_plan_spoils(const zn_plan *plan);  // states, where a run of it is stopped
 // No larger budget would have given another plan.
 bool zn_plan_preferred(const zn_plan *plan);
 // For want of memory it computes something again, or spills it.

@@ -26,6 +26,7 @@
 typedef struct zn_buffer {
     const zn_node *node;
     bool window, ring;
+    bool late; // a window of which a state's frame is copied
     int frame; // of a state: 1 + its index in plan->frames; 0: in the arena
     int64_t first_row, rows;
     int64_t chunk, skew, keep; // of a window
@@ -64,11 +65,24 @@ typedef struct zn_work {
 
 // A frame of a state that a plan reads (age 1 is the newest of earlier runs) or writes (0 is the first
 // that is pushed, -1 the second): slot (next - age) of the state's ring.
+//
+// A pushed frame is written where it lies, beside those that the run reads; or late: it is computed in the
+// arena, and a row of it is copied over that of an old frame when nobody will read this one any more.
+//
+//     late, in planes    after the last work that reads the state
+//     late, in bands     at the end of each round, `lag` rows behind the window's newest chunk
+//
+// For that all works that read the state or make its frames are in one pass, once.
 typedef struct zn_frame {
     const char *state;
     const zn_node *node;
     int age;
     int buffer; // index
+    bool late;  // so are all frames of this state in this plan
+    bool made;  // while scheduling: a late one that a pass computes
+    int pass;   // late and pushed: index; in bands
+    int work;   // late and pushed: index; in planes
+    int64_t lag;
 } zn_frame;
 
 // May these be frames of one state?

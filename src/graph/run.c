@@ -279,6 +279,43 @@ static zenith_status compute(runner *r, const zn_work *work, int64_t round, int6
                          row_at(r, buffer, round, inside), err); // an output is no ring
 }
 
+// --- late frames --------------------------------------------------------------------------------
+
+static void copy_rows(const runner *r, size_t index, int64_t round, int64_t begin, int64_t end)
+{
+    const zn_frame *frame = &r->plan->frames[index];
+    const zn_buffer *buffer = &r->plan->buffers[frame->buffer];
+    const int64_t height = frame->node->desc.shape.dim[1];
+    begin = clamp(begin, 0, height);
+    end = clamp(end, 0, height);
+    if (begin >= end) return;
+    memcpy(r->places[index].first + begin * (int64_t)buffer->row_bytes,
+           row_at(r, buffer, round, begin), (size_t)(end - begin) * buffer->row_bytes);
+}
+
+// After a work in planes: the frames whose states it was the last to read.
+static void copy_frames(const runner *r, int work)
+{
+    for (size_t i = 0; i < r->plan->frames_count; i++) {
+        const zn_frame *frame = &r->plan->frames[i];
+        if (frame->late && frame->age <= 0 && frame->work == work) copy_rows(r, i, 0, 0, INT64_MAX);
+    }
+}
+
+// After a round: the rows of old frames that no later round reads go, and after the last one all others.
+static void copy_round(const runner *r, int pass, int64_t round, bool last)
+{
+    for (size_t i = 0; i < r->plan->frames_count; i++) {
+        const zn_frame *frame = &r->plan->frames[i];
+        if (!frame->late || frame->age > 0 || frame->pass != pass) continue;
+        const zn_buffer *buffer = &r->plan->buffers[frame->buffer];
+        const int64_t begin = round * buffer->chunk - buffer->skew - frame->lag;
+        copy_rows(r, i, round, begin, last ? INT64_MAX : begin + buffer->chunk);
+    }
+}
+
+// --- passes -------------------------------------------------------------------------------------
+
 static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *err)
 {
     for (int i = 0; i < pass->works_count; i++) {
@@ -287,6 +324,7 @@ static zenith_status run_sequential(runner *r, const zn_pass *pass, zn_error *er
         for (int64_t row = 0; row < work->height; row += work->chunk) {
             ZN_TRY(compute(r, work, 0, row, work->chunk, err));
         }
+        if (r->plan->options.mode == ZN_PLAN_PLANES) copy_frames(r, pass->first_work + i);
     }
     return ZENITH_OK;
 }
@@ -351,6 +389,7 @@ zenith_status zn_plan_run(const zn_plan *plan, void *arena, zn_team *team, const
         }
         for (int64_t round = 0; round < pass->rounds; round++) {
             ZN_TRY(run_round(&r, pass, round, err));
+            copy_round(&r, (int)p, round, round + 1 == pass->rounds);
         }
         end_values(&r, pass);
     }

@@ -82,6 +82,20 @@ static bool is_barrier(const zn_node *node)
     return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_BARRIER);
 }
 
+// The frame that a node makes late; NULL: none.
+static zn_frame *late_frame(const zn_plan *plan, const zn_node *node)
+{
+    const int number = plan->frame_of[node->id];
+    if (number == 0 || node->kind == ZN_NODE_STATE) return NULL;
+    return plan->frames[number - 1].late ? &plan->frames[number - 1] : NULL;
+}
+
+// Whether a value lies in the states, all of it, from when it is made.
+static bool is_held_frame(const zn_plan *plan, const zn_node *node)
+{
+    return plan->frame_of[node->id] && !late_frame(plan, node);
+}
+
 // Parameters are read where they lie; everything else needs a buffer.
 static bool in_memory(const zn_node *node)
 {
@@ -102,10 +116,12 @@ static zenith_status add_buffer(zn_plan *plan, const zn_buffer *made, int *index
                             plan->buffers_count + 1, sizeof *plan->buffers, err));
     zn_buffer *buffer = &plan->buffers[plan->buffers_count];
     *buffer = *made;
-    buffer->frame = plan->frame_of[made->node->id];
+    const int frame = plan->frame_of[made->node->id];
+    buffer->late = late_frame(plan, made->node) != NULL;
+    buffer->frame = buffer->late ? 0 : frame;
     ZN_TRY(measure_buffer(buffer, err));
     *index = (int)plan->buffers_count++;
-    if (buffer->frame) plan->frames[buffer->frame - 1].buffer = *index;
+    if (frame) plan->frames[frame - 1].buffer = *index;
     return ZENITH_OK;
 }
 
@@ -284,6 +300,34 @@ static void keep_alive(zn_plan *plan)
     }
 }
 
+static bool is_frame_of(const zn_node *node, const char *state)
+{
+    return node->kind == ZN_NODE_STATE && strcmp(node->name, state) == 0;
+}
+
+static bool reads_state(const zn_node *reader, const char *state)
+{
+    for (int i = 0; i < reader->inputs_count; i++) {
+        if (is_frame_of(reader->inputs[i], state)) return true;
+    }
+    return false;
+}
+
+// A late frame is there until the state's last reader is done.
+static void time_late_frames(zn_plan *plan)
+{
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        zn_frame *frame = &plan->frames[i];
+        if (!frame->late || frame->age > 0) continue;
+        for (int w = 0; w < (int)plan->works_count; w++) {
+            const zn_node *node = plan->works[w].node;
+            if (node == frame->node || reads_state(node, frame->state)) frame->work = w;
+        }
+        zn_buffer *buffer = &plan->buffers[frame->buffer]; // a tick is a work
+        if (buffer->dies < frame->work) buffer->dies = frame->work;
+    }
+}
+
 static zenith_status schedule_planes(zn_plan *plan, zn_error *err)
 {
     ZN_TRY(add_pass(plan, false, err));
@@ -293,6 +337,7 @@ static zenith_status schedule_planes(zn_plan *plan, zn_error *err)
         }
     }
     plan->passes[0].works_count = (int)plan->works_count;
+    time_late_frames(plan);
     keep_alive(plan);
     return ZENITH_OK;
 }
@@ -377,15 +422,17 @@ static int64_t find_skew(const rolling *r, const zn_node *node)
     return skew;
 }
 
-// Rows below the newest chunk of `node` that a reader in this pass still asks for in its round.
-static int64_t find_keep(const rolling *r, const zn_node *node)
+// Rows below the newest chunk of `node` that a reader in this pass still asks for in its round: a reader of the
+// node, or, with a state, of its frames, which have the node's shape.
+static int64_t find_keep(const rolling *r, const zn_node *node, const char *state)
 {
     int64_t newest = FAR * chunk_of(r, node) - r->skew[node->id], keep = 0;
-    for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
+    for (size_t id = 0; id < r->plan->graph->count; id++) {
         const zn_node *reader = r->plan->graph->nodes[id];
         if (!r->needed[id] || r->spilled[id] || is_barrier(reader)) continue;
         for (int i = 0; i < reader->inputs_count; i++) {
-            if (reader->inputs[i] != node) continue;
+            const zn_node *input = reader->inputs[i];
+            if (state ? !is_frame_of(input, state) : input != node) continue;
             int64_t begin = FAR * chunk_of(r, reader) - r->skew[id];
             zn_rows rows = zn_node_rows(reader, i, (zn_rows){begin, begin + chunk_of(r, reader)});
             if (newest - rows.begin > keep) keep = newest - rows.begin;
@@ -492,6 +539,15 @@ static zenith_status link_spill(rolling *r, zn_work *work, zn_error *err)
     return ZENITH_OK;
 }
 
+// The window of a late frame has the rows that are still to be copied.
+static void begin_late_frame(const rolling *r, zn_frame *frame, zn_buffer *window)
+{
+    frame->made = true;
+    frame->pass = (int)r->plan->passes_count - 1;
+    frame->lag = find_keep(r, frame->node, frame->state);
+    if (window->keep < frame->lag) window->keep = frame->lag;
+}
+
 static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err)
 {
     zn_plan *plan = r->plan;
@@ -506,7 +562,9 @@ static zenith_status rolling_work(rolling *r, const zn_node *node, zn_error *err
             made.window = true;
             made.chunk = work.chunk;
             made.skew = work.skew;
-            made.keep = find_keep(r, node);
+            made.keep = find_keep(r, node, NULL);
+            zn_frame *late = late_frame(plan, node);
+            if (late) begin_late_frame(r, late, &made);
             made.rows = made.chunk + made.keep;
         }
     } else {
@@ -593,7 +651,7 @@ static void make_rings(zn_plan *plan, int first)
     for (size_t i = (size_t)first; i < plan->works_count; i++) {
         const zn_work *work = &plan->works[i];
         zn_buffer *buffer = &plan->buffers[work->buffer];
-        bool ring = buffer->window && work->output_index < 0 && rings(plan, work);
+        bool ring = buffer->window && !buffer->late && work->output_index < 0 && rings(plan, work);
         bool inside = true;
         for (size_t j = i + 1; ring && j < plan->works_count; j++) {
             if (!reads(&plan->works[j], work->buffer)) continue;
@@ -662,7 +720,9 @@ static void need_pushes(rolling *r, int before)
 {
     const zn_graph *graph = r->plan->graph;
     for (size_t i = 0; i < graph->pushes_count; i++) {
-        if (graph->pushes[i].node->id < before) need(r, graph->pushes[i].node);
+        const zn_node *node = graph->pushes[i].node;
+        const zn_frame *late = late_frame(r->plan, node);
+        if (node->id < before && !(late && late->made)) need(r, node);
     }
 }
 
@@ -672,7 +732,7 @@ static zenith_status hold_frames(rolling *r, zn_error *err)
     zn_plan *plan = r->plan;
     for (size_t i = 0; i < plan->frames_count; i++) {
         const zn_node *node = plan->frames[i].node;
-        r->stored[node->id] = true;
+        r->stored[node->id] = is_held_frame(plan, node);
         if (node->kind != ZN_NODE_STATE) continue;
         zn_buffer made = whole_buffer(r, node);
         ZN_TRY(add_buffer(plan, &made, &plan->current[node->id], err));
@@ -789,6 +849,83 @@ static zenith_status start_rolling(zn_plan *plan, bool *found, zn_error *err)
     return *found ? schedule_rolling(&r, err) : ZENITH_OK;
 }
 
+// A state that is read and pushed, and not shown to the world, may have late frames.
+static bool may_be_late(const zn_plan *plan, const char *state)
+{
+    bool read = false, pushed = false;
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        const zn_frame *frame = &plan->frames[i];
+        const zn_node *node = frame->node;
+        if (strcmp(frame->state, state) != 0) continue;
+        read |= frame->age > 0;
+        pushed |= frame->age <= 0;
+        if (!zn_node_is_map(node) || (frame->age <= 0 && node->kind == ZN_NODE_STATE)) return false;
+        if (frame->age > 0 && index_in(plan->graph->outputs, plan->graph->outputs_count, node) >= 0)
+            return false;
+    }
+    return read && pushed;
+}
+
+// Whether all that reads a state or makes its frames is computed in one rolling pass, once.
+static bool in_one_pass(const zn_plan *plan, const char *state)
+{
+    int found = -1;
+    for (int p = 0; p < (int)plan->passes_count; p++) {
+        const zn_pass *pass = &plan->passes[p];
+        for (int w = pass->first_work; w < pass->first_work + pass->works_count; w++) {
+            const zn_node *node = plan->works[w].node;
+            const int frame = plan->frame_of[node->id];
+            const bool makes = frame && node->kind != ZN_NODE_STATE &&
+                               strcmp(plan->frames[frame - 1].state, state) == 0;
+            if (!makes && !reads_state(node, state)) continue;
+            if (!pass->rolling || (found >= 0 && found != p)) return false;
+            found = p;
+        }
+    }
+    return true;
+}
+
+static void set_late(zn_plan *plan, const char *state, bool late)
+{
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        if (strcmp(plan->frames[i].state, state) == 0) plan->frames[i].late = late;
+    }
+}
+
+// Takes back what was hoped of states that turn out not to be in one pass; true: there were some.
+static bool drop_late_frames(zn_plan *plan)
+{
+    bool dropped = false;
+    for (size_t i = 0; i < plan->frames_count; i++) {
+        const zn_frame *frame = &plan->frames[i];
+        if (!frame->late || in_one_pass(plan, frame->state)) continue;
+        set_late(plan, frame->state, false);
+        dropped = true;
+    }
+    return dropped;
+}
+
+// As if nothing had been scheduled yet.
+static void clear_schedule(zn_plan *plan)
+{
+    plan->passes_count = plan->works_count = plan->buffers_count = plan->spills_count = 0;
+    plan->ticks = 0;
+    plan->flops = 0;
+    plan->rewinds = false;
+    for (size_t id = 0; id < plan->graph->count; id++) plan->current[id] = -1;
+    for (size_t i = 0; i < plan->frames_count; i++) plan->frames[i].made = false;
+}
+
+// Again where states that were hoped to have late frames cannot have them.
+static zenith_status schedule_bands(zn_plan *plan, bool *found, zn_error *err)
+{
+    do {
+        clear_schedule(plan);
+        ZN_TRY(start_rolling(plan, found, err));
+    } while (*found && drop_late_frames(plan));
+    return ZENITH_OK;
+}
+
 zenith_status zn_plan_schedule(zn_plan *plan, bool *found, zn_error *err)
 {
     size_t n = plan->graph->count;
@@ -798,6 +935,8 @@ zenith_status zn_plan_schedule(zn_plan *plan, bool *found, zn_error *err)
     if (!plan->current || !plan->uses) return zn_fail_memory(err, n * sizeof *plan->current);
     for (size_t id = 0; id < n; id++) plan->current[id] = -1;
     ZN_TRY(list_frames(plan, err));
+    for (size_t i = 0; plan->options.late_frames && i < plan->frames_count; i++)
+        plan->frames[i].late = may_be_late(plan, plan->frames[i].state);
     if (plan->options.mode == ZN_PLAN_PLANES) return schedule_planes(plan, err);
-    return start_rolling(plan, found, err);
+    return schedule_bands(plan, found, err);
 }

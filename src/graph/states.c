@@ -48,19 +48,23 @@ static int pushes_of(const zn_plan *plan, const char *state)
 }
 
 // What a plan asks of a ring for one of its frames. The frames that it reads stay while those that it
-// pushes are written.
+// pushes are written, unless these come late.
 static ring wanted_ring(const zn_plan *plan, const zn_frame *frame)
 {
     const zn_buffer *buffer = &plan->buffers[frame->buffer];
     const int64_t height = zn_node_is_map(frame->node) ? frame->node->desc.shape.dim[1] : 1;
-    const int reads = frame->age > 0 ? frame->age : 0;
-    return (ring){.name = frame->state,
-                  .desc = frame->node->desc,
-                  .height = height,
-                  .above = -buffer->first_row,
-                  .below = buffer->first_row + buffer->rows - height,
-                  .row_bytes = buffer->row_bytes,
-                  .slots = reads + pushes_of(plan, frame->state)};
+    const int reads = frame->age > 0 ? frame->age : 0, pushes = pushes_of(plan, frame->state);
+    ring wanted = {.name = frame->state,
+                   .desc = frame->node->desc,
+                   .height = height,
+                   .row_bytes = buffer->row_bytes,
+                   .slots = reads + pushes};
+    if (frame->late) wanted.slots = reads > pushes ? reads : pushes;
+    if (!buffer->late) { // that of a late frame is in the arena
+        wanted.above = -buffer->first_row;
+        wanted.below = buffer->first_row + buffer->rows - height;
+    }
+    return wanted;
 }
 
 static zenith_status other_frames(const char *name, zn_error *err)

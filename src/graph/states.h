@@ -12,6 +12,10 @@
 // be other graphs; also in planes and in bands. A frame has zero rows above and below the map, as many
 // as the greediest of the plans asks for.
 //
+// Where plans were made with late_frames, what a run pushes takes the slots of frames that it has read:
+//
+//     run t     [ t-2 ][ t-1 ]             row by row, frame t over t-2
+//
 // Bytes do not depend on how many runs there are.
 #ifndef ZN_GRAPH_STATES_H
 #define ZN_GRAPH_STATES_H

@@ -25,7 +25,8 @@ static void join(const char *folder, const char *relative, char path[ZN_PATH_SIZ
 {
     size_t length = strlen(folder);
     while (strncmp(relative, "../", 3) == 0) {
-        while (length > 0 && folder[--length] != '/') {}
+        while (length > 0 && folder[--length] != '/') {
+        }
         relative += 3;
     }
     zn_text_format(path, ZN_PATH_SIZE, "%.*s/%s", (int)length, folder, relative);

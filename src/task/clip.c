@@ -22,7 +22,9 @@ struct zn_clip {
     zn_clip_request is; // holds a reference to the model
     zn_states *states;
     size_t budget; // of the arena; 0: none
+    bool late;     // frames of states are written over each other: fewer bytes
     bool begun;    // the first step is done
+    bool spoiled;  // by a step that was stopped
     plans streams[];
 };
 
@@ -38,7 +40,8 @@ static zn_compile_key key_of(const zn_clip *clip, int kind)
                                     .width = is->width / factor,
                                     .step = kind == FIRST ? ZN_STEP_FIRST : ZN_STEP_NEXT},
                           .dtype = is->params.dtype,
-                          .pixels = is->pixels};
+                          .pixels = is->pixels,
+                          .late_frames = clip->late};
     if (is->params.bands == ZENITH_BANDS_OFF) key.mode = ZN_PLAN_PLANES;
     if (is->params.bands == ZENITH_BANDS_ROWS) {
         key.mode = ZN_PLAN_ROLLING;
@@ -85,8 +88,8 @@ typedef struct open_job {
     zn_error *err;
 } open_job;
 
-// What states and packed weights take is known when plans are made: with a bound, those are then made again
-// for what is left.
+// What states and packed weights take is known when plans are made: with a bound, those are then made again, with
+// fewer bytes of states, and for what is left.
 static zenith_status open_on_stream(void *arg, zn_team *team, int stream)
 {
     const open_job *job = arg;
@@ -94,7 +97,7 @@ static zenith_status open_on_stream(void *arg, zn_team *team, int stream)
     const uint64_t limit = clip->is.params.max_memory;
     uint64_t needed = 0;
     (void)team;
-    for (int attempt = 0; attempt < 3; attempt++) {
+    for (int attempt = 0; attempt < 4; attempt++) {
         size_t states = 0;
         plans *p = &clip->streams[stream];
         ZN_TRY(make_plans(clip, stream, job->err));
@@ -102,10 +105,14 @@ static zenith_status open_on_stream(void *arg, zn_team *team, int stream)
         ZN_TRY(zn_states_measure(all, KINDS, &states, job->err));
         const uint64_t fixed = states + zn_packs_bytes(clip->is.model->packs);
         needed = fixed + arena_of(p);
-        if (!limit || needed <= limit) return zn_states_create(all, KINDS, &clip->states, job->err);
-        if (fixed >= limit) break;
+        if (!limit || needed <= limit) {
+            zn_weights_forget(clip->is.model->weights); // what steps read of them is packed
+            return zn_states_create(all, KINDS, &clip->states, job->err);
+        }
+        if (clip->late && fixed >= limit) break;
         drop_plans(p);
-        clip->budget = (size_t)(limit - fixed);
+        if (clip->late) clip->budget = (size_t)(limit - fixed);
+        clip->late = true;
     }
     return zn_fail(job->err, ZENITH_LIMIT,
                    "a clip of this size needs at least %llu MB, and the limit is %llu MB",
@@ -171,11 +178,17 @@ uint64_t zn_clip_bytes(const zn_clip *clip)
     return arena + zn_states_bytes(clip->states);
 }
 
-zenith_run_facts zn_clip_facts(const zn_clip *clip)
+static const zn_plan *next_plan(const zn_clip *clip)
 {
     const zn_plan *plan = NULL;
     for (int i = 0; i < zn_executor_streams(zn_engine_executor(clip->engine)); i++)
         if (clip->streams[i].steps[NEXT]) plan = clip->streams[i].steps[NEXT]->plan;
+    return plan;
+}
+
+zenith_run_facts zn_clip_facts(const zn_clip *clip)
+{
+    const zn_plan *plan = next_plan(clip);
     return (zenith_run_facts){.dtype = clip->is.params.dtype,
                               .banded = zn_plan_chosen_mode(plan) == ZN_PLAN_ROLLING,
                               .band_rows = (uint32_t)zn_plan_band(plan),
@@ -186,7 +199,7 @@ zenith_run_facts zn_clip_facts(const zn_clip *clip)
 void zn_clip_reset(zn_clip *clip)
 {
     zn_states_reset(clip->states);
-    clip->begun = false;
+    clip->begun = clip->spoiled = false;
 }
 
 typedef struct step_job {
@@ -295,7 +308,14 @@ zenith_status zn_clip_step(zn_clip *clip, const zenith_image *images, const zeni
     if (job.latent.kind != ZENITH_LATENT_MEAN)
         return zn_fail(err, ZENITH_UNSUPPORTED, "clips have latents, without samples or moments");
     ZN_TRY(check_pictures(clip, images, &job.latent, count, err));
-    ZN_TRY(zn_executor_run(zn_engine_executor(clip->engine), run_on_stream, &job, 1, err));
-    clip->begun = true;
-    return ZENITH_OK;
+    if (clip->spoiled)
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "a step of this clip was stopped, and its memory limit left no room to make it "
+            "again: reset the clip and begin with the first step");
+    const zenith_status status = zn_executor_run(zn_engine_executor(clip->engine), run_on_stream,
+                                                 &job, 1, err);
+    if (status == ZENITH_OK) clip->begun = true;
+    clip->spoiled = status != ZENITH_OK && clip->begun && zn_plan_spoils(next_plan(clip));
+    return status;
 }

@@ -33,7 +33,8 @@ zenith_run_facts zn_clip_facts(const zn_clip *clip);
 // The next step is a first one again.
 void zn_clip_reset(zn_clip *clip);
 
-// One step: zn_clip_frames pictures, and one latent. A step that fails or is stopped can be made again.
+// One step: zn_clip_frames pictures, and one latent. A step that fails or is stopped can be made again, unless
+// max_memory was so tight that a step writes over what it reads: then the clip must be reset.
 zenith_status zn_clip_step(zn_clip *clip, const zenith_image *images, const zenith_latent *latent,
                            zn_error *err);
 

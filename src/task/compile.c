@@ -18,7 +18,7 @@ bool zn_compile_key_equal(const zn_compile_key *a, const zn_compile_key *b)
     return a->model == b->model && a->part == b->part && zn_sizes_equal(&a->sizes, &b->sizes) &&
            a->dtype == b->dtype && a->pixels == b->pixels && a->mode == b->mode &&
            a->band == b->band && a->calibration == b->calibration &&
-           a->every_value == b->every_value;
+           a->late_frames == b->late_frames && a->every_value == b->every_value;
 }
 
 // Pixels as bytes. Where the network ends with a copy (channels to pixels), bytes are copied: the
@@ -172,6 +172,7 @@ zenith_status zn_compile(const zn_compile_key *key, const zn_allowance *allowed,
                                      .max_bytes = allowed->max_bytes,
                                      .spill = allowed->spill != NULL,
                                      .needs = allowed->needs,
+                                     .late_frames = key->late_frames,
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,
                                      .dnn = machine->dnn,

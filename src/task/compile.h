@@ -20,6 +20,7 @@ typedef struct zn_compile_key {
     zn_plan_mode mode;
     int64_t band;
     const zn_calibration *calibration; // for int8; must outlive what is compiled
+    bool late_frames;                  // zn_plan_options
     bool every_value; // those too that this type would not have and others do: for calibration
 } zn_compile_key;
 
