@@ -25,6 +25,7 @@ typedef struct clip_job {
     zenith_target *targets[MOST_FRAMES]; // of pictures
     char *first_path, *paths[MOST_FRAMES];
     size_t frames; // so far
+    size_t most;   // of the clip; those after these are repetitions, and are left out
     zenith_run_facts facts;
     cli_failure *failure;
 } clip_job;
@@ -105,13 +106,19 @@ static bool open_picture(clip_job *job, uint32_t t, zenith_image *image)
     return status == ZENITH_OK || cli_fail(job->session, job->failure, status, NULL);
 }
 
+static bool is_left_out(const clip_job *job, uint32_t t)
+{
+    return job->frames + t >= job->most;
+}
+
 static bool open_frame(clip_job *job, uint32_t t, zenith_image *image)
 {
     *image = (zenith_image){.size = sizeof *image, .width = job->width, .height = job->height};
-    if (!cli_outputs_y4m(job->outputs)) return open_picture(job, t, image);
+    if (!cli_outputs_y4m(job->outputs) && !is_left_out(job, t)) return open_picture(job, t, image);
     if (job->pixels[t] == NULL) job->pixels[t] = malloc((size_t)job->width * job->height * 3);
     image->data = job->pixels[t];
-    return (image->data != NULL || out_of_memory(job)) && open_stream(job);
+    if (image->data == NULL) return out_of_memory(job);
+    return is_left_out(job, t) || open_stream(job);
 }
 
 static bool finish_frame(clip_job *job, uint32_t t)
@@ -149,8 +156,9 @@ static bool run_step(clip_job *job, const zenith_latent *latent, uint32_t index,
         zenith_status status = zenith_clip_step(job->clip, images, frames, latent);
         done = status == ZENITH_OK || cli_fail(job->session, job->failure, status, NULL);
     }
-    for (uint32_t t = 0; done && t < frames; t++) done = finish_frame(job, t);
-    if (done) job->frames += frames;
+    uint32_t kept = 0;
+    for (; done && kept < frames && !is_left_out(job, kept); kept++) done = finish_frame(job, kept);
+    if (done) job->frames += kept;
     close_frames(job);
     return done;
 }
@@ -180,6 +188,7 @@ bool cli_decode_video(cli_session *session, const cli_open_model *model, const c
     zenith_latent_info stored = {.size = sizeof stored};
     const double started = cli_clock();
     zenith_latent_file_get_info(file, &stored);
+    job.most = stored.frames ? stored.frames : SIZE_MAX;
     const bool done = check(&job) && run_steps(&job, file, stored.count);
     if (done) {
         job.facts.seconds = cli_clock() - started;

@@ -3,7 +3,8 @@
 //
 // zenith encode --video: a clip's frames to latents, a step at a time. Frames come from picture files, read row by row
 // as the network runs, or from a Y4M stream; there each is a PPM in memory, so that --fit and --size work as for files.
-// The latents are the only buffer that grows. Where the last step has too few frames, the last one is repeated.
+// The latents are the only buffer that grows. Where the last step has too few frames, the last one is repeated; the
+// file says how many there were.
 #include "apps/cli/interrupt.h"
 #include "apps/cli/opened_picture.h"
 #include "apps/cli/report.h"
@@ -192,7 +193,8 @@ static bool save(clip_job *job, const char *path)
                                               .number = store == CLI_UNSET ? ZENITH_F32
                                                                            : (zenith_number)store,
                                               .model = job->model->info.name,
-                                              .source = &job->first};
+                                              .source = &job->first,
+                                              .frames = (uint32_t)(job->frames - job->repeated)};
     zenith_latent *all = calloc(job->count, sizeof *all);
     if (all == NULL) return out_of_memory(job);
     for (size_t i = 0; i < job->count; i++) {
@@ -213,7 +215,10 @@ static void report(const clip_job *job, const char *path, double started)
                              "shape", (int)job->count, (int)latent->channels, (int)latent->height,
                              (int)latent->width, "frames", (int)(job->frames - job->repeated));
     if (job->repeated > 0 && !job->session->settings->quiet)
-        cli_say("the last frame was repeated %zu times, to fill the last step", job->repeated);
+        cli_say("the last frame was repeated %zu times, to fill the last step%s", job->repeated,
+                strcmp(job->outputs->format->word, "safetensors") == 0
+                    ? ": a decode leaves these out"
+                    : "");
     cli_session_report(job->session, &(cli_result){.input = job->session->settings->inputs[0],
                                                    .output = path,
                                                    .width = job->first.width,

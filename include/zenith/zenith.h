@@ -656,7 +656,7 @@ zenith_video_target_free(zenith_video_target *target); // unfinished: nothing is
 // --- latent files -------------------------------------------------------------------------------
 
 // A latent file: safetensors (ours, or any with one tensor), ComfyUI's .latent, npy; [N, C, h, w]
-// or [C, h, w].
+// or [C, h, w], and of a clip also [1, C, t, h, w], which is t latents.
 typedef struct zenith_latent_file zenith_latent_file;
 
 typedef struct zenith_latent_info {
@@ -668,6 +668,8 @@ typedef struct zenith_latent_info {
     // Of the picture it was made from, upright, and the part of it that was used; 0: not known.
     uint32_t source_width, source_height;
     uint32_t crop_x, crop_y, crop_width, crop_height;
+    uint32_t
+        frames; // of a clip: what it was made from; the pictures after these are repetitions. 0: not known
 } zenith_latent_info;
 
 // path "-": standard input, read whole (at most 2 GiB).
@@ -690,6 +692,7 @@ typedef struct zenith_latent_save_params {
     zenith_number number; // as stored: F32 (the default), F16 or BF16; npy takes F32 only
     const char *model;    // written into the file, with its space, scale and shift; not into npy
     const zenith_source_info *source; // and the picture's facts; may be NULL
+    uint32_t frames; // and, of a clip, how many frames it was made from; 0: not said
 } zenith_latent_save_params;
 
 // Saves `count` latents of one size and space as [count, C, h, w]; they must have data (CHW, F32).

@@ -47,6 +47,7 @@ static zenith_status note_shape(zenith_latent_file *file, const char *name, zn_e
         .crop_y = facts->crop_y,
         .crop_width = facts->crop_width,
         .crop_height = facts->crop_height,
+        .frames = facts->frames,
     };
     return ZENITH_OK;
 }

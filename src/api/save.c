@@ -71,6 +71,7 @@ static zenith_status fill_facts(const zenith_latent_save_params *params, zenith_
     bool raw = space == ZENITH_SPACE_RAW;
     memcpy(facts.space, raw ? "raw" : "model", raw ? sizeof "raw" : sizeof "model");
     facts.has_scale = *model && zn_model_space(model, &facts.scale, &facts.shift);
+    facts.frames = params->frames;
     if (params->source) {
         zenith_source_info source;
         ZN_TRY(zn_params_copy(params->source, &source, sizeof source, err));

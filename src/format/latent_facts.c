@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PAIRS = 9, NUMBER_TEXT = 32 };
+enum { MAX_PAIRS = 10, NUMBER_TEXT = 32 };
 
 // --- reading
 
@@ -116,6 +116,7 @@ zenith_status zn_latent_facts_read(const zn_safetensors *file, const char *name,
     ZN_TRY(read_statistics(&from, &facts));
     ZN_TRY(read_sizes(&from, "zenith.source_size", source, 2));
     ZN_TRY(read_sizes(&from, "zenith.crop", crop, 4));
+    ZN_TRY(read_sizes(&from, "zenith.frames", &facts.frames, 1));
     facts.source_width = source[0], facts.source_height = source[1];
     facts.crop_x = crop[0], facts.crop_y = crop[1];
     facts.crop_width = crop[2], facts.crop_height = crop[3];
@@ -198,6 +199,10 @@ static zenith_status put_sizes(facts_writer *to, const zn_latent_facts *facts)
         zn_text_format(text, sizeof text, "[%u,%u,%u,%u]", facts->crop_x, facts->crop_y,
                        facts->crop_width, facts->crop_height);
         ZN_TRY(put_text(to, "zenith.crop", text));
+    }
+    if (facts->frames) {
+        zn_text_format(text, sizeof text, "%u", facts->frames);
+        ZN_TRY(put_text(to, "zenith.frames", text));
     }
     return ZENITH_OK;
 }

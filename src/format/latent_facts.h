@@ -4,6 +4,7 @@
 // The facts of a latent as metadata of a safetensors file, there and back:
 //   zenith.model "taesd"   zenith.space "raw"   zenith.pipeline "1"
 //   zenith.scale "0.18215"   zenith.shift "0.0"   zenith.mean "[0.1,...]"   zenith.std "[1.5,...]"
+//   zenith.frames "18"
 //   zenith.source_size "[width,height]"   zenith.crop "[x,y,width,height]"
 // Size and crop are those of the picture turned upright. What is unknown is not written.
 #ifndef ZN_FORMAT_LATENT_FACTS_H

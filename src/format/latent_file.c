@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading latents. All layouts come down to one row-major array of elements [N,C,h,w] in mapped
-// bytes; rows are gathered from it, channel by channel, through a small buffer.
+// Reading latents. All layouts come down to one row-major array of elements [N,C,h,w], or of a clip [C,N,h,w], in
+// mapped bytes; rows are gathered from it, channel by channel, through a small buffer.
 #include "src/format/latent_file.h"
 
 #include "src/base/memory.h"
@@ -20,7 +20,8 @@ struct zn_latent_file {
     zn_safetensors *tensors; // NULL for npy
     const uint8_t *data;
     zn_type type;
-    zn_shape shape; // [N, C, h, w]
+    zn_shape shape;    // [N, C, h, w]
+    bool channels_out; // stored as [1, C, N, h, w], which is how pipelines of video keep a clip
     zn_latent_facts facts;
 };
 
@@ -35,15 +36,23 @@ static zenith_status adopt(zn_latent_file *file, const char *name, zn_type type,
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s: a latent of type %s; f32, bf16, f16 and f64 are read", name,
                        zn_type_name(type));
-    if (shape->rank != 3 && shape->rank != 4)
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "%s: a latent of the shape %s; it must be [N, C, h, w] or [C, h, w]", name,
-                       text);
+    const bool clip = shape->rank == 5 && shape->dim[0] == 1;
+    if (shape->rank != 3 && shape->rank != 4 && !clip)
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "%s: a latent of the shape %s; it must be [N, C, h, w] or [C, h, w], or of a "
+            "clip [1, C, t, h, w]",
+            name, text);
     file->shape = (zn_shape){.rank = 4, .dim = {1}};
     for (int i = 0; i < shape->rank; i++) {
         if (shape->dim[i] < 1)
             return zn_fail(err, ZENITH_BAD_FILE, "%s: the latent is empty: %s", name, text);
-        file->shape.dim[4 - shape->rank + i] = shape->dim[i];
+        if (!clip) file->shape.dim[4 - shape->rank + i] = shape->dim[i];
+    }
+    if (clip) {
+        const int64_t *dim = shape->dim;
+        file->shape = ZN_SHAPE(dim[2], dim[1], dim[3], dim[4]);
+        file->channels_out = true;
     }
     file->type = type;
     file->data = data;
@@ -158,11 +167,20 @@ const zn_latent_facts *zn_latent_file_facts(const zn_latent_file *file)
     return &file->facts;
 }
 
+// Which map of h x w elements is a channel of latent n.
+static size_t plane_of(const zn_latent_file *file, size_t n, size_t channel)
+{
+    const size_t count = (size_t)file->shape.dim[0], channels = (size_t)file->shape.dim[1];
+    return file->channels_out ? channel * count + n : n * channels + channel;
+}
+
 void zn_latent_file_read(const zn_latent_file *file, float *dst)
 {
-    size_t elements = 1; // the file has them all, so the product fits
-    for (int i = 0; i < 4; i++) elements *= (size_t)file->shape.dim[i];
-    zn_elements_to_f32(file->type, file->data, 0, elements, dst);
+    const size_t count = (size_t)file->shape.dim[0], channels = (size_t)file->shape.dim[1];
+    const size_t each = (size_t)file->shape.dim[2] * (size_t)file->shape.dim[3];
+    for (size_t n = 0; n < count; n++)
+        for (size_t c = 0; c < channels; c++, dst += each)
+            zn_elements_to_f32(file->type, file->data, plane_of(file, n, c) * each, each, dst);
 }
 
 // dst[i * stride] = element first + i, i < count
@@ -191,7 +209,7 @@ zenith_status zn_latent_file_read_rows(const zn_latent_file *file, int64_t n, in
     size_t c = (size_t)dim[1], h = (size_t)dim[2], w = (size_t)dim[3];
     for (size_t row = 0; row < (size_t)count; row++)
         for (size_t channel = 0; channel < c; channel++) {
-            size_t plane = (size_t)n * c + channel;
+            const size_t plane = plane_of(file, (size_t)n, channel);
             gather(file, (plane * h + (size_t)y + row) * w, w, c, dst + row * w * c + channel);
         }
     return ZENITH_OK;

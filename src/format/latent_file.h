@@ -46,6 +46,7 @@ typedef struct zn_latent_facts {
     // Of the picture, turned upright, and the part of that which was encoded; 0 = unknown.
     uint32_t source_width, source_height;
     uint32_t crop_x, crop_y, crop_width, crop_height;
+    uint32_t frames;   // of a clip: those that are not repetitions of the last; 0 = unknown
     char pipeline[16]; // version of the image pipeline; "" = unknown
 } zn_latent_facts;
 

@@ -69,6 +69,7 @@ static void add_latent_facts(json_t *json, const zn_latent_facts *facts)
         json_object_set_new(json, "source_width", json_integer(facts->source_width));
         json_object_set_new(json, "source_height", json_integer(facts->source_height));
     }
+    if (facts->frames) json_object_set_new(json, "frames", json_integer(facts->frames));
     if (facts->crop_width)
         json_object_set_new(json, "crop",
                             json_pack("[i, i, i, i]", (int)facts->crop_x, (int)facts->crop_y,

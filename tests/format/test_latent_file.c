@@ -3,6 +3,7 @@
 //
 // Latents and their facts through every layout, those of others, and what is refused.
 #include "src/format/latent_file.h"
+#include "src/format/npy.h"
 #include "src/format/safetensors.h"
 #include "tests/format/crafted.h"
 
@@ -41,6 +42,7 @@ static zn_latent_facts all_facts(void)
                              .crop_y = 0,
                              .crop_width = 2400,
                              .crop_height = 40,
+                             .frames = 18,
                              .pipeline = "1"};
     return facts;
 }
@@ -108,6 +110,7 @@ static void check_facts(const zn_latent_facts *a, const zn_latent_facts *b)
     assert_memory_equal(a->mean, b->mean, sizeof a->mean);
     assert_memory_equal(a->std, b->std, sizeof a->std);
     assert_true(a->source_width == b->source_width && a->source_height == b->source_height);
+    assert_true(a->frames == b->frames);
     assert_true(a->crop_x == b->crop_x && a->crop_y == b->crop_y);
     assert_true(a->crop_width == b->crop_width && a->crop_height == b->crop_height);
 }
@@ -171,6 +174,29 @@ static void npy_keeps_the_numbers(void **state)
     check_content(file, 0);
     check_facts(zn_latent_file_facts(file), &none);
     zn_latent_file_free(file);
+}
+
+// [1, C, t, h, w], and no other shape of five dimensions.
+static void clips_of_pipelines_are_read(void **state)
+{
+    (void)state;
+    static float planes[C][N][H][W];
+    const char *path = scratch("clip.npy");
+    for (int c = 0; c < C; c++)
+        for (int n = 0; n < N; n++) memcpy(planes[c][n], nchw[n][c], sizeof planes[c][n]);
+    const zn_shape shapes[] = {ZN_SHAPE(1, C, N, H, W), ZN_SHAPE(C, 1, N, H, W)};
+    for (int i = 0; i < 2; i++) {
+        zn_error err = {{0}};
+        zn_writer *writer = NULL;
+        zn_latent_file *file = NULL;
+        zn_test_ok(zn_writer_open(path, &writer, &err), &err);
+        zn_test_ok(zn_npy_write(writer, ZN_F32, &shapes[i], planes, &err), &err);
+        zn_test_ok(zn_writer_commit(writer, &err), &err);
+        const zenith_status status = zn_latent_file_open(path, &file, &err);
+        assert_int_equal(status, i == 0 ? ZENITH_OK : ZENITH_UNSUPPORTED);
+        if (i == 0) check_content(file, 0);
+        zn_latent_file_free(file);
+    }
 }
 
 static void comfy_layout_is_written(void **state)
@@ -241,7 +267,7 @@ static void broken_latents_are_refused(void **state)
         {"{}", 0, ZENITH_BAD_FILE, "0 tensors"},
         {"{" F32("a", "[1,1,1]", "4") "," MARK "}", 4, ZENITH_AMBIGUOUS, "2 tensors, and none"},
         {"{" F32("latent", "[1,1]", "4") "}", 4, ZENITH_UNSUPPORTED, "[N, C, h, w]"},
-        {"{" F32("latent", "[1,1,1,1,1]", "4") "}", 4, ZENITH_UNSUPPORTED, "[1, 1, 1, 1, 1]"},
+        {"{" F32("latent", "[2,1,1,1,1]", "8") "}", 8, ZENITH_UNSUPPORTED, "[2, 1, 1, 1, 1]"},
         {"{" F32("latent", "[1,0,1]", "0") "}", 0, ZENITH_BAD_FILE, "empty"},
         {"{\"latent\":{\"dtype\":\"U8\",\"shape\":[1,1,1],\"data_offsets\":[0,1]}}", 1,
          ZENITH_UNSUPPORTED, "type u8"},
@@ -310,9 +336,13 @@ static void nonsense_is_not_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_and_numbers_come_back), cmocka_unit_test(the_locale_does_not_matter),
-        cmocka_unit_test(npy_keeps_the_numbers),       cmocka_unit_test(comfy_layout_is_written),
-        cmocka_unit_test(layouts_of_others_are_known), cmocka_unit_test(broken_latents_are_refused),
+        cmocka_unit_test(facts_and_numbers_come_back),
+        cmocka_unit_test(the_locale_does_not_matter),
+        cmocka_unit_test(clips_of_pipelines_are_read),
+        cmocka_unit_test(npy_keeps_the_numbers),
+        cmocka_unit_test(comfy_layout_is_written),
+        cmocka_unit_test(layouts_of_others_are_known),
+        cmocka_unit_test(broken_latents_are_refused),
         cmocka_unit_test(nonsense_is_not_written),
     };
     return cmocka_run_group_tests(tests, fill, NULL);

@@ -31,7 +31,7 @@ zenith_status zn_check_activation(const zn_node *node, zn_error *err)
                    (int)kind_of(node));
 }
 
-zn_curve zn_curve_of(const zn_node *node)
+zn_curve zn_curve_of_kind(zn_activation kind)
 {
     static const zn_curve curves[] = {
         [ZN_ACTIVATION_SILU] = ZN_CURVE_SILU,
@@ -39,7 +39,12 @@ zn_curve zn_curve_of(const zn_node *node)
         [ZN_ACTIVATION_GELU_TANH] = ZN_CURVE_GELU_TANH,
         [ZN_ACTIVATION_TANH] = ZN_CURVE_TANH,
     };
-    return curves[kind_of(node)];
+    return curves[kind];
+}
+
+zn_curve zn_curve_of(const zn_node *node)
+{
+    return zn_curve_of_kind(kind_of(node));
 }
 
 double zn_activation_flops(const zn_node *node)

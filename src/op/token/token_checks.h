@@ -16,6 +16,7 @@ zenith_status zn_check_tokens(const zn_node *node, int input, zn_error *err);
 void zn_infer_tokens(zn_node *node);
 
 zenith_status zn_check_activation(const zn_node *node, zn_error *err);
+zn_curve zn_curve_of_kind(zn_activation kind);
 zn_curve zn_curve_of(const zn_node *node); // of an operator with zn_activation_attributes
 
 // An exponential and a quotient for each value: about 16 operations.

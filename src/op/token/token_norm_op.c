@@ -79,7 +79,7 @@ void zn_token_norm_reference(const zn_node *node, const zn_tensor *inputs, zn_te
     }
 }
 
-static void compute(const zn_pixels *p)
+void zn_token_norm_pixels(const zn_pixels *p)
 {
     const zn_token_norm_parts *a = p->node->attributes;
     zn_token_norm norm = zn_token_norm_of(p->node);
@@ -91,7 +91,7 @@ static void compute(const zn_pixels *p)
 zenith_status zn_token_norm_lower(const zn_lowering_request *request, zn_lowering **out,
                                   zn_error *err)
 {
-    return zn_pixel_lower(request, compute, out, err);
+    return zn_pixel_lower(request, zn_token_norm_pixels, out, err);
 }
 
 zn_node *zn_token_norm_gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
