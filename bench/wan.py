@@ -7,7 +7,7 @@
     bench/wan.py memory FOLDER [--size 832x480] [--limit 3G] [--dtype bf16] [--frames 17,33] [--latents FILE]
 
 FOLDER holds weights in diffusers' layout; bench/make_vae.py makes some. Latents are noise, or those of FILE (.pth or
-.npy, [c, t, h, w] with any ones before).
+.npy, [c, t, h, w] with any ones before), of which the corner of --size is taken.
 
 speed: `zenith` and diffusers (channels last, as it is fastest) take turns, so that both see the same machine; a row
 for each turn, then the medians and the range of the ratio. Seconds of diffusers are of its call alone; those of
@@ -112,7 +112,7 @@ def speed(options):
         print("| run | zenith s | diffusers s | ratio |\n|---|---|---|---|")
         for run in range(options.runs):
             said = subprocess.run(zenith_command(options, *arguments), check=True, capture_output=True, text=True)
-            ours = json.loads(said.stdout.splitlines()[-1])["seconds"]
+            ours = json.loads(said.stdout.splitlines()[-1])["ms"] / 1e3
             peer.stdin.write("run\n")
             peer.stdin.flush()
             theirs = float(peer.stdout.readline())
@@ -166,7 +166,7 @@ def run_clip(options, latents, work):
 def memory(options):
     channels, factor = facts_of(options.folder)
     width, height = options.size
-    real = load_latents(options.latents) if options.latents else None
+    real = load_latents(options.latents)[:, :, :height // factor, :width // factor] if options.latents else None
     lengths = [1 + 4 * (len(real) - 1)] if options.latents else options.lengths
     limit = int(options.limit[:-1]) * UNITS[options.limit[-1]] if options.limit else None
     peaks, held = [], True
