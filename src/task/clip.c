@@ -58,7 +58,8 @@ static void drop_plans(plans *p)
     }
 }
 
-static zenith_status make_plans(zn_clip *clip, int stream, zn_error *err)
+// needs: of the first plan that does not fit, after ZENITH_LIMIT; may be NULL.
+static zenith_status make_plans(zn_clip *clip, int stream, zn_plan_needs *needs, zn_error *err)
 {
     zn_machine machine;
     plans *p = &clip->streams[stream];
@@ -68,7 +69,7 @@ static zenith_status make_plans(zn_clip *clip, int stream, zn_error *err)
     for (int kind = 0; kind < KINDS; kind++) {
         const zn_compile_key key = key_of(clip, kind);
         if (p->steps[kind]) continue;
-        const zn_allowance allowed = {.max_bytes = clip->budget};
+        const zn_allowance allowed = {.max_bytes = clip->budget, .needs = needs};
         ZN_TRY(zn_compile(&key, &allowed, &machine, &p->steps[kind], err));
     }
     return ZENITH_OK;
@@ -88,6 +89,14 @@ typedef struct open_job {
     zn_error *err;
 } open_job;
 
+static zenith_status too_small(uint64_t needed, uint64_t limit, zn_error *err)
+{
+    return zn_fail(
+        err, ZENITH_LIMIT,
+        "a clip of this size needs at least %llu bytes of memory, and the limit is %llu bytes",
+        (unsigned long long)needed, (unsigned long long)limit);
+}
+
 // What states and packed weights take is known when plans are made: with a bound, those are then made again, with
 // fewer bytes of states, and for what is left.
 static zenith_status open_on_stream(void *arg, zn_team *team, int stream)
@@ -95,29 +104,30 @@ static zenith_status open_on_stream(void *arg, zn_team *team, int stream)
     const open_job *job = arg;
     zn_clip *clip = job->clip;
     const uint64_t limit = clip->is.params.max_memory;
-    uint64_t needed = 0;
+    uint64_t needed = 0, fixed = 0;
     (void)team;
     for (int attempt = 0; attempt < 4; attempt++) {
         size_t states = 0;
+        zn_error reason = {0};
+        zn_plan_needs needs = {0};
         plans *p = &clip->streams[stream];
-        ZN_TRY(make_plans(clip, stream, job->err));
+        zenith_status status = make_plans(clip, stream, &needs, &reason);
+        if (status == ZENITH_LIMIT && needs.bytes)
+            return too_small(fixed + needs.bytes, limit, job->err);
+        if (status != ZENITH_OK) return zn_fail(job->err, status, "%s", reason.text);
         const zn_plan *const all[] = {p->steps[FIRST]->plan, p->steps[NEXT]->plan};
         ZN_TRY(zn_states_measure(all, KINDS, &states, job->err));
-        const uint64_t fixed = states + zn_packs_bytes(clip->is.model->packs);
+        fixed = states + zn_packs_bytes(clip->is.model->packs);
         needed = fixed + arena_of(p);
         if (!limit || needed <= limit) {
             zn_weights_forget(clip->is.model->weights); // what steps read of them is packed
             return zn_states_create(all, KINDS, &clip->states, job->err);
         }
-        if (clip->late && fixed >= limit) break;
         drop_plans(p);
-        if (clip->late) clip->budget = (size_t)(limit - fixed);
+        if (clip->late) clip->budget = limit > fixed ? (size_t)(limit - fixed) : 1;
         clip->late = true;
     }
-    return zn_fail(job->err, ZENITH_LIMIT,
-                   "a clip of this size needs at least %llu MB, and the limit is %llu MB",
-                   (unsigned long long)((needed + (1u << 20) - 1) >> 20),
-                   (unsigned long long)(limit >> 20));
+    return too_small(needed, limit, job->err);
 }
 
 static zenith_status check(const zn_clip_request *request, zn_error *err)
@@ -267,7 +277,7 @@ static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
     step_job *job = arg;
     zn_clip *clip = job->clip;
     const zenith_cancel *cancel = clip->is.params.cancel;
-    ZN_TRY(make_plans(clip, stream, job->err));
+    ZN_TRY(make_plans(clip, stream, NULL, job->err));
     const zn_compiled *step = clip->streams[stream].steps[clip->begun ? NEXT : FIRST];
     job->guard = (zn_guard){.watched = step->watched, .dtype = clip->is.params.dtype, .team = team};
     const zn_run run = {.read = read_rows,
