@@ -68,6 +68,10 @@ static const struct {
     {"sdxl-vae", "give --weights the folder vae of Stable Diffusion XL, or a whole checkpoint"},
     {"sd3-vae", "give --weights the folder vae of Stable Diffusion 3, or a whole checkpoint"},
     {"flux-vae", "give --weights the folder vae of FLUX.1 or Z-Image, or the file ae.safetensors"},
+    {"wan2.1-vae", "give --weights the folder vae of Wan 2.1, or the file wan_2.1_vae.safetensors"},
+    {"wan2.2-vae", "give --weights the folder vae of Wan 2.2, or the file wan2.2_vae.safetensors"},
+    {"taew2_1", "give --weights the file taew2_1.safetensors of madebyollin/taehv"},
+    {"taew2_2", "give --weights the file taew2_2.safetensors of madebyollin/taehv"},
 };
 
 static const char *elsewhere_how(const char *model)

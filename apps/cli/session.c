@@ -21,13 +21,22 @@ static void print_log(void *cookie, int level, const char *message)
     cli_say("%s: %s", names[level < 0 ? 0 : level > 2 ? 2 : level], message);
 }
 
+// Commands that turn many pictures of a size, or a few again and again.
+static bool may_tune(const cli_settings *settings, const char *verb)
+{
+    static const char *const verbs[] = {"encode", "decode", "reconstruct"};
+    if (settings->tune) return true;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i], verb) == 0) return !settings->no_tune;
+    return false;
+}
+
 // Where measured plans are kept; NULL: nowhere. The folders are made: the library does not.
-static const char *plans_path(const cli_settings *settings, char *dst, size_t size)
+static const char *plans_path(char *dst, size_t size)
 {
     const char *named = getenv("ZENITH_TUNE"), *cache = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     const bool own = cache != NULL && cache[0] == '/';
-    if (settings->no_tune) return NULL;
     if (named != NULL) return named[0] != 0 ? named : NULL;
     if (!own && (home == NULL || home[0] == 0)) return NULL;
     const int length = snprintf(dst, size, "%s%s/zenith/plans.json", own ? cache : home,
@@ -44,9 +53,8 @@ static const char *plans_path(const cli_settings *settings, char *dst, size_t si
 int cli_session_open(cli_session *session, const cli_settings *settings, const char *verb)
 {
     char plans[1024];
-    zenith_context_params machine = {.size = sizeof machine,
-                                     .threads = settings->threads,
-                                     .tuned_plans = plans_path(settings, plans, sizeof plans)};
+    zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
+    if (may_tune(settings, verb)) machine.tuned_plans = plans_path(plans, sizeof plans);
     if (settings->log) machine.log = print_log;
     *session = (cli_session){.settings = settings};
     zenith_status status = zenith_context_create(&machine, &session->context);
