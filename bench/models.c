@@ -37,10 +37,12 @@ static double seconds(zenith_model *model, const zenith_model_info *info, unsign
     image.data = calloc((size_t)SIDE * SIDE, 3);
     latent.data = calloc((size_t)side * side * info->latent_channels, sizeof(float));
     for (int i = 0; i < 2 && image.data && latent.data; i++) {
-        const zenith_status status =
-            part == ZENITH_ENCODER ? zenith_encode(context, model, &image, &latent, 1, &params)
-                                   : zenith_decode(context, model, &latent, &image, 1, &params);
-        if (status != ZENITH_OK) fprintf(stderr, "%s: %s\n", info->name, zenith_context_error(context));
+        const zenith_status status = part == ZENITH_ENCODER ? zenith_encode(context, model, &image,
+                                                                            &latent, 1, &params)
+                                                            : zenith_decode(context, model, &latent,
+                                                                            &image, 1, &params);
+        if (status != ZENITH_OK)
+            fprintf(stderr, "%s: %s\n", info->name, zenith_context_error(context));
     }
     free(image.data);
     free(latent.data);
