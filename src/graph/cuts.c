@@ -54,11 +54,6 @@ static size_t bytes_of(const zn_node *node)
     return zn_desc_bytes(&node->desc, &bytes) ? bytes : SIZE_MAX / 1024;
 }
 
-static bool is_barrier(const zn_node *node)
-{
-    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_BARRIER);
-}
-
 static void lower(int *number, int bound)
 {
     if (bound < *number) *number = bound;
@@ -72,7 +67,7 @@ static void find_first_passes(const zn_plan *plan, struct zn_cuts *cuts)
     for (size_t id = 0; id < graph->count; id++) cuts->first[id] = cuts->passes - 1;
     for (size_t id = graph->count; id-- > 0;) {
         const zn_node *node = graph->nodes[id];
-        if (is_barrier(node)) cuts->first[id] = --barriers;
+        if (zn_node_is_barrier(node)) cuts->first[id] = --barriers;
         for (size_t i = 0; i < graph->pushes_count; i++) { // made before the next barrier
             if (graph->pushes[i].node == node) lower(&cuts->first[id], barriers);
         }
@@ -85,11 +80,11 @@ static void find_first_passes(const zn_plan *plan, struct zn_cuts *cuts)
 static bool stays_whole(const zn_plan *plan, const zn_node *node)
 {
     if (node->kind == ZN_NODE_PARAMETER || plan->frame_of[node->id] || !zn_node_is_map(node) ||
-        is_barrier(node))
+        zn_node_is_barrier(node))
         return true;
     for (size_t id = (size_t)node->id + 1; id < plan->graph->count; id++) {
         const zn_node *reader = plan->graph->nodes[id];
-        for (int i = 0; is_barrier(reader) && i < reader->inputs_count; i++)
+        for (int i = 0; zn_node_is_barrier(reader) && i < reader->inputs_count; i++)
             if (reader->inputs[i] == node) return true;
     }
     return false;
@@ -133,7 +128,8 @@ zenith_status zn_cuts_list(zn_plan *plan, zn_error *err)
     if (!cuts) return zn_fail_memory(err, sizeof *cuts);
     plan->cuts = cuts;
     cuts->passes = 1;
-    for (size_t id = 0; id < graph->count; id++) cuts->passes += is_barrier(graph->nodes[id]);
+    for (size_t id = 0; id < graph->count; id++)
+        cuts->passes += zn_node_is_barrier(graph->nodes[id]);
     cuts->first = zn_arena_alloc(&plan->arena, (graph->count + 1) * sizeof *cuts->first);
     cuts->nodes = zn_arena_alloc(&plan->arena, (graph->count + 1) * sizeof *cuts->nodes);
     if (!cuts->first || !cuts->nodes)

@@ -19,6 +19,11 @@ zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out)
     return node->op->rows ? node->op->rows(node, input, out) : out;
 }
 
+bool zn_node_is_barrier(const zn_node *node)
+{
+    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_BARRIER);
+}
+
 double zn_node_flops(const zn_node *node)
 {
     if (!node->op) return 0;

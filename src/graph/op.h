@@ -177,6 +177,7 @@ struct zn_op {
 
 // The rows that `node` needs of input `input`, by its operator's rule.
 zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out);
+bool zn_node_is_barrier(const zn_node *node);
 double zn_node_flops(const zn_node *node);
 // In which type `node` takes input `input`: what its operator says, or else by its traits.
 zn_want zn_node_wants(const zn_node *node, int input);

@@ -77,11 +77,6 @@ static int number_of(const zn_graph *graph, const zn_node *node)
     return number;
 }
 
-static bool is_barrier(const zn_node *node)
-{
-    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_BARRIER);
-}
-
 // The frame that a node makes late; NULL: none.
 static zn_frame *late_frame(const zn_plan *plan, const zn_node *node)
 {
@@ -211,7 +206,8 @@ static void widen(zn_buffer *buffer, zn_rows need)
 
 static bool runs_in_place(const zn_plan *plan, const zn_node *node)
 {
-    if (!is_barrier(node) || !node->op->in_place || plan->options.keep_everything) return false;
+    if (!zn_node_is_barrier(node) || !node->op->in_place || plan->options.keep_everything)
+        return false;
     if (plan->frame_of[node->id]) return false; // it has a place of its own
     const zn_node *x = node->inputs[0];
     return (x->kind == ZN_NODE_OP || x->kind == ZN_NODE_INPUT) && x->desc.type == node->desc.type &&
@@ -251,7 +247,7 @@ static void widen_for_reader(zn_buffer *buffer, const zn_node *reader, int64_t p
 static int64_t padded_rows(const zn_plan *plan, const zn_node *node, int64_t *call_rows)
 {
     zn_work work = begin_work(plan, node);
-    if (node->kind != ZN_NODE_OP || !zn_node_is_map(node) || is_barrier(node)) {
+    if (node->kind != ZN_NODE_OP || !zn_node_is_map(node) || zn_node_is_barrier(node)) {
         *call_rows = work.height;
         return work.height;
     }
@@ -429,7 +425,7 @@ static int64_t find_keep(const rolling *r, const zn_node *node, const char *stat
     int64_t newest = FAR * chunk_of(r, node) - r->skew[node->id], keep = 0;
     for (size_t id = 0; id < r->plan->graph->count; id++) {
         const zn_node *reader = r->plan->graph->nodes[id];
-        if (!r->needed[id] || r->spilled[id] || is_barrier(reader)) continue;
+        if (!r->needed[id] || r->spilled[id] || zn_node_is_barrier(reader)) continue;
         for (int i = 0; i < reader->inputs_count; i++) {
             const zn_node *input = reader->inputs[i];
             if (state ? !is_frame_of(input, state) : input != node) continue;
@@ -452,7 +448,7 @@ static zn_buffer whole_buffer(const rolling *r, const zn_node *node)
                       .dies = r->plan->ticks};
     for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
         const zn_node *reader = r->plan->graph->nodes[id];
-        if (is_barrier(reader)) widen_for_reader(&made, reader, height_of(reader));
+        if (zn_node_is_barrier(reader)) widen_for_reader(&made, reader, height_of(reader));
     }
     return made;
 }
@@ -463,7 +459,7 @@ static int64_t lowest_read(const rolling *r, const zn_node *node, int64_t round)
     int64_t lowest = INT64_MAX;
     for (size_t id = (size_t)node->id + 1; id < r->plan->graph->count; id++) {
         const zn_node *reader = r->plan->graph->nodes[id];
-        if (!r->needed[id] || r->spilled[id] || is_barrier(reader)) continue;
+        if (!r->needed[id] || r->spilled[id] || zn_node_is_barrier(reader)) continue;
         const int64_t chunk = chunk_of(r, reader), begin = round * chunk - r->skew[id];
         for (int i = 0; begin < height_of(reader) && i < reader->inputs_count; i++) {
             if (reader->inputs[i] != node) continue;
@@ -782,7 +778,7 @@ static zenith_status schedule_rolling(rolling *r, zn_error *err)
     const zn_graph *graph = r->plan->graph;
     ZN_TRY(hold_frames(r, err));
     for (size_t id = 0; id < graph->count; id++) {
-        if (is_barrier(graph->nodes[id])) ZN_TRY(before_barrier(r, graph->nodes[id], err));
+        if (zn_node_is_barrier(graph->nodes[id])) ZN_TRY(before_barrier(r, graph->nodes[id], err));
     }
     for (size_t i = 0; i < graph->outputs_count; i++) {
         need(r, graph->outputs[i]);
