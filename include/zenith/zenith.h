@@ -668,8 +668,8 @@ typedef struct zenith_latent_info {
     // Of the picture it was made from, upright, and the part of it that was used; 0: not known.
     uint32_t source_width, source_height;
     uint32_t crop_x, crop_y, crop_width, crop_height;
-    uint32_t
-        frames; // of a clip: what it was made from; the pictures after these are repetitions. 0: not known
+    // Of a clip: the pictures that it was made from; those after them are repetitions. 0: not known.
+    uint32_t frames;
 } zenith_latent_info;
 
 // path "-": standard input, read whole (at most 2 GiB).

@@ -80,12 +80,20 @@ typedef struct tally {
     int refused;                  // by the shape and type rule
 } tally;
 
+// What computes: kernels of our own alone, or oneDNN too. Both are held to one reference, which takes longer than they.
+typedef struct engine {
+    const char *name;
+    zn_dnn *dnn;
+    tally now; // of the operator in hand
+    int cases, no_kernel, refused;
+} engine;
+
 typedef struct fixture {
     zn_cpu cpu;
     zn_random random;
     size_t combinations; // of operator, sample and types, looked at or left out
-    tally now;           // of the operator in hand
-    int cases, no_kernel, refused;
+    engine engines[2];
+    int engines_count;
 } fixture;
 
 static const char *label(const subject *s)
@@ -425,7 +433,8 @@ static double clamp_to(const subject *s, double value)
     return s->out == ZN_S8 ? fmin(fmax(value, -128 * scale), 127 * scale) : value;
 }
 
-static void check_values(const subject *s, const zn_node *node, const uint8_t *result)
+static void check_values(const engine *e, const subject *s, const zn_node *node,
+                         const uint8_t *result)
 {
     double rounding = ldexp(4 * sqrt(terms_of(node)) + 8, -24);
     for (size_t i = 0; i < s->count; i++) {
@@ -434,11 +443,12 @@ static void check_values(const subject *s, const zn_node *node, const uint8_t *r
         double bound = rounding * (double)s->magnitude[i] + half_step(s, want) +
                        folding_error(s, (double)s->magnitude[i]);
         if (fabs(got - want) <= bound) continue;
-        fail_msg("%s: element %zu is %.9g, not %.9g (bound %.3g)", label(s), i, got, want, bound);
+        fail_msg("%s: %s, element %zu is %.9g, not %.9g (bound %.3g)", label(s), e->name, i, got,
+                 want, bound);
     }
 }
 
-static void check_type(fixture *f, subject *s, zn_dnn *dnn)
+static void check_type(const fixture *f, engine *e, subject *s)
 {
     zn_error err = {0};
     zn_graph graph;
@@ -455,15 +465,15 @@ static void check_type(fixture *f, subject *s, zn_dnn *dnn)
     size_t bytes = s->count * zn_type_size(s->out);
     uint8_t *first = need(zn_alloc_zero(bytes)), *again = need(zn_alloc_zero(bytes));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (!run_plan(f, s, &graph, dnn, packs, &ways[i], i == 0 ? first : again)) {
+        if (!run_plan(f, s, &graph, e->dnn, packs, &ways[i], i == 0 ? first : again)) {
             assert_int_equal(i, 0); // a kernel that is there is there for every way
-            f->now.no_kernel[s->out]++;
+            e->now.no_kernel[s->out]++;
             break;
         }
-        if (i == 0) f->now.made[s->out]++;
-        if (i == 0) check_values(s, node, first);
+        if (i == 0) e->now.made[s->out]++;
+        if (i == 0) check_values(e, s, node, first);
         if (i > 0 && memcmp(first, again, bytes) != 0) {
-            fail_msg("%s: mode %d band %d on %d threads gives other bits", label(s),
+            fail_msg("%s: %s, mode %d band %d on %d threads gives other bits", label(s), e->name,
                      (int)ways[i].mode, (int)ways[i].band, ways[i].threads);
         }
     }
@@ -475,19 +485,19 @@ static void check_type(fixture *f, subject *s, zn_dnn *dnn)
 
 // All result types of one sample with one kind of input. A quantised result saturates a little.
 // False: the operator takes no such input.
-static bool check_storage(fixture *f, subject *s, zn_dnn *dnn)
+static bool check_storage(fixture *f, subject *s)
 {
     zn_error err = {0};
     zn_graph graph;
     for (int i = 0; i < s->sample->inputs_count; i++) make_input(f, s, i);
     const zn_node *node = try_build(s, &graph, &err);
     if (!node) {
-        f->now.refused++;
+        for (int i = 0; i < f->engines_count; i++) f->engines[i].now.refused++;
         zn_graph_free(&graph);
         for (int i = 0; i < s->sample->inputs_count; i++) zn_free(s->memory[i]);
         return false;
     }
-    f->now.taken[s->first->type]++;
+    for (int i = 0; i < f->engines_count; i++) f->engines[i].now.taken[s->first->type]++;
     s->shape = node->desc.shape;
     zn_graph_free(&graph);
     s->count = elements(&s->shape);
@@ -499,7 +509,7 @@ static bool check_storage(fixture *f, subject *s, zn_dnn *dnn)
         if (type_is_free(s->op) && !(s->op->result_types >> type & 1)) continue;
         s->out = (zn_type)type;
         s->out_scale = type == ZN_U8 ? most / 255 : type == ZN_S8 ? most / 127 : 1;
-        check_type(f, s, dnn);
+        for (int i = 0; i < f->engines_count; i++) check_type(f, &f->engines[i], s);
         if (!type_is_free(s->op)) break;
     }
     for (int i = 0; i < s->sample->inputs_count; i++) zn_free(s->memory[i]);
@@ -517,9 +527,9 @@ static bool has_second_map(const zn_op_sample *sample)
 }
 
 // The claims of a descriptor, against what was seen. Where cases are left out, one will do.
-static void check_claims(fixture *f, const zn_op *op)
+static void check_claims(const fixture *f, engine *e, const zn_op *op)
 {
-    const tally *n = &f->now;
+    const tally *n = &e->now;
     int made = 0, missing = 0;
     for (int type = 0; type < ZN_TYPE_COUNT; type++) {
         const char *name = zn_type_name((zn_type)type);
@@ -534,67 +544,62 @@ static void check_claims(fixture *f, const zn_op *op)
     // A kernel may be for the best CPUs alone, but not for none.
     if (!made && (!missing || f->cpu.isa == ZN_ISA_AMX))
         fail_msg("%s: nothing was computed", op->name);
-    f->cases += made;
-    f->no_kernel += missing;
-    f->refused += n->refused;
+    e->cases += made;
+    e->no_kernel += missing;
+    e->refused += n->refused;
 }
 
 // What no operator may refuse: its sample in f32, or else in pairs.
-static void check_least(fixture *f, const zn_op *op, const zn_op_sample *sample, zn_dnn *dnn)
+static void check_least(fixture *f, const zn_op *op, const zn_op_sample *sample)
 {
     subject s = {.op = op, .sample = sample, .first = storages, .other = ZN_F32};
-    if (check_storage(f, &s, dnn)) return;
+    if (check_storage(f, &s)) return;
     s.first = &pairs;
-    if (!check_storage(f, &s, dnn)) fail_msg("%s takes neither f32 nor pairs", label(&s));
+    if (!check_storage(f, &s)) fail_msg("%s takes neither f32 nor pairs", label(&s));
 }
 
-static void check_op(fixture *f, const zn_op *op, zn_dnn *dnn)
+static void check_op(fixture *f, const zn_op *op)
 {
-    f->now = (tally){0};
     static const zn_type others[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
     size_t every = zn_test_quick() ? 9 * (size_t)zn_test_quick() : 1;
     for (int i = 0; i < op->samples_count; i++) {
-        if (i == 0 || !zn_test_quick()) check_least(f, op, &op->samples[i], dnn);
+        if (i == 0 || !zn_test_quick()) check_least(f, op, &op->samples[i]);
         for (size_t j = 0; j < sizeof storages / sizeof *storages; j++) {
             size_t count = has_second_map(&op->samples[i]) ? sizeof others / sizeof *others : 1;
             for (size_t k = j == 0 ? 1 : 0; k < count; k++) { // f32 and f32 were first
                 if (f->combinations++ % every != 0) continue;
                 subject s = {
                     .op = op, .sample = &op->samples[i], .first = &storages[j], .other = others[k]};
-                check_storage(f, &s, dnn);
+                check_storage(f, &s);
             }
         }
     }
 }
 
-static void every_operator_is_its_reference(zn_dnn *dnn, zn_cpu cpu)
-{
-    fixture f = {.cpu = cpu, .random = {.seed = SEED}};
-    for (int i = 0; i < zn_ops_count; i++) {
-        check_op(&f, zn_ops[i], dnn);
-        check_claims(&f, zn_ops[i]);
-    }
-    print_message("%d cases on %s, %d without a kernel, %d kinds of input refused\n", f.cases,
-                  zn_isa_name(cpu.isa), f.no_kernel, f.refused);
-}
-
-static void with_own_kernels(void **state)
-{
-    (void)state;
-    every_operator_is_its_reference(NULL, zn_cpu_detect());
-}
-
-static void with_onednn(void **state)
+static void every_operator_is_its_reference(void **state)
 {
     (void)state;
     zn_error err = {0};
-    zn_dnn *dnn = NULL;
-    zn_cpu cpu = zn_cpu_detect();
-    zenith_status status = zn_dnn_create(&cpu, &dnn, &err);
-    if (status == ZENITH_UNSUPPORTED) skip();
-    zn_test_ok(status, &err);
-    every_operator_is_its_reference(dnn, cpu);
-    zn_dnn_free(dnn);
+    fixture f = {.cpu = zn_cpu_detect(),
+                 .random = {.seed = SEED},
+                 .engines = {{.name = "own kernels"}, {.name = "oneDNN"}},
+                 .engines_count = 1};
+    zenith_status status = zn_dnn_create(&f.cpu, &f.engines[1].dnn, &err);
+    if (status == ZENITH_OK)
+        f.engines_count = 2;
+    else
+        assert_int_equal(status, ZENITH_UNSUPPORTED); // a build without it
+    for (int i = 0; i < zn_ops_count; i++) {
+        for (int e = 0; e < f.engines_count; e++) f.engines[e].now = (tally){0};
+        check_op(&f, zn_ops[i]);
+        for (int e = 0; e < f.engines_count; e++) check_claims(&f, &f.engines[e], zn_ops[i]);
+    }
+    for (int e = 0; e < f.engines_count; e++) {
+        const engine *is = &f.engines[e];
+        print_message("%s on %s: %d cases, %d without a kernel, %d kinds of input refused\n",
+                      is->name, zn_isa_name(f.cpu.isa), is->cases, is->no_kernel, is->refused);
+    }
+    zn_dnn_free(f.engines[1].dnn);
 }
 
 static void every_operator_has_samples(void **state)
@@ -615,8 +620,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator_has_samples),
-        cmocka_unit_test(with_own_kernels),
-        cmocka_unit_test(with_onednn),
+        cmocka_unit_test(every_operator_is_its_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static zenith_image image;
 // Of the sides: suites that follow a full one take smaller pictures.
 static uint32_t part(void)
 {
-    return zn_test_quick() ? 2 : 1;
+    return zn_test_quick() ? 4 : 1;
 }
 
 static int setup(void **state)
