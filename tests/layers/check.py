@@ -23,6 +23,7 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
 OWNERS = {  # third-party header -> the only folders that may include it
     r"dnnl": {"dnn"},
     r"jpeglib\.h|jerror\.h|spng\.h|webp/|lcms2\.h": {"format"},
+    r"pcre2\.h|utf8proc\.h": {"text"},
     r"curl/": {"cli"},
     r"mpi\.h": {"train"},
     r"omp\.h": {"base"},
