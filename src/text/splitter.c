@@ -15,7 +15,7 @@ enum {
     HEAP_MOST = 64 * 1024,    // KiB of PCRE2's memory while it matches
     STEPS_OF_MATCH = 1 << 26, // a run of 16 MB of spaces takes 2^24
     STEPS_OF_TEXT = 1 << 22,  // of a pattern that is not known
-    STEPS_OF_BYTE = 256,
+    STEPS_OF_BYTE = 64,
 };
 
 const char zn_pattern_qwen2[] = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}|"

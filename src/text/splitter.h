@@ -6,7 +6,7 @@
 //
 // A pattern comes from a file, and the text from a stranger, so both are bounded: the pattern's size and
 // nesting, the steps of one match, PCRE2's memory. The patterns that this file knows take linear time.
-// Any other counts its steps through a whole text and ends with ZENITH_LIMIT at 2^22 + 256 per byte. JIT
+// Any other counts its steps through a whole text and ends with ZENITH_LIMIT at 2^22 + 64 per byte. JIT
 // is not used: hosts may forbid memory that is written and run, and words are not where time goes.
 //
 // \s is White_Space here. PCRE2's own also has U+180E, which Unicode took out; known patterns are

@@ -116,7 +116,9 @@ static zenith_status add_to_search(zn_tokenizer *tokenizer, const zn_added_fact 
 zenith_status zn_tokenizer_add_added(zn_tokenizer *tokenizer, const zn_added_fact *fact,
                                      zn_error *err)
 {
-    const int32_t known = find_text(tokenizer, fact->text);
+    int32_t known = find_text(tokenizer, fact->text);
+    if (known < 0) // an added token of before
+        known = zn_vocabulary_find(&tokenizer->vocabulary, fact->text.data, fact->text.size, true);
     if (known >= 0 && known != fact->id)
         return zn_fail(err, ZENITH_BAD_FILE, "\"%.*s\" is token %d and is added as token %lld",
                        fact->text.size < SHOWN ? (int)fact->text.size : SHOWN, fact->text.data,

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each allocation of opening a tokenizer, in every way, and of encoding and decoding fails in turn: the
+// call must say ZENITH_OUT_OF_MEMORY and leak nothing (the sanitizers look), and must work once memory is
+// back. The library allocates by aligned_alloc alone, and PCRE2 by the library, so defining that here is
+// enough; jansson's allocations fail in task.oom.
+#include "src/base/memory.h"
+#include "src/text/chat.h"
+#include "tests/text/made_tokenizer.h"
+
+#include <stdlib.h>
+
+static long left = -1; // allocations until one fails; negative: none does
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *block = NULL;
+    if (left == 0) return NULL;
+    if (left > 0) left--;
+    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+}
+
+// Runs `action` with ever more allocations allowed until it succeeds; it must have failed at least
+// `least` times, so that the test does test something.
+static void fail_in_turn(zenith_status (*action)(zn_error *err), long least)
+{
+    for (long allowed = 0; allowed < 2000; allowed++) {
+        zn_error err = {{0}};
+        left = allowed;
+        const zenith_status status = action(&err);
+        left = -1;
+        if (status == ZENITH_OK) {
+            assert_true(allowed >= least);
+            return;
+        }
+        if (status != ZENITH_OUT_OF_MEMORY) fail_msg("status %d: %s", (int)status, err.text);
+        assert_string_not_equal(err.text, "");
+    }
+    fail_msg("it never succeeded");
+}
+
+static made_text json, vocabulary, ranks;
+
+static zenith_status parse_json(zn_error *err)
+{
+    zn_tokenizer *tokenizer = NULL;
+    ZN_TRY(zn_tokenizer_parse_json(bytes_of(&json), "made", &tokenizer, err));
+    zn_tokenizer_free(tokenizer);
+    return ZENITH_OK;
+}
+
+static zenith_status parse_merges(zn_error *err)
+{
+    static const char config[] = "{\"added_tokens_decoder\":{\"300\":{\"content\":\"<s>\"}}}";
+    zn_tokenizer *tokenizer = NULL;
+    ZN_TRY(zn_tokenizer_parse_merges(bytes_of(&vocabulary), (zn_bytes){"a b\n", 4},
+                                     (zn_bytes){config, sizeof config - 1}, "made", &tokenizer,
+                                     err));
+    zn_tokenizer_free(tokenizer);
+    return ZENITH_OK;
+}
+
+static zenith_status parse_tiktoken(zn_error *err)
+{
+    zn_tokenizer *tokenizer = NULL;
+    ZN_TRY(zn_tokenizer_parse_tiktoken(bytes_of(&ranks), "made", &tokenizer, err));
+    zn_tokenizer_free(tokenizer);
+    return ZENITH_OK;
+}
+
+static zenith_status open_folder(zn_error *err)
+{
+    zn_tokenizer *tokenizer = NULL;
+    ZN_TRY(zn_tokenizer_open(zn_test_path(zn_test_source(), "tests/golden/tokenizer_tiny"),
+                             &tokenizer, err));
+    zn_tokenizer_free(tokenizer);
+    return ZENITH_OK;
+}
+
+static zn_tokenizer *opened;
+
+static zenith_status encode_and_decode(zn_error *err)
+{
+    static const char prompt[] = "ab a\xcc\x81\xcc\xa7 <s>  e\xcc\x81! x";
+    int32_t *ids = NULL;
+    size_t count, size;
+    char *text = NULL;
+    ZN_TRY(zn_chat_encode(opened, prompt, sizeof prompt - 1, 512, &ids, &count, NULL, err));
+    const zenith_status status = zn_tokenizer_decode(opened, ids, count, true, &text, &size, err);
+    zn_free(ids);
+    zn_free(text);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    put_json(&json,
+             &(made_json){.tokens = ",\"ab\":256",
+                          .merges = "\"a b\"",
+                          .added = "{\"content\":\"<|im_start|>\",\"id\":300},"
+                                   "{\"content\":\"<|im_end|>\",\"id\":301},"
+                                   "{\"content\":\"\xc3\xa9!\",\"id\":302,\"normalized\":true}"});
+    put_vocabulary(&vocabulary, ",\"ab\":256");
+    for (unsigned b = 0; b < 256; b++) {
+        static const char digits[] =
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        put(&ranks, "%c%c== %u\n", digits[b >> 2], digits[(b & 3) << 4], b);
+    }
+    put(&ranks, "YWI= 256\nYWJj 257\n");
+    fail_in_turn(parse_json, 10);
+    fail_in_turn(parse_merges, 10);
+    fail_in_turn(parse_tiktoken, 10);
+    fail_in_turn(open_folder, 10);
+    zn_error err = {{0}};
+    zn_test_ok(zn_tokenizer_parse_json(bytes_of(&json), "made", &opened, &err), &err);
+    fail_in_turn(encode_and_decode, 10);
+    zn_tokenizer_free(opened);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
