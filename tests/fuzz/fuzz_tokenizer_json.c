@@ -9,10 +9,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const texts[] = {
-        "", "the abc's 12 aaaa  the\n\n x",
-        "caf\xc3\xa9 cafe\xcc\x81 \xe2\x84\xab \xe6\x97\xa5\xe6\x9c\xac",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-        "aaaaa!"};
+        "",
+        "the abc's 12 aaaa  the\n\n x",
+        "caf\xc3\xa9 cafe\xcc\x81 \xe2\x84\xab \xe6\x97\xa5",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+    };
     zn_tokenizer *tokenizer = NULL;
     zn_error err = {{0}};
     const zn_bytes file = {(const char *)data, size};

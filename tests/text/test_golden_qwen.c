@@ -22,7 +22,7 @@ static void qwen_tiktoken(void **state)
     assert_int_equal(zn_tokenizer_find(tokenizer, "<|im_end|>", 10), 151645);
     assert_int_equal(zn_tokenizer_find(tokenizer, "</think>", 8), 151668);
     check_golden(tokenizer,
-                 zn_test_path(zn_test_source(), "tests/golden/tokenizer_qwen/golden.json"), 22);
+                 zn_test_path(zn_test_source(), "tests/golden/tokenizer_qwen/golden.json"), 37);
     zn_tokenizer_free(tokenizer);
 }
 

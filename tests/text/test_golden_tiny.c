@@ -50,7 +50,7 @@ static void check_and_free(zn_tokenizer *tokenizer)
 {
     assert_int_equal(zn_tokenizer_count(tokenizer), TOKENS);
     assert_int_equal(zn_tokenizer_find(tokenizer, "<|im_end|>", 10), 602);
-    check_golden(tokenizer, golden("golden.json"), 22);
+    check_golden(tokenizer, golden("golden.json"), 37);
     zn_tokenizer_free(tokenizer);
 }
 

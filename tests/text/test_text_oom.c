@@ -7,6 +7,7 @@
 // enough; jansson's allocations fail in task.oom.
 #include "src/base/memory.h"
 #include "src/text/chat.h"
+#include "src/text/tokenizer_train.h"
 #include "tests/text/made_tokenizer.h"
 
 #include <stdlib.h>
@@ -93,6 +94,20 @@ static zenith_status encode_and_decode(zn_error *err)
     return status;
 }
 
+static zenith_status train(zn_error *err)
+{
+    static const char text[] = "caf\xc3\xa9 cafe\xcc\x81 xyz xyz xy xy xyz";
+    static const char *const added[] = {"<s>"};
+    const zn_bytes texts = {text, sizeof text - 1};
+    const zn_tokenizer_training training = {
+        .texts = &texts, .text_count = 1, .tokens = 300, .added = added, .added_count = 1};
+    char *made = NULL;
+    size_t size;
+    ZN_TRY(zn_tokenizer_train(&training, &made, &size, err));
+    zn_free(made);
+    return ZENITH_OK;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -116,6 +131,7 @@ static void every_allocation_may_fail(void **state)
     zn_error err = {{0}};
     zn_test_ok(zn_tokenizer_parse_json(bytes_of(&json), "made", &opened, &err), &err);
     fail_in_turn(encode_and_decode, 10);
+    fail_in_turn(train, 10);
     zn_tokenizer_free(opened);
 }
 
