@@ -149,13 +149,13 @@ static int count_step(pcre2_callout_block *callout, void *cookie)
 static zenith_status refuse_text(int code, size_t at, zn_error *err)
 {
     PCRE2_UCHAR reason[128] = {0};
-    if (code == PCRE2_ERROR_NOMEMORY) return zn_fail_memory(err, HEAP_MOST);
+    if (code == PCRE2_ERROR_NOMEMORY) return zn_fail_memory(err, (size_t)HEAP_MOST * 1024);
     pcre2_get_error_message(code, reason, sizeof reason);
     const bool limit = code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT ||
                        code == PCRE2_ERROR_HEAPLIMIT || code == PCRE2_ERROR_CALLOUT;
     return zn_fail(err, limit ? ZENITH_LIMIT : ZENITH_BAD_FILE,
                    "the pattern that splits words %s at byte %zu of the text (%s)",
-                   limit ? "takes too many steps" : "fails", at, (const char *)reason);
+                   limit ? "takes too many steps, or memory," : "fails", at, (const char *)reason);
 }
 
 static size_t next_character(const char *text, size_t size, size_t at)
