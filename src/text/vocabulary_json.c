@@ -41,16 +41,17 @@ static void put_number(json_text *text, size_t number)
 
 static void put_quoted(json_text *text, const char *data, size_t size)
 {
+    size_t done = 0; // what needs no escape is put in one piece
     put_plain(text, "\"");
     for (size_t i = 0; i < size; i++) {
         char escape[8];
         const uint8_t c = (uint8_t)data[i];
-        if (c == '"' || c == '\\') put_plain(text, "\\");
-        if (c >= 0x20)
-            put_bytes(text, data + i, 1);
-        else
-            put_bytes(text, escape, zn_text_format(escape, sizeof escape, "\\u%04x", (unsigned)c));
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        put_bytes(text, data + done, i - done);
+        put_bytes(text, escape, zn_text_format(escape, sizeof escape, "\\u%04x", (unsigned)c));
+        done = i + 1;
     }
+    put_bytes(text, data + done, size - done);
     put_plain(text, "\"");
 }
 
