@@ -50,6 +50,11 @@ const char *zn_test_golden(void)
     return folder("ZENITH_TEST_GOLDEN", "../shared/reference/golden/out");
 }
 
+const char *zn_test_quant(void)
+{
+    return folder("ZENITH_TEST_QUANT", "../shared/reference/quant-golden");
+}
+
 void zn_test_need(const char *path)
 {
     if (access(path, R_OK) == 0) return;

@@ -20,6 +20,7 @@
 const char *zn_test_weights(void); // ZENITH_TEST_WEIGHTS, ../shared/weights
 const char *zn_test_data(void);    // ZENITH_TEST_DATA, ../shared/data
 const char *zn_test_golden(void);  // ZENITH_TEST_GOLDEN, ../shared/reference/golden/out
+const char *zn_test_quant(void);   // ZENITH_TEST_QUANT, ../shared/reference/quant-golden
 const char *zn_test_source(void);  // the checkout
 const char *zn_test_build(void);   // the build folder
 

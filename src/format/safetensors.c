@@ -8,7 +8,6 @@
 
 #include "src/base/json.h"
 #include "src/base/memory.h"
-#include "src/format/elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -350,14 +349,5 @@ zn_metadata zn_safetensors_metadata_get(const zn_safetensors *file, size_t index
 
 zenith_status zn_safetensors_read_f32(const zn_file_tensor *tensor, float *dst, zn_error *err)
 {
-    if (!tensor->supported)
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "tensor \"%.*s\" has elements of type %.*s, which this version cannot read",
-                       NAME_SHOWN, tensor->name, NAME_SHOWN, tensor->dtype);
-    size_t elements;
-    if (!zn_shape_elements(&tensor->shape, &elements))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "tensor \"%.*s\" has no valid shape",
-                       NAME_SHOWN, tensor->name);
-    zn_elements_to_f32(tensor->type, tensor->data, 0, elements, dst);
-    return ZENITH_OK;
+    return zn_file_tensor_read(tensor, dst, err);
 }

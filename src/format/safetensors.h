@@ -18,21 +18,10 @@
 
 #include "src/base/os.h"
 #include "src/base/status.h"
-#include "src/tensor/tensor.h"
+#include "src/format/file_tensor.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct zn_file_tensor {
-    const char *name;
-    const char *dtype; // as the file spells it: "BF16"; not needed for writing
-    zn_type type;      // meaningful when supported
-    bool supported;    // false: an element type we have not (U32, 4-bit); it can only be listed
-    zn_shape shape;
-    const uint8_t *data; // perhaps unaligned; never NULL in an open file
-    size_t bytes;
-} zn_file_tensor;
 
 typedef struct zn_metadata {
     const char *key;
@@ -58,9 +47,7 @@ const char *zn_safetensors_metadata(const zn_safetensors *file, const char *key)
 size_t zn_safetensors_metadata_count(const zn_safetensors *file);
 zn_metadata zn_safetensors_metadata_get(const zn_safetensors *file, size_t index);
 
-// The whole tensor as f32, in the file's order of elements, into room for as many floats as its
-// shape has elements. ZENITH_UNSUPPORTED for a type we have not. dst needs no more than its own
-// alignment; the data needs none.
+// The whole tensor as f32: zn_file_tensor_read.
 zenith_status zn_safetensors_read_f32(const zn_file_tensor *tensor, float *dst, zn_error *err);
 
 // --- writing (safetensors_write.c)

@@ -12,11 +12,14 @@ enum { NAME_SIZE = 512, NAME_SHOWN = 100 };
 
 static const char weight_tail[] = ".weight";
 static const char *const scale_tails[] = {".weight" ZN_WEIGHT_SCALE_TAIL, ".scale_weight"};
-static const char *const other_tails[] = {".input_scale", ".scale_input", ".comfy_quant"};
+static const char *const other_tails[] = {".input_scale", ".scale_input", ".comfy_quant",
+                                          ".weight_scale_2"};
+static const char *const mlx_tails[] = {".scales", ".biases"};
 static const char file_mark[] = "scaled_fp8";
 enum {
     SCALE_TAILS = sizeof scale_tails / sizeof *scale_tails,
     OTHER_TAILS = sizeof other_tails / sizeof *other_tails,
+    MLX_TAILS = sizeof mlx_tails / sizeof *mlx_tails,
 };
 
 // The tensor whose name is the first `length` letters of `name` and then `tail`; NULL where there is
@@ -30,13 +33,18 @@ static const zn_file_tensor *find_beside(const zn_weights *weights, const char *
     return zn_weights_find(weights, other);
 }
 
-static const zn_file_tensor *find_scale(const zn_weights *weights, const char *name)
+const zn_file_tensor *zn_weight_beside(const zn_weights *weights, const char *name,
+                                       const char *tail)
+{
+    if (!zn_text_ends_with(name, weight_tail)) return NULL;
+    return find_beside(weights, name, strlen(name) - strlen(weight_tail), tail);
+}
+
+const zn_file_tensor *zn_weight_scale_find(const zn_weights *weights, const char *name)
 {
     const zn_file_tensor *found = NULL;
-    if (!zn_text_ends_with(name, weight_tail)) return NULL;
-    const size_t length = strlen(name) - strlen(weight_tail);
     for (int i = 0; i < SCALE_TAILS && !found; i++)
-        found = find_beside(weights, name, length, scale_tails[i]);
+        found = zn_weight_beside(weights, name, scale_tails[i]);
     return found;
 }
 
@@ -56,7 +64,7 @@ zenith_status zn_weight_scale(const zn_weights *weights, const zn_file_tensor *t
 {
     float scale = 1;
     size_t elements = 0;
-    const zn_file_tensor *found = find_scale(weights, tensor->name);
+    const zn_file_tensor *found = zn_weight_scale_find(weights, tensor->name);
     *out = 1;
     if (!found) return ZENITH_OK;
     const char *file = zn_weights_file(weights, found);
@@ -81,18 +89,23 @@ zenith_status zn_weight_scale(const zn_weights *weights, const zn_file_tensor *t
     return ZENITH_OK;
 }
 
-static bool tells_of_weight(const zn_weights *weights, const char *name, const char *tail)
+static const zn_file_tensor *told_of(const zn_weights *weights, const char *name, const char *tail)
 {
-    if (!zn_text_ends_with(name, tail)) return false;
-    return find_beside(weights, name, strlen(name) - strlen(tail), weight_tail) != NULL;
+    if (!zn_text_ends_with(name, tail)) return NULL;
+    return find_beside(weights, name, strlen(name) - strlen(tail), weight_tail);
 }
 
-static bool is_note(const zn_weights *weights, const char *name)
+bool zn_weight_is_note(const zn_weights *weights, const zn_file_tensor *tensor)
 {
+    const char *name = tensor->name;
     for (int i = 0; i < SCALE_TAILS; i++)
-        if (tells_of_weight(weights, name, scale_tails[i])) return true;
+        if (told_of(weights, name, scale_tails[i])) return true;
     for (int i = 0; i < OTHER_TAILS; i++)
-        if (tells_of_weight(weights, name, other_tails[i])) return true;
+        if (told_of(weights, name, other_tails[i])) return true;
+    for (int i = 0; i < MLX_TAILS; i++) { // a module may have a bias of its own, of another name
+        const zn_file_tensor *weight = told_of(weights, name, mlx_tails[i]);
+        if (weight && strcmp(weight->dtype, "U32") == 0) return true;
+    }
     const char *dot = strrchr(name, '.'); // parts of a model put a prefix before it
     return strcmp(dot ? dot + 1 : name, file_mark) == 0;
 }
@@ -101,7 +114,7 @@ size_t zn_weight_notes(const zn_weights *weights)
 {
     size_t count = 0;
     for (size_t i = 0; i < zn_weights_count(weights); i++)
-        count += is_note(weights, zn_weights_get(weights, i)->name);
+        count += zn_weight_is_note(weights, zn_weights_get(weights, i));
     return count;
 }
 

@@ -2,31 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A set of weights is an array of the tensors' descriptions, copied from the open files and sorted
-// by name, so that finding one is a binary search whatever the number of shards.
+// by name, so that finding one is a binary search whatever the number of shards. A source is an open file
+// of either kind; what they answer alike is asked by the functions named source_*.
 #include "src/format/weights.h"
 
 #include "src/base/directory.h"
 #include "src/base/memory.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
-#include "src/format/weight_scale.h"
+#include "src/format/stored_weight.h"
 #include "src/format/weights_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SHOWN = 100, MAX_FILES = 4096 };
+enum { NAME_SHOWN = 100, NAME_SIZE = 512, MAX_FILES = 4096 };
 #define INDEX_TAIL ".safetensors.index.json"
 #define FILE_TAIL  ".safetensors"
+#define GGUF_TAIL  ".gguf"
+#define NOTES_KEY  "_quantization_metadata"
 
 typedef struct member {
     zn_file_tensor tensor; // first, so that what get returns is a member
+    const char *own;       // its name in the file, without a prefix
     size_t file;
 } member;
 
 typedef struct source {
     const char *path;
-    zn_safetensors *file;
+    zn_safetensors *file; // NULL where it is
+    zn_gguf *gguf;        // a GGUF file
+    zn_json *notes;       // on how modules are quantised, from the file's metadata; or NULL
 } source;
 
 struct zn_weights {
@@ -37,6 +43,55 @@ struct zn_weights {
     size_t count, capacity;
     zn_json *config;
 };
+
+// --- one file
+
+static zenith_status source_open(source *from, zn_error *err)
+{
+    if (zn_text_ends_with_nocase(from->path, GGUF_TAIL))
+        return zn_gguf_open(from->path, &from->gguf, err);
+    return zn_safetensors_open(from->path, &from->file, err);
+}
+
+// The notes are one JSON text in the metadata.
+static zenith_status source_read_notes(source *from, zn_error *err)
+{
+    const char *text = from->file ? zn_safetensors_metadata(from->file, NOTES_KEY) : NULL;
+    if (!text) return ZENITH_OK;
+    return zn_json_parse(text, strlen(text), from->path, &from->notes, err);
+}
+
+static void source_close(source *from)
+{
+    zn_safetensors_free(from->file);
+    zn_gguf_free(from->gguf);
+    zn_json_free(from->notes);
+}
+
+static size_t source_count(const source *from)
+{
+    return from->gguf ? zn_gguf_count(from->gguf) : zn_safetensors_count(from->file);
+}
+
+static const zn_file_tensor *source_get(const source *from, size_t index)
+{
+    return from->gguf ? zn_gguf_get(from->gguf, index) : zn_safetensors_get(from->file, index);
+}
+
+static const char *source_metadata(const source *from, const char *key)
+{
+    if (!from->gguf) return zn_safetensors_metadata(from->file, key);
+    const zn_gguf_value *value = zn_gguf_value_find(from->gguf, key);
+    return value ? value->text : NULL;
+}
+
+static void source_forget(const source *from)
+{
+    if (from->gguf)
+        zn_gguf_forget(from->gguf);
+    else
+        zn_safetensors_forget(from->file);
+}
 
 // --- collecting
 
@@ -70,9 +125,9 @@ static zenith_status add_source(zn_weights *weights, const char *path, zn_error 
     source *entry = &weights->sources[weights->source_count];
     entry->path = zn_arena_text(&weights->arena, path);
     if (!entry->path) return zn_fail_memory(err, strlen(path) + 1);
-    ZN_TRY(zn_safetensors_open(path, &entry->file, err));
+    ZN_TRY(source_open(entry, err));
     weights->source_count++;
-    return ZENITH_OK;
+    return source_read_notes(entry, err);
 }
 
 // Adds a tensor of the newest source, with a prefix before its name.
@@ -84,6 +139,7 @@ static zenith_status add_member(zn_weights *weights, const zn_file_tensor *tenso
     weights->members = array;
     member *entry = &weights->members[weights->count];
     entry->tensor = *tensor;
+    entry->own = tensor->name;
     entry->file = weights->source_count - 1;
     if (*prefix) {
         size_t bytes = strlen(prefix) + strlen(tensor->name) + 1;
@@ -101,9 +157,9 @@ static zenith_status add_file(zn_weights *weights, const char *path, const char 
                               zn_error *err)
 {
     ZN_TRY(add_source(weights, path, err));
-    const zn_safetensors *file = weights->sources[weights->source_count - 1].file;
-    for (size_t i = 0; i < zn_safetensors_count(file); i++)
-        ZN_TRY(add_member(weights, zn_safetensors_get(file, i), prefix, err));
+    const source from = weights->sources[weights->source_count - 1];
+    for (size_t i = 0; i < source_count(&from); i++)
+        ZN_TRY(add_member(weights, source_get(&from, i), prefix, err));
     return ZENITH_OK;
 }
 
@@ -203,7 +259,7 @@ static zenith_status scan_entry(void *cookie, const char *name)
     if (zn_text_ends_with(name, INDEX_TAIL)) {
         scan->indexes++;
         found = &scan->index;
-    } else if (zn_text_ends_with(name, FILE_TAIL)) {
+    } else if (zn_text_ends_with(name, FILE_TAIL) || zn_text_ends_with_nocase(name, GGUF_TAIL)) {
         scan->files++;
         found = &scan->file;
     } else if (is_pickle(name)) {
@@ -246,7 +302,7 @@ static zenith_status find_only(zn_weights *weights, const char *folder, const ch
                        "%s holds weights only as Python pickles, which are not read because they "
                        "can run code; run tools/convert.py IN OUT.safetensors on them",
                        folder);
-    return zn_fail(err, ZENITH_NOT_FOUND, "%s holds no .safetensors file", folder);
+    return zn_fail(err, ZENITH_NOT_FOUND, "%s holds no .safetensors or .gguf file", folder);
 }
 
 static zenith_status open_folder(zn_weights *weights, const char *folder, const char *prefix,
@@ -268,11 +324,6 @@ static zenith_status refuse_format(const char *path, zn_error *err)
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s: Python pickles are not read because they can run code; run "
                        "tools/convert.py IN OUT.safetensors first",
-                       path);
-    if (zn_text_ends_with_nocase(path, ".gguf"))
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "%s: GGUF files are not supported by this version; use the .safetensors "
-                       "form of the model",
                        path);
     return ZENITH_OK;
 }
@@ -310,8 +361,7 @@ fail:
 void zn_weights_free(zn_weights *weights)
 {
     if (!weights) return;
-    for (size_t i = 0; i < weights->source_count; i++)
-        zn_safetensors_free(weights->sources[i].file);
+    for (size_t i = 0; i < weights->source_count; i++) source_close(&weights->sources[i]);
     zn_free(weights->sources);
     zn_free(weights->members);
     zn_json_free(weights->config);
@@ -321,8 +371,7 @@ void zn_weights_free(zn_weights *weights)
 
 void zn_weights_forget(const zn_weights *weights)
 {
-    for (size_t i = 0; i < weights->source_count; i++)
-        zn_safetensors_forget(weights->sources[i].file);
+    for (size_t i = 0; i < weights->source_count; i++) source_forget(&weights->sources[i]);
 }
 
 // --- what an open set answers
@@ -354,13 +403,35 @@ const char *zn_weights_metadata(const zn_weights *weights, const char *key)
 {
     const char *value = NULL;
     for (size_t i = 0; i < weights->source_count && !value; i++)
-        value = zn_safetensors_metadata(weights->sources[i].file, key);
+        value = source_metadata(&weights->sources[i], key);
     return value;
+}
+
+const zn_gguf *zn_weights_gguf(const zn_weights *weights)
+{
+    const zn_gguf *file = NULL;
+    for (size_t i = 0; i < weights->source_count && !file; i++) file = weights->sources[i].gguf;
+    return file;
 }
 
 const zn_json *zn_weights_config(const zn_weights *weights)
 {
     return weights->config;
+}
+
+const zn_json *zn_weights_note(const zn_weights *weights, const zn_file_tensor *tensor)
+{
+    static const char tail[] = ".weight";
+    const member *entry = (const member *)tensor;
+    const zn_json *notes = weights->sources[entry->file].notes, *layers = NULL, *note = NULL;
+    char module[NAME_SIZE];
+    const size_t length = strlen(entry->own);
+    if (!notes || length >= sizeof module || !zn_text_ends_with(entry->own, tail)) return NULL;
+    zn_text_format(module, sizeof module, "%.*s", (int)(length - strlen(tail)), entry->own);
+    if (zn_json_get_object(notes, "layers", &layers, NULL) != ZENITH_OK ||
+        zn_json_get_object(layers, module, &note, NULL) != ZENITH_OK)
+        return NULL;
+    return note;
 }
 
 static zenith_status missing(const zn_weights *weights, const char *name, zn_error *err)
@@ -375,25 +446,11 @@ static zenith_status missing(const zn_weights *weights, const char *name, zn_err
 zenith_status zn_weights_read_f32(const zn_weights *weights, const char *name,
                                   const zn_shape *expected, float *dst, zn_error *err)
 {
+    zn_stored_weight weight;
     const zn_file_tensor *tensor = zn_weights_find(weights, name);
     if (!tensor) return missing(weights, name, err);
-    const char *file = zn_weights_file(weights, tensor);
-    if (expected && !zn_shape_equal(expected, &tensor->shape)) {
-        char want[128], have[128];
-        zn_shape_text(expected, want, sizeof want);
-        zn_shape_text(&tensor->shape, have, sizeof have);
-        return zn_fail(err, ZENITH_BAD_FILE,
-                       "%s: tensor \"%.*s\" has the shape %s where %s is expected", file,
-                       NAME_SHOWN, name, have, want);
-    }
-    zn_error what = {{0}};
-    zenith_status status = zn_safetensors_read_f32(tensor, dst, &what);
-    if (status != ZENITH_OK) return zn_fail(err, status, "%s: %s", file, what.text);
-    float scale = 1;
-    size_t elements = 0;
-    ZN_TRY(zn_weight_scale(weights, tensor, &scale, err));
-    zn_shape_elements(&tensor->shape, &elements);
-    for (size_t i = 0; scale != 1.0f && i < elements; i++) dst[i] *= scale;
+    ZN_TRY(zn_stored_weight_of(weights, tensor, expected, &weight, err));
+    zn_stored_weight_read(&weight, 0, weight.rows, dst);
     return ZENITH_OK;
 }
 

@@ -87,7 +87,7 @@ static void refused(void **state)
         const char *fragment;
     } cases[] = {
         {tensor("a.weight", ZN_F8_E4M3, four, e4m3),
-         tensor("a.weight_scale", ZN_F32, ZN_SHAPE(2, 1), numbers), ZENITH_UNSUPPORTED,
+         tensor("a.weight_scale", ZN_F32, ZN_SHAPE(3, 1), numbers), ZENITH_UNSUPPORTED,
          "by row or block"},
         {tensor("a.weight", ZN_F8_E4M3, four, e4m3),
          tensor("a.weight_scale", ZN_U8, ZN_SHAPE(1), text), ZENITH_UNSUPPORTED, "floating number"},

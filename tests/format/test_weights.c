@@ -153,7 +153,7 @@ static void folders_are_searched(void **state)
     const char *dir = folder("weights_folder");
     char kept[512];
     snprintf(kept, sizeof kept, "%s", dir);
-    open_refused(kept, ZENITH_NOT_FOUND, "holds no .safetensors file");
+    open_refused(kept, ZENITH_NOT_FOUND, "holds no .safetensors or .gguf file");
     write_text(zn_test_path(kept, "model.bin"), "x");
     open_refused(kept, ZENITH_UNSUPPORTED, "tools/convert.py IN OUT.safetensors");
     const char *header = "{" TENSOR("t", "0", "2") "}";
@@ -178,7 +178,7 @@ static void other_formats_say_what_to_do(void **state)
     (void)state;
     open_refused("some/model.pth", ZENITH_UNSUPPORTED, "tools/convert.py IN OUT.safetensors");
     open_refused("model.CKPT", ZENITH_UNSUPPORTED, "pickles");
-    open_refused("model.gguf", ZENITH_UNSUPPORTED, "GGUF");
+    open_refused("model.gguf", ZENITH_NOT_FOUND, "model.gguf");
     open_refused("none.safetensors", ZENITH_NOT_FOUND, "none.safetensors");
     open_refused("none.safetensors.index.json", ZENITH_NOT_FOUND, "none.safetensors.index.json");
 }

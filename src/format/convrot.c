@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// H has -1 where row and column, as numbers of two bits, have all bits different. So the sign of R at
+// row k and column j depends on k ^ j alone: it is negative where an odd number of its pairs of bits are 3.
+#include "src/format/convrot.h"
+
+#include <string.h>
+
+bool zn_convrot_group(size_t group)
+{
+    for (size_t power = 4; power <= ZN_CONVROT_MOST; power *= 4)
+        if (power == group) return true;
+    return false;
+}
+
+static bool negative(size_t place)
+{
+    bool odd = false;
+    for (; place > 0; place >>= 2) odd ^= (place & 3) == 3;
+    return odd;
+}
+
+// R's numbers by k ^ j. The root of a power of four is a power of two, so products with it are exact.
+static void fill_signs(size_t group, float signs[ZN_CONVROT_MOST])
+{
+    float root = 1;
+    while ((size_t)(root * root) < group) root *= 2;
+    for (size_t i = 0; i < group; i++) signs[i] = negative(i) ? -1 / root : 1 / root;
+}
+
+void zn_convrot_row(float *row, size_t columns, size_t group)
+{
+    float signs[ZN_CONVROT_MOST], sums[ZN_CONVROT_MOST];
+    fill_signs(group, signs);
+    for (size_t at = 0; at < columns; at += group) {
+        float *run = row + at;
+        memset(sums, 0, group * sizeof *sums);
+        for (size_t k = 0; k < group; k++)
+            for (size_t j = 0; j < group; j++) sums[j] += run[k] * signs[k ^ j];
+        memcpy(run, sums, group * sizeof *sums);
+    }
+}
