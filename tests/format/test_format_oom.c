@@ -6,7 +6,7 @@
 // aligned_alloc alone, so defining that here is enough.
 #include "src/format/latent_file.h"
 #include "src/format/weights.h"
-#include "tests/format/crafted.h"
+#include "tests/format/craft_gguf.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -58,6 +58,48 @@ static zenith_status open_merged(zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status open_gguf(zn_error *err)
+{
+    zn_weights *weights = NULL;
+    ZN_TRY(zn_weights_open(scratch("oom.gguf"), &weights, err));
+    zn_weights_free(weights);
+    return ZENITH_OK;
+}
+
+// The note is JSON, which allocates.
+static zenith_status read_rotated(zn_error *err)
+{
+    float values[8];
+    zn_weights *weights = NULL;
+    ZN_TRY(zn_weights_open(scratch("oom_rotated.safetensors"), &weights, err));
+    zenith_status status = zn_weights_read_f32(weights, "a.weight", NULL, values, err);
+    zn_weights_free(weights);
+    return status;
+}
+
+static void write_gguf(void)
+{
+    const uint64_t dims[] = {4};
+    crafted file = craft_gguf(2, 1);
+    put_value(&file, "general.architecture", 8);
+    put_text(&file, "toy");
+    put_tensor(&file, "a", 1, dims, 0, 0);
+    put_tensor(&file, "b", 1, dims, 99, 32); // the name of an unknown type is made up
+    put_data(&file, 32, 48);
+    write_file(scratch("oom.gguf"), file.bytes, file.size);
+}
+
+static void write_rotated(void)
+{
+    const crafted file = craft_safetensors(
+        "{\"a.weight\":{\"dtype\":\"I8\",\"shape\":[2,4],\"data_offsets\":[0,8]},"
+        "\"a.weight_scale\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]},"
+        "\"__metadata__\":{\"_quantization_metadata\":"
+        "\"{\\\"layers\\\":{\\\"a\\\":{\\\"convrot\\\":true,\\\"convrot_groupsize\\\":4}}}\"}}",
+        16);
+    write_file(scratch("oom_rotated.safetensors"), file.bytes, file.size);
+}
+
 static zenith_status write_and_open_latent(zn_error *err)
 {
     const float row[2] = {1, 2};
@@ -94,6 +136,10 @@ static void every_allocation_may_fail(void **state)
     fail_in_turn(open_weights, 5);
     fail_in_turn(open_merged, 5);
     fail_in_turn(write_and_open_latent, 6);
+    write_gguf();
+    fail_in_turn(open_gguf, 5);
+    write_rotated();
+    fail_in_turn(read_rotated, 5);
 }
 
 int main(void)
