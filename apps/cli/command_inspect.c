@@ -61,6 +61,7 @@ static const cli_option_group group = {"Options", options};
 static const cli_option_group *const groups[] = {&group, &cli_group_facts, NULL};
 static const cli_example examples[] = {
     {"zenith inspect taesd_decoder.safetensors", "which models it fits, and its tensors"},
+    {"zenith inspect z_image_turbo-Q4_K.gguf", "how weights are stored, bits per weight"},
     {"zenith inspect photo.jpg", "size, orientation, colour profile"},
     {"zenith inspect weights/", "the models in a folder"},
     {"zenith inspect weights/ --model taesd --graph", "the operators of encoder and decoder"},

@@ -724,7 +724,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_save(zenith_context *con
 // --- looking into files -------------------------------------------------------------------------
 
 // Describes a file or folder as JSON text: weights (family, variants that fit, tensors, missing and
-// unexpected names), a folder with several models (which), latents, pictures. graph: for weights of a known model, also its operators.
+// unexpected names, the forms that they are stored in, bits per weight), a folder with several models
+// (which), latents, pictures. graph: for weights of a known model, also its operators.
 // Free the text with zenith_text_free.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_inspect(zenith_context *context, const char *path,
                                                           const char *model, bool graph,

@@ -61,17 +61,38 @@ static zenith_status cut_short(const zn_gguf *file, const zn_gguf_cursor *at, co
                    file->name, what, at->at, at->size);
 }
 
-// A copy with a closing zero of a name or key, which must have no zeros of its own.
+// Whether bytes are UTF-8 without control characters: names go into messages and JSON.
+static bool is_clean_text(const uint8_t *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        const uint8_t lead = text[i];
+        const size_t more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+        if (lead < 0x20 || (lead >= 0x7f && lead < 0xc2) || lead > 0xf4 || more >= length - i)
+            return false;
+        uint32_t code = more ? lead & (0x3fu >> more) : lead;
+        for (size_t k = 1; k <= more; k++) {
+            if ((text[i + k] & 0xc0) != 0x80) return false;
+            code = code << 6 | (text[i + k] & 0x3fu);
+        }
+        if ((more == 2 && code < 0x800) || (more == 3 && code < 0x10000) || code > 0x10ffff ||
+            (code >= 0xd800 && code < 0xe000))
+            return false;
+        i += 1 + more;
+    }
+    return true;
+}
+
+// A copy with a closing zero of a name or key.
 static zenith_status take_name(zn_gguf *file, zn_gguf_cursor *at, const char *what,
                                const char **out, zn_error *err)
 {
     zn_gguf_text text;
     const size_t start = at->at;
     if (!zn_gguf_take_text(at, &text)) return cut_short(file, at, what, err);
-    if (text.length > LONGEST_NAME || memchr(text.data, 0, text.length))
+    if (text.length > LONGEST_NAME || !is_clean_text((const uint8_t *)text.data, text.length))
         return zn_fail(err, ZENITH_BAD_FILE,
-                       "%s: %s at byte %zu has zeros in it, or more than %d bytes", file->name,
-                       what, start, LONGEST_NAME);
+                       "%s: %s at byte %zu is no plain text of at most %d bytes", file->name, what,
+                       start, LONGEST_NAME);
     char *copy = zn_arena_alloc(&file->arena, text.length + 1);
     if (!copy) return zn_fail_memory(err, text.length + 1);
     memcpy(copy, text.data, text.length);

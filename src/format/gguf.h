@@ -12,7 +12,7 @@
 //   1. every value and every item of an array lies inside the file;
 //   2. every tensor lies inside the data, has as many bytes as shape and type say (of a type that we
 //      do not know: those up to the next tensor), and shares none with another;
-//   3. names and keys are distinct and without zeros; products of dimensions fit a size_t.
+//   3. names and keys are distinct, and UTF-8 without control characters; products of dimensions fit a size_t.
 // What is allocated is bounded by the size of the file.
 #ifndef ZN_FORMAT_GGUF_H
 #define ZN_FORMAT_GGUF_H

@@ -15,6 +15,7 @@
 #include "src/model/model.h"
 #include "src/model/pipeline.h"
 #include "src/task/compile.h"
+#include "src/task/weight_facts.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -221,6 +222,7 @@ static zenith_status inspect_weights(const char *path, const char *name, bool wi
     if (json) {
         json_object_set_new(json, "encoder_there", has_part(family, parts, "encoder"));
         json_object_set_new(json, "decoder_there", has_part(family, parts, "decoder"));
+        zn_weight_facts(weights, json);
     }
     zn_weights_free(weights);
     if (!json) return zn_fail_memory(err, 0);

@@ -181,11 +181,36 @@ static void bad_values(void **state)
         put_number(&file, 0, 4);
     }
     refused("twice", &file, ZENITH_BAD_FILE, "two values have the key \"k\"");
-    file = craft_gguf(0, 1);
+}
+
+static void names_are_text(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"", "k", "\xc3\xbc", "\xe2\x9c\x93!", "\xf0\x9f\x98\x80"};
+    static const char *const bad[] = {
+        "\n",       "\x7f",         "\x80",         "\xc3",     "\xc0\x80",        "\xc3k",
+        "\xe2\x9c", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80", "\xf4\x90\x80\x80"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        crafted file = craft_gguf(0, 1);
+        zn_gguf *gguf = NULL;
+        zn_error err = {{0}};
+        put_value(&file, good[i], U32);
+        put_number(&file, 0, 4);
+        zn_test_ok(open_crafted(&file, &gguf, &err), &err);
+        assert_non_null(zn_gguf_value_find(gguf, good[i]));
+        zn_gguf_free(gguf);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        crafted file = craft_gguf(0, 1);
+        put_value(&file, bad[i], U32);
+        put_number(&file, 0, 4);
+        refused("key", &file, ZENITH_BAD_FILE, "no plain text");
+    }
+    crafted file = craft_gguf(0, 1);
     put_value(&file, "k", U32);
     put_number(&file, 0, 4);
     file.bytes[24 + 8] = 0; // the key itself
-    refused("zero", &file, ZENITH_BAD_FILE, "has zeros in it");
+    refused("zero", &file, ZENITH_BAD_FILE, "no plain text");
 }
 
 static void bad_alignments(void **state)
@@ -269,10 +294,11 @@ static void as_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_file),  cmocka_unit_test(values_of_a_good_file),
-        cmocka_unit_test(cut_anywhere), cmocka_unit_test(bad_heads),
-        cmocka_unit_test(bad_values),   cmocka_unit_test(bad_alignments),
-        cmocka_unit_test(bad_tensors),  cmocka_unit_test(as_weights),
+        cmocka_unit_test(a_good_file),    cmocka_unit_test(values_of_a_good_file),
+        cmocka_unit_test(cut_anywhere),   cmocka_unit_test(bad_heads),
+        cmocka_unit_test(bad_values),     cmocka_unit_test(names_are_text),
+        cmocka_unit_test(bad_alignments), cmocka_unit_test(bad_tensors),
+        cmocka_unit_test(as_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
