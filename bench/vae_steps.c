@@ -153,7 +153,8 @@ static void measure(const zn_compile_key *key, const zn_machine *machine, int ro
     zn_ports ports = {.inputs_count = 0};
     double probe = 0;
     need(zn_team_create(machine->threads, &team, &err));
-    key->part->ports(key->model->variant, &key->sizes, &ports);
+    key->part->ports(key->model->variant, zn_model_layout(key->model, key->part), &key->sizes,
+                     &ports);
     for (int i = 0; i < STEPS; i++) compile(&contenders[i], &steps[i], key, machine);
     for (int i = 0; i < STEPS; i++) run_once(&contenders[i], team, &ports.inputs[0].desc);
     for (int r = 0; r < rounds; r++) {

@@ -256,6 +256,11 @@ bool zn_json_as_number(const zn_json *value, double *out)
     return true;
 }
 
+const zn_json *zn_json_find(const zn_json *object, const char *key)
+{
+    return json_object_get(object, key);
+}
+
 const zn_json *zn_json_at(const zn_json *array, size_t index)
 {
     return json_array_get(array, index);

@@ -62,7 +62,8 @@ bool zn_json_as_text(const zn_json *value, const char **out);
 bool zn_json_as_integer(const zn_json *value, int64_t *out);
 bool zn_json_as_number(const zn_json *value, double *out);
 
-const zn_json *zn_json_at(const zn_json *array, size_t index); // NULL past the end
+const zn_json *zn_json_at(const zn_json *array, size_t index);       // NULL past the end
+const zn_json *zn_json_find(const zn_json *object, const char *key); // NULL: it has none such
 
 // Calls each(key, value) for the members of an object in the order of the text; stops at the first
 // status that is not OK and returns it.

@@ -99,22 +99,27 @@ int zn_step_frames(const zn_autoencoder_facts *facts, unsigned part, zn_step ste
     return part == ZENITH_ENCODER ? facts->first_frames : 1;
 }
 
-void zn_encoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)
+void zn_encoder_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                      zn_ports *out)
 {
+    (void)layout;
     *out = (zn_ports){.outputs = {latent(variant, sizes)}, .outputs_count = 1};
     out->inputs_count = zn_step_frames(variant->autoencoder, ZENITH_ENCODER, sizes->step);
     for (int i = 0; i < out->inputs_count; i++) out->inputs[i] = image(variant, sizes);
 }
 
-void zn_moments_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)
+void zn_moments_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                      zn_ports *out)
 {
     const int64_t channels = variant->autoencoder->latent_channels;
-    zn_encoder_ports(variant, sizes, out);
+    zn_encoder_ports(variant, layout, sizes, out);
     out->outputs[0] = zn_port_map("moments", sizes->height, sizes->width, 2 * channels);
 }
 
-void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)
+void zn_decoder_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                      zn_ports *out)
 {
+    (void)layout;
     *out = (zn_ports){.inputs = {latent(variant, sizes)}, .inputs_count = 1};
     out->outputs_count = zn_step_frames(variant->autoencoder, ZENITH_DECODER, sizes->step);
     for (int i = 0; i < out->outputs_count; i++) out->outputs[i] = image(variant, sizes);

@@ -47,8 +47,10 @@ int zn_step_frames(const zn_autoencoder_facts *facts, unsigned part, zn_step ste
 
 // The ports of both parts: "image" and "latent"; of the steps of a clip one "image" for each picture, in
 // their order. Sizes are the latent's.
-void zn_encoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
-void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+void zn_encoder_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                      zn_ports *out);
+void zn_decoder_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                      zn_ports *out);
 // Of video, the step that reads every parameter is the next one.
 #define ZN_VIDEO_ENCODER_PART(function)                                                            \
     {                                                                                              \
@@ -74,7 +76,8 @@ void zn_decoder_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports
     }
 
 // Of the encoder that gives moments (zn_family.moments), both in the space of the diffusion model.
-void zn_moments_ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+void zn_moments_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                      zn_ports *out);
 #define ZN_MOMENTS_PART(function)                                                                  \
     {                                                                                              \
         .name = "encoder", .prefix = "encoder.", .smallest = {.height = 1, .width = 1},            \

@@ -11,6 +11,7 @@
 #include "src/format/weights.h"
 #include "src/graph/passes.h"
 #include "src/model/ports.h"
+#include "src/model/stored_parameter.h"
 #include "src/nn/scope.h"
 
 // How a variant computes in 8 bits.
@@ -36,8 +37,10 @@ typedef struct zn_part {
         *prefix; // "encoder.": what the names of its parameters and values begin with; may be ""
     zn_sizes smallest; // that it takes; others are multiples of them
 
-    // Its inputs and outputs for these sizes.
-    void (*ports)(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out);
+    // Its inputs and outputs for these sizes. layout: as of a scope. One that makes no sense gives the
+    // usual ports, and `build` refuses it.
+    void (*ports)(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                  zn_ports *out);
 
     // The network: outputs[i] for each port, from inputs in the order of ports. Straight code: the
     // graph keeps the first failure. Called through zn_part_build.
@@ -61,9 +64,9 @@ typedef struct zn_family {
     // are there (bit per part). Looks at names and shapes only.
     unsigned (*probe)(const zn_weights *weights, unsigned *parts);
 
-    // The name in these weights of the parameter that `build` calls `name`, into dst; false where
-    // it is the same. NULL: all are.
-    bool (*rename)(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE]);
+    // Where these weights have the parameter that `build` calls `name`, into dst, which is zeroed; false
+    // where it has the same name. NULL: all have.
+    bool (*rename)(const zn_weights *weights, const char *name, zn_stored_name *dst);
 
     // How a part of these weights is arranged (scope.h) where their metadata does not say, into dst. NULL:
     // the usual way.

@@ -118,9 +118,9 @@ static const zn_file_tensor *find(const zn_weights *weights, const char *name,
     return NULL;
 }
 
-static bool rename_parameter(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
+static bool rename_parameter(const zn_weights *weights, const char *name, zn_stored_name *dst)
 {
-    return find(weights, name, dst) != NULL;
+    return find(weights, name, dst->name) != NULL;
 }
 
 static bool has(const zn_weights *weights, const char *name)

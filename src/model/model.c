@@ -103,9 +103,10 @@ static zenith_status choose_variant(zn_model *model, const char *name, zn_error 
 static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
 {
     const zn_model *model = cookie;
-    char renamed[ZN_NAME_SIZE];
-    bool other = model->family->rename && model->family->rename(model->weights, name, renamed);
-    return zn_stored_parameter(model->weights, other ? renamed : name, graph, name, shape);
+    zn_stored_name stored = {.piece = 0};
+    if (model->family->rename && model->family->rename(model->weights, name, &stored))
+        return zn_stored_piece(model->weights, &stored, graph, name, shape);
+    return zn_stored_parameter(model->weights, name, graph, name, shape);
 }
 
 const zn_part *zn_model_part(const zn_model *model, const char *name)
@@ -161,7 +162,7 @@ zenith_status zn_model_graph(const zn_model *model, const zn_part *part, const z
     zn_ports ports = {.inputs_count = 0};
     zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS];
     zn_graph_begin(out, err);
-    part->ports(model->variant, sizes, &ports);
+    part->ports(model->variant, zn_model_layout(model, part), sizes, &ports);
     for (int i = 0; i < ports.inputs_count; i++)
         inputs[i] = zn_port_leaf(out, &ports.inputs[i], pixels);
     zn_model_build(model, part, sizes, false, out, inputs, outputs);
@@ -172,7 +173,15 @@ zenith_status zn_model_graph(const zn_model *model, const zn_part *part, const z
     return status;
 }
 
-static size_t count_parameters(const zn_graph *graph, uint64_t *elements)
+// Of parameters that share a tensor, the first stands for it.
+static bool begins_tensor(const zn_weights *weights, const void *data)
+{
+    for (size_t i = 0; i < zn_weights_count(weights); i++)
+        if ((const void *)zn_weights_get(weights, i)->data == data) return true;
+    return false;
+}
+
+static size_t count_parameters(const zn_weights *weights, const zn_graph *graph, uint64_t *elements)
 {
     size_t tensors = 0;
     for (size_t i = 0; i < graph->count; i++) {
@@ -181,7 +190,7 @@ static size_t count_parameters(const zn_graph *graph, uint64_t *elements)
         if (node->kind != ZN_NODE_PARAMETER) continue;
         if (zn_graph_find(graph, node->name) != node) continue; // named twice
         if (zn_shape_elements(&node->desc.shape, &n)) *elements += n;
-        tensors++;
+        tensors += begins_tensor(weights, node->constant.data);
     }
     return tensors;
 }
@@ -219,7 +228,7 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         const zn_part *part = &model->family->parts[i];
         if (!zn_model_has(model, part)) continue;
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
-        used += count_parameters(&graph, &model->parameters);
+        used += count_parameters(model->weights, &graph, &model->parameters);
         zenith_status status = check_numbers(&graph, err);
         zn_graph_free(&graph);
         ZN_TRY(status);

@@ -21,7 +21,7 @@ void zn_part_build(const zn_part *part, const zn_scope *scope, const zn_variant 
     char prefix[ZN_NAME_SIZE];
     zn_text_format(prefix, sizeof prefix, "%s%s", scope->prefix, part->prefix);
     own.prefix = prefix;
-    part->ports(variant, sizes, &ports);
+    part->ports(variant, scope->layout, sizes, &ports);
     for (int i = 0; i < ports.inputs_count; i++)
         zn_port_check(graph, part->name, &ports.inputs[i], inputs[i]);
     for (int i = 0; i < ports.outputs_count; i++) outputs[i] = NULL;

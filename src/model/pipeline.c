@@ -78,13 +78,21 @@ zenith_status zn_pipeline_weights(const zn_pipeline *pipeline, const char *name,
 
 // --- the one that is known ----------------------------------------------------------------------
 
-static bool is_known(const zn_weights *weights, const char *model)
+// Which is meant: by name, or any autoencoder, or whatever there is.
+typedef struct wanted {
+    const char *name; // or NULL
+    bool autoencoder;
+} wanted;
+
+static bool is_wanted(const zn_weights *weights, const wanted *which)
 {
     unsigned fits = 0, parts;
     const zn_family *family = zn_model_probe(weights, &fits, &parts);
-    for (int i = 0; family && i < family->variants_count; i++)
-        if ((fits >> i & 1) && (!model || strcmp(family->variants[i].name, model) == 0))
-            return true;
+    for (int i = 0; family && i < family->variants_count; i++) {
+        const zn_variant *variant = &family->variants[i];
+        if (!(fits >> i & 1) || (which->autoencoder && !variant->autoencoder)) continue;
+        if (!which->name || strcmp(variant->name, which->name) == 0) return true;
+    }
     return false;
 }
 
@@ -99,7 +107,7 @@ static void list(const zn_pipeline *pipeline, char dst[NAMES_SHOWN])
     }
 }
 
-zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, zn_weights **out,
+static zenith_status find_model(const zn_pipeline *pipeline, const wanted *which, zn_weights **out,
                                 zn_error *err)
 {
     zn_weights *found = NULL;
@@ -120,7 +128,7 @@ zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, 
         const bool broken = status != ZENITH_OK && status != ZENITH_NOT_FOUND;
         if (broken && trouble == ZENITH_OK) trouble = status, reason = why;
         if (status != ZENITH_OK) continue;
-        if (!is_known(weights, model)) {
+        if (!is_wanted(weights, which)) {
             zn_weights_free(weights);
         } else if (!found) {
             found = weights;
@@ -138,5 +146,18 @@ zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, 
     }
     if (trouble != ZENITH_OK) return zn_fail(err, trouble, "%s", reason.text);
     return zn_fail(err, ZENITH_NOT_FOUND, "%s has no model that this version knows%s%s, only %s",
-                   pipeline->folder, model ? " as " : "", model ? model : "", names);
+                   pipeline->folder, which->name ? " as " : "", which->name ? which->name : "",
+                   names);
+}
+
+// Without a name the autoencoder is meant, if there is one: most that is done with a folder is done by it.
+zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, zn_weights **out,
+                                zn_error *err)
+{
+    const wanted named = {.name = model}, first = {.autoencoder = true};
+    if (model) return find_model(pipeline, &named, out, err);
+    zn_error why = {0};
+    const zenith_status status = find_model(pipeline, &first, out, &why);
+    if (status == ZENITH_NOT_FOUND) return find_model(pipeline, &named, out, err);
+    return status == ZENITH_OK ? status : zn_fail(err, status, "%s", why.text);
 }

@@ -30,7 +30,8 @@ zenith_status zn_pipeline_path(const zn_pipeline *pipeline, const char *name,
 zenith_status zn_pipeline_weights(const zn_pipeline *pipeline, const char *name, zn_weights **out,
                                   zn_error *err);
 
-// The weights of the one component that some family knows; of the variant `model`, if that is not NULL.
+// The weights of the one component that is the variant `model`; where that is NULL, of the one autoencoder, or
+// else of the one component that some family knows.
 // ZENITH_NOT_FOUND and ZENITH_AMBIGUOUS name the components.
 zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, zn_weights **out,
                                 zn_error *err);

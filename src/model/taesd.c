@@ -100,20 +100,20 @@ static bool is_diffusers(const zn_weights *weights)
 }
 
 // "decoder.3.conv.0.weight" is "decoder.layers.2.conv.0.weight" in diffusers.
-static bool rename_parameter(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
+static bool rename_parameter(const zn_weights *weights, const char *name, zn_stored_name *dst)
 {
     if (!is_diffusers(weights)) return false;
     bool decoder = strncmp(name, "decoder.", 8) == 0;
     char *rest;
     long index = strtol(name + 8, &rest, 10) - (decoder ? 1 : 0);
-    zn_text_format(dst, ZN_NAME_SIZE, "%.8slayers.%ld%s", name, index, rest);
+    zn_text_format(dst->name, ZN_NAME_SIZE, "%.8slayers.%ld%s", name, index, rest);
     return true;
 }
 
 static const zn_file_tensor *find(const zn_weights *weights, const char *name)
 {
-    char renamed[ZN_NAME_SIZE];
-    return zn_weights_find(weights, rename_parameter(weights, name, renamed) ? renamed : name);
+    zn_stored_name other;
+    return zn_weights_find(weights, rename_parameter(weights, name, &other) ? other.name : name);
 }
 
 static unsigned probe(const zn_weights *weights, unsigned *parts)

@@ -535,9 +535,9 @@ static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_L
     if (layers > 0) zn_text_format(dst, ZN_LAYOUT_SIZE, "l%d", layers);
 }
 
-static bool rename_parameter(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
+static bool rename_parameter(const zn_weights *weights, const char *name, zn_stored_name *dst)
 {
-    return zn_wan_find(weights, name, dst) != NULL;
+    return zn_wan_find(weights, name, dst->name) != NULL;
 }
 
 static const zn_part parts[PARTS] = {

@@ -8,7 +8,7 @@
 
 #include "src/graph/graph.h"
 
-enum { ZN_NAME_SIZE = 96, ZN_LAYOUT_SIZE = 64 };
+enum { ZN_NAME_SIZE = 96, ZN_LAYOUT_SIZE = 160 };
 
 typedef struct zn_scope {
     zn_graph *graph;

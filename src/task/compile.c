@@ -42,7 +42,8 @@ zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error
     zn_ports ports = {.inputs_count = 0};
     zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS];
     zn_graph_begin(graph, err);
-    key->part->ports(key->model->variant, &key->sizes, &ports);
+    key->part->ports(key->model->variant, zn_model_layout(key->model, key->part), &key->sizes,
+                     &ports);
     for (int i = 0; i < ports.inputs_count; i++)
         inputs[i] = zn_port_leaf(graph, &ports.inputs[i], bytes ? &pixels : NULL);
     zn_model_build(key->model, key->part, &key->sizes, key->dtype == ZENITH_DTYPE_INT8, graph,

@@ -171,7 +171,7 @@ static zenith_status describe(zn_network *network, const zn_network_shape *shape
                             .layout = shape->layout};
     zn_ports ports = {.inputs_count = 0};
     zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS];
-    part->ports(network->variant, &sizes, &ports);
+    part->ports(network->variant, shape->layout, &sizes, &ports);
     for (int i = 0; i < ports.inputs_count; i++)
         inputs[i] = zn_port_leaf(graph, &ports.inputs[i], NULL);
     zn_part_build(part, &scope, network->variant, &sizes, inputs, outputs);
@@ -326,7 +326,7 @@ void zn_network_build(const zn_network *network, const zn_sizes *sizes, zn_graph
                             .parameter = bind,
                             .cookie = &b,
                             .prefix = prefix,
-                            .layout = *network->layout ? network->layout : NULL};
+                            .layout = zn_network_layout(network)};
     zn_part_build(network->part, &scope, network->variant, sizes, inputs, outputs);
 }
 
@@ -338,7 +338,7 @@ zn_node *zn_network_apply(const zn_network *network, zn_graph *graph, const char
     zn_ports ports = {.inputs_count = 0};
     zn_node *y = NULL;
     if (!x) return NULL;
-    part->ports(network->variant, least, &ports);
+    part->ports(network->variant, zn_network_layout(network), least, &ports);
     const int64_t *small = ports.inputs[0].desc.shape.dim, *now = x->desc.shape.dim;
     const zn_sizes sizes = {.height = now[1] / small[1] * least->height,
                             .width = now[2] / small[2] * least->width};

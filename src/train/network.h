@@ -30,6 +30,11 @@ typedef struct zn_network {
     char layout[ZN_LAYOUT_SIZE]; // see zn_scope; "": none is said
 } zn_network;
 
+static inline const char *zn_network_layout(const zn_network *network)
+{
+    return *network->layout ? network->layout : NULL;
+}
+
 // The parameters of a model, where its files have them; the model must outlive the network.
 zenith_status zn_network_of_model(const zn_model *model, const zn_part *part, zn_network *out,
                                   zn_error *err);

@@ -143,7 +143,7 @@ static zenith_status drop_block(pruning *p, zn_error *err)
 static bool tiles_of(const zn_network *network, const zn_tile_layout *wanted, zn_tile_layout *now,
                      char dst[ZN_LAYOUT_SIZE])
 {
-    const char *layout = *network->layout ? network->layout : NULL;
+    const char *layout = zn_network_layout(network);
     const zn_pruning *how = zn_pruning_of(network->family);
     return how && how->tiles && how->tiles(network->variant, layout, wanted, now, dst);
 }

@@ -41,7 +41,7 @@ static zenith_status build(const zn_network *network, zn_graph *graph, zn_error 
     zn_ports ports = {.inputs_count = 0};
     zn_node *y = NULL;
     zn_graph_begin(graph, err);
-    network->part->ports(network->variant, &sizes, &ports);
+    network->part->ports(network->variant, zn_network_layout(network), &sizes, &ports);
     zn_node *x = zn_port_leaf(graph, &ports.inputs[0], NULL);
     zn_network_build(network, &sizes, graph, "", &x, &y, NULL);
     if (y) zn_graph_output(graph, y);

@@ -54,7 +54,7 @@ static void build_plain(const zn_network *network, zn_graph *graph)
     const zn_part *part = network->part;
     zn_ports ports = {.inputs_count = 0};
     zn_node *inputs[ZN_MOST_PORTS], *outputs[ZN_MOST_PORTS] = {0};
-    part->ports(network->variant, &part->smallest, &ports);
+    part->ports(network->variant, zn_network_layout(network), &part->smallest, &ports);
     for (int i = 0; i < ports.inputs_count; i++)
         inputs[i] = zn_port_leaf(graph, &ports.inputs[i], &pixels);
     zn_network_build(network, &part->smallest, graph, "", inputs, outputs, NULL);

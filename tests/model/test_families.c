@@ -95,7 +95,7 @@ static void build(training *t)
     zn_node *inputs[ZN_MOST_PORTS], *y = NULL, *gradients[MOST];
     const zn_network *n = &t->network;
     zn_graph_begin(&t->plain, &err);
-    n->part->ports(n->variant, &t->kind->sizes, &t->ports);
+    n->part->ports(n->variant, NULL, &t->kind->sizes, &t->ports);
     for (int i = 0; i < t->ports.inputs_count; i++)
         inputs[i] = zn_port_leaf(&t->plain, &t->ports.inputs[i], NULL);
     zn_network_build(n, &t->kind->sizes, &t->plain, "", inputs, &y, t->nodes);
@@ -466,7 +466,7 @@ static void shapes_of_ports(void **state)
     zn_node *inputs[ZN_MOST_PORTS], *y = NULL;
     zn_model *model = open_model(&denoiser);
     const zn_part *part = zn_model_part(model, "denoiser");
-    part->ports(model->variant, &denoiser.sizes, &ports);
+    part->ports(model->variant, NULL, &denoiser.sizes, &ports);
     assert_int_equal(zn_port_find(ports.inputs, ports.inputs_count, "style"), 2);
     assert_int_equal(zn_port_find(ports.inputs, ports.inputs_count, "image"), -1);
     ports.inputs[1] = zn_port_sequence("text", 7, 12);

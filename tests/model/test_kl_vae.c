@@ -132,7 +132,7 @@ static void choose_part(world *w, const char *part)
     const size_t count = (size_t)(shape.dim[1] * shape.dim[2] * shape.dim[3]);
     for (size_t i = 0; !decodes && i < count; i++) w->in[i] = (w->in[i] + 1) / 2;
     w->in_row = (size_t)(shape.dim[2] * shape.dim[3]);
-    w->part->ports(w->model->variant,
+    w->part->ports(w->model->variant, NULL,
                    &(zn_sizes){.height = HEIGHT / FACTOR, .width = WIDTH / FACTOR}, &ports);
     const int64_t *out = ports.outputs[0].desc.shape.dim;
     w->out_row = (size_t)(out[2] * out[3]);

@@ -200,6 +200,13 @@ static void a_published_pipeline(void **state)
         zn_weights_free(weights);
     }
     zn_pipeline_free(&pipeline);
+    // Three models, by name; without one the autoencoder is meant.
+    static const char *const names[] = {NULL, "flux-vae", "qwen3", "z-image"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        zn_model *model = open_model(names[i], zn_test_path(zn_test_golden(), "pipeline"));
+        assert_string_equal(model->variant->name, names[i] ? names[i] : "flux-vae");
+        zn_model_unref(model);
+    }
 }
 
 int main(void)

@@ -126,7 +126,7 @@ static inline void run_step(coder *c, zn_step step)
                         .states = step == ZN_STEP_ALONE ? NULL : c->states};
     zn_test_ok(zn_plan_run(compiled->plan, c->arena, c->team, &run, &err), &err);
     zn_ports ports;
-    compiled->key.part->ports(c->model->variant, &compiled->key.sizes, &ports);
+    compiled->key.part->ports(c->model->variant, NULL, &compiled->key.sizes, &ports);
     c->in_at += ports.inputs_count;
     c->out_at += ports.outputs_count;
 }

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A map among more channels, the others zero: its first channel becomes channel `first` of `count`. The
+// A map or a vector among more channels, the others zero: its first channel becomes channel `first` of `count`. The
 // gradient of channel_slice.
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
 #include "src/op/row_lowering.h"
+#include "src/op/token/token_checks.h"
 
 #include <string.h>
 
@@ -15,26 +16,33 @@ static const zn_channel_slice_attributes *place_of(const zn_node *node)
     return node->attributes;
 }
 
+static size_t channels_of(const zn_shape *shape)
+{
+    return (size_t)shape->dim[shape->rank - 1];
+}
+
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     const zn_channel_slice_attributes *a = place_of(node);
     ZN_TRY(zn_check_inputs(node, 1, 1, err));
-    ZN_TRY(zn_check_map(node, 0, err));
+    ZN_TRY(zn_check_tokens(node, 0, err));
     const zn_desc *x = &node->inputs[0]->desc;
-    if (a->first < 0 || a->first > a->count - x->shape.dim[3])
+    const int last = x->shape.rank - 1;
+    if (a->first < 0 || a->first > a->count - x->shape.dim[last])
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "%lld channels do not lie from %lld on in %lld", (long long)x->shape.dim[3],
-                       (long long)a->first, (long long)a->count);
+                       "%lld channels do not lie from %lld on in %lld",
+                       (long long)x->shape.dim[last], (long long)a->first, (long long)a->count);
     if (zn_is_quantised(x->type))
         return zn_fail(err, ZENITH_UNSUPPORTED, "channel_pad computes in floating types");
     zn_infer_like_input(node);
-    node->desc.shape.dim[3] = a->count;
+    node->desc.shape.dim[last] = a->count;
     return ZENITH_OK;
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const int64_t from = inputs[0].desc.shape.dim[3], to = output->desc.shape.dim[3];
+    const int64_t from = (int64_t)channels_of(&inputs[0].desc.shape);
+    const int64_t to = (int64_t)channels_of(&output->desc.shape);
     for (int64_t i = 0; i < (int64_t)zn_value_count(output); i++) {
         const int64_t c = i % to - place_of(node)->first;
         const bool there = c >= 0 && c < from;
@@ -45,8 +53,8 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
-    const size_t from = (size_t)node->inputs[0]->desc.shape.dim[3];
-    const size_t to = (size_t)node->desc.shape.dim[3], width = (size_t)node->desc.shape.dim[2];
+    const size_t from = channels_of(&node->inputs[0]->desc.shape);
+    const size_t to = channels_of(&node->desc.shape), width = zn_row_elements(node) / to;
     memset(dst, 0, width * to * sizeof *dst);
     for (size_t x = 0; x < width; x++)
         memcpy(dst + x * to + place_of(node)->first, inputs[0] + x * from, from * sizeof *dst);
@@ -60,18 +68,19 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     return zn_channel_slice(graph, node->name, dy, place_of(node)->first,
-                            node->inputs[input]->desc.shape.dim[3]);
+                            (int64_t)channels_of(&node->inputs[input]->desc.shape));
 }
 
 static const zn_channel_slice_attributes all = {0, 3}, middle = {5, 40};
 static const zn_op_sample samples[] = {
     {.name = "all", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &all},
     {.name = "middle", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 20}}}, .attributes = &middle},
+    {.name = "vector", .inputs_count = 1, .inputs = {{1, {33}}}, .attributes = &middle},
 };
 
 const zn_op zn_op_channel_pad = {
     .name = "channel_pad",
-    .summary = "a map among channels of zeros",
+    .summary = "a map or a vector among channels of zeros",
     .attributes_size = sizeof(zn_channel_slice_attributes),
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,

@@ -1,32 +1,37 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Some channels of a map, one after the other: what concat has put there.
+// Some channels of a map or of a vector, one after the other: what concat has put there.
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
 #include "src/op/row_lowering.h"
+#include "src/op/token/token_checks.h"
 
 #include <string.h>
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     const zn_channel_slice_attributes *a = node->attributes;
-    ZN_TRY(zn_infer_one_map(node, err));
-    const int64_t channels = node->desc.shape.dim[3];
+    ZN_TRY(zn_check_inputs(node, 1, 1, err));
+    ZN_TRY(zn_check_tokens(node, 0, err));
+    zn_infer_like_input(node);
+    const int last = node->desc.shape.rank - 1;
+    const int64_t channels = node->desc.shape.dim[last];
     if (a->first < 0 || a->count < 1 || a->count > channels || a->first > channels - a->count) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "channel_slice: a map of %lld channels has no %lld from the %lldth on",
+                       "channel_slice: of %lld channels there are no %lld from the %lldth on",
                        (long long)channels, (long long)a->count, (long long)a->first);
     }
-    node->desc.shape.dim[3] = a->count;
+    node->desc.shape.dim[last] = a->count;
     return ZENITH_OK;
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     const zn_channel_slice_attributes *a = node->attributes;
-    const size_t from = (size_t)inputs[0].desc.shape.dim[3], to = (size_t)a->count;
+    const zn_shape *x = &inputs[0].desc.shape;
+    const size_t from = (size_t)x->dim[x->rank - 1], to = (size_t)a->count;
     const size_t count = zn_value_count(output);
     for (size_t i = 0; i < count; i++) {
         const size_t at = i / to * from + (size_t)a->first + i % to;
@@ -37,11 +42,11 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const zn_channel_slice_attributes *a = node->attributes;
-    const size_t from = (size_t)node->inputs[0]->desc.shape.dim[3], to = (size_t)a->count;
+    const zn_shape *x = &node->inputs[0]->desc.shape;
+    const size_t from = (size_t)x->dim[x->rank - 1], to = (size_t)a->count;
     const float *src = inputs[0] + a->first;
-    for (int64_t x = 0; x < node->desc.shape.dim[2]; x++, src += from, dst += to) {
+    for (size_t left = zn_row_elements(node); left > 0; left -= to, src += from, dst += to)
         memcpy(dst, src, to * sizeof *dst);
-    }
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -52,7 +57,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     const zn_channel_slice_attributes *a = node->attributes;
-    return zn_channel_pad(graph, node->name, dy, a->first, node->inputs[input]->desc.shape.dim[3]);
+    const zn_shape *x = &node->inputs[input]->desc.shape;
+    return zn_channel_pad(graph, node->name, dy, a->first, x->dim[x->rank - 1]);
 }
 
 static const zn_channel_slice_attributes all = {0, 4}, middle = {2, 3}, end = {64, 48};
@@ -60,11 +66,12 @@ static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &all},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 6}}}, .attributes = &middle},
     {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 2, 33, 112}}}, .attributes = &end},
+    {.name = "vector", .inputs_count = 1, .inputs = {{1, {130}}}, .attributes = &end},
 };
 
 const zn_op zn_op_channel_slice = {
     .name = "channel_slice",
-    .summary = "some channels of a map",
+    .summary = "some channels of a map or of a vector",
     .attributes_size = sizeof(zn_channel_slice_attributes),
     .result_types = ZN_MAP_TYPES,
     .infer = infer,

@@ -3,7 +3,8 @@
 //
 // Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
 // takes channel c from channel (c r + i) r + j of (y, x), as PyTorch's PixelShuffle; by columns, from channel
-// (c r + j) r + i. A copy, so type and scale stay.
+// (c r + j) r + i; of whole pixels, from channel (i r + j) c' + c, where c' is their number. A copy, so type
+// and scale stay.
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/shape/enlarge_lowering.h"
@@ -18,6 +19,11 @@ static int factor_of(const zn_node *node)
 static bool by_columns(const zn_node *node)
 {
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
+}
+
+static bool is_whole(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->whole;
 }
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -78,6 +84,16 @@ static void shuffle_row(const uint8_t *src, const zn_enlarging *how, bool column
         shuffle_elements(src, width, channels, r, first, step, 1, dst);
 }
 
+// The same where a square's channels are whole pixels: a row of it lies in one piece.
+static void shuffle_whole_row(const uint8_t *src, const zn_enlarging *how, int64_t inner,
+                              uint8_t *dst)
+{
+    const size_t all = (size_t)how->channels * how->element_bytes,
+                 piece = all / (size_t)how->factor;
+    src += (size_t)inner * piece;
+    for (int64_t x = 0; x < how->width; x++, src += all, dst += piece) memcpy(dst, src, piece);
+}
+
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     const int r = factor_of(node);
@@ -87,11 +103,16 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     for (int64_t row = 0; row < dim[0] * dim[1] * r; row++) {
         const uint8_t *src = (const uint8_t *)inputs[0].data + (size_t)(row / r) * src_row;
         uint8_t *dst = (uint8_t *)output->data + (size_t)row * (src_row / (size_t)r);
-        shuffle_row(src, &how, by_columns(node), row % r, dst);
+        if (is_whole(node))
+            shuffle_whole_row(src, &how, row % r, dst);
+        else
+            shuffle_row(src, &how, by_columns(node), row % r, dst);
     }
 }
 
-static void shuffle(const zn_enlarging *how, bool columns, const void *src, void *dst,
+typedef enum order { ROWS, COLUMNS, WHOLE } order;
+
+static void shuffle(const zn_enlarging *how, order by, const void *src, void *dst,
                     int64_t first_row, int64_t count)
 {
     const int r = how->factor;
@@ -100,7 +121,10 @@ static void shuffle(const zn_enlarging *how, bool columns, const void *src, void
     uint8_t *to = dst;
     int64_t inner = (first_row % r + r) % r;
     for (int64_t i = 0; i < count; i++, to += src_row / (size_t)r) {
-        shuffle_row(from, how, columns, inner, to);
+        if (by == WHOLE)
+            shuffle_whole_row(from, how, inner, to);
+        else
+            shuffle_row(from, how, by == COLUMNS, inner, to);
         if (++inner < r) continue;
         inner = 0;
         from += src_row;
@@ -110,18 +134,26 @@ static void shuffle(const zn_enlarging *how, bool columns, const void *src, void
 static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
                          int64_t count)
 {
-    shuffle(how, false, src, dst, first_row, count);
+    shuffle(how, ROWS, src, dst, first_row, count);
 }
 
 static void shuffle_columns(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
                             int64_t count)
 {
-    shuffle(how, true, src, dst, first_row, count);
+    shuffle(how, COLUMNS, src, dst, first_row, count);
+}
+
+static void shuffle_whole(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                          int64_t count)
+{
+    shuffle(how, WHOLE, src, dst, first_row, count);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    zn_enlarge_fn *kernel = by_columns(request->node) ? shuffle_columns : shuffle_rows;
+    zn_enlarge_fn *kernel = is_whole(request->node)     ? shuffle_whole
+                            : by_columns(request->node) ? shuffle_columns
+                                                        : shuffle_rows;
     return zn_enlarge_lower(request, factor_of(request->node), kernel, out, err);
 }
 
@@ -131,12 +163,15 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_graph_add(graph, &zn_op_pixel_unshuffle, node->name, &dy, 1, node->attributes);
 }
 
-static const zn_pixel_shuffle_attributes two = {2, false}, four = {4, false}, turned = {2, true};
+static const zn_pixel_shuffle_attributes two = {.factor = 2}, four = {.factor = 4},
+                                         turned = {.factor = 2, .columns = true},
+                                         kept = {.factor = 2, .whole = true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &two},
     {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 48}}}, .attributes = &four},
     {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 12}}}, .attributes = &turned},
+    {.name = "whole", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 20}}}, .attributes = &kept},
 };
 
 const zn_op zn_op_pixel_shuffle = {

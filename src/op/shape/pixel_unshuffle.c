@@ -21,6 +21,11 @@ static bool by_columns(const zn_node *node)
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
 }
 
+static bool is_whole(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->whole;
+}
+
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, 1, 1, err));
@@ -47,6 +52,10 @@ static size_t source_of(const zn_node *node, size_t to)
 {
     const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
     const size_t width = (size_t)node->desc.shape.dim[2] * r, plain = channels / (r * r);
+    if (is_whole(node)) {
+        const size_t pixel = to % channels / plain;
+        return (pixel / r * width + to / channels * r + pixel % r) * plain + to % plain;
+    }
     const size_t x = to / channels, c = to % channels / (r * r);
     const size_t slow = to % channels / r % r, fast = to % r;
     const size_t i = by_columns(node) ? fast : slow, j = by_columns(node) ? slow : fast;
@@ -84,10 +93,15 @@ static inline void unshuffle_row(const zn_node *node, const uint8_t *src, const 
 {
     const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
     const size_t width = (size_t)node->desc.shape.dim[2], plain = channels / (r * r);
-    const bool columns = by_columns(node);
+    const bool columns = by_columns(node), whole = is_whole(node);
     for (size_t i = 0; i < r; i++) {
         for (size_t x = 0; x < width; x++) {
             for (size_t j = 0; j < r; j++) {
+                if (whole) {
+                    memcpy(dst + (x * channels + (i * r + j) * plain) * bytes, src, plain * bytes);
+                    src += plain * bytes;
+                    continue;
+                }
                 const size_t first = columns ? j * r + i : i * r + j;
                 uint8_t *to = dst + (x * channels + first) * bytes;
                 for (size_t c = 0; c < plain; c++, src += bytes)
@@ -140,12 +154,15 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_graph_add(graph, &zn_op_pixel_shuffle, node->name, &dy, 1, node->attributes);
 }
 
-static const zn_pixel_shuffle_attributes two = {2, false}, four = {4, false}, turned = {2, true};
+static const zn_pixel_shuffle_attributes two = {.factor = 2}, four = {.factor = 4},
+                                         turned = {.factor = 2, .columns = true},
+                                         kept = {.factor = 2, .whole = true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 1}}}, .attributes = &two},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 10, 14, 3}}}, .attributes = &two},
     {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 12, 36, 3}}}, .attributes = &four},
     {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 3}}}, .attributes = &turned},
+    {.name = "whole", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 5}}}, .attributes = &kept},
 };
 
 const zn_op zn_op_pixel_unshuffle = {

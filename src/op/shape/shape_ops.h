@@ -8,9 +8,11 @@
 #include "src/graph/op.h"
 
 // columns: the channels of a square go down its columns, not along its rows.
+// whole: all channels of a square's first pixel, then all of its second, and so on along its rows; else the
+// first channel of all its pixels comes first.
 typedef struct zn_pixel_shuffle_attributes {
     int factor;
-    bool columns;
+    bool columns, whole;
 } zn_pixel_shuffle_attributes;
 
 typedef struct zn_interleave_attributes {

@@ -69,7 +69,16 @@ typedef struct zn_embed_gradient_attributes {
     int64_t rows;
 } zn_embed_gradient_attributes;
 
-// cos(s f_i), i < size / 2, then sin(s f_i), where f_i = exp(-ln(period) i / (size / 2)).
+typedef struct zn_token_join_attributes {
+    int64_t tokens; // of the result
+    bool filled;    // the last input is the filler
+} zn_token_join_attributes;
+
+typedef struct zn_token_slice_attributes {
+    int64_t first, height, width;
+} zn_token_slice_attributes;
+
+// cos(s f_i), i < size / 2, then sin(s f_i), where f_i = exp(-ln(period) i / (size / 2)), all in f32.
 typedef struct zn_time_features_attributes {
     int64_t size;
     float period;
@@ -111,8 +120,16 @@ zn_node *zn_gated_add(zn_graph *graph, const char *name, zn_node *x, zn_node *y,
 // numbers below 2^24, read as they are stored; one outside the table gives zeros.
 zn_node *zn_embed(zn_graph *graph, const char *name, zn_node *ids, zn_node *table);
 
-// The features of a timestep: a vector.
-zn_node *zn_time_features(zn_graph *graph, const char *name, zn_node *scalar,
+// The tokens of 1 .. 4 maps, one after the other, as a sequence of `tokens`: as many as they have, or more
+// where there is `filler`, a vector of their channels that each further token is. It may be NULL.
+zn_node *zn_token_join(zn_graph *graph, const char *name, zn_node *const *maps, int count,
+                       zn_node *filler, int64_t tokens);
+// height x width tokens of x from `first` on, as a map.
+zn_node *zn_token_slice(zn_graph *graph, const char *name, zn_node *x,
+                        zn_token_slice_attributes attributes);
+
+// The features of a timestep: a vector; or of a sequence [1, n, 1, 1] of timesteps: a sequence.
+zn_node *zn_time_features(zn_graph *graph, const char *name, zn_node *time,
                           zn_time_features_attributes attributes);
 
 #endif

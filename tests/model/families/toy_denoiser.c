@@ -19,9 +19,10 @@ static const zn_variant variants[] = {
     {.name = "toy-denoiser", .description = "a denoiser for tests", .int8 = ZN_INT8_DYNAMIC}};
 
 // Sizes: the latent's, and the tokens of the text.
-static void ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)
+static void ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                  zn_ports *out)
 {
-    (void)variant;
+    (void)variant, (void)layout;
     *out = (zn_ports){.inputs = {zn_port_map("latent", sizes->height, sizes->width, LATENT),
                                  zn_port_sequence("text", sizes->tokens, TEXT),
                                  zn_port_vector("style", STYLE), zn_port_scalar("time")},

@@ -17,9 +17,10 @@ enum { VOCABULARY = 11, WIDTH = 16, HEADS = 2, INNER = 24 };
 static const zn_variant variants[] = {
     {.name = "toy-sequence", .description = "a model of sequences for tests"}};
 
-static void ports(const zn_variant *variant, const zn_sizes *sizes, zn_ports *out)
+static void ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
+                  zn_ports *out)
 {
-    (void)variant;
+    (void)variant, (void)layout;
     *out = (zn_ports){.inputs = {zn_port_sequence("ids", sizes->tokens, 1),
                                  zn_port_sequence("angles", sizes->tokens, WIDTH / HEADS)},
                       .outputs = {zn_port_sequence("scores", sizes->tokens, VOCABULARY)},

@@ -1,0 +1,599 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Z-Image's diffusion transformer (diffusers' ZImageTransformer2DModel, Tongyi-MAI/Z-Image).
+//
+//     context:     RMS norm and linear of the caption's features, padded, then refiners without modulation
+//     modulation:  c = linear(silu(linear(features(1000 t)))); for each layer linear(c) = scale, gate, scale,
+//                  gate, the gates through tanh; for the last one linear(silu(c)), a scale
+//     denoiser:    squares of pixels, linear, padded, refiners; then the context's tokens behind the image's,
+//                  layers; norm, scale, linear, squares back to pixels
+//     layer:       x = x + gate1 * norm2(attention(norm1(x) * (1 + scale1)))
+//                  x = x + gate2 * norm4(w2(silu(w1(h)) * w3(h))), h = norm3(x) * (1 + scale2)
+//
+// Traps
+//   - The timestep is 1 - sigma: 0 is noise, 1 is the picture. Its features are cosines and then sines.
+//   - No silu before a layer's modulation, one before the last norm's; no shifts anywhere.
+//   - A square's channels are whole pixels: (row, column, channel), the channel fastest.
+//   - Both sequences are padded to multiples of 32 by learned tokens, which take part in attention. Padding
+//     of the image is at position (0, 0, 0); that of the caption continues its positions.
+//   - Positions: the caption's token i is at (1 + i, 0, 0), a pixel's at (1 + padded caption, row, column).
+//     Each axis has its own channels of a head, and frequencies by their number. Pairs are neighbours.
+//   - Heads are normed with 1e-5, whatever norm_eps is; the last norm is with 1e-6 and has no gain.
+//   - Of the last layer only the image's tokens are used, and what others need for themselves is not
+//     computed: their queries, their sums, their forward layer.
+//   - Items of a batch do not see each other, so each is a run of its own.
+#include "src/model/zimage.h"
+
+#include "src/base/text.h"
+#include "src/model/settings.h"
+#include "src/model/translate.h"
+#include "src/nn/layers.h"
+#include "src/nn/transformer_blocks.h"
+#include "src/op/ops.h"
+
+#include <string.h>
+
+enum { MULTIPLE = 32, FEATURES = 256, TIME_INNER = 1024, MOST_CONDITION = 256, BY_LAYER = 4 };
+enum { CONTEXT, MODULATION, DENOISER, PARTS };
+enum { SCALE1, GATE1, SCALE2, GATE2 };
+enum {
+    WIDTH,
+    LAYERS,
+    REFINERS,
+    HEADS,
+    CAPTION,
+    CHANNELS,
+    PATCH,
+    AXIS0,
+    AXIS1,
+    AXIS2,
+    THETA,
+    TIME_SCALE,
+    EPSILON,
+    SETTINGS
+};
+static const float HEAD_EPSILON = 1e-5f, LAST_EPSILON = 1e-6f, TIME_PERIOD = 10000;
+
+static const zn_setting settings[SETTINGS] = {
+    [WIDTH] = {"width", "dim", NULL, 3840, 1, 1 << 16, false},
+    [LAYERS] = {"layers", "n_layers", NULL, 30, 1, 512, false},
+    [REFINERS] = {"refiners", "n_refiner_layers", NULL, 2, 0, 64, false},
+    [HEADS] = {"heads", "n_heads", NULL, 30, 1, 1024, false},
+    [CAPTION] = {"caption", "cap_feat_dim", NULL, 2560, 1, 1 << 16, false},
+    [CHANNELS] = {"channels", "in_channels", NULL, 16, 1, 1024, false},
+    [PATCH] = {"patch", "all_patch_size/0", NULL, 2, 1, 16, false},
+    [AXIS0] = {"axis", "axes_dims/0", NULL, 32, 2, 1024, false},
+    [AXIS1] = {"rows", "axes_dims/1", NULL, 48, 2, 1024, false},
+    [AXIS2] = {"columns", "axes_dims/2", NULL, 48, 2, 1024, false},
+    [THETA] = {"theta", "rope_theta", NULL, 256, 1, 1e12, true},
+    [TIME_SCALE] = {"time", "t_scale", NULL, 1000, 1e-6, 1e9, true},
+    [EPSILON] = {"epsilon", "norm_eps", NULL, 1e-5, 1e-12, 1, true},
+};
+
+static const zn_variant variants[] = {
+    {.name = "z-image", .description = "Z-Image's diffusion transformer", .int8 = ZN_INT8_DYNAMIC}};
+
+// --- names --------------------------------------------------------------------------------------
+
+static const zn_translation diffusers[] = {{NULL, NULL}};
+// Of single files (ComfyUI) and GGUF.
+static const zn_translation fused[] = {
+    {"attention.to_q.", "attention.qkv."},
+    {"attention.to_k.", "attention.qkv."},
+    {"attention.to_v.", "attention.qkv."},
+    {"attention.to_out.0.", "attention.out."},
+    {"attention.norm_q.", "attention.q_norm."},
+    {"attention.norm_k.", "attention.k_norm."},
+    {"all_x_embedder.2-1.", "x_embedder."},
+    {"all_final_layer.2-1.", "final_layer."},
+    {NULL, NULL},
+};
+static const zn_name_piece thirds[] = {
+    {".to_q.", 0, 3}, {".to_k.", 1, 3}, {".to_v.", 2, 3}, {NULL, 0, 0}};
+static const zn_name_set name_sets[] = {
+    {"", diffusers, NULL},
+    {"", fused, thirds},
+    {"model.diffusion_model.", diffusers, NULL},
+    {"model.diffusion_model.", fused, thirds},
+};
+enum { NAME_SETS = sizeof name_sets / sizeof *name_sets };
+
+static bool rename_parameter(const zn_weights *weights, const char *name, zn_stored_name *dst)
+{
+    return zn_translate_find(weights, name_sets, NAME_SETS, name, dst);
+}
+
+static unsigned probe(const zn_weights *weights, unsigned *parts)
+{
+    static const char *const telling[PARTS] = {
+        [CONTEXT] = "cap_embedder.1.weight",
+        [MODULATION] = "t_embedder.mlp.0.weight",
+        [DENOISER] = "layers.0.attention_norm1.weight",
+    };
+    zn_stored_name stored;
+    *parts = 0;
+    for (int i = 0; i < PARTS; i++)
+        if (zn_translate_find(weights, name_sets, NAME_SETS, telling[i], &stored))
+            *parts |= 1u << i;
+    const bool pads = zn_translate_find(weights, name_sets, NAME_SETS, "x_pad_token", &stored) ||
+                      zn_translate_find(weights, name_sets, NAME_SETS, "cap_pad_token", &stored);
+    return *parts && pads;
+}
+
+static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_LAYOUT_SIZE])
+{
+    (void)part;
+    zn_settings_write(zn_weights_config(weights), settings, SETTINGS, dst);
+}
+
+// --- sizes --------------------------------------------------------------------------------------
+
+static int64_t round_up(int64_t tokens)
+{
+    return (tokens + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
+}
+
+static int64_t head_of(const double *is)
+{
+    return (int64_t)(is[WIDTH] / is[HEADS]);
+}
+
+// The numbers of all layers and the last norm's, for one timestep.
+static int64_t modulation_of(const double *is)
+{
+    return (int64_t)(((is[REFINERS] + is[LAYERS]) * BY_LAYER + 1) * is[WIDTH]);
+}
+
+static int64_t image_tokens(const double *is, int64_t height, int64_t width)
+{
+    const int64_t patch = (int64_t)is[PATCH];
+    return round_up((height / patch) * (width / patch));
+}
+
+// Sizes: tokens of the caption, without padding.
+static void context_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                          zn_ports *out)
+{
+    double is[SETTINGS];
+    const int64_t padded = round_up(sizes->tokens);
+    (void)variant;
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    *out = (zn_ports){.inputs = {zn_port_sequence("caption", sizes->tokens, (int64_t)is[CAPTION]),
+                                 zn_port_sequence("angles", padded, head_of(is))},
+                      .outputs = {zn_port_sequence("context", padded, (int64_t)is[WIDTH])},
+                      .inputs_count = 2,
+                      .outputs_count = 1};
+}
+
+// Sizes: how many timesteps, as tokens.
+static void modulation_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                             zn_ports *out)
+{
+    double is[SETTINGS];
+    (void)variant;
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    *out = (zn_ports){.inputs = {zn_port_sequence("times", sizes->tokens, 1)},
+                      .outputs = {zn_port_sequence("modulation", sizes->tokens, modulation_of(is))},
+                      .inputs_count = 1,
+                      .outputs_count = 1};
+}
+
+// Sizes: those of the latent, and tokens of the context, which has padding.
+static void denoiser_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                           zn_ports *out)
+{
+    double is[SETTINGS];
+    (void)variant;
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    const int64_t channels = (int64_t)is[CHANNELS];
+    const int64_t image = image_tokens(is, sizes->height, sizes->width);
+    *out = (zn_ports){.inputs = {zn_port_map("latent", sizes->height, sizes->width, channels),
+                                 zn_port_sequence("context", sizes->tokens, (int64_t)is[WIDTH]),
+                                 zn_port_vector("modulation", modulation_of(is)),
+                                 zn_port_sequence("angles", image + sizes->tokens, head_of(is))},
+                      .outputs = {zn_port_map("velocity", sizes->height, sizes->width, channels)},
+                      .inputs_count = 4,
+                      .outputs_count = 1};
+}
+
+// --- blocks -------------------------------------------------------------------------------------
+
+typedef struct builder {
+    const zn_scope *scope;
+    double is[SETTINGS];
+    zn_node *modulation; // NULL: of a context
+} builder;
+
+// One layer: its name, its number in the modulation, and what its tokens are.
+typedef struct block {
+    char name[ZN_NAME_SIZE];
+    int number;
+    zn_node *angles; // of all tokens
+    // Of the last layer: rows and columns of the image, whose tokens alone go on; 0: all do.
+    int64_t height, width;
+} block;
+
+static int64_t whole(const builder *b, int setting)
+{
+    return (int64_t)b->is[setting];
+}
+
+static bool begin(builder *b)
+{
+    zn_graph *graph = b->scope->graph;
+    if (!zn_settings_of(b->scope, settings, SETTINGS, b->is)) return false;
+    const int64_t axes = whole(b, AXIS0) + whole(b, AXIS1) + whole(b, AXIS2);
+    const bool even = whole(b, AXIS0) % 2 + whole(b, AXIS1) % 2 + whole(b, AXIS2) % 2 == 0;
+    if (whole(b, WIDTH) % whole(b, HEADS) == 0 && axes == head_of(b->is) && even) return true;
+    graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
+                            "config.json: %lld channels do not divide into %lld heads whose "
+                            "channels are the sum of axes_dims, each even",
+                            (long long)whole(b, WIDTH), (long long)whole(b, HEADS));
+    return false;
+}
+
+// "NAME.TAIL" with the scope's prefix, for nodes.
+static const char *node_name(const builder *b, const char *name, const char *tail,
+                             char dst[ZN_NAME_SIZE])
+{
+    char joined[ZN_NAME_SIZE];
+    zn_text_format(joined, sizeof joined, "%s%s%s", name, *tail ? "." : "", tail);
+    return zn_scope_name(b->scope, joined, "", dst);
+}
+
+static const char *in_block(const block *at, const char *tail, char dst[ZN_NAME_SIZE])
+{
+    zn_text_format(dst, ZN_NAME_SIZE, "%s.%s", at->name, tail);
+    return dst;
+}
+
+// A scale or a gate of a layer; of the number after the last layer's, the last norm's scale.
+static zn_node *modulator(const builder *b, int number, int which)
+{
+    char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    zn_text_format(name, sizeof name, "modulation.%d.%d", number, which);
+    return zn_channel_slice(b->scope->graph, node_name(b, name, "", full), b->modulation,
+                            (number * BY_LAYER + which) * whole(b, WIDTH), whole(b, WIDTH));
+}
+
+static zn_node *norm(const builder *b, const block *at, const char *tail, zn_node *x)
+{
+    char name[ZN_NAME_SIZE];
+    return zn_nn_rms_norm(b->scope, in_block(at, tail, name), x, 1, (float)b->is[EPSILON]);
+}
+
+static zn_node *scaled(const builder *b, const block *at, const char *tail, zn_node *x, int which)
+{
+    char full[ZN_NAME_SIZE], name[ZN_NAME_SIZE];
+    x = norm(b, at, tail, x);
+    if (!b->modulation) return x;
+    return zn_modulate(b->scope->graph, node_name(b, in_block(at, tail, name), "scaled", full), x,
+                       modulator(b, at->number, which), NULL);
+}
+
+// tail "": the layer's own name.
+static zn_node *add_gated(const builder *b, const block *at, const char *tail, zn_node *x,
+                          zn_node *y, int which)
+{
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    node_name(b, at->name, tail, full);
+    if (!b->modulation) return zn_add(graph, full, y, x);
+    return zn_gated_add(graph, full, x, y, modulator(b, at->number, which));
+}
+
+// The image's tokens among all, as a map; all where the layer is not the last.
+static zn_node *own(const builder *b, const block *at, const char *tail, zn_node *x)
+{
+    char full[ZN_NAME_SIZE];
+    if (!at->height) return x;
+    return zn_token_slice(b->scope->graph, node_name(b, at->name, tail, full), x,
+                          (zn_token_slice_attributes){0, at->height, at->width});
+}
+
+static zn_node *heads(const builder *b, const block *at, const char *linear, const char *norm_name,
+                      zn_node *x, zn_node *angles)
+{
+    char first[ZN_NAME_SIZE], second[ZN_NAME_SIZE];
+    const zn_nn_heads how = {.linear = in_block(at, linear, first),
+                             .norm = in_block(at, norm_name, second),
+                             .heads = (int)whole(b, HEADS),
+                             .width = head_of(b->is),
+                             .epsilon = HEAD_EPSILON,
+                             .pairs = ZN_ROPE_INTERLEAVED};
+    return zn_nn_turned_heads(b->scope, &how, x, angles);
+}
+
+static zn_node *attention(const builder *b, const block *at, zn_node *x)
+{
+    char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    const int count = (int)whole(b, HEADS);
+    zn_node *asking = own(b, at, "attention_norm1.own", x);
+    zn_node *angles = own(b, at, "angles", at->angles);
+    zn_node *q = heads(b, at, "attention.to_q", "attention.norm_q", asking, angles);
+    zn_node *k = heads(b, at, "attention.to_k", "attention.norm_k", x, at->angles);
+    zn_node *v = zn_nn_linear(b->scope, in_block(at, "attention.to_v", name), x, whole(b, WIDTH),
+                              false);
+    zn_node *y = zn_attention(b->scope->graph, node_name(b, at->name, "attention", full), q, k, v,
+                              (zn_attention_attributes){.heads = count, .key_heads = count});
+    return zn_nn_linear(b->scope, in_block(at, "attention.to_out.0", name), y, whole(b, WIDTH),
+                        false);
+}
+
+static zn_node *forward(const builder *b, const block *at, zn_node *x)
+{
+    char gate[ZN_NAME_SIZE], up[ZN_NAME_SIZE], down[ZN_NAME_SIZE];
+    const zn_nn_gated_names names = {in_block(at, "feed_forward.w1", gate),
+                                     in_block(at, "feed_forward.w3", up),
+                                     in_block(at, "feed_forward.w2", down)};
+    return zn_nn_gated_forward(b->scope, &names, x, (int64_t)(b->is[WIDTH] / 3 * 8));
+}
+
+static zn_node *layer(const builder *b, const block *at, zn_node *x)
+{
+    zn_node *y = attention(b, at, scaled(b, at, "attention_norm1", x, SCALE1));
+    x = own(b, at, "own", x);
+    x = add_gated(b, at, "attended", x, norm(b, at, "attention_norm2", y), GATE1);
+    y = forward(b, at, scaled(b, at, "ffn_norm1", x, SCALE2));
+    return add_gated(b, at, "", x, norm(b, at, "ffn_norm2", y), GATE2);
+}
+
+static zn_node *refine(const builder *b, const char *name, zn_node *x, zn_node *angles)
+{
+    for (int i = 0; i < (int)whole(b, REFINERS); i++) {
+        block at = {.number = i, .angles = angles};
+        zn_text_format(at.name, sizeof at.name, "%s.%d", name, i);
+        x = layer(b, &at, x);
+    }
+    return x;
+}
+
+static zn_node *padded(const builder *b, const char *name, const char *token, zn_node *x,
+                       int64_t tokens)
+{
+    char full[ZN_NAME_SIZE];
+    zn_node *filler = zn_scope_parameter(b->scope, token, "", ZN_SHAPE(whole(b, WIDTH)));
+    if (!filler) return NULL;
+    return zn_token_join(b->scope->graph, node_name(b, name, "", full), &x, 1, filler, tokens);
+}
+
+// --- parts --------------------------------------------------------------------------------------
+
+static void build_context(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                          zn_node *const *inputs, zn_node **outputs)
+{
+    builder b = {.scope = scope};
+    (void)variant;
+    if (!begin(&b)) return;
+    zn_node *x = zn_nn_rms_norm(scope, "cap_embedder.0", inputs[0], 1, (float)b.is[EPSILON]);
+    x = zn_nn_linear(scope, "cap_embedder.1", x, whole(&b, WIDTH), true);
+    x = padded(&b, "caption.padded", "cap_pad_token", x, round_up(sizes->tokens));
+    outputs[0] = refine(&b, "context_refiner", x, inputs[1]);
+}
+
+// The condition of all layers: a token for each timestep.
+static zn_node *condition(const builder *b, zn_node *times)
+{
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    zn_node *t = zn_affine(graph, node_name(b, "time", "", full), times, (float)b->is[TIME_SCALE],
+                           0);
+    t = zn_time_features(graph, node_name(b, "time.features", "", full), t,
+                         (zn_time_features_attributes){FEATURES, TIME_PERIOD});
+    t = zn_nn_linear(b->scope, "t_embedder.mlp.0", t, TIME_INNER, true);
+    t = zn_activate(graph, node_name(b, "t_embedder.mlp.1", "", full), t, ZN_ACTIVATION_SILU);
+    const int64_t most = MOST_CONDITION, width = whole(b, WIDTH);
+    return zn_nn_linear(b->scope, "t_embedder.mlp.2", t, width < most ? width : most, true);
+}
+
+// Scale, gate, scale, gate of one layer, the gates ready to multiply.
+static zn_node *layer_modulation(const builder *b, const char *name, int number, zn_node *c)
+{
+    zn_graph *graph = b->scope->graph;
+    char linear[ZN_NAME_SIZE], full[ZN_NAME_SIZE], tail[32];
+    zn_node *four[BY_LAYER];
+    zn_text_format(linear, sizeof linear, "%s.%d.adaLN_modulation.0", name, number);
+    c = zn_nn_linear(b->scope, linear, c, BY_LAYER * whole(b, WIDTH), true);
+    for (int i = 0; i < BY_LAYER; i++) {
+        zn_text_format(tail, sizeof tail, "%d", i);
+        four[i] = zn_channel_slice(graph, node_name(b, linear, tail, full), c, i * whole(b, WIDTH),
+                                   whole(b, WIDTH));
+        if (i != GATE1 && i != GATE2) continue;
+        zn_text_format(tail, sizeof tail, "%d.tanh", i);
+        four[i] = zn_activate(graph, node_name(b, linear, tail, full), four[i], ZN_ACTIVATION_TANH);
+    }
+    return zn_concat(graph, node_name(b, linear, "all", full), four, BY_LAYER);
+}
+
+// concat takes four maps: the sum so far grows by three a time.
+static zn_node *join_modulations(const builder *b, zn_node *const *pieces, int count)
+{
+    char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    zn_node *all = pieces[0];
+    for (int i = 1; i < count;) {
+        zn_node *next[4] = {all};
+        int n = 1;
+        while (n < 4 && i < count) next[n++] = pieces[i++];
+        zn_text_format(name, sizeof name, "modulation.%d", i);
+        all = zn_concat(b->scope->graph, node_name(b, name, "", full), next, n);
+    }
+    return all;
+}
+
+static void build_modulation(const zn_scope *scope, const zn_variant *variant,
+                             const zn_sizes *sizes, zn_node *const *inputs, zn_node **outputs)
+{
+    enum { MOST_PIECES = 64 + 512 + 1 };
+    builder b = {.scope = scope};
+    zn_node *pieces[MOST_PIECES];
+    char linear[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    int count = 0;
+    (void)variant, (void)sizes;
+    if (!begin(&b)) return;
+    zn_node *c = condition(&b, inputs[0]);
+    for (int i = 0; i < (int)whole(&b, REFINERS); i++)
+        pieces[count++] = layer_modulation(&b, "noise_refiner", i, c);
+    for (int i = 0; i < (int)whole(&b, LAYERS); i++)
+        pieces[count++] = layer_modulation(&b, "layers", i, c);
+    zn_text_format(linear, sizeof linear, "all_final_layer.%d-1.adaLN_modulation.1",
+                   (int)whole(&b, PATCH));
+    c = zn_activate(scope->graph, node_name(&b, "t_embedder.silu", "", full), c,
+                    ZN_ACTIVATION_SILU);
+    pieces[count++] = zn_nn_linear(scope, linear, c, whole(&b, WIDTH), true);
+    outputs[0] = join_modulations(&b, pieces, count);
+}
+
+static zn_node *final_layer(const builder *b, zn_node *x)
+{
+    zn_graph *graph = b->scope->graph;
+    char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    const int patch = (int)whole(b, PATCH);
+    const int last = (int)(whole(b, REFINERS) + whole(b, LAYERS));
+    x = zn_layer_norm(graph, node_name(b, "norm_final", "", full), x, NULL, NULL,
+                      (zn_token_norm_attributes){1, LAST_EPSILON});
+    x = zn_modulate(graph, node_name(b, "norm_final.scaled", "", full), x,
+                    modulator(b, last, SCALE1), NULL);
+    zn_text_format(name, sizeof name, "all_final_layer.%d-1.linear", patch);
+    x = zn_nn_linear(b->scope, name, x, patch * patch * whole(b, CHANNELS), true);
+    return zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(b, "velocity", "", full), &x, 1,
+                        &(zn_pixel_shuffle_attributes){.factor = patch, .whole = true});
+}
+
+// The image's tokens, refined.
+static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *latent, zn_node *angles)
+{
+    zn_graph *graph = b->scope->graph;
+    char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    const int patch = (int)whole(b, PATCH);
+    const int64_t tokens = image_tokens(b->is, sizes->height, sizes->width);
+    zn_node *x = zn_graph_add(graph, &zn_op_pixel_unshuffle, node_name(b, "patches", "", full),
+                              &latent, 1,
+                              &(zn_pixel_shuffle_attributes){.factor = patch, .whole = true});
+    zn_text_format(name, sizeof name, "all_x_embedder.%d-1", patch);
+    x = zn_nn_linear(b->scope, name, x, whole(b, WIDTH), true);
+    x = padded(b, "image.padded", "x_pad_token", x, tokens);
+    angles = zn_token_slice(graph, node_name(b, "image.angles", "", full), angles,
+                            (zn_token_slice_attributes){0, tokens, 1});
+    return refine(b, "noise_refiner", x, angles);
+}
+
+static void build_denoiser(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                           zn_node *const *inputs, zn_node **outputs)
+{
+    builder b = {.scope = scope, .modulation = inputs[2]};
+    char full[ZN_NAME_SIZE];
+    (void)variant;
+    if (!begin(&b)) return;
+    const int64_t tokens = image_tokens(b.is, sizes->height, sizes->width);
+    zn_node *both[] = {image(&b, sizes, inputs[0], inputs[3]), inputs[1]};
+    zn_node *x = zn_token_join(scope->graph, node_name(&b, "tokens", "", full), both, 2, NULL,
+                               tokens + sizes->tokens);
+    const int layers = (int)whole(&b, LAYERS), refiners = (int)whole(&b, REFINERS);
+    for (int i = 0; i < layers; i++) {
+        block at = {.number = refiners + i, .angles = inputs[3]};
+        zn_text_format(at.name, sizeof at.name, "layers.%d", i);
+        if (i == layers - 1) at.height = sizes->height / whole(&b, PATCH);
+        if (i == layers - 1) at.width = sizes->width / whole(&b, PATCH);
+        x = layer(&b, &at, x);
+    }
+    outputs[0] = final_layer(&b, x);
+}
+
+// Sums of layers, angles and modulation are kept in f32; what is multiplied inside a layer is not.
+static zn_precision precision(const zn_variant *variant, const char *name)
+{
+    (void)variant;
+    const bool inside = strstr(name, ".attention") || strstr(name, ".feed_forward") ||
+                        strstr(name, "norm");
+    return inside ? ZN_PRECISION_PLAIN : ZN_PRECISION_STORED;
+}
+
+static const zn_part parts[PARTS] = {
+    [CONTEXT] = {.name = "context",
+                 .prefix = "",
+                 .smallest = {.tokens = 1},
+                 .ports = context_ports,
+                 .build = build_context},
+    [MODULATION] = {.name = "modulation",
+                    .prefix = "",
+                    .smallest = {.tokens = 1},
+                    .ports = modulation_ports,
+                    .build = build_modulation},
+    [DENOISER] = {.name = "denoiser",
+                  .prefix = "",
+                  .smallest = {.height = 16, .width = 16, .tokens = MULTIPLE},
+                  .ports = denoiser_ports,
+                  .build = build_denoiser},
+};
+
+const zn_family zn_family_zimage = {
+    .name = "zimage",
+    .variants = variants,
+    .variants_count = 1,
+    .parts = parts,
+    .parts_count = PARTS,
+    .probe = probe,
+    .rename = rename_parameter,
+    .layout = layout,
+    .precision = precision,
+};
+
+// --- for callers --------------------------------------------------------------------------------
+
+static void numbers_of(const zn_model *model, double *is)
+{
+    (void)!zn_settings_read(zn_model_layout(model, &parts[DENOISER]), settings, SETTINGS, is);
+}
+
+zn_zimage_facts zn_zimage_facts_of(const zn_model *model)
+{
+    double is[SETTINGS];
+    numbers_of(model, is);
+    return (zn_zimage_facts){.caption = (int64_t)is[CAPTION],
+                             .width = (int64_t)is[WIDTH],
+                             .head = head_of(is),
+                             .modulation = modulation_of(is),
+                             .channels = (int64_t)is[CHANNELS],
+                             .patch = (int64_t)is[PATCH]};
+}
+
+int64_t zn_zimage_caption_tokens(int64_t tokens)
+{
+    return round_up(tokens);
+}
+
+int64_t zn_zimage_image_tokens(const zn_model *model, int64_t height, int64_t width)
+{
+    double is[SETTINGS];
+    numbers_of(model, is);
+    return image_tokens(is, height, width);
+}
+
+static void turn(const double *is, int64_t axis, int64_t row, int64_t column, float *dst)
+{
+    const zn_rope_axis axes[] = {{(int)is[AXIS0], (double)axis},
+                                 {(int)is[AXIS1], (double)row},
+                                 {(int)is[AXIS2], (double)column}};
+    zn_rope_row(axes, 3, is[THETA], false, dst);
+}
+
+void zn_zimage_caption_angles(const zn_model *model, int64_t tokens, float *dst)
+{
+    double is[SETTINGS];
+    numbers_of(model, is);
+    for (int64_t i = 0; i < tokens; i++) turn(is, 1 + i, 0, 0, dst + i * head_of(is));
+}
+
+void zn_zimage_angles(const zn_model *model, const zn_sizes *sizes, float *dst)
+{
+    double is[SETTINGS];
+    numbers_of(model, is);
+    const int64_t width = sizes->width / (int64_t)is[PATCH], head = head_of(is);
+    const int64_t there = sizes->height / (int64_t)is[PATCH] * width;
+    const int64_t tokens = image_tokens(is, sizes->height, sizes->width);
+    for (int64_t i = 0; i < there; i++)
+        turn(is, 1 + sizes->tokens, i / width, i % width, dst + i * head);
+    for (int64_t i = there; i < tokens; i++) turn(is, 0, 0, 0, dst + i * head);
+    zn_zimage_caption_angles(model, sizes->tokens, dst + tokens * head);
+}
