@@ -5,8 +5,8 @@
 
     python tools/make_noise_goldens.py         writes tests/golden/noise.safetensors
 
-torch with AVX-512, or with neither AVX-512 nor AVX2, has these; with AVX2 alone (ATEN_CPU_CAPABILITY=avx2) its
-logarithm and cosine are other approximations, and the last bits differ.
+torch on x86 with AVX2 or AVX-512 has these; with ATEN_CPU_CAPABILITY=default its logarithm and cosine are the C
+library's, and the last bits differ.
 """
 import pathlib
 

@@ -4,8 +4,9 @@
 // torch on the CPU. 16 numbers and more: a uniform number for each, of 24 bits of MT19937; then by 16, the
 // eight at the front and the eight behind them are turned into normal numbers by Box and Muller, in f32. Where
 // the last 16 are not full, they are drawn again. Fewer than 16: one after the other, in double, two for each
-// pair of uniform numbers of 53 bits. torch with AVX2 and without AVX-512 has its own logarithm and cosine,
-// which differ in the last bits.
+// pair of uniform numbers of 53 bits. On x86 with AVX2, which is what nearly everyone has, torch takes the
+// logarithm, cosine and sine of the Cephes library (Moshier), with products and sums fused as its compiler
+// did; so does this, and the bits are the same. Elsewhere torch's differ in the last bits.
 //
 // torch by CUDA. Thread i has the subsequence i of Philox. Each call gives it four normal numbers, for the
 // elements i, i + threads, i + 2 threads, i + 3 threads; the next call for those behind them. A GPU's own
@@ -68,13 +69,58 @@ static double draw_double(twister *t)
 
 // --- torch on the CPU ---------------------------------------------------------------------------
 
+// ((c0 x + c1) x + c2) x ..
+static float polynomial(const float *c, int count, float x)
+{
+    float y = c[0];
+    for (int i = 1; i < count; i++) y = fmaf(y, x, c[i]);
+    return y;
+}
+
+static float cephes_log(float value)
+{
+    static const float c[] = {7.0376836292e-2f,  -1.1514610310e-1f, 1.1676998740e-1f,
+                              -1.2420140846e-1f, 1.4249322787e-1f,  -1.6668057665e-1f,
+                              2.0000714765e-1f,  -2.4999993993e-1f, 3.3333331174e-1f};
+    int power;
+    float x = frexpf(value, &power); // 0.5 .. 1
+    const bool low = x < 0.707106781186547524f;
+    const float e = (float)(low ? power - 1 : power);
+    x = low ? x - 1 + x : x - 1;
+    const float square = x * x;
+    float y = polynomial(c, 9, x) * x;
+    y = fmaf(y, square, e * -2.12194440e-4f);
+    y = fmaf(-square, 0.5f, y);
+    return fmaf(e, 0.693359375f, x + y);
+}
+
+// Of an angle of 0 and more.
+static void cephes_sincos(float angle, float *sine, float *cosine)
+{
+    static const float of_cosine[] = {2.443315711809948e-5f, -1.388731625493765e-3f,
+                                      4.166664568298827e-2f};
+    static const float of_sine[] = {-1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f};
+    const int octant = ((int)(angle * 1.27323954473516f) + 1) & ~1; // even: from -pi/4 to pi/4
+    const float n = (float)octant;
+    float x = fmaf(n, -0.78515625f, angle); // pi / 4 in three parts
+    x = fmaf(n, -2.4187564849853515625e-4f, x);
+    x = fmaf(n, -3.77489497744594108e-8f, x);
+    const float square = x * x;
+    const float c = fmaf(polynomial(of_cosine, 3, square) * square, square, -(square * 0.5f)) + 1;
+    const float s = fmaf(polynomial(of_sine, 3, square) * square, x, x);
+    const bool swapped = (octant & 2) != 0;
+    *sine = (octant & 4) ? -(swapped ? c : s) : swapped ? c : s;
+    *cosine = (~(octant - 2) & 4) ? -(swapped ? s : c) : swapped ? s : c;
+}
+
 static void make_normal(float values[BLOCK])
 {
     for (int i = 0; i < HALF; i++) {
-        const float radius = sqrtf(-2 * logf(1 - values[i]));
-        const float angle = (float)(2 * PI * (double)values[i + HALF]);
-        values[i] = radius * cosf(angle);
-        values[i + HALF] = radius * sinf(angle);
+        float sine, cosine;
+        const float radius = sqrtf(-2 * cephes_log(1 - values[i]));
+        cephes_sincos((float)(2 * PI) * values[i + HALF], &sine, &cosine);
+        values[i] = radius * cosine + 0.0f; // torch adds the mean, which makes 0 of -0
+        values[i + HALF] = radius * sine + 0.0f;
     }
 }
 

@@ -37,8 +37,9 @@ static void as_torch_on_the_cpu(void **state)
             memcpy(expected, tensor->data, tensor->bytes);
             zn_noise_fill(ZN_NOISE_TORCH, seeds[s], 0, got, counts[c]);
             for (size_t i = 0; i < counts[c]; i++) {
-                // Another C library may round a logarithm or a cosine to the neighbouring number.
-                if (!(fabsf(got[i] - expected[i]) <= 4e-7f * fmaxf(1, fabsf(expected[i]))))
+                // Of fewer than 16, another C library may round to the neighbouring number.
+                const float allowed = counts[c] < 16 ? 1.2e-7f * fabsf(expected[i]) : 0;
+                if (!(fabsf(got[i] - expected[i]) <= allowed))
                     fail_msg("%s: number %zu is %.9g, torch's %.9g", name, i, (double)got[i],
                              (double)expected[i]);
                 equal += memcmp(&got[i], &expected[i], sizeof *got) == 0;
@@ -47,7 +48,7 @@ static void as_torch_on_the_cpu(void **state)
         }
     }
     print_message("%zu of %zu numbers are torch's to the last bit\n", equal, all);
-    assert_true(equal * 100 >= all * 90);
+    assert_true(equal * 100 >= all * 99);
     zn_safetensors_free(golden);
 }
 
