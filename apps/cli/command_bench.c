@@ -104,6 +104,10 @@ static bool measure_parts(cli_session *session, const cli_open_model *model, cli
 
 static bool check_size(const cli_measure *measure, uint32_t factor, cli_failure *failure)
 {
+    if (factor == 0) // of a text model, or another that turns no pictures
+        return cli_fail_text(failure, ZENITH_UNSUPPORTED,
+                             "this model is no autoencoder: 'zenith bench' measures encoding and "
+                             "decoding");
     if (measure->width % factor == 0 && measure->height % factor == 0) return true;
     return cli_fail_text(failure, ZENITH_INVALID_ARGUMENT,
                          "--size %ux%u: both sides must be multiples of %u",

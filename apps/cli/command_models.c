@@ -110,7 +110,10 @@ static void print_model(const json_t *model)
     }
     bool encoder = flag_of(model, "encoder"), decoder = flag_of(model, "decoder");
     bool int8 = json_array_size(json_object_get(model, "types")) > 2;
-    printf("%s in ", encoder && decoder ? "encoder and decoder" : encoder ? "encoder" : "decoder");
+    printf("%s in ", encoder && decoder ? "encoder and decoder"
+                     : encoder          ? "encoder"
+                     : decoder          ? "decoder"
+                                        : "weights");
     cli_print_clean(stdout, text_of(model, "folder"));
     printf("\n    f32, bf16%s\n", int8 ? ", int8"
                                   : flag_of(model, "int8_possible")

@@ -14,6 +14,7 @@
 #include "src/graph/packs.h"
 #include "src/op/ops.h"
 #include "src/task/compile.h"
+#include "src/train/network.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,6 +172,22 @@ static inline zenith_status part_run_compiled(part_run *r, zn_error *err)
     zn_compiled_free(compiled);
     zn_dnn_free(dnn);
     return status;
+}
+
+// Parameters of a part with the published sizes, or those of a layout.
+static inline size_t part_parameters(const char *variant_name, const char *part, const char *layout)
+{
+    zn_error err = {0};
+    zn_network network;
+    const zn_network_shape shape = {.width = 1, .layout = layout};
+    const zn_variant *variant = zn_variant_find(variant_name);
+    zn_test_ok(zn_network_of_variant(variant, zn_family_part(zn_family_of(variant), part), &shape,
+                                     &network, &err),
+               &err);
+    size_t sum = 0;
+    for (size_t i = 0; i < network.count; i++) sum += network.parameters[i].elements;
+    zn_network_free(&network);
+    return sum;
 }
 
 // --- goldens ------------------------------------------------------------------------------------

@@ -250,12 +250,24 @@ static void bad_layouts_are_refused(void **state)
     }
 }
 
+// The text encoder does without the last layer (100,930,816) and the final norm.
+static void full_size_has_as_many_parameters(void **state)
+{
+    (void)state;
+    assert_int_equal(part_parameters("qwen3", "text", "skip=0"), 4022468096u);
+    assert_int_equal(part_parameters("qwen3", "text", NULL), 4022468096u - 100930816u - 2560u);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_hidden_state),    cmocka_unit_test(the_state_that_is_used),
-        cmocka_unit_test(compiled_in_each_type), cmocka_unit_test(what_follows_changes_nothing),
-        cmocka_unit_test(every_name_set),        cmocka_unit_test(bad_layouts_are_refused),
+        cmocka_unit_test(every_hidden_state),
+        cmocka_unit_test(the_state_that_is_used),
+        cmocka_unit_test(compiled_in_each_type),
+        cmocka_unit_test(what_follows_changes_nothing),
+        cmocka_unit_test(every_name_set),
+        cmocka_unit_test(bad_layouts_are_refused),
+        cmocka_unit_test(full_size_has_as_many_parameters),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "qwen3/io.safetensors"));
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -383,6 +383,15 @@ static void every_name_set(void **state)
     }
 }
 
+static void full_size_has_as_many_parameters(void **state)
+{
+    (void)state;
+    const size_t context = part_parameters("z-image", "context", NULL);
+    const size_t modulation = part_parameters("z-image", "modulation", NULL);
+    const size_t denoiser = part_parameters("z-image", "denoiser", NULL);
+    assert_int_equal(context + modulation + denoiser, 6154908736u);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +399,7 @@ int main(void)
         cmocka_unit_test(compiled_in_each_type),
         cmocka_unit_test(stopped_inside_a_forward),
         cmocka_unit_test(every_name_set),
+        cmocka_unit_test(full_size_has_as_many_parameters),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "zimage_transformer/io.safetensors"));
     return cmocka_run_group_tests(tests, NULL, NULL);
