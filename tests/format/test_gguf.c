@@ -229,6 +229,7 @@ static void bad_tensors(void **state)
 {
     (void)state;
     const uint64_t large[] = {UINT64_MAX, 1}, product[] = {(uint64_t)1 << 40, (uint64_t)1 << 40};
+    const uint64_t many[] = {1, 1, 1, 1};
     const uint64_t heavy[] = {(uint64_t)1 << 32, (uint64_t)1 << 30};
     const struct {
         const uint64_t *dims;
@@ -236,7 +237,7 @@ static void bad_tensors(void **state)
         uint64_t offset;
         const char *fragment;
     } cases[] = {
-        {pair, 5, F32, 0, "5 dimensions"},
+        {many, 5, F32, 0, "5 dimensions"},
         {large, 2, F32, 0, "product of its dimensions is too large"},
         {product, 2, F32, 0, "product of its dimensions is too large"},
         {heavy, 2, F32, 0, "more bytes than can be counted"},
