@@ -113,7 +113,7 @@ static void threads_and_neighbours(void **state)
     (void)state;
     static const char *const names[] = {"taesd", "taef2"};
     enum { COUNT = 8 };
-    const uint32_t least = zn_test_quick() ? 16 : 56;
+    const uint32_t least = zn_test_quick() ? 16 : 56, count = zn_test_quick() ? 4 : COUNT;
     zenith_context *one = make_context(1, 1), *two = make_context(2, 1), *both = make_context(1, 2);
     for (size_t n = 0; n < 2; n++) {
         zenith_model *model = open_model(one, names[n]);
@@ -124,7 +124,7 @@ static void threads_and_neighbours(void **state)
             const zenith_run_params params = {.size = sizeof params, .dtype = (zenith_dtype)dtype};
             zenith_image images[COUNT];
             zenith_latent latents[COUNT], streamed[COUNT];
-            for (uint32_t i = 0; i < COUNT; i++) {
+            for (uint32_t i = 0; i < count; i++) {
                 uint32_t width = least + 8 * (i % 3), height = least + 8 * (i % 2);
                 size_t bytes = width / 8 * (height / 8) * info.latent_channels * sizeof(float);
                 images[i] = (zenith_image){.size = sizeof *images,
@@ -139,9 +139,9 @@ static void threads_and_neighbours(void **state)
                 streamed[i] = latents[i];
                 streamed[i].data = malloc(bytes);
             }
-            check_run(two, zenith_encode(two, model, images, latents, COUNT, &params));
-            check_run(both, zenith_encode(both, model, images, streamed, COUNT, &params));
-            for (uint32_t i = 0; i < COUNT; i++) {
+            check_run(two, zenith_encode(two, model, images, latents, count, &params));
+            check_run(both, zenith_encode(both, model, images, streamed, count, &params));
+            for (uint32_t i = 0; i < count; i++) {
                 size_t bytes = (size_t)latents[i].width * latents[i].height * info.latent_channels *
                                sizeof(float);
                 float *alone = malloc(bytes);
@@ -170,7 +170,7 @@ static void threads_and_neighbours(void **state)
 
 static void check_bands(const char *name, zenith_dtype dtype)
 {
-    uint32_t width = zn_test_quick() ? 64 : 768, height = zn_test_quick() ? 192 : 640;
+    uint32_t width = zn_test_quick() ? 64 : 512, height = zn_test_quick() ? 192 : 448;
     static const uint32_t bands[] = {0, 1, 3, 8};
     if (!has_type(name, dtype)) return;
     zenith_context *context = make_context(2, 1);
@@ -192,7 +192,7 @@ static void check_bands(const char *name, zenith_dtype dtype)
     // A budget that forces the smallest bands, with TAEF2's cut points recomputed rather than kept.
     const zenith_run_params tight = {.size = sizeof tight,
                                      .dtype = dtype,
-                                     .max_memory = zn_test_quick() ? 21u << 20 : 64u << 20};
+                                     .max_memory = zn_test_quick() ? 21u << 20 : 40u << 20};
     bits b = round_trip(context, model, pixels, width, height, tight);
     assert_string_equal(first.hex, b.hex);
     free(pixels);
