@@ -83,7 +83,7 @@ static const float *read_tensor(const network *n, const char *name, const zn_fil
     if (!*found) return NULL;
     if (!zn_shape_elements(&(*found)->shape, &count)) contender_fail(name, "has no proper shape");
     float *values = contender_alloc(count * sizeof *values);
-    if (zn_safetensors_read_f32(*found, values, &err) != ZENITH_OK) contender_fail(name, err.text);
+    if (zn_file_tensor_read(*found, values, &err) != ZENITH_OK) contender_fail(name, err.text);
     return values;
 }
 

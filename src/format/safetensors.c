@@ -346,8 +346,3 @@ zn_metadata zn_safetensors_metadata_get(const zn_safetensors *file, size_t index
 {
     return file->metadata[index];
 }
-
-zenith_status zn_safetensors_read_f32(const zn_file_tensor *tensor, float *dst, zn_error *err)
-{
-    return zn_file_tensor_read(tensor, dst, err);
-}

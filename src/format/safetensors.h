@@ -47,9 +47,6 @@ const char *zn_safetensors_metadata(const zn_safetensors *file, const char *key)
 size_t zn_safetensors_metadata_count(const zn_safetensors *file);
 zn_metadata zn_safetensors_metadata_get(const zn_safetensors *file, size_t index);
 
-// The whole tensor as f32: zn_file_tensor_read.
-zenith_status zn_safetensors_read_f32(const zn_file_tensor *tensor, float *dst, zn_error *err);
-
 // --- writing (safetensors_write.c)
 //
 // The same tensors give the same bytes: keys of the JSON in byte order, the JSON padded with spaces

@@ -226,7 +226,7 @@ static zenith_status read_blocks(const zn_safetensors *file, const zn_network *n
                     return zn_fail(err, ZENITH_BAD_FILE,
                                    "the checkpoint lacks the tensor '%s', or it has another shape",
                                    name);
-                ZN_TRY(zn_safetensors_read_f32(tensor, values, err));
+                ZN_TRY(zn_file_tensor_read(tensor, values, err));
             }
         }
     }

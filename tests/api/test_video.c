@@ -32,7 +32,7 @@ static void read_golden(const zn_safetensors *golden, const char *name, size_t f
     const zn_file_tensor *tensor = zn_safetensors_find(golden, name);
     assert_non_null(tensor);
     float *all = malloc(tensor->bytes);
-    zn_test_ok(zn_safetensors_read_f32(tensor, all, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, all, &err), &err);
     const size_t count = tensor->bytes / sizeof(float),
                  plane = (size_t)(tensor->shape.dim[3] * tensor->shape.dim[4]);
     const size_t channels = count / frames / plane;

@@ -32,7 +32,7 @@ static void reads_what_was_crafted(void **state)
     assert_non_null(b);
     assert_true(b->supported && b->type == ZN_F32 && b->bytes == 8);
     float got[2];
-    zn_test_ok(zn_safetensors_read_f32(b, got, &err), &err);
+    zn_test_ok(zn_file_tensor_read(b, got, &err), &err);
     assert_memory_equal(got, two, sizeof two);
     assert_int_equal(zn_safetensors_find(tensors, "e")->bytes, 0);
     assert_int_equal(zn_safetensors_find(tensors, "a")->shape.rank, 0);
@@ -45,7 +45,7 @@ static void reads_what_was_crafted(void **state)
     const zn_file_tensor *z = zn_safetensors_find(tensors, "z"); // listed, but of no use
     assert_false(z->supported);
     assert_string_equal(z->dtype, "F4");
-    zenith_status status = zn_safetensors_read_f32(z, got, &err);
+    zenith_status status = zn_file_tensor_read(z, got, &err);
     expect_refusal("z", status, &err, ZENITH_UNSUPPORTED, "\"z\" has elements of type F4");
     zn_safetensors_free(tensors);
 }
@@ -73,7 +73,7 @@ static void converts_every_type(void **state)
                                  .data = bytes + 1,
                                  .bytes = size};
         zn_error err = {{0}};
-        zn_test_ok(zn_safetensors_read_f32(&tensor, got, &err), &err);
+        zn_test_ok(zn_file_tensor_read(&tensor, got, &err), &err);
         assert_memory_equal(got, values, sizeof got);
     }
 }

@@ -15,7 +15,7 @@ static void read_tensor(const zn_file_tensor *tensor)
     size_t elements;
     if (!zn_shape_elements(&tensor->shape, &elements) || elements > 1 << 20) return;
     float *values = zn_alloc(elements * sizeof *values);
-    zenith_status status = zn_safetensors_read_f32(tensor, values, NULL);
+    zenith_status status = zn_file_tensor_read(tensor, values, NULL);
     if ((status == ZENITH_OK) != tensor->supported) __builtin_trap();
     zn_free(values);
 }

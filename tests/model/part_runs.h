@@ -218,7 +218,7 @@ static inline float *part_tensor(const zn_safetensors *golden, const char *name,
     if (!tensor) fail_msg("the golden has no '%s'", name);
     assert_true(zn_shape_elements(&tensor->shape, &elements));
     float *values = part_need(zn_alloc(elements * sizeof *values));
-    zn_test_ok(zn_safetensors_read_f32(tensor, values, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, values, &err), &err);
     if (count) *count = elements;
     return values;
 }

@@ -66,7 +66,7 @@ static float *golden_map(const world *w, const char *name, zn_shape *shape)
     if (!tensor) fail_msg("%s has no '%s'", w->name, name);
     const int64_t *dim = tensor->shape.dim, pixels = dim[2] * dim[3];
     float *planes = need(zn_alloc(tensor->bytes)), *map = need(zn_alloc(tensor->bytes));
-    zn_test_ok(zn_safetensors_read_f32(tensor, planes, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, planes, &err), &err);
     for (int64_t i = 0; i < dim[1] * pixels; i++) map[i % pixels * dim[1] + i / pixels] = planes[i];
     zn_free(planes);
     if (shape) *shape = ZN_SHAPE(1, dim[2], dim[3], dim[1]);

@@ -85,7 +85,7 @@ static float *map_of(const training *t, const char *name) // [1, C, h, w] to [h,
     const zn_file_tensor *tensor = need((void *)(uintptr_t)zn_safetensors_find(t->golden, name));
     const int64_t *dim = tensor->shape.dim;
     float *planes = need(malloc(tensor->bytes)), *values = need(malloc(tensor->bytes));
-    zn_test_ok(zn_safetensors_read_f32(tensor, planes, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, planes, &err), &err);
     const int64_t pixels = dim[2] * dim[3];
     for (int64_t i = 0; i < dim[1] * pixels; i++)
         values[i % pixels * dim[1] + i / pixels] = planes[i];

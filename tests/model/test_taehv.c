@@ -59,7 +59,7 @@ static clip golden_clip(const world *w, const char *name, int count)
     float *planes = need(zn_alloc(tensor->bytes));
     clip made = {.frame = c * pixels, .row = c * (size_t)dim[3], .count = count};
     made.data = need(zn_alloc((size_t)count * made.frame * sizeof(float)));
-    zn_test_ok(zn_safetensors_read_f32(tensor, planes, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, planes, &err), &err);
     for (int t = 0; t < count; t++) {
         const float *from = planes + (size_t)(t < dim[0] ? t : dim[0] - 1) * made.frame;
         float *to = made.data + (size_t)t * made.frame;

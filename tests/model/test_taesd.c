@@ -38,7 +38,7 @@ static const float *golden_f32(const check *c, const char *name, size_t *count)
     *count = tensor->bytes / sizeof(float);
     float *values = malloc(tensor->bytes);
     zn_error err = {0};
-    zn_test_ok(zn_safetensors_read_f32(tensor, values, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, values, &err), &err);
     return values;
 }
 

@@ -46,7 +46,7 @@ static clip golden_clip(const world *w, const char *which, const char *what)
     float *planes = need(zn_alloc(tensor->bytes));
     clip made = {need(zn_alloc(tensor->bytes)), pixels * c, (size_t)tensor->shape.dim[4] * c,
                  (int)t};
-    zn_test_ok(zn_safetensors_read_f32(tensor, planes, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, planes, &err), &err);
     for (size_t i = 0; i < c * t * pixels; i++)
         made.data[(i / pixels % t * pixels + i % pixels) * c + i / pixels / t] = planes[i];
     zn_free(planes);

@@ -18,7 +18,7 @@ enum { WIDTH = 64, HEIGHT = 48, PIXELS = 3 * HEIGHT * WIDTH, LATENT = 16 * 6 * 8
 static void read(const zn_safetensors *file, const char *name, float *dst)
 {
     zn_error err = {0};
-    zn_test_ok(zn_safetensors_read_f32(zn_safetensors_find(file, name), dst, &err), &err);
+    zn_test_ok(zn_file_tensor_read(zn_safetensors_find(file, name), dst, &err), &err);
 }
 
 static void compare(const char *what, const float *found, const float *expected, size_t count)
