@@ -533,6 +533,8 @@ typedef struct zenith_source_info {
     bool has_alpha, has_profile;
     const char *colour; // "sRGB", or the profile's own description
     bool streamed;      // false: the whole picture is held in memory
+    // png: how it was made, as zenith_target_params.parameters and other programs write it; NULL: it does not say.
+    const char *parameters;
 } zenith_source_info;
 
 // path "-": standard input, read whole: it counts against max_memory, or may have 2 GiB. Where a signal
@@ -561,6 +563,9 @@ typedef struct zenith_target_params {
     int quality;        // jpeg, webp: 1 .. 100; 0: 95
     int level;          // png: 1 (fast) .. 9; 0: 1
     bool lossless;      // webp
+    // png: UTF-8 that the file keeps as a text "parameters", where other programs look for how a picture was made;
+    // NULL: none. Other formats do without.
+    const char *parameters;
 } zenith_target_params;
 // path "-": standard output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *context,

@@ -142,6 +142,7 @@ void zenith_source_get_info(const zenith_source *source, zenith_source_info *out
         .has_profile = facts->has_icc,
         .colour = facts->colour,
         .streamed = zn_picture_streamed(source->picture),
+        .parameters = facts->parameters,
     };
     zn_caller_struct_out(&info, sizeof info, out);
 }

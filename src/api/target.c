@@ -12,8 +12,9 @@
 struct zenith_target {
     zn_writer *file; // NULL once it is in place, or given up
     zn_image_writer *image;
-    char *path;  // for messages
-    bool stream; // standard output
+    char *path;       // for messages
+    char *parameters; // of options; NULL: none
+    bool stream;      // standard output
     zn_image_write_options options;
     uint32_t width, height, next_row;
     zn_error error;
@@ -66,6 +67,15 @@ static zenith_status named(const zenith_target *target, zenith_status status, zn
     return status;
 }
 
+static zenith_status copy_text(const char *text, char **out, zn_error *err)
+{
+    const size_t size = strlen(text) + 1;
+    *out = zn_alloc(size);
+    if (!*out) return zn_fail_memory(err, size);
+    memcpy(*out, text, size);
+    return ZENITH_OK;
+}
+
 static zenith_status begin(zenith_target *target, zn_error *err)
 {
     ZN_TRY(zn_writer_open(target->stream ? "-" : target->path, &target->file, err));
@@ -90,11 +100,10 @@ static zenith_status open_target(const char *path, uint32_t width, uint32_t heig
     target->options = options;
     target->width = width;
     target->height = height;
-    const char *name = strcmp(path, "-") ? path : "standard output";
     zenith_status status;
-    target->path = zn_alloc(strlen(name) + 1);
-    if (!target->path) ZN_GO(zn_fail_memory(err, strlen(name) + 1));
-    memcpy(target->path, name, strlen(name) + 1);
+    ZN_GO(copy_text(target->stream ? "standard output" : path, &target->path, err));
+    if (full.parameters) ZN_GO(copy_text(full.parameters, &target->parameters, err));
+    target->options.parameters = target->parameters;
     ZN_GO(begin(target, err));
     *out = target;
     return ZENITH_OK;
@@ -213,5 +222,6 @@ void zenith_target_free(zenith_target *target)
     give_up(target);
     zn_sentences_unref(target->sentences);
     zn_free(target->path);
+    zn_free(target->parameters);
     zn_free(target);
 }

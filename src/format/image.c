@@ -149,6 +149,7 @@ static void note_facts(zn_image_reader *reader)
     facts->has_alpha = header->has_alpha;
     facts->has_icc = header->colour.has_icc;
     facts->animated = header->animated;
+    facts->parameters = header->parameters;
     facts->streamed = header->streamed && !needs_upright(facts->orientation);
 }
 

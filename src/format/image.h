@@ -65,6 +65,7 @@ typedef struct zn_image_facts {
     // "sRGB", "CMYK", "gAMA", "cICP", the profile's name, "unreadable profile ignored",
     // "mismatched profile ignored"
     char colour[32];
+    const char *parameters; // PNG: the text of that name, as UTF-8; NULL = none. The reader's
 } zn_image_facts;
 
 typedef struct zn_image_options {
@@ -116,6 +117,9 @@ typedef struct zn_image_write_options {
     int quality;
     int level;     // 0..9, PNG; -1 = 1, since 6 costs more than decoding the picture did
     bool lossless; // WebP
+    // PNG: UTF-8 that the file keeps as a text chunk "parameters", which other programs read; NULL: none. Borrowed
+    // until the writer is open.
+    const char *parameters;
 } zn_image_write_options;
 
 typedef struct zn_image_writer zn_image_writer;

@@ -24,6 +24,7 @@ typedef struct zn_image_header {
     zn_colour_claim colour;
     const uint8_t *exif; // a TIFF structure, with or without "Exif\0\0" before it; NULL = none
     size_t exif_size;
+    const char *parameters; // a text of that name, in UTF-8; NULL = none
 } zn_image_header;
 
 typedef struct zn_image_decoder {

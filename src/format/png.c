@@ -12,6 +12,7 @@
 
 #include "src/base/memory.h"
 #include "src/format/image_codec.h"
+#include "src/format/png_text.h"
 
 #include <string.h>
 
@@ -32,6 +33,7 @@ typedef struct png_decoder {
     int flags;
     size_t row_bytes;
     uint8_t *picture; // of an interlaced file
+    char *parameters; // the text of that name; NULL: there is none
     uint32_t next;
 } png_decoder;
 
@@ -64,9 +66,10 @@ static bool read_cicp(const uint8_t code[4], zn_colour_claim *claim)
     return claim->srgb || claim->srgb_curve;
 }
 
-// What libspng does not tell: animation (acTL), coded colours, an eXIf chunk behind the pixels, and
+// What libspng does not tell: animation (acTL), coded colours, an eXIf chunk or a text behind the pixels, and
 // that a profile is there which it could not read. Chunk: length, name, data, checksum.
-static const uint8_t *walk_chunks(const uint8_t *data, size_t size, zn_image_header *header)
+static const uint8_t *walk_chunks(const uint8_t *data, size_t size, zn_image_header *header,
+                                  zn_png_text *text)
 {
     const uint8_t *cicp = NULL;
     for (size_t at = sizeof signature; size - at >= 12;) {
@@ -82,6 +85,8 @@ static const uint8_t *walk_chunks(const uint8_t *data, size_t size, zn_image_hea
         } else if (memcmp(name, "eXIf", 4) == 0 && !header->exif) {
             header->exif = body;
             header->exif_size = length;
+        } else if (!text->data) {
+            zn_png_text_find(name, body, length, "parameters", text);
         }
         at += 12 + length;
     }
@@ -171,7 +176,10 @@ static zenith_status png_open(const uint8_t *data, size_t size, void **state,
     decoder->data = data;
     decoder->size = size;
     ZN_TRY(context_open(decoder, err));
-    const uint8_t *cicp = walk_chunks(data, size, header);
+    zn_png_text text = {NULL, 0, false};
+    const uint8_t *cicp = walk_chunks(data, size, header, &text);
+    if (text.data) ZN_TRY(zn_png_text_copy(&text, &decoder->parameters, err));
+    header->parameters = decoder->parameters;
     if (cicp && !header->colour.has_icc && !read_cicp(cicp, &header->colour))
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "The PNG's colours are coded as %d, %d, %d, %d (cICP); sRGB and Display P3 "
@@ -235,6 +243,7 @@ static void png_free(void *state)
     if (!decoder) return;
     spng_ctx_free(decoder->context);
     zn_free(decoder->picture);
+    zn_free(decoder->parameters);
     zn_free(decoder);
 }
 

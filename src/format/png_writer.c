@@ -9,6 +9,8 @@
 #include "src/base/os.h"
 #include "src/format/image_codec.h"
 
+#include <string.h>
+
 typedef struct png_encoder {
     spng_ctx *context;
     zn_writer *file;
@@ -32,6 +34,28 @@ static zenith_status hand_on(png_encoder *encoder, int code, zn_error *err)
     return zn_png_check(code, err);
 }
 
+// ASCII is tEXt, which every reader knows; what has other letters is iTXt. The former takes no control characters
+// but line ends.
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if ((*text < ' ' || *text > '~') && *text != '\n') return false;
+    return true;
+}
+
+static int set_parameters(spng_ctx *context, const char *parameters)
+{
+    static const char none[] = "";
+    struct spng_text text = {
+        .keyword = "parameters",
+        .type = is_plain(parameters) ? SPNG_TEXT : SPNG_ITXT,
+        .length = strlen(parameters),
+        .text = (char *)parameters, // libspng keeps the pointers, and only reads
+        .language_tag = (char *)none,
+        .translated_keyword = (char *)none};
+    return text.length ? spng_set_text(context, &text, 1) : 0;
+}
+
 static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t height,
                               const zn_image_write_options *options, void **state, zn_error *err)
 {
@@ -51,6 +75,7 @@ static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t h
     if (!code) code = spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, level);
     if (!code) code = spng_set_ihdr(context, &ihdr);
     if (!code) code = spng_set_srgb(context, 0);
+    if (!code && options->parameters) code = set_parameters(context, options->parameters);
     if (!code)
         code = spng_encode_image(context, NULL, 0, SPNG_FMT_PNG,
                                  SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);

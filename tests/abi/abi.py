@@ -41,9 +41,11 @@ def compare(library):
 
 
 def check_structs():
-    header = (HEADERS / "zenith.h").read_text()
-    structs = re.findall(r"^typedef struct (\w+) \{\n(.*)$", header, re.M)
-    assert structs, "no structs were found in zenith.h: nothing was checked"
+    structs = []
+    for name in ("zenith.h", "experimental.h"):
+        found = re.findall(r"^typedef struct (\w+) \{\n(.*)$", (HEADERS / name).read_text(), re.M)
+        assert found, f"no structs were found in {name}: nothing was checked"
+        structs += found
     return [f"struct {name} does not begin with size_t size" for name, first in structs
             if not re.fullmatch(r" *size_t size;.*", first)]
 

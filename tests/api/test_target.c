@@ -4,6 +4,9 @@
 // zenith_target: what is written comes back, and nothing is left behind unless it was finished.
 #include "tests/api/api_files.h"
 
+#include "src/base/memory.h"
+#include "src/format/png_text.h"
+
 enum { W = 24, H = 16, ROW = 3 * W };
 
 static void fill(uint8_t pixels[H * ROW])
@@ -59,6 +62,62 @@ static void every_format(void **state)
         assert_true(worst < 24); // lossy ones are still this picture
         assert_int_equal(files_in_folder(), 1);
         empty_folder();
+    }
+}
+
+// How a picture was made comes back as it was written, plain or not; other formats do without it.
+static void parameters_are_kept(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"a red apple\nSteps: 8, Seed: 1", "caf\303\251\tau lait",
+                                        "", NULL};
+    uint8_t pixels[H * ROW], back[H * ROW];
+    fill(pixels);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        zenith_source *source = NULL;
+        zenith_source_info info = {.size = sizeof info};
+        const zenith_target_params params = {.size = sizeof params, .parameters = texts[i]};
+        write_all(in_folder("a.png"), &params, pixels);
+        read_back(in_folder("a.png"), back, "png");
+        assert_memory_equal(back, pixels, sizeof pixels);
+        api_ok(zenith_source_open(context, in_folder("a.png"), NULL, &source));
+        zenith_source_get_info(source, &info);
+        if (texts[i] && texts[i][0])
+            assert_string_equal(info.parameters, texts[i]);
+        else
+            assert_null(info.parameters);
+        zenith_source_free(source);
+        write_all(in_folder("a.ppm"), &params, pixels);
+        empty_folder();
+    }
+}
+
+// Latin-1 as Pillow writes it; a text that is compressed, or cut short, is none.
+static void parameters_of_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char name[5], body[32];
+        size_t size;
+        const char *text;
+    } cases[] = {{"tEXt", "parameters\0caf\351", 15, "caf\303\251"},
+                 {"iTXt", "parameters\0\0\0en\0how\0caf\303\251", 25, "caf\303\251"},
+                 {"iTXt", "parameters\0\1\0\0\0xx", 17, NULL},
+                 {"iTXt", "parameters\0\0\0en\0how", 18, NULL},
+                 {"tEXt", "parameters", 10, NULL},
+                 {"tEXt", "Comment\0x", 9, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zn_png_text text;
+        char *copy = NULL;
+        zn_error err = {0};
+        const bool found = zn_png_text_find((const uint8_t *)cases[i].name,
+                                            (const uint8_t *)cases[i].body, cases[i].size,
+                                            "parameters", &text);
+        assert_int_equal(found, cases[i].text != NULL);
+        if (!found) continue;
+        assert_int_equal(zn_png_text_copy(&text, &copy, &err), ZENITH_OK);
+        assert_string_equal(copy, cases[i].text);
+        zn_free(copy);
     }
 }
 
@@ -212,6 +271,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format),
+        cmocka_unit_test(parameters_are_kept),
+        cmocka_unit_test(parameters_of_others),
         cmocka_unit_test(quality),
         cmocka_unit_test(nothing_left_behind),
         cmocka_unit_test(order_of_rows),

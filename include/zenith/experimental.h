@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is new, and may still change with any version: pictures from text. The rules are those of zenith.h.
+//
+//     zenith_generator_params where = {.size = sizeof where, .folder = "Z-Image-Turbo"};
+//     if (zenith_generator_open(context, &where, &generator) != ZENITH_OK)
+//         puts(zenith_context_error(context)); // what is missing, and what to do
+//
+//     zenith_latent latent = {.size = sizeof latent, .width = 64, .height = 64, .channels = 16,
+//                             .data = floats}; // [16][64][64], of a picture of 512 x 512
+//     zenith_generate_params what = {.size = sizeof what, .prompt = "a red apple", .seed = 42};
+//     if (zenith_generate(context, generator, &what, &latent) != ZENITH_OK) ...
+//     zenith_decode(context, model, &latent, &image, 1, NULL); // any model of these latents
+//
+//     zenith_generator_free(generator);
+#ifndef ZENITH_EXPERIMENTAL_H
+#define ZENITH_EXPERIMENTAL_H
+
+#include "zenith/zenith.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --- generators ---------------------------------------------------------------------------------
+
+// The networks of a pipeline. It does not change after _open and may be used by any number of contexts at once.
+typedef struct zenith_generator zenith_generator;
+
+typedef struct zenith_generator_params {
+    size_t size;
+    // A folder in diffusers' layout with a model_index.json, and the folders text_encoder, tokenizer, transformer and
+    // scheduler that it names. Pipelines of Z-Image so far.
+    const char *folder;
+} zenith_generator_params;
+
+// Maps the weights; they are packed for the CPU when first used.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generator_open(
+    zenith_context *context, const zenith_generator_params *params, zenith_generator **out);
+ZENITH_API void zenith_generator_free(zenith_generator *generator);
+
+typedef struct zenith_generator_info {
+    size_t size;
+    const char *name;    // of the transformer: "z-image"
+    const char *text;    // of the text model: "qwen3"
+    const char *latents; // a model that has the same latents: see zenith_models_share_latents
+    // Of the pipeline's own autoencoder, for zenith_model_params.weights; NULL: the folder has none.
+    const char *autoencoder;
+    uint32_t latent_channels;
+    uint32_t factor;     // picture pixels per latent pixel, along each side
+    uint32_t multiple;   // pixels that both sides of a picture are multiples of
+    double shift;        // of the schedule
+    uint64_t parameters; // of both networks
+} zenith_generator_info;
+ZENITH_API void zenith_generator_get_info(const zenith_generator *generator,
+                                          zenith_generator_info *out);
+
+// --- pictures -----------------------------------------------------------------------------------
+
+// Whose numbers a picture begins with, for the same seed.
+typedef enum zenith_noise {
+    ZENITH_NOISE_TORCH = 0, // torch.randn on a CPU
+    ZENITH_NOISE_CUDA = 1   // torch.randn on a GPU by CUDA
+} zenith_noise;
+
+// How far a picture is, after each step.
+typedef struct zenith_generate_report {
+    size_t size;
+    uint32_t step, steps; // steps that are done, of how many
+    double seconds;       // since the call began
+    // As it is now: some of the noise is still there. F32, CHW; valid during the call.
+    const zenith_latent *latent;
+} zenith_generate_report;
+// Not zero: stop, the call returns ZENITH_CANCELLED. Called from an executor thread. A call on the same context would
+// wait for itself: previews are decoded by a context of their own.
+typedef int zenith_generate_fn(void *cookie, const zenith_generate_report *report);
+
+// What a call used.
+typedef struct zenith_generate_facts {
+    size_t size;
+    zenith_dtype dtype;
+    // Of the prompt in its template: all, and those that the text model has read. A prompt that is too long loses its
+    // end.
+    uint32_t tokens, tokens_read;
+    double seconds;
+} zenith_generate_facts;
+
+typedef struct zenith_generate_params {
+    size_t size;
+    const char *prompt;   // UTF-8
+    const char *negative; // what shall not be in the picture; needs guidance; NULL: ""
+    uint64_t seed;        // zero is a seed like any other
+    uint32_t steps;       // 0: 8, as for Z-Image-Turbo
+    // How much more the prompt counts than the negative prompt, as diffusers' guidance_scale of Z-Image: the answer is
+    // p + guidance * (p - n), which others call a scale of 1 + guidance. 0: none, as for Z-Image-Turbo; else
+    // each step takes twice as long.
+    float guidance;
+    zenith_noise noise;
+    zenith_dtype dtype;
+    // Bounds the working memory and the packed weights of each network by itself; 0: no bound.
+    uint64_t max_memory;
+    zenith_generate_fn *report;
+    void *report_cookie;
+    zenith_cancel *cancel;
+    zenith_generate_facts *facts; // filled on success, if not NULL
+} zenith_generate_params;
+
+// Makes a picture's latent, which zenith_decode takes with any model of these latents. latent: `data` for F32, CHW;
+// its width and height are the picture's divided by zenith_generator_info.factor. After a failure its numbers
+// are undefined.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generate(zenith_context *context,
+                                                           const zenith_generator *generator,
+                                                           const zenith_generate_params *params,
+                                                           const zenith_latent *latent);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

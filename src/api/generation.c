@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures from text: zenith/experimental.h.
+#include "zenith/experimental.h"
+
+#include "src/api/context.h"
+#include "src/base/memory.h"
+#include "src/model/autoencoder.h"
+#include "src/task/autoencode.h"
+#include "src/task/generator.h"
+
+struct zenith_generator {
+    zn_generator *inner;
+};
+
+enum { USUAL_STEPS = 8 };
+static const float most_guidance = 1000;
+
+// --- generators ---------------------------------------------------------------------------------
+
+static zenith_status open_generator(zenith_context *context, const zenith_generator_params *params,
+                                    zenith_generator **out)
+{
+    zn_error *err = &context->error;
+    zenith_generator_params filled;
+    ZN_TRY(zn_params_copy(params, &filled, sizeof filled, err));
+    if (!filled.folder || !out)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "zenith_generator_open needs a folder and a place for the generator");
+    zenith_generator *generator = zn_alloc_zero(sizeof *generator);
+    if (!generator) return zn_fail_memory(err, sizeof *generator);
+    zenith_status status = zn_generator_open(filled.folder, &generator->inner, err);
+    if (status == ZENITH_OK)
+        *out = generator;
+    else
+        zn_free(generator);
+    return status;
+}
+
+zenith_status zenith_generator_open(zenith_context *context, const zenith_generator_params *params,
+                                    zenith_generator **out)
+{
+    ZN_TRY(zn_context_enter(context));
+    return zn_context_leave(context, open_generator(context, params, out));
+}
+
+void zenith_generator_free(zenith_generator *generator)
+{
+    if (!generator) return;
+    zn_generator_free(generator->inner);
+    zn_free(generator);
+}
+
+void zenith_generator_get_info(const zenith_generator *generator, zenith_generator_info *out)
+{
+    if (!generator || !out) return;
+    const zn_generator *inner = generator->inner;
+    const zn_variant *latents = zn_generator_latents(inner);
+    const zenith_generator_info info = {
+        .name = inner->transformer->variant->name,
+        .text = inner->text->variant->name,
+        .latents = latents->name,
+        .autoencoder = inner->autoencoder[0] ? inner->autoencoder : NULL,
+        .latent_channels = (uint32_t)zn_generate_channels(inner->transformer),
+        .factor = (uint32_t)latents->autoencoder->factor,
+        .multiple = zn_generator_multiple(inner),
+        .shift = inner->shift,
+        .parameters = inner->text->parameters + inner->transformer->parameters};
+    zn_caller_struct_out(&info, sizeof info, out);
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+typedef struct watching {
+    const zenith_generate_params *params;
+    zenith_latent latent; // with data of its own for each report
+    double begun;
+} watching;
+
+static int on_step(void *cookie, int step, const float *planes)
+{
+    watching *w = cookie;
+    if (!w->params->report) return 0;
+    w->latent.data = (void *)planes; // callers get it as const
+    const zenith_generate_report report = {.size = sizeof report,
+                                           .step = (uint32_t)step + 1,
+                                           .steps = w->params->steps,
+                                           .seconds = zn_clock_seconds() - w->begun,
+                                           .latent = &w->latent};
+    return w->params->report(w->params->report_cookie, &report);
+}
+
+static zenith_status fill_params(const zenith_generate_params *params, zenith_generate_params *out,
+                                 zn_error *err)
+{
+    ZN_TRY(zn_params_copy(params, out, sizeof *out, err));
+    if (!out->prompt) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the prompt is NULL");
+    if (out->steps == 0) out->steps = USUAL_STEPS;
+    if (out->steps > INT32_MAX || !(out->guidance >= 0 && out->guidance <= most_guidance))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "there are too many steps, or the guidance is not in 0 .. %g",
+                       (double)most_guidance);
+    if (out->negative && out->negative[0] && out->guidance == 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a negative prompt counts only with guidance: set "
+                       "zenith_generate_params.guidance, or leave the negative prompt out");
+    const bool known = (int)out->dtype >= 0 && out->dtype <= ZENITH_DTYPE_INT8 &&
+                       (int)out->noise >= 0 && out->noise <= ZENITH_NOISE_CUDA;
+    if (known) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown dtype or kind of noise");
+}
+
+static zenith_status check_latent(const zn_generator *generator, const zenith_latent *latent,
+                                  zenith_latent *out, zn_error *err)
+{
+    const uint32_t multiple = zn_generator_multiple(generator);
+    const uint32_t factor = (uint32_t)zn_generator_latents(generator)->autoencoder->factor;
+    const uint32_t patch = multiple / factor;
+    ZN_TRY(
+        zn_caller_struct_in(latent, ZN_SIZE_UP_TO(zenith_latent, cookie), out, sizeof *out, err));
+    const bool plain = (out->number == ZENITH_NUMBER_DEFAULT || out->number == ZENITH_F32) &&
+                       (out->order == ZENITH_ORDER_DEFAULT || out->order == ZENITH_CHW) &&
+                       out->space == ZENITH_SPACE_MODEL && out->kind == ZENITH_LATENT_MEAN;
+    if (!out->data || !plain || out->channels != zn_generate_channels(generator->transformer))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the latent needs data for %lld planes of f32 in the model's space",
+                       (long long)zn_generate_channels(generator->transformer));
+    if (out->width < 1 || out->height < 1 || out->width % patch || out->height % patch ||
+        out->width > ZN_GENERATOR_MOST_SIDE || out->height > ZN_GENERATOR_MOST_SIDE)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "both sides of a picture are multiples of %u up to %u: a latent of %u x %u "
+                       "does not fit that",
+                       multiple, ZN_GENERATOR_MOST_SIDE * factor, out->width, out->height);
+    return ZENITH_OK;
+}
+
+static zenith_status generate(zenith_context *context, const zenith_generator *generator,
+                              const zenith_generate_params *params, const zenith_latent *latent)
+{
+    zn_error *err = &context->error;
+    zenith_generate_params p;
+    watching w = {.params = &p, .begun = zn_clock_seconds()};
+    zn_generator_tokens tokens = {0};
+    if (!generator || !latent)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the generator or the latent is NULL");
+    ZN_TRY(fill_params(params, &p, err));
+    ZN_TRY(check_latent(generator->inner, latent, &w.latent, err));
+    const zn_generator_call call = {.prompt = p.prompt,
+                                    .negative = p.negative,
+                                    .seed = p.seed,
+                                    .noise = p.noise == ZENITH_NOISE_CUDA ? ZN_NOISE_CUDA
+                                                                          : ZN_NOISE_TORCH,
+                                    .how = {.dtype = p.dtype,
+                                            .height = w.latent.height,
+                                            .width = w.latent.width,
+                                            .steps = (int)p.steps,
+                                            .guidance = p.guidance,
+                                            .max_memory = p.max_memory,
+                                            .cancel = p.cancel ? &p.cancel->requested : NULL,
+                                            .stepped = on_step,
+                                            .cookie = &w}};
+    ZN_TRY(zn_generator_run(context->engine, generator->inner, &call, w.latent.data, &tokens, err));
+    const zenith_generate_facts facts = {
+        .dtype = p.dtype == ZENITH_DTYPE_DEFAULT ? zn_default_dtype(&context->cpu) : p.dtype,
+        .tokens = (uint32_t)tokens.whole,
+        .tokens_read = (uint32_t)tokens.read,
+        .seconds = zn_clock_seconds() - w.begun};
+    if (p.facts) zn_caller_struct_out(&facts, sizeof facts, p.facts);
+    return ZENITH_OK;
+}
+
+zenith_status zenith_generate(zenith_context *context, const zenith_generator *generator,
+                              const zenith_generate_params *params, const zenith_latent *latent)
+{
+    ZN_TRY(zn_context_enter(context));
+    return zn_context_leave(context, generate(context, generator, params, latent));
+}

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures from text through the public interface: the golden pipeline's latents from its prompt, step by step, and its
+// picture; reports that stop and a cancel; structs of other sizes; what is missing in a folder; what is refused.
+#include "tests/testing.h"
+
+#include "src/base/memory.h"
+#include "src/format/safetensors.h"
+#include "zenith/experimental.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WIDTH = 96, HEIGHT = 64, FACTOR = 8, CHANNELS = 16, STEPS = 8, SEED = 42 };
+enum { VALUES = WIDTH * HEIGHT / FACTOR / FACTOR * CHANNELS, SAMPLES = WIDTH * HEIGHT * 3 };
+static const char prompt[] = "a photo of a cat sitting on a red chair";
+
+static zenith_context *context;
+static zenith_generator *generator;
+static zn_safetensors *golden;
+
+static void ok(zenith_status status)
+{
+    if (status != ZENITH_OK) fail_msg("%d: %s", (int)status, zenith_context_error(context));
+}
+
+static void fails(zenith_status status, zenith_status expected, const char *part)
+{
+    assert_int_equal(status, expected);
+    if (!strstr(zenith_context_error(context), part))
+        fail_msg("\"%s\" is not in: %s", part, zenith_context_error(context));
+}
+
+static zenith_status open_folder(const char *folder, zenith_generator **out)
+{
+    const zenith_generator_params where = {.size = sizeof where, .folder = folder};
+    return zenith_generator_open(context, &where, out);
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    const zenith_context_params machine = {.size = sizeof machine, .threads = 2};
+    assert_int_equal(zenith_context_create(&machine, &context), ZENITH_OK);
+    ok(open_folder(zn_test_path(zn_test_golden(), "pipeline"), &generator));
+    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"),
+                                   &golden, &err),
+               &err);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    zn_safetensors_free(golden);
+    zenith_generator_free(generator);
+    zenith_context_free(context);
+    return 0;
+}
+
+static zenith_latent latent_of(float *data)
+{
+    return (zenith_latent){.size = sizeof(zenith_latent),
+                           .width = WIDTH / FACTOR,
+                           .height = HEIGHT / FACTOR,
+                           .channels = CHANNELS,
+                           .data = data};
+}
+
+static zenith_generate_params usual(void)
+{
+    return (zenith_generate_params){.size = sizeof(zenith_generate_params),
+                                    .prompt = prompt,
+                                    .seed = SEED,
+                                    .dtype = ZENITH_DTYPE_F32};
+}
+
+// The relative distance of values to a tensor of the golden.
+static double distance(const char *name, const float *values, size_t count)
+{
+    zn_error err = {0};
+    double error = 0, size = 0;
+    const zn_file_tensor *tensor = zn_safetensors_find(golden, name);
+    assert_non_null(tensor);
+    assert_int_equal(tensor->bytes, count * sizeof(float));
+    float *expected = malloc(tensor->bytes);
+    zn_test_ok(zn_safetensors_read_f32(tensor, expected, &err), &err);
+    for (size_t i = 0; i < count; i++) {
+        error += pow((double)values[i] - (double)expected[i], 2);
+        size += pow((double)expected[i], 2);
+    }
+    free(expected);
+    return sqrt(error / size);
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+// Filled on a thread of the library, looked at on the test's own.
+typedef struct seen {
+    uint32_t steps, stop_after;
+    zenith_generate_report reports[STEPS];
+    zenith_latent shapes[STEPS];
+    float latents[STEPS][VALUES];
+    zenith_cancel *cancel; // requested after the second step
+} seen;
+
+static int on_step(void *cookie, const zenith_generate_report *report)
+{
+    seen *s = cookie;
+    if (s->steps == STEPS) return 1;
+    s->reports[s->steps] = *report;
+    s->shapes[s->steps] = *report->latent;
+    memcpy(s->latents[s->steps], report->latent->data, sizeof s->latents[0]);
+    s->steps++;
+    if (s->cancel && s->steps == 2) zenith_cancel_request(s->cancel);
+    return s->stop_after == s->steps;
+}
+
+static void check_steps(const seen *s)
+{
+    assert_int_equal(s->steps, STEPS);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        char name[32];
+        const zenith_generate_report *report = &s->reports[i];
+        assert_int_equal(report->size, sizeof *report);
+        assert_int_equal(report->step, i + 1);
+        assert_int_equal(report->steps, STEPS);
+        assert_true(report->seconds >= (i ? report[-1].seconds : 0));
+        assert_int_equal(s->shapes[i].width, WIDTH / FACTOR);
+        assert_int_equal(s->shapes[i].height, HEIGHT / FACTOR);
+        snprintf(name, sizeof name, "latents.%u", (unsigned)i + 1);
+        assert_true(distance(name, s->latents[i], VALUES) < 1e-4);
+    }
+}
+
+static void every_step_is_reported(void **state)
+{
+    (void)state;
+    static float values[VALUES];
+    static seen s;
+    zenith_generate_facts facts = {.size = sizeof facts};
+    zenith_generate_params params = usual();
+    const zenith_latent latent = latent_of(values);
+    params.report = on_step;
+    params.report_cookie = &s;
+    params.facts = &facts;
+    ok(zenith_generate(context, generator, &params, &latent));
+    check_steps(&s);
+    assert_memory_equal(values, s.latents[STEPS - 1], sizeof values);
+    assert_int_equal(facts.dtype, ZENITH_DTYPE_F32);
+    const size_t tokens = zn_safetensors_find(golden, "ids")->bytes / sizeof(int64_t);
+    assert_int_equal(facts.tokens, tokens);
+    assert_int_equal(facts.tokens_read, tokens);
+    assert_true(facts.seconds >= s.reports[STEPS - 1].seconds);
+}
+
+// By the folder's own autoencoder, and by another model of the same latents.
+static void the_latent_is_decoded(void **state)
+{
+    (void)state;
+    static float values[VALUES], pixels[SAMPLES];
+    zenith_generator_info info = {.size = sizeof info};
+    zenith_model *own = NULL;
+    const zenith_generate_params params = usual();
+    const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32};
+    const zenith_latent latent = latent_of(values);
+    const zenith_image image = {.size = sizeof image,
+                                .width = WIDTH,
+                                .height = HEIGHT,
+                                .number = ZENITH_F32,
+                                .order = ZENITH_CHW,
+                                .data = pixels};
+    zenith_generator_get_info(generator, &info);
+    assert_string_equal(info.name, "z-image");
+    assert_true(info.factor == FACTOR && info.multiple == 16 && info.latent_channels == CHANNELS);
+    assert_true(info.shift == 3);
+    assert_true(zenith_models_share_latents(info.latents, "zenith-f1-fast"));
+    const zenith_model_params which = {.size = sizeof which, .weights = info.autoencoder};
+    ok(zenith_model_open(context, &which, &own));
+    ok(zenith_generate(context, generator, &params, &latent));
+    ok(zenith_decode(context, own, &latent, &image, 1, &f32));
+    for (int i = 0; i < SAMPLES; i++) pixels[i] = fminf(fmaxf(pixels[i], 0), 1);
+    assert_true(distance("image", pixels, SAMPLES) < 1e-4);
+    zenith_model_free(own);
+}
+
+static void it_stops(void **state)
+{
+    (void)state;
+    static float values[VALUES];
+    static seen s;
+    zenith_generate_params params = usual();
+    const zenith_latent latent = latent_of(values);
+    params.report = on_step;
+    params.report_cookie = &s;
+    s.stop_after = 3;
+    assert_int_equal(zenith_generate(context, generator, &params, &latent), ZENITH_CANCELLED);
+    assert_int_equal(s.steps, 3);
+    s.steps = s.stop_after = 0;
+    ok(zenith_cancel_create(&s.cancel));
+    params.cancel = s.cancel;
+    assert_int_equal(zenith_generate(context, generator, &params, &latent), ZENITH_CANCELLED);
+    assert_int_equal(s.steps, 2);
+    zenith_cancel_reset(s.cancel);
+    s.steps = 0;
+    s.cancel = NULL;
+    ok(zenith_generate(context, generator, &params, &latent));
+    zenith_cancel_free(params.cancel);
+}
+
+// --- structs ------------------------------------------------------------------------------------
+
+// A caller with a newer header, whose further fields are zero, and one that sets one of them.
+static void structs_may_be_longer(void **state)
+{
+    (void)state;
+    static float values[VALUES];
+    struct {
+        zenith_generate_params known;
+        uint64_t more[2];
+    } longer = {.known = usual()};
+    struct {
+        zenith_generator_info known;
+        uint64_t more[2];
+    } info = {.more = {7, 7}};
+    const zenith_latent latent = latent_of(values);
+    longer.known.size = sizeof longer;
+    longer.known.steps = 1;
+    ok(zenith_generate(context, generator, &longer.known, &latent));
+    longer.more[1] = 1;
+    assert_int_equal(zenith_generate(context, generator, &longer.known, &latent),
+                     ZENITH_UNSUPPORTED);
+    info.known.size = sizeof info;
+    zenith_generator_get_info(generator, &info.known);
+    assert_non_null(info.known.name);
+    assert_true(info.more[0] == 7 && info.more[1] == 7);
+    info.known = (zenith_generator_info){.size = offsetof(zenith_generator_info, text)};
+    zenith_generator_get_info(generator, &info.known);
+    assert_non_null(info.known.name);
+    assert_null(info.known.text);
+}
+
+// --- folders ------------------------------------------------------------------------------------
+
+static const char *const parts[] = {"scheduler", "tokenizer", "text_encoder", "transformer", "vae"};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+// A folder of links to the golden's parts, but for one.
+static const char *without(const char *missing)
+{
+    static char folder[1024], from[1024];
+    snprintf(folder, sizeof folder, "%s", zn_test_path(zn_test_build(), "generation-parts"));
+    mkdir(folder, 0755);
+    snprintf(from, sizeof from, "%s", zn_test_path(zn_test_golden(), "pipeline"));
+    for (int i = -1; i < PARTS; i++) {
+        const char *part = i < 0 ? "model_index.json" : parts[i];
+        const char *place = zn_test_path(folder, part);
+        unlink(place);
+        if (strcmp(part, missing) == 0) continue;
+        assert_int_equal(symlink(zn_test_path(from, part), place), 0);
+    }
+    return folder;
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    (void)state;
+    zenith_generator *none = NULL;
+    zenith_generator_info info = {.size = sizeof info};
+    for (int i = 0; i + 1 < PARTS; i++) {
+        char sentence[64];
+        snprintf(sentence, sizeof sentence, "has no %s", parts[i]);
+        fails(open_folder(without(parts[i]), &none), ZENITH_NOT_FOUND, sentence);
+        assert_non_null(strstr(zenith_context_error(context), "fetch the whole pipeline"));
+    }
+    fails(open_folder(without("model_index.json"), &none), ZENITH_NOT_FOUND, "model_index.json");
+    fails(open_folder("nowhere", &none), ZENITH_NOT_FOUND, "name the folder of a whole pipeline");
+    fails(open_folder(NULL, &none), ZENITH_INVALID_ARGUMENT, "folder");
+    ok(open_folder(without("vae"), &none));
+    zenith_generator_get_info(none, &info);
+    assert_null(info.autoencoder);
+    zenith_generator_free(none);
+}
+
+static void mistakes_are_refused(void **state)
+{
+    (void)state;
+    static float values[VALUES];
+    const zenith_status invalid = ZENITH_INVALID_ARGUMENT;
+    zenith_generate_params params = usual();
+    zenith_latent latent = latent_of(values);
+    latent.width--;
+    fails(zenith_generate(context, generator, &params, &latent), invalid, "multiples of 16");
+    latent = latent_of(NULL);
+    fails(zenith_generate(context, generator, &params, &latent), invalid, "16 planes");
+    latent = latent_of(values);
+    params.negative = "blurry";
+    fails(zenith_generate(context, generator, &params, &latent), invalid, "only with guidance");
+    params = usual();
+    params.guidance = NAN;
+    fails(zenith_generate(context, generator, &params, &latent), invalid, "guidance");
+    params = usual();
+    params.prompt = "\xff";
+    fails(zenith_generate(context, generator, &params, &latent), invalid, "UTF-8");
+    params.prompt = NULL;
+    fails(zenith_generate(context, generator, &params, &latent), invalid, "prompt");
+    params = usual();
+    params.max_memory = 1000;
+    fails(zenith_generate(context, generator, &params, &latent), ZENITH_LIMIT, "bytes");
+    fails(zenith_generate(context, NULL, &params, &latent), invalid, "NULL");
+    zenith_generator_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_step_is_reported),
+        cmocka_unit_test(the_latent_is_decoded),
+        cmocka_unit_test(it_stops),
+        cmocka_unit_test(structs_may_be_longer),
+        cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(mistakes_are_refused),
+    };
+    zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
