@@ -31,6 +31,11 @@ typedef struct cli_band_setting {
     uint32_t rows;
 } cli_band_setting;
 
+typedef struct cli_seed {
+    bool given;
+    uint64_t value;
+} cli_seed;
+
 // The values of all options of all commands; each command's table says which of them it takes.
 typedef struct cli_settings {
     const char **inputs; // patterns and folders already replaced by what they stand for
@@ -74,6 +79,11 @@ typedef struct cli_settings {
     // train
     bool resume;
     int steps;
+    // generate
+    const char *negative, *decoder, *from;
+    double guidance;
+    cli_seed seed;
+    int count; // 0: 1
     // prune
     double channels;
     int blocks, multiple, frequencies, batches;
@@ -100,6 +110,8 @@ typedef enum cli_option_kind {
     CLI_CHOICE,     // int, the value of one of the choices
     CLI_NUMBER,     // int, min .. max
     CLI_SHARE,      // double, between 0 and 1
+    CLI_DECIMAL,    // double, min .. max
+    CLI_SEED,       // cli_seed
     CLI_BYTES,      // uint64_t, with K, M, G
     CLI_DIMENSIONS, // cli_dimensions
     CLI_COLOUR,     // uint8_t[3]
@@ -134,7 +146,12 @@ typedef struct cli_example {
 } cli_example;
 
 // What arguments that are not options are, for completion.
-typedef enum cli_takes { CLI_TAKES_FILES = 0, CLI_TAKES_PUBLISHED, CLI_TAKES_COMMANDS } cli_takes;
+typedef enum cli_takes {
+    CLI_TAKES_FILES = 0,
+    CLI_TAKES_PUBLISHED,
+    CLI_TAKES_COMMANDS,
+    CLI_TAKES_WORDS // whatever a person writes
+} cli_takes;
 
 typedef struct cli_command {
     const char *name;
@@ -155,19 +172,20 @@ const cli_command *cli_command_find(const char *name);
 extern const cli_command cli_command_encode, cli_command_decode, cli_command_reconstruct,
     cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
     cli_command_convert, cli_command_train, cli_command_prune, cli_command_eval, cli_command_bench,
-    cli_command_doctor, cli_command_help;
+    cli_command_doctor, cli_command_generate, cli_command_help;
 
 // Groups that several commands share.
-extern const cli_option_group cli_group_inputs;  // which files
-extern const cli_option_group cli_group_output;  // -o
-extern const cli_option_group cli_group_model;   // which model, and where it lies
-extern const cli_option_group cli_group_run;     // how it is computed
-extern const cli_option_group cli_group_threads; // only on how many threads
-extern const cli_option_group cli_group_report;  // what is printed of inputs
-extern const cli_option_group cli_group_facts;   // what is printed of one thing
-extern const cli_option_group cli_group_show;    // on the terminal
-extern const cli_option_group cli_group_source;  // how pictures are read
-extern const cli_option_group cli_group_picture; // how pictures are written
+extern const cli_option_group cli_group_inputs;   // which files
+extern const cli_option_group cli_group_output;   // -o
+extern const cli_option_group cli_group_model;    // which model, and where it lies
+extern const cli_option_group cli_group_run;      // how it is computed
+extern const cli_option_group cli_group_networks; // how several networks are
+extern const cli_option_group cli_group_threads;  // only on how many threads
+extern const cli_option_group cli_group_report;   // what is printed of inputs
+extern const cli_option_group cli_group_facts;    // what is printed of one thing
+extern const cli_option_group cli_group_show;     // on the terminal
+extern const cli_option_group cli_group_source;   // how pictures are read
+extern const cli_option_group cli_group_picture;  // how pictures are written
 
 extern const cli_choice cli_choices_space[], cli_choices_store[];
 

@@ -27,6 +27,7 @@ static const struct word {
     {"zenith_prune_params.multiple", "--multiple"},
     {"zenith_prune_params.config", "--config"},
     {"zenith_train_params.resume", "--resume"},
+    {"zenith_generate_params.guidance", "--guidance"},
 };
 
 // Only after a space, a bracket or nothing: a path that has such a word in it stays as it is.

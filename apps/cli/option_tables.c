@@ -9,6 +9,8 @@
 
 static const cli_choice dtypes[] = {
     {"f32", ZENITH_DTYPE_F32}, {"bf16", ZENITH_DTYPE_BF16}, {"int8", ZENITH_DTYPE_INT8}, {NULL, 0}};
+static const cli_choice floats[] = {
+    {"f32", ZENITH_DTYPE_F32}, {"bf16", ZENITH_DTYPE_BF16}, {NULL, 0}};
 static const cli_choice fits[] = {{"crop", ZENITH_FIT_CROP},
                                   {"pad", ZENITH_FIT_PAD},
                                   {"resize", ZENITH_FIT_RESIZE},
@@ -131,6 +133,29 @@ static const cli_option run[] = {
      .offset = AT(no_tune)},
     {.name = NULL}};
 const cli_option_group cli_group_run = {"Computation", run};
+
+static const cli_option networks[] = {
+    {.name = "dtype",
+     .argument = "f32|bf16",
+     .help = "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
+     .kind = CLI_CHOICE,
+     .offset = AT(dtype),
+     .choices = floats},
+    THREADS,
+    {.name = "max-memory",
+     .argument = "SIZE",
+     .help = "bound for working memory and packed weights of each network by itself, in bytes or "
+             "with K, M, G (powers of 1024). The result has the same bits; default: no bound",
+     .kind = CLI_BYTES,
+     .offset = AT(max_memory)},
+    {.name = "spill",
+     .argument = "DIR",
+     .help = "folder for a file of what --max-memory has no room for in the decoder. The file has "
+             "no name and is gone afterwards. The result has the same bits; default: no file",
+     .kind = CLI_TEXT,
+     .offset = AT(spill)},
+    {.name = NULL}};
+const cli_option_group cli_group_networks = {"Computation", networks};
 
 static const cli_option report[] = {
     {.name = "json",

@@ -40,6 +40,23 @@ static bool parse_share(const char *text, void *out)
     return true;
 }
 
+static bool parse_decimal(const cli_option *option, const char *text, void *out)
+{
+    char *end;
+    if (strspn(text, "0123456789.") != strlen(text)) return false; // as above
+    double value = strtod(text, &end);
+    if (end == text || *end != 0 || !(value >= option->min && value <= option->max)) return false;
+    *(double *)out = value;
+    return true;
+}
+
+static bool parse_seed(const char *text, void *out)
+{
+    cli_seed *seed = out;
+    seed->given = parse_unsigned(text, UINT64_MAX, &seed->value, &text) && *text == 0;
+    return seed->given;
+}
+
 static bool parse_bytes(const char *text, void *out)
 {
     static const char units[] = "KMGT";
@@ -124,6 +141,10 @@ bool cli_option_value(const cli_option *option, const char *text, void *out)
         return parse_number(option, text, out);
     case CLI_SHARE:
         return parse_share(text, out);
+    case CLI_DECIMAL:
+        return parse_decimal(option, text, out);
+    case CLI_SEED:
+        return parse_seed(text, out);
     case CLI_BYTES:
         return parse_bytes(text, out);
     case CLI_DIMENSIONS:

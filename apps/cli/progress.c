@@ -43,7 +43,7 @@ void cli_progress_file_end(cli_progress *progress, bool done)
     cli_status_clear();
 }
 
-static void format_time(char *text, size_t size, double seconds)
+void cli_progress_left(char *text, size_t size, double seconds)
 {
     unsigned long all = seconds < 0     ? 0
                         : seconds > 1e7 ? 10000000ul
@@ -91,9 +91,9 @@ static void format_numbers(const cli_progress *progress, double fraction, bool n
         if (!narrow)
             snprintf(rate, sizeof rate, "  %.2f %s/s",
                      progress->megapixels * (fraction - progress->begun) / in_file, progress->unit);
-        format_time(left, sizeof left,
-                    (now - progress->started) / (files - progress->begun) *
-                        ((double)progress->count - files));
+        cli_progress_left(left, sizeof left,
+                          (now - progress->started) / (files - progress->begun) *
+                              ((double)progress->count - files));
     }
     snprintf(text, size, "%3d %%%s%s%s%s", (int)(fraction * 100), file, rate, *left ? "  " : "",
              left);

@@ -31,4 +31,7 @@ void cli_progress_update(cli_progress *progress, double fraction);
 // The file is done or has failed.
 void cli_progress_file_end(cli_progress *progress, bool done);
 
+// "0:21 left".
+void cli_progress_left(char *text, size_t size, double seconds);
+
 #endif
