@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations of a whole generation (open both models, two prompts, one step) fail in turn: the first 60 of
+// Allocations of a whole generation (open a pipeline's folder, two prompts, one step) fail in turn: the first 60 of
 // them, then every 97th. It must say ZENITH_OUT_OF_MEMORY, leak nothing (the sanitizers look), and give the
 // same latent once memory is back. The library allocates by aligned_alloc alone, so defining that here is
 // enough.
 #include "tests/testing.h"
 
-#include "src/diffusion/noise.h"
-#include "src/task/generate.h"
+#include "src/task/generator.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,22 +24,16 @@ void *aligned_alloc(size_t alignment, size_t size)
     return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
 }
 
-static zenith_status run(zn_engine *engine, zn_model *text, zn_model *transformer, float *latent,
+static zenith_status run(zn_engine *engine, const zn_generator *generator, float *latent,
                          zn_error *err)
 {
-    static const int32_t prompt[] = {601, 368, 198, 64}, negative[] = {601};
-    const zn_generation is = {.text = text,
-                              .transformer = transformer,
-                              .dtype = ZENITH_DTYPE_F32,
-                              .prompt = {prompt, 4},
-                              .negative = {negative, 1},
-                              .height = 4,
-                              .width = 4,
-                              .steps = 1,
-                              .shift = 3,
-                              .guidance = 1};
-    zn_noise_fill(ZN_NOISE_TORCH, 1, 0, latent, VALUES);
-    return zn_generate(engine, &is, latent, err);
+    zn_generator_tokens tokens;
+    const zn_generator_call call = {
+        .prompt = "a",
+        .negative = "b",
+        .seed = 1,
+        .how = {.dtype = ZENITH_DTYPE_F32, .height = 4, .width = 4, .steps = 1, .guidance = 1}};
+    return zn_generator_run(engine, generator, &call, latent, &tokens, err);
 }
 
 static zenith_status session(float *latent)
@@ -49,20 +42,15 @@ static zenith_status session(float *latent)
     const zn_cpu cpu = zn_cpu_detect();
     zn_executor *executor = NULL;
     zn_engine *engine = NULL;
-    zn_model *text = NULL, *transformer = NULL;
-    const zn_model_request first = {
-        .weights = zn_test_path(zn_test_golden(), "pipeline/text_encoder")};
-    const zn_model_request second = {
-        .weights = zn_test_path(zn_test_golden(), "pipeline/transformer")};
+    zn_generator *generator = NULL;
     zenith_status status = zn_executor_create(1, 1, &executor, &err);
     if (status == ZENITH_OK) status = zn_engine_create(executor, &cpu, 0, NULL, &engine, &err);
-    if (status == ZENITH_OK) status = zn_model_open(&first, &text, &err);
-    if (status == ZENITH_OK) status = zn_model_open(&second, &transformer, &err);
-    if (status == ZENITH_OK) status = run(engine, text, transformer, latent, &err);
+    if (status == ZENITH_OK)
+        status = zn_generator_open(zn_test_path(zn_test_golden(), "pipeline"), &generator, &err);
+    if (status == ZENITH_OK) status = run(engine, generator, latent, &err);
     zn_engine_free(engine);
     zn_executor_free(executor);
-    zn_model_unref(text);
-    zn_model_unref(transformer);
+    zn_generator_free(generator);
     return status;
 }
 
