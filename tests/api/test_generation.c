@@ -90,7 +90,7 @@ static double distance(const char *name, const float *values, size_t count)
     assert_non_null(tensor);
     assert_int_equal(tensor->bytes, count * sizeof(float));
     float *expected = malloc(tensor->bytes);
-    zn_test_ok(zn_safetensors_read_f32(tensor, expected, &err), &err);
+    zn_test_ok(zn_file_tensor_read(tensor, expected, &err), &err);
     for (size_t i = 0; i < count; i++) {
         error += pow((double)values[i] - (double)expected[i], 2);
         size += pow((double)expected[i], 2);
