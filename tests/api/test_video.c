@@ -225,6 +225,62 @@ static void memory_is_bounded(void **state)
     assert_int_equal(zenith_clip_open(context, model, &params, &clip), ZENITH_LIMIT);
 }
 
+// About the smallest bound that a decoder can be opened with.
+static uint64_t least_memory(zenith_run_params how)
+{
+    uint64_t low = 1 << 16, high = 1 << 27;
+    while (high - low > high / 8) {
+        zenith_clip *clip = NULL;
+        how.max_memory = low + (high - low) / 2;
+        const zenith_clip_params params = {.size = sizeof params,
+                                           .part = ZENITH_DECODER,
+                                           .width = WIDTH,
+                                           .height = HEIGHT,
+                                           .number = ZENITH_F32,
+                                           .run = &how};
+        if (zenith_clip_open(context, model, &params, &clip) == ZENITH_OK)
+            high = how.max_memory;
+        else
+            low = how.max_memory;
+        zenith_clip_free(clip);
+    }
+    return high;
+}
+
+static int stop_when_asked(void *cookie, double fraction)
+{
+    return *(const bool *)cookie && fraction > 0.5;
+}
+
+// Under the least memory a step writes over what it reads: after a stop the clip says so until it is reset.
+static void stopped_clip_is_reset(void **state)
+{
+    (void)state;
+    static float whole[FRAMES * PICTURE], again[FRAMES * PICTURE], frames[MOST][PICTURE];
+    bool stop = false;
+    zenith_run_params how = {.size = sizeof how, .dtype = ZENITH_DTYPE_F32};
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, &how);
+    decode_all(clip, whole);
+    zenith_clip_free(clip);
+    how.max_memory = least_memory(how);
+    how.progress = stop_when_asked;
+    how.progress_cookie = &stop;
+    clip = open_clip(ZENITH_DECODER, ZENITH_F32, &how);
+    zenith_image images[MOST];
+    for (int t = 0; t < MOST; t++) images[t] = image_of(frames[t]);
+    zenith_latent first = latent_of(latents), second = latent_of(latents + LATENT);
+    ok(zenith_clip_step(clip, images, 1, &first));
+    stop = true;
+    assert_int_equal(zenith_clip_step(clip, images, MOST, &second), ZENITH_CANCELLED);
+    stop = false;
+    assert_int_equal(zenith_clip_step(clip, images, MOST, &second), ZENITH_INVALID_ARGUMENT);
+    assert_non_null(strstr(zenith_context_error(context), "reset the clip"));
+    zenith_clip_reset(clip);
+    decode_all(clip, again);
+    assert_memory_equal(whole, again, sizeof whole);
+    zenith_clip_free(clip);
+}
+
 static void bytes_are_pictures(void **state)
 {
     (void)state;
@@ -275,7 +331,7 @@ int main(void)
         cmocka_unit_test(frames_are_decoded),   cmocka_unit_test(frames_are_encoded),
         cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(bytes_are_pictures),   cmocka_unit_test(mistakes_are_refused),
-        cmocka_unit_test(overflow_is_said),
+        cmocka_unit_test(overflow_is_said),     cmocka_unit_test(stopped_clip_is_reset),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
