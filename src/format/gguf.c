@@ -10,6 +10,7 @@
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/format/gguf_cursor.h"
+#include "src/format/tensor_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,17 +28,14 @@ enum {
 };
 #define MOST_ENTRIES ((size_t)1 << 20)
 
+// Where a tensor's bytes shall be, until they are looked for there.
 typedef struct record {
-    zn_file_tensor tensor; // first, so that what get returns is a record
+    zn_file_tensor *tensor;
     uint64_t offset;
 } record;
 
 struct zn_gguf {
-    zn_mapped mapped; // empty when the bytes are the caller's
-    zn_arena arena;   // every text, and the two arrays
-    const char *name; // of the file, for messages
-    record *tensors;
-    size_t count;
+    zn_tensor_file base; // first
     zn_gguf_value *values;
     size_t pairs;
 };
@@ -58,7 +56,7 @@ static zenith_status cut_short(const zn_gguf *file, const zn_gguf_cursor *at, co
     return zn_fail(err, ZENITH_BAD_FILE,
                    "%s: %s at byte %zu does not end within the %zu bytes of the file: it is cut "
                    "short or broken",
-                   file->name, what, at->at, at->size);
+                   file->base.name, what, at->at, at->size);
 }
 
 // Whether bytes are UTF-8 without control characters: names go into messages and JSON.
@@ -91,9 +89,9 @@ static zenith_status take_name(zn_gguf *file, zn_gguf_cursor *at, const char *wh
     if (!zn_gguf_take_text(at, &text)) return cut_short(file, at, what, err);
     if (text.length > LONGEST_NAME || !is_clean_text((const uint8_t *)text.data, text.length))
         return zn_fail(err, ZENITH_BAD_FILE,
-                       "%s: %s at byte %zu is no plain text of at most %d bytes", file->name, what,
-                       start, LONGEST_NAME);
-    char *copy = zn_arena_alloc(&file->arena, text.length + 1);
+                       "%s: %s at byte %zu is no plain text of at most %d bytes", file->base.name,
+                       what, start, LONGEST_NAME);
+    char *copy = zn_arena_alloc(&file->base.arena, text.length + 1);
     if (!copy) return zn_fail_memory(err, text.length + 1);
     memcpy(copy, text.data, text.length);
     *out = copy;
@@ -132,7 +130,7 @@ static zenith_status copy_text(zn_gguf *file, zn_gguf_value *value, zn_error *er
     if (!zn_gguf_as_text(value, &text) || text.length > LONGEST_TEXT ||
         memchr(text.data, 0, text.length))
         return ZENITH_OK;
-    char *copy = zn_arena_alloc(&file->arena, text.length + 1);
+    char *copy = zn_arena_alloc(&file->base.arena, text.length + 1);
     if (!copy) return zn_fail_memory(err, text.length + 1);
     memcpy(copy, text.data, text.length);
     value->text = copy;
@@ -152,7 +150,7 @@ static zenith_status read_value(zn_gguf *file, zn_gguf_cursor *at, zn_gguf_value
             err, ZENITH_BAD_FILE,
             "%s: the value \"%.*s\" at byte %zu is of no known type, nested too deep, or "
             "does not end in the file",
-            file->name, NAME_SHOWN, out->key, inside.at);
+            file->base.name, NAME_SHOWN, out->key, inside.at);
     out->type = (zn_gguf_type)type;
     if (type == ZN_GGUF_ARRAY && zn_gguf_take_u32(&inside, &item) &&
         zn_gguf_take_u64(&inside, &count)) {
@@ -170,15 +168,15 @@ static int by_key(const void *a, const void *b)
 
 static zenith_status read_values(zn_gguf *file, zn_gguf_cursor *at, size_t count, zn_error *err)
 {
-    file->values = zn_arena_alloc(&file->arena, count * sizeof *file->values);
+    file->values = zn_arena_alloc(&file->base.arena, count * sizeof *file->values);
     if (!file->values) return zn_fail_memory(err, count * sizeof *file->values);
     file->pairs = count;
     for (size_t i = 0; i < count; i++) ZN_TRY(read_value(file, at, &file->values[i], err));
     if (count) qsort(file->values, count, sizeof *file->values, by_key);
     for (size_t i = 1; i < count; i++)
         if (by_key(&file->values[i - 1], &file->values[i]) == 0)
-            return zn_fail(err, ZENITH_BAD_FILE, "%s: two values have the key \"%.*s\"", file->name,
-                           NAME_SHOWN, file->values[i].key);
+            return zn_fail(err, ZENITH_BAD_FILE, "%s: two values have the key \"%.*s\"",
+                           file->base.name, NAME_SHOWN, file->values[i].key);
     return ZENITH_OK;
 }
 
@@ -189,7 +187,7 @@ static zenith_status read_alignment(const zn_gguf *file, size_t *out, zn_error *
     if (value && (value->type != ZN_GGUF_U32 || !zn_gguf_as_integer(value, &alignment) ||
                   alignment < 8 || alignment % 8 != 0))
         return zn_fail(err, ZENITH_BAD_FILE,
-                       "%s: general.alignment must be a u32 and a multiple of 8", file->name);
+                       "%s: general.alignment must be a u32 and a multiple of 8", file->base.name);
     *out = (size_t)alignment;
     return ZENITH_OK;
 }
@@ -210,7 +208,7 @@ static zenith_status find_type(zn_gguf *file, uint32_t number, zn_file_tensor *o
     if (out->dtype) return ZENITH_OK;
     char text[32];
     zn_text_format(text, sizeof text, "GGUF_%u", number);
-    out->dtype = zn_arena_text(&file->arena, text);
+    out->dtype = zn_arena_text(&file->base.arena, text);
     return out->dtype ? ZENITH_OK : zn_fail_memory(err, sizeof text);
 }
 
@@ -245,29 +243,30 @@ static zenith_status describe(zn_gguf *file, zn_gguf_cursor *at, record *out, zn
         if (!zn_gguf_take_u64(at, &dims[i])) return cut_short(file, at, "its shape", err);
     if (!zn_gguf_take_u32(at, &type) || !zn_gguf_take_u64(at, &out->offset))
         return cut_short(file, at, "its type or offset", err);
-    out->tensor.shape.rank = (int)rank;
+    out->tensor->shape.rank = (int)rank;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] > INT64_MAX)
             return zn_fail(err, ZENITH_BAD_FILE, "the product of its dimensions is too large");
-        out->tensor.shape.dim[rank - 1 - i] = (int64_t)dims[i];
+        out->tensor->shape.dim[rank - 1 - i] = (int64_t)dims[i];
     }
-    ZN_TRY(find_type(file, type, &out->tensor, err));
-    return measure(&out->tensor, err);
+    ZN_TRY(find_type(file, type, out->tensor, err));
+    return measure(out->tensor, err);
 }
 
-static zenith_status read_tensors(zn_gguf *file, zn_gguf_cursor *at, size_t count, zn_error *err)
+// Into the file's tensors and as many records, which are in the order of the file.
+static zenith_status read_tensors(zn_gguf *file, zn_gguf_cursor *at, size_t count, record *records,
+                                  zn_error *err)
 {
-    file->tensors = zn_arena_alloc(&file->arena, count * sizeof *file->tensors);
-    if (!file->tensors) return zn_fail_memory(err, count * sizeof *file->tensors);
-    file->count = count;
+    ZN_TRY(zn_tensor_file_reserve(&file->base, count, err));
+    file->base.count = count;
     for (size_t i = 0; i < count; i++) {
-        record *entry = &file->tensors[i];
+        zn_file_tensor *tensor = records[i].tensor = &file->base.tensors[i];
         zn_error what = {{0}};
-        ZN_TRY(take_name(file, at, "the name of a tensor", &entry->tensor.name, err));
-        zenith_status status = describe(file, at, entry, &what);
+        ZN_TRY(take_name(file, at, "the name of a tensor", &tensor->name, err));
+        zenith_status status = describe(file, at, &records[i], &what);
         if (status != ZENITH_OK)
-            return zn_fail(err, status, "%s: tensor \"%.*s\": %s", file->name, NAME_SHOWN,
-                           entry->tensor.name, what.text);
+            return zn_fail(err, status, "%s: tensor \"%.*s\": %s", file->base.name, NAME_SHOWN,
+                           tensor->name, what.text);
     }
     return ZENITH_OK;
 }
@@ -276,59 +275,62 @@ static int by_offset(const void *a, const void *b)
 {
     const record *x = a, *y = b;
     if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
-    return x->tensor.bytes < y->tensor.bytes ? -1 : x->tensor.bytes > y->tensor.bytes;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const record *)a)->tensor.name, ((const record *)b)->tensor.name);
+    return x->tensor->bytes < y->tensor->bytes ? -1 : x->tensor->bytes > y->tensor->bytes;
 }
 
 // Gives a tensor its bytes, which end where the next one begins or before.
-static zenith_status place(const zn_gguf *file, record *entry, const uint8_t *data, size_t size,
-                           uint64_t next, size_t alignment, zn_error *err)
+static zenith_status place(const zn_gguf *file, const record *entry, const uint8_t *data,
+                           size_t size, uint64_t next, size_t alignment, zn_error *err)
 {
-    zn_file_tensor *tensor = &entry->tensor;
+    zn_file_tensor *tensor = entry->tensor;
     if (entry->offset % alignment != 0)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: tensor \"%.*s\" begins at byte %llu of the data, which is no multiple "
                        "of %zu",
-                       file->name, NAME_SHOWN, tensor->name, (unsigned long long)entry->offset,
+                       file->base.name, NAME_SHOWN, tensor->name, (unsigned long long)entry->offset,
                        alignment);
     if (entry->offset > size || tensor->bytes > size - entry->offset)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: tensor \"%.*s\" has %zu bytes from byte %llu of the data on, which has "
                        "only %zu: the file is cut short or broken",
-                       file->name, NAME_SHOWN, tensor->name, tensor->bytes,
+                       file->base.name, NAME_SHOWN, tensor->name, tensor->bytes,
                        (unsigned long long)entry->offset, size);
     if (next > size) next = size; // what is wrong with the next one is said there
     if (tensor->bytes > next - entry->offset)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: tensor \"%.*s\" ends at byte %llu of the data, where another has begun",
-                       file->name, NAME_SHOWN, tensor->name,
+                       file->base.name, NAME_SHOWN, tensor->name,
                        (unsigned long long)(entry->offset + tensor->bytes));
     if (!zn_file_tensor_readable(tensor)) tensor->bytes = (size_t)(next - entry->offset);
     tensor->data = data + (size_t)entry->offset;
     return ZENITH_OK;
 }
 
-// Leaves the tensors sorted by name.
-static zenith_status place_tensors(zn_gguf *file, const zn_gguf_cursor *at, size_t alignment,
-                                   zn_error *err)
+// Gives every tensor its bytes; sorts the records.
+static zenith_status place_tensors(const zn_gguf *file, const zn_gguf_cursor *at, record *records,
+                                   size_t alignment, zn_error *err)
 {
+    const size_t count = file->base.count;
     const size_t rest = at->at % alignment, padding = rest ? alignment - rest : 0;
     const size_t left = at->size - at->at, start = padding < left ? padding : left;
     const uint8_t *data = at->data + at->at + start;
-    if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, by_offset);
-    for (size_t i = 0; i < file->count; i++) {
-        const uint64_t next = i + 1 < file->count ? file->tensors[i + 1].offset : left - start;
-        ZN_TRY(place(file, &file->tensors[i], data, left - start, next, alignment, err));
+    if (count) qsort(records, count, sizeof *records, by_offset);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t next = i + 1 < count ? records[i + 1].offset : left - start;
+        ZN_TRY(place(file, &records[i], data, left - start, next, alignment, err));
     }
-    if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, by_name);
-    for (size_t i = 1; i < file->count; i++)
-        if (by_name(&file->tensors[i - 1], &file->tensors[i]) == 0)
+    return ZENITH_OK;
+}
+
+static zenith_status sort_tensors(zn_gguf *file, zn_error *err)
+{
+    zn_tensor_file_sort(&file->base);
+    for (size_t i = 1; i < file->base.count; i++) {
+        const char *name = file->base.tensors[i].name;
+        if (strcmp(file->base.tensors[i - 1].name, name) == 0)
             return zn_fail(err, ZENITH_BAD_FILE, "%s: two tensors have the name \"%.*s\"",
-                           file->name, NAME_SHOWN, file->tensors[i].tensor.name);
+                           file->base.name, NAME_SHOWN, name);
+    }
     return ZENITH_OK;
 }
 
@@ -346,110 +348,94 @@ static zenith_status check_version(const zn_gguf *file, uint32_t version, zn_err
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s: a GGUF file with its bytes in the order of other machines "
                        "(big-endian); use the little-endian form",
-                       file->name);
+                       file->base.name);
     return zn_fail(err, ZENITH_UNSUPPORTED,
                    "%s: GGUF version %u; version %d is read: convert the file with a current tool",
-                   file->name, version, VERSION);
+                   file->base.name, version, VERSION);
 }
 
-static zenith_status parse(zn_gguf *file, const uint8_t *bytes, size_t size, zn_error *err)
+static zenith_status read_counts(const zn_gguf *file, zn_gguf_cursor *at, uint64_t *tensors,
+                                 uint64_t *values, zn_error *err)
 {
-    uint32_t version;
-    uint64_t tensors, values;
-    size_t alignment = ALIGNMENT;
-    if (!zn_gguf_sniff(bytes, size))
-        return zn_fail(err, ZENITH_BAD_FILE, "%s: not a GGUF file: it does not begin with GGUF",
-                       file->name);
-    zn_gguf_cursor at = {bytes, size, 4};
-    if (!zn_gguf_take_u32(&at, &version)) return cut_short(file, &at, "the version", err);
-    ZN_TRY(check_version(file, version, err));
-    if (!zn_gguf_take_u64(&at, &tensors) || !zn_gguf_take_u64(&at, &values))
-        return cut_short(file, &at, "the number of tensors and values", err);
-    const size_t left = size - at.at;
-    if (tensors > left / LEAST_TENSOR || values > left / LEAST_VALUE || tensors > MOST_ENTRIES ||
-        values > MOST_ENTRIES)
+    if (!zn_gguf_take_u64(at, tensors) || !zn_gguf_take_u64(at, values))
+        return cut_short(file, at, "the number of tensors and values", err);
+    const size_t left = at->size - at->at;
+    if (*tensors > left / LEAST_TENSOR || *values > left / LEAST_VALUE || *tensors > MOST_ENTRIES ||
+        *values > MOST_ENTRIES)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: it says that it has %llu tensors and %llu values, which its %zu bytes "
                        "cannot hold (limit: %zu each)",
-                       file->name, (unsigned long long)tensors, (unsigned long long)values, size,
-                       MOST_ENTRIES);
-    ZN_TRY(read_values(file, &at, (size_t)values, err));
-    ZN_TRY(read_alignment(file, &alignment, err));
-    ZN_TRY(read_tensors(file, &at, (size_t)tensors, err));
-    return place_tensors(file, &at, alignment, err);
-}
-
-static zenith_status create(const char *name, zn_gguf **out, zn_error *err)
-{
-    zn_gguf *file = zn_alloc_zero(sizeof *file);
-    if (!file) return zn_fail_memory(err, sizeof *file);
-    file->name = zn_arena_text(&file->arena, name);
-    if (!file->name) {
-        zn_gguf_free(file);
-        return zn_fail_memory(err, strlen(name) + 1);
-    }
-    *out = file;
+                       file->base.name, (unsigned long long)*tensors, (unsigned long long)*values,
+                       at->size, MOST_ENTRIES);
     return ZENITH_OK;
 }
+
+static zenith_status parse(zn_tensor_file *base, const uint8_t *bytes, size_t size, zn_error *err)
+{
+    zn_gguf *file = (zn_gguf *)base;
+    uint32_t version;
+    uint64_t tensors = 0, values = 0; // GCC does not see that read_counts fills them
+    size_t alignment = ALIGNMENT;
+    if (!zn_gguf_sniff(bytes, size))
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: not a GGUF file: it does not begin with GGUF",
+                       file->base.name);
+    zn_gguf_cursor at = {bytes, size, 4};
+    if (!zn_gguf_take_u32(&at, &version)) return cut_short(file, &at, "the version", err);
+    ZN_TRY(check_version(file, version, err));
+    ZN_TRY(read_counts(file, &at, &tensors, &values, err));
+    ZN_TRY(read_values(file, &at, (size_t)values, err));
+    ZN_TRY(read_alignment(file, &alignment, err));
+    record *records = zn_arena_alloc(&file->base.arena, (size_t)tensors * sizeof *records);
+    if (!records) return zn_fail_memory(err, (size_t)tensors * sizeof *records);
+    ZN_TRY(read_tensors(file, &at, (size_t)tensors, records, err));
+    ZN_TRY(place_tensors(file, &at, records, alignment, err));
+    return sort_tensors(file, err);
+}
+
+static const zn_tensor_format format = {sizeof(zn_gguf), parse};
 
 zenith_status zn_gguf_open_memory(const uint8_t *data, size_t size, const char *name, zn_gguf **out,
                                   zn_error *err)
 {
-    zn_gguf *file = NULL;
-    ZN_TRY(create(name, &file, err));
-    zenith_status status = parse(file, data, size, err);
-    if (status == ZENITH_OK)
-        *out = file;
-    else
-        zn_gguf_free(file);
-    return status;
+    zn_tensor_file *file = NULL;
+    ZN_TRY(zn_tensor_file_open_memory(&format, data, size, name, &file, err));
+    *out = (zn_gguf *)file;
+    return ZENITH_OK;
 }
 
 zenith_status zn_gguf_open(const char *path, zn_gguf **out, zn_error *err)
 {
-    zn_gguf *file = NULL;
-    zenith_status status;
-    ZN_TRY(create(path, &file, err));
-    ZN_GO(zn_mapped_open(path, &file->mapped, err));
-    ZN_GO(parse(file, file->mapped.data, file->mapped.size, err));
-    *out = file;
+    zn_tensor_file *file = NULL;
+    ZN_TRY(zn_tensor_file_open(&format, path, &file, err));
+    *out = (zn_gguf *)file;
     return ZENITH_OK;
-fail:
-    zn_gguf_free(file);
-    return status;
 }
 
 void zn_gguf_forget(const zn_gguf *file)
 {
-    zn_mapped_forget(&file->mapped, 0, file->mapped.size);
+    zn_tensor_file_forget(&file->base);
 }
 
 void zn_gguf_free(zn_gguf *file)
 {
-    if (!file) return;
-    zn_mapped_close(&file->mapped);
-    zn_arena_free(&file->arena);
-    zn_free(file);
+    zn_tensor_file_free((zn_tensor_file *)file);
 }
 
 // --- what an open file answers
 
 size_t zn_gguf_count(const zn_gguf *file)
 {
-    return file->count;
+    return file->base.count;
 }
 
 const zn_file_tensor *zn_gguf_get(const zn_gguf *file, size_t index)
 {
-    return &file->tensors[index].tensor;
+    return &file->base.tensors[index];
 }
 
 const zn_file_tensor *zn_gguf_find(const zn_gguf *file, const char *name)
 {
-    record key = {.tensor = {.name = name}};
-    if (file->count == 0) return NULL;
-    const record *found = bsearch(&key, file->tensors, file->count, sizeof key, by_name);
-    return found ? &found->tensor : NULL;
+    return zn_tensor_file_find(&file->base, name);
 }
 
 size_t zn_gguf_value_count(const zn_gguf *file)

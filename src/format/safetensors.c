@@ -8,6 +8,7 @@
 
 #include "src/base/json.h"
 #include "src/base/memory.h"
+#include "src/format/tensor_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,9 @@ enum { LENGTH_BYTES = 8, NAME_SHOWN = 100 }; // of a long name, this much goes i
 #define METADATA_KEY "__metadata__"
 
 struct zn_safetensors {
-    zn_mapped mapped; // empty when the bytes are the caller's
-    zn_arena arena;   // every text, and the two arrays
-    const char *name; // of the file, for messages
+    zn_tensor_file base; // first
     const uint8_t *data;
     size_t data_size;
-    zn_file_tensor *tensors;
-    size_t count;
     zn_metadata *metadata;
     size_t pairs;
 };
@@ -133,10 +130,10 @@ static zenith_status read_tensor(zn_safetensors *file, const char *name, const z
     zn_error what = {{0}};
     zenith_status status = describe_tensor(file, entry, &dtype, out, &what);
     if (status != ZENITH_OK)
-        return zn_fail(err, status, "%s: tensor \"%.*s\": %s", file->name, NAME_SHOWN, name,
+        return zn_fail(err, status, "%s: tensor \"%.*s\": %s", file->base.name, NAME_SHOWN, name,
                        what.text);
-    out->name = zn_arena_text(&file->arena, name);
-    out->dtype = zn_arena_text(&file->arena, dtype);
+    out->name = zn_arena_text(&file->base.arena, name);
+    out->dtype = zn_arena_text(&file->base.arena, dtype);
     if (!out->name || !out->dtype) return zn_fail_memory(err, strlen(name) + strlen(dtype) + 2);
     return ZENITH_OK;
 }
@@ -149,11 +146,11 @@ static zenith_status read_pair(void *cookie, const char *key, const zn_json *val
     zn_safetensors *file = reader->file;
     const char *text;
     if (!zn_json_as_text(value, &text))
-        return zn_fail(err, ZENITH_BAD_FILE, "%s: metadata \"%.*s\" is not a string", file->name,
-                       NAME_SHOWN, key);
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: metadata \"%.*s\" is not a string",
+                       file->base.name, NAME_SHOWN, key);
     zn_metadata *pair = &file->metadata[reader->pair++];
-    pair->key = zn_arena_text(&file->arena, key);
-    pair->value = zn_arena_text(&file->arena, text);
+    pair->key = zn_arena_text(&file->base.arena, key);
+    pair->value = zn_arena_text(&file->base.arena, text);
     if (!pair->key || !pair->value) return zn_fail_memory(err, strlen(key) + strlen(text) + 2);
     return ZENITH_OK;
 }
@@ -162,9 +159,10 @@ static zenith_status read_metadata(entry_reader *reader, const zn_json *value, z
 {
     zn_safetensors *file = reader->file;
     if (!zn_json_is_object(value))
-        return zn_fail(err, ZENITH_BAD_FILE, "%s: " METADATA_KEY " is not an object", file->name);
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: " METADATA_KEY " is not an object",
+                       file->base.name);
     file->pairs = zn_json_size(value);
-    file->metadata = zn_arena_alloc(&file->arena, file->pairs * sizeof *file->metadata);
+    file->metadata = zn_arena_alloc(&file->base.arena, file->pairs * sizeof *file->metadata);
     if (!file->metadata) return zn_fail_memory(err, file->pairs * sizeof *file->metadata);
     return zn_json_each(value, read_pair, reader, err);
 }
@@ -173,21 +171,19 @@ static zenith_status read_entry(void *cookie, const char *key, const zn_json *va
 {
     entry_reader *reader = cookie;
     if (strcmp(key, METADATA_KEY) == 0) return read_metadata(reader, value, err);
-    zn_file_tensor *tensor = &reader->file->tensors[reader->tensor++];
+    zn_file_tensor *tensor = &reader->file->base.tensors[reader->tensor++];
     return read_tensor(reader->file, key, value, tensor, err);
 }
 
 static zenith_status read_header(zn_safetensors *file, const zn_json *header, zn_error *err)
 {
     if (!zn_json_is_object(header))
-        return zn_fail(err, ZENITH_BAD_FILE, "%s: the header is not a JSON object", file->name);
-    // jansson's parse has bounded the number of members, so the product cannot overflow.
-    size_t bytes = zn_json_size(header) * sizeof *file->tensors;
-    file->tensors = zn_arena_alloc(&file->arena, bytes);
-    if (!file->tensors) return zn_fail_memory(err, bytes);
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: the header is not a JSON object",
+                       file->base.name);
+    ZN_TRY(zn_tensor_file_reserve(&file->base, zn_json_size(header), err));
     entry_reader reader = {.file = file};
     ZN_TRY(zn_json_each(header, read_entry, &reader, err));
-    file->count = reader.tensor;
+    file->base.count = reader.tensor;
     return ZENITH_OK;
 }
 
@@ -198,11 +194,6 @@ static int by_offset(const void *a, const void *b)
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes; // empty ones first
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const zn_file_tensor *)a)->name, ((const zn_file_tensor *)b)->name);
-}
-
 static int metadata_by_key(const void *a, const void *b)
 {
     return strcmp(((const zn_metadata *)a)->key, ((const zn_metadata *)b)->key);
@@ -211,15 +202,16 @@ static int metadata_by_key(const void *a, const void *b)
 // No overlaps and no holes; see the top. Leaves the tensors sorted by name.
 static zenith_status check_cover(zn_safetensors *file, zn_error *err)
 {
-    if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, by_offset);
+    if (file->base.count)
+        qsort(file->base.tensors, file->base.count, sizeof *file->base.tensors, by_offset);
     const uint8_t *at = file->data;
-    for (size_t i = 0; i < file->count; i++) {
-        const zn_file_tensor *tensor = &file->tensors[i];
+    for (size_t i = 0; i < file->base.count; i++) {
+        const zn_file_tensor *tensor = &file->base.tensors[i];
         if (tensor->data != at)
             return zn_fail(err, ZENITH_BAD_FILE,
                            "%s: tensor \"%.*s\" begins at byte %zu of the data, but byte %zu is "
                            "next: tensors overlap or leave a hole",
-                           file->name, NAME_SHOWN, tensor->name,
+                           file->base.name, NAME_SHOWN, tensor->name,
                            (size_t)(tensor->data - file->data), (size_t)(at - file->data));
         at += tensor->bytes;
     }
@@ -227,105 +219,80 @@ static zenith_status check_cover(zn_safetensors *file, zn_error *err)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: %zu bytes of data, but the tensors have only %zu: the rest belongs to "
                        "none",
-                       file->name, file->data_size, (size_t)(at - file->data));
-    if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, by_name);
+                       file->base.name, file->data_size, (size_t)(at - file->data));
+    zn_tensor_file_sort(&file->base);
     if (file->pairs) qsort(file->metadata, file->pairs, sizeof *file->metadata, metadata_by_key);
     return ZENITH_OK;
 }
 
-static zenith_status parse(zn_safetensors *file, const uint8_t *bytes, size_t size, zn_error *err)
+static zenith_status parse(zn_tensor_file *base, const uint8_t *bytes, size_t size, zn_error *err)
 {
+    zn_safetensors *file = (zn_safetensors *)base;
     if (size < LENGTH_BYTES)
         return zn_fail(err, ZENITH_BAD_FILE, "%s: %zu bytes are too few for a safetensors file",
-                       file->name, size);
+                       file->base.name, size);
     uint64_t length = 0;
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) length = length << 8 | bytes[i];
     if (length > size - LENGTH_BYTES || length > ZN_JSON_MAX_BYTES)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: not a safetensors file, or cut short: its header would have %llu bytes "
                        "(file: %zu bytes, limit: %zu)",
-                       file->name, (unsigned long long)length, size, ZN_JSON_MAX_BYTES);
+                       file->base.name, (unsigned long long)length, size, ZN_JSON_MAX_BYTES);
     file->data = bytes + LENGTH_BYTES + (size_t)length;
     file->data_size = size - LENGTH_BYTES - (size_t)length;
     zn_json *header = NULL;
-    ZN_TRY(zn_json_parse((const char *)bytes + LENGTH_BYTES, (size_t)length, file->name, &header,
-                         err));
+    ZN_TRY(zn_json_parse((const char *)bytes + LENGTH_BYTES, (size_t)length, file->base.name,
+                         &header, err));
     zenith_status status = read_header(file, header, err);
     zn_json_free(header);
     ZN_TRY(status);
     return check_cover(file, err);
 }
 
-static zenith_status create(const char *name, zn_safetensors **out, zn_error *err)
-{
-    zn_safetensors *file = zn_alloc_zero(sizeof *file);
-    if (!file) return zn_fail_memory(err, sizeof *file);
-    file->name = zn_arena_text(&file->arena, name);
-    if (!file->name) {
-        zn_safetensors_free(file);
-        return zn_fail_memory(err, strlen(name) + 1);
-    }
-    *out = file;
-    return ZENITH_OK;
-}
+static const zn_tensor_format format = {sizeof(zn_safetensors), parse};
 
 zenith_status zn_safetensors_open_memory(const uint8_t *data, size_t size, const char *name,
                                          zn_safetensors **out, zn_error *err)
 {
-    zn_safetensors *file = NULL;
-    ZN_TRY(create(name, &file, err));
-    zenith_status status = parse(file, data, size, err);
-    if (status == ZENITH_OK)
-        *out = file;
-    else
-        zn_safetensors_free(file);
-    return status;
+    zn_tensor_file *file = NULL;
+    ZN_TRY(zn_tensor_file_open_memory(&format, data, size, name, &file, err));
+    *out = (zn_safetensors *)file;
+    return ZENITH_OK;
 }
 
 zenith_status zn_safetensors_open(const char *path, zn_safetensors **out, zn_error *err)
 {
-    zn_safetensors *file = NULL;
-    zenith_status status;
-    ZN_TRY(create(path, &file, err));
-    ZN_GO(zn_mapped_open(path, &file->mapped, err));
-    ZN_GO(parse(file, file->mapped.data, file->mapped.size, err));
-    *out = file;
+    zn_tensor_file *file = NULL;
+    ZN_TRY(zn_tensor_file_open(&format, path, &file, err));
+    *out = (zn_safetensors *)file;
     return ZENITH_OK;
-fail:
-    zn_safetensors_free(file);
-    return status;
 }
 
 void zn_safetensors_forget(const zn_safetensors *file)
 {
-    zn_mapped_forget(&file->mapped, 0, file->mapped.size);
+    zn_tensor_file_forget(&file->base);
 }
 
 void zn_safetensors_free(zn_safetensors *file)
 {
-    if (!file) return;
-    zn_mapped_close(&file->mapped);
-    zn_arena_free(&file->arena);
-    zn_free(file);
+    zn_tensor_file_free((zn_tensor_file *)file);
 }
 
 // --- what an open file answers
 
 size_t zn_safetensors_count(const zn_safetensors *file)
 {
-    return file->count;
+    return file->base.count;
 }
 
 const zn_file_tensor *zn_safetensors_get(const zn_safetensors *file, size_t index)
 {
-    return &file->tensors[index];
+    return &file->base.tensors[index];
 }
 
 const zn_file_tensor *zn_safetensors_find(const zn_safetensors *file, const char *name)
 {
-    zn_file_tensor key = {.name = name};
-    if (file->count == 0) return NULL;
-    return bsearch(&key, file->tensors, file->count, sizeof key, by_name);
+    return zn_tensor_file_find(&file->base, name);
 }
 
 const char *zn_safetensors_metadata(const zn_safetensors *file, const char *key)
