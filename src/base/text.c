@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A formatter of the printf kind. The idea: every conversion first makes its body (digits or
+// First a formatter of the printf kind. The idea: every conversion first makes its body (digits or
 // characters) and a sign, and one function pads and appends them, so width and alignment behave the
 // same everywhere. Doubles are printed exactly: the binary value is split into an integer of up to
 // 1024 bits, divided down by 10^9, and a fraction that fits 128 bits even when scaled by 10^18.
@@ -326,4 +326,36 @@ bool zn_text_ends_with_nocase(const char *text, const char *tail)
     if (!end) return false;
     while (*tail && lower(*end) == lower(*tail)) end++, tail++;
     return *tail == '\0';
+}
+
+size_t zn_utf8_next(const char *text, size_t size, uint32_t *point)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    if (size == 0) return 0;
+    // 0x80 to 0xbf continue a character, 0xc0 and 0xc1 would begin an overlong one.
+    const uint8_t lead = bytes[0];
+    if ((lead >= 0x80 && lead < 0xc2) || lead > 0xf4) return 0;
+    const size_t more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    if (more >= size) return 0;
+    uint32_t code = more ? lead & (0x3fu >> more) : lead;
+    for (size_t i = 1; i <= more; i++) {
+        if ((bytes[i] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (bytes[i] & 0x3fu);
+    }
+    if ((more == 2 && code < 0x800) || (more == 3 && code < 0x10000) || code > 0x10ffff ||
+        (code >= 0xd800 && code < 0xe000))
+        return 0;
+    *point = code;
+    return 1 + more;
+}
+
+size_t zn_utf8_valid(const char *text, size_t size)
+{
+    size_t at = 0, length = 1;
+    uint32_t point;
+    while (at < size && length > 0) {
+        length = (uint8_t)text[at] < 0x80 ? 1 : zn_utf8_next(text + at, size - at, &point);
+        at += length;
+    }
+    return at;
 }

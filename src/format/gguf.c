@@ -59,25 +59,12 @@ static zenith_status cut_short(const zn_gguf *file, const zn_gguf_cursor *at, co
                    file->base.name, what, at->at, at->size);
 }
 
-// Whether bytes are UTF-8 without control characters: names go into messages and JSON.
-static bool is_clean_text(const uint8_t *text, size_t length)
+// Whether bytes are UTF-8 without control characters of ASCII: names go into messages and JSON.
+static bool is_clean_text(const char *text, size_t length)
 {
-    for (size_t i = 0; i < length;) {
-        const uint8_t lead = text[i];
-        const size_t more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-        if (lead < 0x20 || (lead >= 0x7f && lead < 0xc2) || lead > 0xf4 || more >= length - i)
-            return false;
-        uint32_t code = more ? lead & (0x3fu >> more) : lead;
-        for (size_t k = 1; k <= more; k++) {
-            if ((text[i + k] & 0xc0) != 0x80) return false;
-            code = code << 6 | (text[i + k] & 0x3fu);
-        }
-        if ((more == 2 && code < 0x800) || (more == 3 && code < 0x10000) || code > 0x10ffff ||
-            (code >= 0xd800 && code < 0xe000))
-            return false;
-        i += 1 + more;
-    }
-    return true;
+    for (size_t i = 0; i < length; i++)
+        if ((uint8_t)text[i] < 0x20 || text[i] == 0x7f) return false;
+    return zn_utf8_valid(text, length) == length;
 }
 
 // A copy with a closing zero of a name or key.
@@ -87,7 +74,7 @@ static zenith_status take_name(zn_gguf *file, zn_gguf_cursor *at, const char *wh
     zn_gguf_text text;
     const size_t start = at->at;
     if (!zn_gguf_take_text(at, &text)) return cut_short(file, at, what, err);
-    if (text.length > LONGEST_NAME || !is_clean_text((const uint8_t *)text.data, text.length))
+    if (text.length > LONGEST_NAME || !is_clean_text(text.data, text.length))
         return zn_fail(err, ZENITH_BAD_FILE,
                        "%s: %s at byte %zu is no plain text of at most %d bytes", file->base.name,
                        what, start, LONGEST_NAME);

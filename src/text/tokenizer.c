@@ -5,6 +5,7 @@
 #include "src/text/tokenizer.h"
 
 #include "src/base/memory.h"
+#include "src/base/text.h"
 #include "src/text/bpe.h"
 #include "src/text/tokenizer_parts.h"
 #include "src/text/unicode.h"

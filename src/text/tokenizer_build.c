@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/memory.h"
+#include "src/base/text.h"
 #include "src/text/tokenizer_parts.h"
 #include "src/text/unicode.h"
 

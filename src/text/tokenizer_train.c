@@ -7,6 +7,7 @@
 #include "src/text/tokenizer_train.h"
 
 #include "src/base/memory.h"
+#include "src/base/text.h"
 #include "src/text/pair_counts.h"
 #include "src/text/tokenizer_parts.h"
 #include "src/text/unicode.h"

@@ -3,30 +3,12 @@
 #include "src/text/unicode.h"
 
 #include "src/base/memory.h"
+#include "src/base/text.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
 enum { PIECES_MOST = 32, BYTES_OF_POINT = 4 }; // no character decomposes into more than 4
-
-size_t zn_utf8_valid(const char *text, size_t size)
-{
-    const uint8_t *bytes = (const uint8_t *)text;
-    size_t at = 0;
-    while (at < size) {
-        if (bytes[at] < 0x80) {
-            at++;
-            continue;
-        }
-        const size_t left = size - at;
-        int32_t point;
-        utf8proc_ssize_t length = utf8proc_iterate(bytes + at,
-                                                   left < 4 ? (utf8proc_ssize_t)left : 4, &point);
-        if (length <= 0) return at;
-        at += (size_t)length;
-    }
-    return size;
-}
 
 static bool is_ascii(const char *text, size_t size)
 {
@@ -40,17 +22,16 @@ static zenith_status decompose(zn_nfc *room, const char *text, size_t size, size
 {
     size_t used = 0;
     for (size_t at = 0; at < size;) {
-        int32_t point, pieces[PIECES_MOST];
-        const size_t left = size - at;
-        utf8proc_ssize_t length = utf8proc_iterate((const uint8_t *)text + at,
-                                                   left < 4 ? (utf8proc_ssize_t)left : 4, &point);
-        if (length <= 0) return zn_fail(err, ZENITH_INTERNAL, "text to normalise is not UTF-8");
-        at += (size_t)length;
+        int32_t pieces[PIECES_MOST];
+        uint32_t point;
+        const size_t length = zn_utf8_next(text + at, size - at, &point);
+        if (length == 0) return zn_fail(err, ZENITH_INTERNAL, "text to normalise is not UTF-8");
+        at += length;
         int boundary = 0;
         utf8proc_ssize_t made = utf8proc_decompose_char(
-            point, pieces, PIECES_MOST, UTF8PROC_STABLE | UTF8PROC_COMPOSE, &boundary);
+            (int32_t)point, pieces, PIECES_MOST, UTF8PROC_STABLE | UTF8PROC_COMPOSE, &boundary);
         if (made < 0 || made > PIECES_MOST)
-            return zn_fail(err, ZENITH_INTERNAL, "U+%x has no normal form", (unsigned)point);
+            return zn_fail(err, ZENITH_INTERNAL, "U+%x has no normal form", point);
         ZN_TRY(zn_array_reserve((void **)&room->points, &room->points_room, used + (size_t)made,
                                 sizeof *room->points, err));
         memcpy(room->points + used, pieces, (size_t)made * sizeof *pieces);
@@ -143,15 +124,15 @@ static bool hidden_byte(uint8_t byte, unsigned *number)
     return true;
 }
 
-static bool byte_of_point(int32_t point, uint8_t *byte)
+static bool byte_of_point(uint32_t point, uint8_t *byte)
 {
     unsigned number;
-    if (point >= 0 && point < 256) {
+    if (point < 256) {
         *byte = (uint8_t)point;
         return !hidden_byte(*byte, &number);
     }
-    if (point < 256 || point >= 256 + 68) return false;
-    number = (unsigned)point - 256;
+    if (point >= 256 + 68) return false;
+    number = point - 256;
     *byte = (uint8_t)(number < 33 ? number : number < 67 ? 127 + number - 33 : 173);
     return true;
 }
@@ -160,12 +141,10 @@ bool zn_byte_alphabet_read(const char *text, size_t size, uint8_t *bytes, size_t
 {
     size_t used = 0;
     for (size_t at = 0; at < size;) {
-        int32_t point;
-        const size_t left = size - at;
-        utf8proc_ssize_t length = utf8proc_iterate((const uint8_t *)text + at,
-                                                   left < 4 ? (utf8proc_ssize_t)left : 4, &point);
-        if (length <= 0 || !byte_of_point(point, &bytes[used])) return false;
-        at += (size_t)length;
+        uint32_t point;
+        const size_t length = zn_utf8_next(text + at, size - at, &point);
+        if (length == 0 || !byte_of_point(point, &bytes[used])) return false;
+        at += length;
         used++;
     }
     *count = used;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tokenizer needs of Unicode: whether bytes are UTF-8, the normal form C, and the alphabet in
+// What the tokenizer needs of Unicode besides base/text's UTF-8: the normal form C, and the alphabet in
 // which byte-level vocabularies write bytes. All contact with utf8proc is here.
 #ifndef ZN_TEXT_UNICODE_H
 #define ZN_TEXT_UNICODE_H
@@ -11,10 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// The length of the longest beginning that is UTF-8 (no surrogates, no overlong forms, nothing above
-// U+10FFFF); `size` when all of it is.
-size_t zn_utf8_valid(const char *text, size_t size);
 
 // The room that normalisation works in; zeroed at birth, used again from text to text.
 typedef struct zn_nfc {

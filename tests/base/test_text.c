@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formatter against a table, and against the C library's where both mean the same.
+// The formatter against a table, and against the C library's where both mean the same; UTF-8, every
+// character and every way to be none.
 #include "tests/testing.h"
 
 #include "src/base/log.h"
@@ -158,6 +159,91 @@ static void errors(void **state)
     assert_string_equal(zenith_status_text((zenith_status)12345), "unknown status");
 }
 
+// The bytes of a number by the pattern of so many bytes, valid or not; returns how many.
+static size_t encode(uint32_t point, size_t bytes, char *dst)
+{
+    static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = bytes - 1; i > 0; i--, point >>= 6) dst[i] = (char)(0x80 | (point & 0x3f));
+    dst[0] = (char)(lead[bytes] | point);
+    return bytes;
+}
+
+static size_t bytes_of(uint32_t point)
+{
+    return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+}
+
+// Every number in every pattern that has room for it: valid in the shortest, where it is a character.
+static void utf8_characters(void **state)
+{
+    (void)state;
+    static const uint32_t room[] = {0, 0x80, 0x800, 0x10000, 0x200000};
+    for (size_t bytes = 1; bytes <= 4; bytes++)
+        for (uint32_t point = 0; point < room[bytes]; point++) {
+            char text[4];
+            const bool surrogate = point >= 0xd800 && point <= 0xdfff;
+            const bool valid = bytes == bytes_of(point) && point <= 0x10ffff && !surrogate;
+            uint32_t seen = 0xffffffff;
+            encode(point, bytes, text);
+            if (zn_utf8_next(text, bytes, &seen) != (valid ? bytes : 0) ||
+                seen != (valid ? point : 0xffffffff))
+                fail_msg("U+%x in %zu bytes: U+%x", point, bytes, seen);
+        }
+}
+
+static void utf8_broken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size, valid;
+    } cases[] = {
+        {"", 0, 0},
+        {"a\0b", 3, 3},
+        {"caf\xc3\xa9", 5, 5},
+        {"\xf0\x9f\x98\x80!", 5, 5},
+        {"\xef\xbf\xbf\xf4\x8f\xbf\xbf", 7, 7}, // U+FFFF, U+10FFFF
+        {"ab\xc3", 3, 2},                       // cut
+        {"ab\xe2\x82", 4, 2},
+        {"ab\xf0\x9f\x98", 5, 2},
+        {"ab\xc3(", 4, 2}, // another character where one should go on
+        {"ab\xe2\x82(", 5, 2},
+        {"ab\xe2(\xa1", 5, 2},
+        {"ab\xc3\xc3\xa9", 5, 2},
+        {"ab\x80", 3, 2}, // goes on with none begun
+        {"ab\xbf\xbf", 4, 2},
+        {"ab\xc0\x80", 4, 2}, // overlong
+        {"ab\xc1\xbf", 4, 2},
+        {"ab\xe0\x9f\xbf", 5, 2},
+        {"ab\xf0\x8f\xbf\xbf", 6, 2},
+        {"ab\xed\xa0\x80", 5, 2}, // surrogates
+        {"ab\xed\xbf\xbf", 5, 2},
+        {"ab\xf4\x90\x80\x80", 6, 2}, // U+110000
+        {"ab\xf5\x80\x80\x80", 6, 2},
+        {"ab\xf8\x88\x80\x80\x80", 7, 2}, // five bytes
+        {"ab\xf9\x80\x80\x80", 6, 2},
+        {"ab\xfe\xff", 4, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t valid = zn_utf8_valid(cases[i].text, cases[i].size);
+        if (valid != cases[i].valid) fail_msg("case %zu: %zu", i, valid);
+    }
+}
+
+// What lies behind the end is not looked at, though it would complete the character.
+static void utf8_end(void **state)
+{
+    (void)state;
+    static const char text[] = "\xf0\x9f\x98\x80";
+    uint32_t point = 0;
+    for (size_t size = 0; size < 4; size++) {
+        assert_int_equal(zn_utf8_next(text, size, &point), 0);
+        assert_int_equal(zn_utf8_valid(text, size), 0);
+    }
+    assert_int_equal(zn_utf8_next(text, 4, &point), 4);
+    assert_int_equal(point, 0x1f600);
+}
+
 static void keep_line(void *cookie, int level, const char *message)
 {
     snprintf(cookie, 64, "%d %s", level, message);
@@ -179,11 +265,12 @@ static void logging(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers), cmocka_unit_test(texts),
-        cmocka_unit_test(doubles),  cmocka_unit_test(random_doubles),
-        cmocka_unit_test(cutting),  cmocka_unit_test(unknown_conversions),
-        cmocka_unit_test(endings),  cmocka_unit_test(errors),
-        cmocka_unit_test(logging),
+        cmocka_unit_test(integers),        cmocka_unit_test(texts),
+        cmocka_unit_test(doubles),         cmocka_unit_test(random_doubles),
+        cmocka_unit_test(cutting),         cmocka_unit_test(unknown_conversions),
+        cmocka_unit_test(endings),         cmocka_unit_test(errors),
+        cmocka_unit_test(utf8_characters), cmocka_unit_test(utf8_broken),
+        cmocka_unit_test(utf8_end),        cmocka_unit_test(logging),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #define ZN_TESTS_FUZZ_ENCODED_H
 
 #include "src/base/memory.h"
+#include "src/base/text.h"
 #include "src/text/tokenizer.h"
 #include "src/text/unicode.h"
 

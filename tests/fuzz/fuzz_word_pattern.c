@@ -3,8 +3,8 @@
 //
 // The first line is a pattern that splits words, the rest is the text: whatever compiles must give every
 // byte of the text once, in words that are not empty, or end with a sentence.
+#include "src/base/text.h"
 #include "src/text/splitter.h"
-#include "src/text/unicode.h"
 
 #include <stdint.h>
 #include <stdlib.h>
