@@ -4,19 +4,7 @@
 // Each allocation behind the files of the API fails in turn: the call says so, leaves its result
 // and the folder alone, leaks nothing (the address sanitizer looks), and works again afterwards.
 #include "tests/api/api_files.h"
-
-#include <stdatomic.h>
-
-static atomic_long left = -1; // allocations until the one that fails; below zero: none does
-
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    if (atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0) return NULL;
-    return __real_aligned_alloc(alignment, size);
-}
+#include "tests/fail_in_turn.h"
 
 enum { W = 24, H = 16, ROW = 3 * W };
 
@@ -151,10 +139,9 @@ static zenith_status inspect_folder(void)
 static void check_each(zenith_status (*use)(void), long at_least)
 {
     for (long n = 0;; n++) {
-        atomic_store(&left, n);
+        fail_allocation(n);
         zenith_status status = use();
-        bool failed = atomic_exchange(&left, -1) < 0;
-        if (!failed) { // it never came to allocation n
+        if (!fail_stop()) { // it never came to allocation n
             api_ok(status);
             assert_true(n >= at_least);
             return;

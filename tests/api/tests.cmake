@@ -20,6 +20,3 @@ if(ZENITH_CXX)
         -I ${PROJECT_SOURCE_DIR}/include -x c++ ${CMAKE_CURRENT_SOURCE_DIR}/api/header.inc)
     set_tests_properties(layers.header_cxx PROPERTIES LABELS layers)
 endif()
-
-# Every allocation of the library ends in aligned_alloc (base/memory.c); this test puts itself in between.
-target_link_options(api_test_files_oom PRIVATE -Wl,--wrap=aligned_alloc)

@@ -3,28 +3,11 @@
 //
 // Each allocation of base fails in turn: the call must say so, leave its result alone, leak nothing
 // (the address sanitizer looks), and work again as soon as there is memory.
-#include "tests/testing.h"
-
 #include "src/base/directory.h"
 #include "src/base/executor.h"
 #include "src/base/memory.h"
 #include "src/base/os.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <string.h>
-
-// Allocations until the one that fails; below zero: none does. Executor threads allocate too.
-static atomic_long left = -1;
-
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    if (atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0) return NULL;
-    return __real_aligned_alloc(alignment, size);
-}
+#include "tests/fail_in_turn.h"
 
 static zenith_status set_job(void *arg, zn_team *team, int stream)
 {
@@ -82,47 +65,28 @@ static zenith_status use_arena(zn_error *err)
     return status;
 }
 
-static void check_each(zenith_status (*use)(zn_error *err), long at_least)
-{
-    for (long n = 0;; n++) {
-        zn_error err = {0};
-        atomic_store(&left, n);
-        zenith_status status = use(&err);
-        bool failed = atomic_exchange(&left, -1) < 0;
-        if (!failed) { // it never came to allocation n
-            zn_test_ok(status, &err);
-            assert_true(n >= at_least);
-            return;
-        }
-        assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
-        assert_non_null(strstr(err.text, "memory"));
-        err.text[0] = '\0';
-        zn_test_ok(use(&err), &err);
-    }
-}
-
 static void executor(void **state)
 {
     (void)state;
-    check_each(use_executor, 8); // itself, lock, conditions, two threads, two teams
+    fail_in_turn(use_executor, ZENITH_OK, 8); // itself, lock, conditions, two threads, two teams
 }
 
 static void writer(void **state)
 {
     (void)state;
-    check_each(use_writer, 1);
+    fail_in_turn(use_writer, ZENITH_OK, 1);
 }
 
 static void directory(void **state)
 {
     (void)state;
-    check_each(use_directory, 3);
+    fail_in_turn(use_directory, ZENITH_OK, 3);
 }
 
 static void arena(void **state)
 {
     (void)state;
-    check_each(use_arena, 4);
+    fail_in_turn(use_arena, ZENITH_OK, 4);
 }
 
 int main(void)

@@ -2,43 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each allocation of opening and writing fails in turn: the call must say ZENITH_OUT_OF_MEMORY and
-// leak nothing (the sanitizers look), and must work once memory is back. The library allocates by
-// aligned_alloc alone, so defining that here is enough.
+// leak nothing (the sanitizers look), and must work once memory is back.
 #include "src/format/latent_file.h"
 #include "src/format/weights.h"
+#include "tests/fail_in_turn.h"
 #include "tests/format/craft_gguf.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-
-static long left = -1; // allocations until one fails; negative: none does
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (left == 0) return NULL;
-    if (left > 0) left--;
-    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
-}
-
-// Runs `action` with ever more allocations allowed until it succeeds; it must have failed at least
-// `least` times, so that the test does test something.
-static void fail_in_turn(zenith_status (*action)(zn_error *err), long least)
-{
-    for (long allowed = 0; allowed < 1000; allowed++) {
-        zn_error err = {{0}};
-        left = allowed;
-        zenith_status status = action(&err);
-        left = -1;
-        if (status == ZENITH_OK) {
-            assert_true(allowed >= least);
-            return;
-        }
-        assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
-        assert_string_not_equal(err.text, "");
-    }
-    fail_msg("it never succeeded");
-}
 
 static zenith_status open_weights(zn_error *err)
 {
@@ -133,13 +103,13 @@ static void every_allocation_may_fail(void **state)
     mkdir(dir, 0755);
     write_file(zn_test_path(dir, "a.safetensors"), file.bytes, file.size);
     write_file(zn_test_path(dir, "x.safetensors.index.json"), index, strlen(index));
-    fail_in_turn(open_weights, 5);
-    fail_in_turn(open_merged, 5);
-    fail_in_turn(write_and_open_latent, 6);
+    fail_in_turn(open_weights, ZENITH_OK, 5);
+    fail_in_turn(open_merged, ZENITH_OK, 5);
+    fail_in_turn(write_and_open_latent, ZENITH_OK, 6);
     write_gguf();
-    fail_in_turn(open_gguf, 5);
+    fail_in_turn(open_gguf, ZENITH_OK, 5);
     write_rotated();
-    fail_in_turn(read_rotated, 5);
+    fail_in_turn(read_rotated, ZENITH_OK, 5);
 }
 
 int main(void)

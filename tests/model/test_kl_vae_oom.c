@@ -3,22 +3,11 @@
 //
 // Allocations of a session with an AutoencoderKL (open, encode a sample, decode with a spill file) fail in turn: the first 100 of
 // them, then every 41st. The session must say ZENITH_OUT_OF_MEMORY, leak nothing (the sanitizers look), and give
-// the same picture once memory is back. The library allocates by aligned_alloc alone, so defining that here is
-// enough.
+// the same picture once memory is back.
+#include "tests/fail_in_turn.h"
 #include "tests/task/session.h"
 
-#include <stdatomic.h>
-
-enum { SIDE = 32, LATENT = SIDE / 8 * (SIDE / 8) * 4, EACH = 100, STEP = 41, MOST = 100000 };
-
-static atomic_long left = -1; // allocations until one fails; negative: none does
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0) return NULL;
-    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
-}
+enum { SIDE = 32, LATENT = SIDE / 8 * (SIDE / 8) * 4 };
 
 static uint8_t pixels[SIDE * SIDE * 3];
 static uint64_t most; // bytes for the decoder; 0: no bound
@@ -43,7 +32,7 @@ static zenith_status run(zenith_context *context, zenith_model *model, uint8_t *
     return zenith_decode(context, model, &latent, &image, 1, &bound);
 }
 
-static zenith_status session(uint8_t *decoded)
+static zenith_status session(void *decoded)
 {
     zenith_context *context = NULL;
     zenith_model *model = NULL;
@@ -66,7 +55,6 @@ static zenith_status session(uint8_t *decoded)
 static void allocations_fail(void **state)
 {
     static uint8_t expected[sizeof pixels], decoded[sizeof pixels];
-    long refused = 0;
     (void)state;
     zn_random random = {.seed = 9};
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)zn_random_below(&random, 256);
@@ -75,20 +63,12 @@ static void allocations_fail(void **state)
     assert_int_equal(session(decoded), ZENITH_LIMIT);
     assert_int_equal(session(decoded), ZENITH_OK);
     assert_memory_equal(decoded, expected, sizeof decoded);
-    for (long allowed = 0; allowed < MOST; allowed += allowed < EACH ? 1 : STEP) {
-        atomic_store(&left, allowed);
-        const zenith_status status = session(decoded);
-        const bool failed = atomic_exchange(&left, -1) < 0;
-        if (status == ZENITH_OK) assert_memory_equal(decoded, expected, sizeof decoded);
-        if (!failed) {
-            print_message("%ld of about %ld allocations were refused\n", refused, allowed);
-            assert_true(refused > EACH);
-            return;
-        }
-        refused++;
-        if (status != ZENITH_OK) assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
-    }
-    fail_msg("the session never ended without a failure");
+    fail_some(&(fail_session){.run = session,
+                              .expected = expected,
+                              .made = decoded,
+                              .bytes = sizeof decoded,
+                              .each = 100,
+                              .step = 41});
 }
 
 int main(void)

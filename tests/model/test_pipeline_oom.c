@@ -3,27 +3,13 @@
 //
 // Each allocation of opening a pipeline, and of finding the model in it, fails in turn: the call must say
 // ZENITH_OUT_OF_MEMORY (not that another component is the one, nor that there is none), leak nothing (the
-// sanitizers look), and work once memory is back. The library allocates by aligned_alloc alone, so defining
-// that here is enough.
-#include "tests/testing.h"
-
+// sanitizers look), and work once memory is back.
 #include "src/model/pipeline.h"
+#include "tests/fail_in_turn.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static long left = -1; // allocations until one fails; negative: none does
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (left == 0) return NULL;
-    if (left > 0) left--;
-    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
-}
 
 static char folder[1024];
 
@@ -46,25 +32,6 @@ static int setup(void **state)
         if (symlink(tiny, place) != 0) return -1;
     }
     return 0;
-}
-
-// Runs `action` with ever more allocations allowed until it ends as it does with enough memory; it must have
-// failed at least `least` times, so that the test does test something.
-static void fail_in_turn(zenith_status (*action)(zn_error *err), zenith_status expected, long least)
-{
-    for (long allowed = 0; allowed < 1000; allowed++) {
-        zn_error err = {{0}};
-        left = allowed;
-        zenith_status status = action(&err);
-        left = -1;
-        if (status == expected) {
-            assert_true(allowed >= least);
-            return;
-        }
-        assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
-        assert_string_not_equal(err.text, "");
-    }
-    fail_msg("it never ended otherwise");
 }
 
 static zenith_status open_pipeline(zn_error *err)

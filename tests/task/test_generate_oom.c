@@ -3,26 +3,11 @@
 //
 // Allocations of a whole generation (open a pipeline's folder, two prompts, one step) fail in turn: the first 60 of
 // them, then every 97th. It must say ZENITH_OUT_OF_MEMORY, leak nothing (the sanitizers look), and give the
-// same latent once memory is back. The library allocates by aligned_alloc alone, so defining that here is
-// enough.
-#include "tests/testing.h"
-
+// same latent once memory is back.
 #include "src/task/generator.h"
+#include "tests/fail_in_turn.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { VALUES = 16 * 4 * 4, EACH = 60, STEP = 97, MOST = 100000 };
-
-static atomic_long left = -1; // allocations until one fails; negative: none does
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0) return NULL;
-    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
-}
+enum { VALUES = 16 * 4 * 4 };
 
 static zenith_status run(zn_engine *engine, const zn_generator *generator, float *latent,
                          zn_error *err)
@@ -36,7 +21,7 @@ static zenith_status run(zn_engine *engine, const zn_generator *generator, float
     return zn_generator_run(engine, generator, &call, latent, &tokens, err);
 }
 
-static zenith_status session(float *latent)
+static zenith_status session(void *latent)
 {
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
@@ -57,23 +42,14 @@ static zenith_status session(float *latent)
 static void allocations_fail(void **state)
 {
     static float expected[VALUES], latent[VALUES];
-    long refused = 0;
     (void)state;
     assert_int_equal(session(expected), ZENITH_OK);
-    for (long allowed = 0; allowed < MOST; allowed += allowed < EACH ? 1 : STEP) {
-        atomic_store(&left, allowed);
-        const zenith_status status = session(latent);
-        const bool failed = atomic_exchange(&left, -1) < 0;
-        if (status == ZENITH_OK) assert_memory_equal(latent, expected, sizeof latent);
-        if (!failed) {
-            print_message("%ld of about %ld allocations were refused\n", refused, allowed);
-            assert_true(refused > EACH);
-            return;
-        }
-        refused++;
-        if (status != ZENITH_OK) assert_int_equal(status, ZENITH_OUT_OF_MEMORY);
-    }
-    fail_msg("the session never ended without a failure");
+    fail_some(&(fail_session){.run = session,
+                              .expected = expected,
+                              .made = latent,
+                              .bytes = sizeof latent,
+                              .each = 60,
+                              .step = 97});
 }
 
 int main(void)

@@ -3,43 +3,12 @@
 //
 // Each allocation of opening a tokenizer, in every way, and of encoding and decoding fails in turn: the
 // call must say ZENITH_OUT_OF_MEMORY and leak nothing (the sanitizers look), and must work once memory is
-// back. The library allocates by aligned_alloc alone, and PCRE2 by the library, so defining that here is
-// enough; jansson's allocations fail in task.oom.
+// back. jansson's allocations fail in task.oom.
 #include "src/base/memory.h"
 #include "src/text/chat.h"
 #include "src/text/tokenizer_train.h"
+#include "tests/fail_in_turn.h"
 #include "tests/text/made_tokenizer.h"
-
-#include <stdlib.h>
-
-static long left = -1; // allocations until one fails; negative: none does
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (left == 0) return NULL;
-    if (left > 0) left--;
-    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
-}
-
-// Runs `action` with ever more allocations allowed until it succeeds; it must have failed at least
-// `least` times, so that the test does test something.
-static void fail_in_turn(zenith_status (*action)(zn_error *err), long least)
-{
-    for (long allowed = 0; allowed < 2000; allowed++) {
-        zn_error err = {{0}};
-        left = allowed;
-        const zenith_status status = action(&err);
-        left = -1;
-        if (status == ZENITH_OK) {
-            assert_true(allowed >= least);
-            return;
-        }
-        if (status != ZENITH_OUT_OF_MEMORY) fail_msg("status %d: %s", (int)status, err.text);
-        assert_string_not_equal(err.text, "");
-    }
-    fail_msg("it never succeeded");
-}
 
 static made_text json, vocabulary, ranks;
 
@@ -124,14 +93,14 @@ static void every_allocation_may_fail(void **state)
         put(&ranks, "%c%c== %u\n", digits[b >> 2], digits[(b & 3) << 4], b);
     }
     put(&ranks, "YWI= 256\nYWJj 257\n");
-    fail_in_turn(parse_json, 10);
-    fail_in_turn(parse_merges, 10);
-    fail_in_turn(parse_tiktoken, 10);
-    fail_in_turn(open_folder, 10);
+    fail_in_turn(parse_json, ZENITH_OK, 10);
+    fail_in_turn(parse_merges, ZENITH_OK, 10);
+    fail_in_turn(parse_tiktoken, ZENITH_OK, 10);
+    fail_in_turn(open_folder, ZENITH_OK, 10);
     zn_error err = {{0}};
     zn_test_ok(zn_tokenizer_parse_json(bytes_of(&json), "made", &opened, &err), &err);
-    fail_in_turn(encode_and_decode, 10);
-    fail_in_turn(train, 10);
+    fail_in_turn(encode_and_decode, ZENITH_OK, 10);
+    fail_in_turn(train, ZENITH_OK, 10);
     zn_tokenizer_free(opened);
 }
 
