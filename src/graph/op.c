@@ -14,6 +14,15 @@ void zn_lowering_free(zn_lowering *self)
     zn_free(self);
 }
 
+zenith_status zn_lowering_keep(const void *made, size_t bytes, zn_lowering **out, zn_error *err)
+{
+    zn_lowering *kept = zn_alloc(bytes);
+    if (!kept) return zn_fail_memory(err, bytes);
+    memcpy(kept, made, bytes);
+    *out = kept;
+    return ZENITH_OK;
+}
+
 zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out)
 {
     return node->op->rows ? node->op->rows(node, input, out) : out;

@@ -74,6 +74,9 @@ struct zn_lowering {
     const char *id; // which algorithm: "onednn:brgconv:avx512_core_amx", "kernel:avx2", "reference"
 };
 void zn_lowering_free(zn_lowering *self); // `free` of one that owns nothing else
+// What `lower` ends with where nothing else is owned: *out is a copy of `made`, a struct that begins with a
+// zn_lowering.
+zenith_status zn_lowering_keep(const void *made, size_t bytes, zn_lowering **out, zn_error *err);
 
 // One case that the table-driven test runs: shapes of the inputs, and attributes.
 typedef struct zn_op_sample {

@@ -132,13 +132,8 @@ static zenith_status fill(norm_lowering *l, const zn_lowering_request *request, 
 zenith_status zn_group_norm_lower(const zn_lowering_request *request, int curve, zn_lowering **out,
                                   zn_error *err)
 {
-    norm_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"};
-    zenith_status status = fill(l, request, curve, err);
-    if (status != ZENITH_OK)
-        zn_free(l);
-    else
-        *out = &l->base;
-    return status;
+    norm_lowering made = {
+        .base = {.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"}};
+    ZN_TRY(fill(&made, request, curve, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }

@@ -3,7 +3,6 @@
 //
 // The same values in another type. An image is a quantised u8 map with scale 1/255, so this is both
 // pixel ends of a model as well as what stands between parts of different types.
-#include "src/base/memory.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -48,19 +47,12 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
-    convert_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    zenith_status status;
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
-    l->row_count = (size_t)(y->shape.dim[2] *
-                            y->shape.dim[3]); // the schedule has checked its bytes
-    ZN_GO(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &l->conversion,
-                             err));
-    *out = &l->base;
-    return ZENITH_OK;
-fail:
-    zn_free(l);
-    return status;
+    // The schedule has checked the bytes of a row.
+    convert_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+                             .row_count = (size_t)(y->shape.dim[2] * y->shape.dim[3])};
+    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale,
+                              &made.conversion, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 // Rounding has no slope that helps: the gradient passes as if there were none, in the type of x (f32

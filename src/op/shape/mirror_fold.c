@@ -113,26 +113,19 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    fold_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
     const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
-    zenith_status status;
-    *l = (fold_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
-                         .fold = *(const zn_mirror_fold_attributes *)request->node->attributes,
-                         .covered_height = x->shape.dim[1],
-                         .covered_width = x->shape.dim[2],
-                         .channels = x->shape.dim[3],
-                         .parts = (size_t)request->threads};
-    ZN_GO(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &l->widen, err));
-    ZN_GO(zn_conversion_make(request->cpu.isa, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
-    l->part_bytes = zn_round_up(
-        (size_t)((l->covered_width + l->fold.width) * l->channels) * sizeof(float), ZN_ALIGN);
-    l->base.scratch_bytes = l->parts * l->part_bytes;
-    *out = &l->base;
-    return ZENITH_OK;
-fail:
-    zn_free(l);
-    return status;
+    fold_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+                          .fold = *(const zn_mirror_fold_attributes *)request->node->attributes,
+                          .covered_height = x->shape.dim[1],
+                          .covered_width = x->shape.dim[2],
+                          .channels = x->shape.dim[3],
+                          .parts = (size_t)request->threads};
+    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &made.widen, err));
+    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, y->type, y->scale, &made.narrow, err));
+    const int64_t row = (made.covered_width + made.fold.width) * made.channels;
+    made.part_bytes = zn_round_up((size_t)row * sizeof(float), ZN_ALIGN);
+    made.base.scratch_bytes = made.parts * made.part_bytes;
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static const zn_mirror_fold_attributes nothing = {0, 3, 5}, below = {0, 5, 9}, around = {4, 11, 6},

@@ -4,7 +4,6 @@
 // What is seen of a map through a window: its pixels from (top, left) on, zeros where the window
 // reaches beyond the map. A window inside the map cuts a part out; one around it puts zeros around it,
 // and that is the gradient of the first.
-#include "src/base/memory.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -88,29 +87,23 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    window_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
     const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
     const zn_window_attributes *a = request->node->attributes;
     const int64_t *from = x->shape.dim, channels = from[3];
     const int64_t first = a->left > 0 ? a->left : 0;
     const int64_t end = a->left + a->width < from[2] ? a->left + a->width : from[2];
-    *l = (window_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
-                           .top = a->top,
-                           .height = from[1],
-                           .rows = a->height,
-                           .skipped = (size_t)(first * channels),
-                           .before = (size_t)((first - a->left) * channels),
-                           .seen = (size_t)((end > first ? end - first : 0) * channels),
-                           .from = (size_t)(from[2] * channels),
-                           .to = (size_t)(a->width * channels)};
-    zenith_status status = zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type,
-                                              y->scale, &l->copy, err);
-    if (status == ZENITH_OK)
-        *out = &l->base;
-    else
-        zn_free(l);
-    return status;
+    window_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+                            .top = a->top,
+                            .height = from[1],
+                            .rows = a->height,
+                            .skipped = (size_t)(first * channels),
+                            .before = (size_t)((first - a->left) * channels),
+                            .seen = (size_t)((end > first ? end - first : 0) * channels),
+                            .from = (size_t)(from[2] * channels),
+                            .to = (size_t)(a->width * channels)};
+    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &made.copy,
+                              err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)

@@ -3,7 +3,6 @@
 //
 // The gradient of attention with respect to its queries: rows like those of the queries, from dy, q and
 // the packed keys. attention_rows.h has the formulas.
-#include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -97,19 +96,13 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    zenith_status status = ZENITH_OK;
     const zn_desc *dst = &request->node->desc;
-    queries_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "double"};
-    ZN_GO(zn_attention_rows_make(request, request->rows, &l->rows, err));
-    ZN_GO(zn_conversion_make(request->cpu.isa, ZN_F32, 1, dst->type, dst->scale, &l->narrow, err));
-    l->base.scratch_bytes = l->rows.bytes;
-    *out = &l->base;
-    return ZENITH_OK;
-fail:
-    zn_free(l);
-    return status;
+    queries_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "double"}};
+    ZN_TRY(zn_attention_rows_make(request, request->rows, &made.rows, err));
+    ZN_TRY(
+        zn_conversion_make(request->cpu.isa, ZN_F32, 1, dst->type, dst->scale, &made.narrow, err));
+    made.base.scratch_bytes = made.rows.bytes;
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 const zn_op zn_op_attention_gradient_queries = {

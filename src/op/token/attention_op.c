@@ -195,15 +195,9 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    attention_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
-    const zenith_status status = fill(l, request, err);
-    if (status != ZENITH_OK)
-        zn_free(l);
-    else
-        *out = &l->base;
-    return status;
+    attention_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"}};
+    ZN_TRY(fill(&made, request, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_want wants(const zn_node *node, int input)

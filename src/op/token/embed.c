@@ -107,11 +107,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     made.base.scratch_bytes = made.parts * made.part_bytes;
     ZN_TRY(zn_conversion_make(request->cpu.isa, table->type, table->scale, y->type, y->scale,
                               &made.convert, err));
-    embed_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = made;
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_want wants(const zn_node *node, int input)

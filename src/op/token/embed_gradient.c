@@ -4,7 +4,6 @@
 // The gradient of embed with respect to the table: each row gets the sum of dy over the tokens that name
 // it, [rows, channels]. Threads share the channels and each goes through all tokens in order, so the
 // order of every sum is that of the tokens.
-#include "src/base/memory.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -100,15 +99,10 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_desc *dy = &request->node->inputs[DY]->desc;
-    zn_conversion widen;
-    ZN_TRY(zn_conversion_make(request->cpu.isa, dy->type, dy->scale, ZN_F32, 1, &widen, err));
-    scatter_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (scatter_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "scatter"},
-                            .node = request->node,
-                            .widen = widen};
-    *out = &l->base;
-    return ZENITH_OK;
+    scatter_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "scatter"},
+                             .node = request->node};
+    ZN_TRY(zn_conversion_make(request->cpu.isa, dy->type, dy->scale, ZN_F32, 1, &made.widen, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static const zn_embed_gradient_attributes one = {1}, three = {3}, two = {2};

@@ -151,17 +151,11 @@ static zenith_status prepare(pixel_lowering *l, const zn_lowering_request *reque
 zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_pixels_fn *compute,
                              zn_lowering **out, zn_error *err)
 {
-    pixel_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "pixels"};
-    l->node = request->node;
-    l->isa = request->cpu.isa;
-    l->compute = compute;
-    l->parts = (size_t)request->threads;
-    zenith_status status = prepare(l, request, err);
-    if (status != ZENITH_OK)
-        zn_free(l);
-    else
-        *out = &l->base;
-    return status;
+    pixel_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "pixels"},
+                           .node = request->node,
+                           .isa = request->cpu.isa,
+                           .compute = compute,
+                           .parts = (size_t)request->threads};
+    ZN_TRY(prepare(&made, request, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }

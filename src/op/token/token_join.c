@@ -4,7 +4,6 @@
 // The tokens of several maps, one after the other, as one sequence: what attention over all of them looks
 // at. A vector may fill it up to a round number of tokens. The places of tokens move by other amounts for
 // each map, so it is a barrier.
-#include "src/base/memory.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
@@ -138,15 +137,9 @@ static zenith_status prepare(join_lowering *l, const zn_lowering_request *reques
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    join_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
-    const zenith_status status = prepare(l, request, err);
-    if (status == ZENITH_OK)
-        *out = &l->base;
-    else
-        zn_free(l);
-    return status;
+    join_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"}};
+    ZN_TRY(prepare(&made, request, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_want wants(const zn_node *node, int input)

@@ -3,7 +3,6 @@
 //
 // Some tokens of a map or a sequence, one after the other, as a map of any height and width: what
 // token_join has put there. It is a barrier: rows of the result may begin anywhere in those of x.
-#include "src/base/memory.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -63,18 +62,12 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const zn_token_slice_attributes *a = place_of(request->node);
     const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
     const int64_t channels = x->shape.dim[3];
-    slice_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (slice_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
-                          .first = (size_t)(a->first * channels),
-                          .count = (size_t)(a->height * a->width * channels)};
-    const zenith_status status = zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type,
-                                                    y->scale, &l->copy, err);
-    if (status == ZENITH_OK)
-        *out = &l->base;
-    else
-        zn_free(l);
-    return status;
+    slice_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+                           .first = (size_t)(a->first * channels),
+                           .count = (size_t)(a->height * a->width * channels)};
+    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &made.copy,
+                              err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 // Zeros for the other tokens: as a sequence, seen through a window, in the shape of x.
