@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a plan, shared by the files that make it (schedule.c, placement.c, plan.c) and the
+// The inside of a plan, shared by the files that make it (schedule*.c, cuts.c, placement.c, plan.c) and the
 // one that runs it (run.c).
 //
 //     plan = passes, one after the other
