@@ -3,6 +3,7 @@
 #include "src/task/compile.h"
 
 #include "src/base/text.h"
+#include "src/model/type_choice.h"
 #include "src/op/ops.h"
 #include "src/task/guard.h"
 
@@ -59,64 +60,12 @@ zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error
     return status;
 }
 
-// --- types --------------------------------------------------------------------------------------
-
-static const zn_calibrated *entry(void *cookie, const zn_node *node)
+// The floating type; int8 leaves in it what it does not compute in 8 bits.
+static zn_type type_for(const zn_compile_key *key, const zn_machine *machine)
 {
-    const zn_compile_key *key = cookie;
-    return zn_calibration_find((zn_calibration *)(uintptr_t)key->calibration, node->name, false);
-}
-
-static bool quantise(void *cookie, const zn_node *node)
-{
-    const zn_calibrated *found = entry(cookie, node);
-    return found && found->int8;
-}
-
-static bool floating(void *cookie, const zn_node *node)
-{
-    const zn_calibrated *found = entry(cookie, node);
-    return found && found->floating;
-}
-
-static bool range(void *cookie, const zn_node *node, float *largest, bool *positive)
-{
-    const zn_calibrated *found = entry(cookie, node);
-    if (!found) return false;
-    *largest = found->largest;
-    *positive = found->positive;
-    return true;
-}
-
-// Policies have one cookie: the key, which knows the model and the calibration.
-static zn_precision precision(void *cookie, const zn_node *node)
-{
-    const zn_compile_key *key = cookie;
-    const zn_model *model = key->model;
-    if (!model->family->precision) return ZN_PRECISION_PLAIN;
-    return model->family->precision(model->variant, node->name);
-}
-
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
-static zn_type_policy policy_for(const zn_compile_key *key, const zn_machine *machine)
-{
-    zn_type_policy policy = {.type = ZN_F32,
-                             .precision = precision,
-                             .cookie = (void *)(uintptr_t)key,
-                             .convert = convert};
-    bool int8 = key->dtype == ZENITH_DTYPE_INT8;
-    if (key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.isa >= ZN_ISA_AMX))
-        policy.type = ZN_BF16;
-    if (key->calibration) {
-        policy.quantise = quantise;
-        policy.range = range;
-        policy.floating = floating;
-    }
-    return policy;
+    const bool int8 = key->dtype == ZENITH_DTYPE_INT8;
+    const bool bf16 = key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.isa >= ZN_ISA_AMX);
+    return bf16 ? ZN_BF16 : ZN_F32;
 }
 
 // --- compile ------------------------------------------------------------------------------------
@@ -126,7 +75,8 @@ static zenith_status make_graph(zn_compiled *c, const zn_machine *machine, zn_er
     const zn_compile_key *key = &c->key;
     zn_graph plain = {0}, fused = {0}, typed = {0};
     zenith_status status;
-    const zn_type_policy policy = policy_for(key, machine);
+    const zn_type_choice choice = {key->calibration, key->model->family, key->model->variant};
+    const zn_type_policy policy = zn_type_choice_policy(&choice, type_for(key, machine));
     ZN_GO(zn_build_part(key, &plain, err));
     ZN_GO(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, err));
     if (key->every_value) {

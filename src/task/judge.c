@@ -131,17 +131,12 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     return ZENITH_OK;
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static zenith_status compile(const zn_judge *judge, const zn_comparison *c,
                              const zn_machine *machine, zn_graph *graph, zn_plan **plan,
                              zn_error *err)
 {
     zn_graph plain = {0}, fused = {0};
-    const zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     const zn_plan_options options = {.mode = ZN_PLAN_PLANES,
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,

@@ -6,7 +6,7 @@
 #include "src/base/text.h"
 #include "src/format/elements.h"
 #include "src/format/weight_scale.h"
-#include "src/graph/passes.h"
+#include "src/model/type_choice.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 
@@ -16,37 +16,6 @@
 enum { LEVELS = 127 }; // of weights in 8 bits, where the CPU has VNNI
 
 // --- what int8 is -------------------------------------------------------------------------------
-
-static const zn_calibrated *entry(void *cookie, const zn_node *node)
-{
-    return zn_calibration_find(cookie, node->name, false);
-}
-
-static bool quantise(void *cookie, const zn_node *node)
-{
-    const zn_calibrated *found = entry(cookie, node);
-    return found && found->int8;
-}
-
-static bool floating(void *cookie, const zn_node *node)
-{
-    const zn_calibrated *found = entry(cookie, node);
-    return found && found->floating;
-}
-
-static bool range(void *cookie, const zn_node *node, float *largest, bool *positive)
-{
-    const zn_calibrated *found = entry(cookie, node);
-    if (!found) return false;
-    *largest = found->largest;
-    *positive = found->positive;
-    return true;
-}
-
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
 
 static void build_plain(const zn_network *network, zn_graph *graph)
 {
@@ -67,12 +36,8 @@ static void build_plain(const zn_network *network, zn_graph *graph)
 static zenith_status make_typed(const zn_network *network, const zn_calibration *calibration,
                                 zn_graph *typed, zn_error *err)
 {
-    const zn_type_policy policy = {.type = ZN_F32,
-                                   .quantise = calibration ? quantise : NULL,
-                                   .range = calibration ? range : NULL,
-                                   .floating = calibration ? floating : NULL,
-                                   .cookie = (void *)(uintptr_t)calibration,
-                                   .convert = convert};
+    const zn_type_choice choice = {.calibration = calibration};
+    const zn_type_policy policy = zn_type_choice_policy(&choice, ZN_F32);
     zn_graph plain = {0}, fused = {0};
     zenith_status status;
     zn_graph_begin(&plain, err);

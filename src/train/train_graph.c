@@ -266,18 +266,13 @@ static zn_precision precision(void *cookie, const zn_node *node)
     return encoder->family->precision(encoder->variant, node->name);
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static zenith_status finish(const building *b, bool recomputes, const zn_cpu *cpu,
                             zn_train_graph *out, zn_error *err)
 {
     const zn_type_policy policy = {.type = (zn_type)b->config->dtype,
                                    .precision = precision,
                                    .cookie = (void *)(uintptr_t)b,
-                                   .convert = convert};
+                                   .convert = zn_convert_as};
     zn_graph fused = {0}, typed = {0}, whole = {0};
     zn_graph *last = recomputes ? &whole : &out->graph;
     zenith_status status;

@@ -188,16 +188,11 @@ static void shared_values_are_not_absorbed(void **state)
 
 // --- types --------------------------------------------------------------------------------------
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void conversions_are_made_once(void **state)
 {
     (void)state;
     zn_graph graph, typed;
-    const zn_type_policy policy = {.type = ZN_BF16, .convert = convert};
+    const zn_type_policy policy = {.type = ZN_BF16, .convert = zn_convert_as};
     zn_graph_begin(&graph, &err);
     zn_node *x = map_input(&graph, 4, 4, 8);
     zn_node *a = random_conv(&graph, "a", x, 8, 3, 1, &randoms);

@@ -90,11 +90,6 @@ static void push_frames(causal_network *n)
     }
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void build_causal(zn_graph *graph, int frames, bool whole, zn_type type)
 {
     zn_graph plain, fused;
@@ -106,7 +101,7 @@ static void build_causal(zn_graph *graph, int frames, bool whole, zn_type type)
     for (int t = 0; t < frames; t++) add_frame(&n, t);
     if (!whole) push_frames(&n);
     zn_test_ok(zn_graph_finish(&plain), &err);
-    const zn_type_policy policy = {.type = type, .convert = convert};
+    const zn_type_policy policy = {.type = type, .convert = zn_convert_as};
     zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
     zn_test_ok(zn_pass_types(&fused, &policy, graph, &err), &err);
     zn_graph_free(&plain);

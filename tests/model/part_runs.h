@@ -124,11 +124,6 @@ static inline zenith_status part_run_plan(part_run *r, const zn_plan *plan, zn_e
     return status;
 }
 
-static inline zn_node *part_convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 // The graph as the model describes it, with nothing fused, so that every module's value is there.
 static inline void part_run_plain(part_run *r)
 {
@@ -136,7 +131,7 @@ static inline void part_run_plain(part_run *r)
     zn_graph plain, typed;
     zn_plan *plan = NULL;
     zn_packs *packs = NULL;
-    const zn_type_policy policy = {.type = ZN_F32, .convert = part_convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     zn_test_ok(zn_model_graph(r->model, r->part, &r->sizes, NULL, &plain, &err), &err);
     zn_test_ok(zn_pass_types(&plain, &policy, &typed, &err), &err);
     zn_test_ok(zn_packs_create(&packs, &err), &err);

@@ -113,17 +113,12 @@ static void build(training *t)
     zn_test_ok(zn_graph_finish(&t->plain), &err);
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void compile(training *t, zn_dnn *dnn)
 {
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
     zn_graph fused = {0}, typed = {0};
-    const zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     zn_test_ok(zn_pass_fuse(&t->plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
     zn_test_ok(zn_pass_types(&fused, &policy, &typed, &err), &err);
     zn_test_ok(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &cpu, &t->graph, &err), &err);

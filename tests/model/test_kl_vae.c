@@ -197,11 +197,6 @@ static void run_plan(world *w, const zn_plan *plan, int threads, bool observed)
     zn_team_free(team);
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 // The graph as the model describes it, with nothing fused, so that every module's value is there.
 static void run_plain(world *w)
 {
@@ -210,7 +205,7 @@ static void run_plain(world *w)
     zn_plan *plan = NULL;
     zn_packs *packs = NULL;
     const zn_sizes sizes = {.height = HEIGHT / FACTOR, .width = WIDTH / FACTOR};
-    const zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     zn_test_ok(zn_model_graph(w->model, w->part, &sizes, NULL, &plain, &err), &err);
     zn_test_ok(zn_pass_types(&plain, &policy, &typed, &err), &err);
     zn_test_ok(zn_packs_create(&packs, &err), &err);

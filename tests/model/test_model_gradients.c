@@ -154,17 +154,12 @@ static void build(training *t, const zn_model *model)
     zn_test_ok(zn_graph_finish(graph), &err);
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void compile(training *t, zn_type type, zn_dnn *dnn)
 {
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
     zn_graph kept = {0}, fused = {0}, typed = {0};
-    const zn_type_policy policy = {.type = type, .convert = convert};
+    const zn_type_policy policy = {.type = type, .convert = zn_convert_as};
     t->scale = type == ZN_F16 ? 4096 : 1;
     zn_graph *last = t->recomputes ? &kept : &t->graph;
     zn_test_ok(zn_pass_fuse(&t->plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);

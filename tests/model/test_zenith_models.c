@@ -32,11 +32,6 @@ static void *need(void *block)
     return block;
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 // --- running a graph of one input ---------------------------------------------------------------
 
 typedef struct world {
@@ -96,7 +91,7 @@ static void fuse(const zn_graph *plain, zn_graph *out)
     zn_error err = {0};
     zn_graph fused, typed;
     const zn_cpu cpu = zn_cpu_detect();
-    const zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     zn_test_ok(zn_pass_fuse(plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
     zn_test_ok(zn_pass_types(&fused, &policy, &typed, &err), &err);
     zn_test_ok(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &cpu, out, &err), &err);

@@ -54,11 +54,6 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     return ZENITH_OK;
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void build(const subject *s, zn_type type, zn_graph *plain, zn_graph *typed)
 {
     zn_error err = {0};
@@ -71,7 +66,7 @@ static void build(const subject *s, zn_type type, zn_graph *plain, zn_graph *typ
     }
     zn_graph_output(plain, zn_attention(plain, "a", maps[Q], maps[K], maps[V], s->attributes));
     zn_test_ok(zn_graph_finish(plain), &err);
-    const zn_type_policy policy = {.type = type, .convert = convert};
+    const zn_type_policy policy = {.type = type, .convert = zn_convert_as};
     zn_test_ok(zn_pass_types(plain, &policy, typed, &err), &err);
 }
 

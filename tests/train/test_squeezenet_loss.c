@@ -56,11 +56,6 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     return ZENITH_OK;
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void build(const zn_weights *weights, zn_graph *graph, zn_error *err)
 {
     const zn_desc picture = zn_desc_make(ZN_F32, ZN_SHAPE(1, SIDE, SIDE, 3));
@@ -81,7 +76,7 @@ static void compute(zn_type type, zn_dnn *dnn, looking *l)
 {
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
-    const zn_type_policy policy = {.type = type, .convert = convert};
+    const zn_type_policy policy = {.type = type, .convert = zn_convert_as};
     zn_graph plain, fused, typed, graph;
     zn_weights *weights = NULL;
     zn_packs *packs = NULL;

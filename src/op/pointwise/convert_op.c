@@ -97,3 +97,8 @@ zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type,
 {
     return zn_graph_add(graph, &zn_op_convert, name, &x, 1, &(zn_convert_attributes){type, scale});
 }
+
+zn_node *zn_convert_as(zn_graph *graph, zn_node *x, zn_type type, float scale)
+{
+    return zn_convert(graph, x->name, x, type, scale);
+}

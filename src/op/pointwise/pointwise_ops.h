@@ -38,6 +38,8 @@ zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor
 zn_node *zn_gaussian_sample(zn_graph *graph, const char *name, zn_node *mean, zn_node *logvar,
                             zn_node *number, uint64_t seed);
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
+// Under the name of x: `convert` of a zn_type_policy.
+zn_node *zn_convert_as(zn_graph *graph, zn_node *x, zn_type type, float scale);
 // As u8 or s8 of that scale would hold x, in x's own type.
 zn_node *zn_fake_quant(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
 zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
