@@ -41,3 +41,24 @@ void zn_convrot_row(float *row, size_t columns, size_t group)
         memcpy(run, sums, group * sizeof *sums);
     }
 }
+
+// H / 2 of four numbers that are `apart`: half their sum, less each in turn from the last.
+static void turn_four(float *run, size_t group, size_t apart)
+{
+    for (size_t at = 0; at < group; at += 4 * apart)
+        for (size_t i = at; i < at + apart; i++) {
+            const float a = run[i], b = run[i + apart];
+            const float c = run[i + 2 * apart], d = run[i + 3 * apart];
+            const float half = ((a + b) + (c + d)) * 0.5f;
+            run[i] = half - d;
+            run[i + apart] = half - c;
+            run[i + 2 * apart] = half - b;
+            run[i + 3 * apart] = half - a;
+        }
+}
+
+void zn_convrot_quick(float *row, size_t columns, size_t group)
+{
+    for (size_t at = 0; at < columns; at += group)
+        for (size_t apart = 1; apart < group; apart *= 4) turn_four(row + at, group, apart);
+}

@@ -48,10 +48,22 @@ static zenith_status read_rotation(const zn_json *note, zn_quant_note *out, zn_e
     return ZENITH_OK;
 }
 
+static zenith_status read_size(const zn_json *note, const char *key, int64_t *out, zn_error *err)
+{
+    const zn_json *from = holder(note, key);
+    return from ? zn_json_get_integer(from, key, 1, INT32_MAX, out, err) : ZENITH_OK;
+}
+
 static zenith_status read_note(const zn_json *note, zn_quant_note *out, zn_error *err)
 {
     if (!zn_json_is_object(note)) return zn_fail(err, ZENITH_BAD_FILE, "it is not a JSON object");
     ZN_TRY(read_format(note, out, err));
+    if (strcmp(out->format, ZN_PANELS_FORMAT) ==
+        0) { // others may mean something else by these keys
+        ZN_TRY(read_size(note, "bits", &out->bits, err));
+        ZN_TRY(read_size(note, "outputs", &out->outputs, err));
+        ZN_TRY(read_size(note, "inputs", &out->inputs, err));
+    }
     return read_rotation(note, out, err);
 }
 

@@ -60,6 +60,11 @@ zn_metadata zn_safetensors_metadata_get(const zn_safetensors *file, size_t index
 zenith_status zn_safetensors_write_header(zn_writer *writer, zn_file_tensor *tensors, size_t count,
                                           const zn_metadata *metadata, size_t pairs, zn_error *err);
 
+// The same for tensors in the caller's order, and data that starts at a multiple of `align` bytes.
+zenith_status zn_safetensors_write_ordered(zn_writer *writer, const zn_file_tensor *tensors,
+                                           size_t count, const zn_metadata *metadata, size_t pairs,
+                                           size_t align, zn_error *err);
+
 // A whole file: the header, then each tensor's data. Sorts `tensors` likewise.
 zenith_status zn_safetensors_write(zn_writer *writer, zn_file_tensor *tensors, size_t count,
                                    const zn_metadata *metadata, size_t pairs, zn_error *err);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing safetensors: the header is built as JSON, whose sorted dump is the same text for the same
-// tensors, and padded so that the data starts at a multiple of 8 bytes.
+// tensors, and padded so that the data starts at a multiple of 8 bytes, or of as many as are asked for.
 #include "src/format/safetensors.h"
 
 #include "src/base/json.h"
@@ -111,33 +111,42 @@ static zenith_status add_tensors(json_t *header, const zn_file_tensor *tensors, 
     return ZENITH_OK;
 }
 
-static zenith_status write_text(zn_writer *writer, const char *text, size_t size, zn_error *err)
+static zenith_status write_text(zn_writer *writer, const char *text, size_t size, size_t align,
+                                zn_error *err)
 {
-    size_t padded = zn_round_up(size, 8);
     uint8_t length[8];
+    const size_t padded = zn_round_up(sizeof length + size, align) - sizeof length;
     for (int i = 0; i < 8; i++) length[i] = (uint8_t)((uint64_t)padded >> (8 * i));
     ZN_TRY(zn_writer_write(writer, length, sizeof length, err));
     ZN_TRY(zn_writer_write(writer, text, size, err));
-    return zn_writer_write(writer, "        ", padded - size, err);
+    for (size_t i = size; i < padded; i++) ZN_TRY(zn_writer_write(writer, " ", 1, err));
+    return ZENITH_OK;
 }
 
-zenith_status zn_safetensors_write_header(zn_writer *writer, zn_file_tensor *tensors, size_t count,
-                                          const zn_metadata *metadata, size_t pairs, zn_error *err)
+zenith_status zn_safetensors_write_ordered(zn_writer *writer, const zn_file_tensor *tensors,
+                                           size_t count, const zn_metadata *metadata, size_t pairs,
+                                           size_t align, zn_error *err)
 {
     zenith_status status;
     char *text = NULL;
     size_t size = 0;
-    if (count) qsort(tensors, count, sizeof *tensors, in_file_order);
     json_t *header = json_object();
     if (!header) return zn_fail_memory(err, sizeof *header);
     ZN_GO(add_metadata(header, metadata, pairs, err));
     ZN_GO(add_tensors(header, tensors, count, err));
     ZN_GO(zn_json_dump(header, &text, &size, err));
-    ZN_GO(write_text(writer, text, size, err));
+    ZN_GO(write_text(writer, text, size, align, err));
 fail:
     zn_free(text);
     json_decref(header);
     return status;
+}
+
+zenith_status zn_safetensors_write_header(zn_writer *writer, zn_file_tensor *tensors, size_t count,
+                                          const zn_metadata *metadata, size_t pairs, zn_error *err)
+{
+    if (count) qsort(tensors, count, sizeof *tensors, in_file_order);
+    return zn_safetensors_write_ordered(writer, tensors, count, metadata, pairs, 8, err);
 }
 
 zenith_status zn_safetensors_write(zn_writer *writer, zn_file_tensor *tensors, size_t count,

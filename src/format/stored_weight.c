@@ -186,6 +186,61 @@ static zenith_status as_nvfp4(const finder *f, const zn_file_tensor *scales,
     return ZENITH_OK;
 }
 
+// A tensor that panels need, of so many bytes, where vectors can read it.
+static bool is_panel_part(const zn_file_tensor *tensor, zn_type type, size_t bytes)
+{
+    return is_type(tensor, type) && tensor->bytes == bytes && bytes > 0 &&
+           (uintptr_t)tensor->data % ZN_ALIGN == 0;
+}
+
+static bool is_panel_shape(const zn_file_tensor *tensor, const zn_panels_size *size, int bits)
+{
+    const zn_shape wanted = ZN_SHAPE(size->panels, size->padded_inputs * bits / 8 / ZN_PANEL_QUAD,
+                                     ZN_PANEL_OUTPUTS, ZN_PANEL_QUAD);
+    return zn_shape_equal(&tensor->shape, &wanted);
+}
+
+static zenith_status as_panels(const finder *f, const zn_file_tensor *scales,
+                               const zn_quant_note *note, zn_stored_weight *out)
+{
+    const zn_file_tensor *steps = zn_weight_beside(f->weights, f->tensor->name, ".weight_steps");
+    const zn_file_tensor *sums = zn_weight_beside(f->weights, f->tensor->name, ".weight_sum");
+    const int bits = (int)note->bits;
+    zn_panels_size size;
+    if (!zn_panels_measure(note->outputs, note->inputs, bits, &size) ||
+        (note->rotated_by && (size_t)note->inputs % note->rotated_by != 0))
+        return refuse(
+            f, ZENITH_BAD_FILE,
+            "the metadata says no outputs, inputs, bits and rotation that panels can have");
+    if (!is_panel_shape(f->tensor, &size, bits) ||
+        !is_panel_part(f->tensor, ZN_U8, size.numbers_bytes) ||
+        (bits == 4 && !is_panel_part(steps, ZN_U8, size.steps_bytes)) ||
+        !is_panel_part(scales, ZN_F32, size.scales_bytes) ||
+        !is_panel_part(sums, ZN_S32, size.scales_bytes))
+        return refuse(
+            f, ZENITH_BAD_FILE,
+            "its panels, '_steps', '_scale' and '_sum' have other sizes than the metadata "
+            "says, or do not begin at multiples of 64 bytes: write it by 'zenith convert'");
+    ZN_TRY(check_finite(f, scales));
+    out->form = ZN_WEIGHT_PANELS;
+    out->scales = scales;
+    out->rows = (size_t)note->outputs;
+    out->columns = (size_t)note->inputs;
+    out->shape = ZN_SHAPE(note->outputs, note->inputs);
+    out->bits = (size_t)bits;
+    out->rotated_by = note->rotated_by;
+    out->bytes += (bits == 4 ? steps->bytes : 0) + scales->bytes + sums->bytes;
+    out->panels = (zn_panels){.outputs = note->outputs,
+                              .inputs = note->inputs,
+                              .bits = bits,
+                              .rotated_by = (int64_t)note->rotated_by,
+                              .numbers = f->tensor->data,
+                              .steps = bits == 4 ? steps->data : NULL,
+                              .scales = (const void *)scales->data,
+                              .sums = (const void *)sums->data};
+    return ZENITH_OK;
+}
+
 // Elements of a type of ours.
 static zenith_status as_plain(const finder *f, const zn_file_tensor *scales, zn_stored_weight *out)
 {
@@ -213,6 +268,7 @@ static zenith_status recognise(const finder *f, zn_stored_weight *out)
                        "%s: tensor \"%.*s\" has elements of type %.*s, which this version cannot "
                        "read",
                        f->file, NAME_SHOWN, f->tensor->name, NAME_SHOWN, f->tensor->dtype);
+    if (strcmp(note.format, ZN_PANELS_FORMAT) == 0) return as_panels(f, scales, &note, out);
     if (f->tensor->type == ZN_S8 && scales) return as_int8(f, scales, &note, out);
     if (f->tensor->type == ZN_U8 && is_type(scales, ZN_F8_E4M3) && second)
         return as_nvfp4(f, scales, second, out);
@@ -291,6 +347,10 @@ void zn_stored_weight_text(const zn_stored_weight *weight, char *dst, size_t siz
         zn_text_format(dst, size, "INT8 convrot %zu", weight->rotated_by);
     else if (weight->form == ZN_WEIGHT_INT8)
         zn_text_format(dst, size, "INT8");
+    else if (weight->form == ZN_WEIGHT_PANELS && weight->rotated_by)
+        zn_text_format(dst, size, "panels %zu-bit, rotated %zu", weight->bits, weight->rotated_by);
+    else if (weight->form == ZN_WEIGHT_PANELS)
+        zn_text_format(dst, size, "panels %zu-bit", weight->bits);
     else if (weight->form == ZN_WEIGHT_NVFP4)
         zn_text_format(dst, size, "NVFP4");
     else if (weight->bytes > weight->numbers->bytes)

@@ -12,12 +12,16 @@
 //            which "X.comfy_quant" or the file's metadata says (quant_note.h)
 //   nvfp4    "X.weight" U8 [out, in / 2], the even column in the high half; "X.weight_scale" F8_E4M3 for each
 //            16 columns, in tiles of 128 rows by 4; "X.weight_scale_2" for all
+//   panels   ours (tensor/panels.h), used as they lie: "X.weight" U8 [panels, k / 4 or k / 8, 32, 4],
+//            "X.weight_steps" U8 of 4 bits, "X.weight_scale" F32, "X.weight_sum" I32, all at multiples of 64
+//            bytes; outputs, inputs, bits and rotation are in the metadata (quant_note.h)
 //
 // The numbers here are the specification for faster code: each product and sum is rounded to f32.
 #ifndef ZN_FORMAT_STORED_WEIGHT_H
 #define ZN_FORMAT_STORED_WEIGHT_H
 
 #include "src/format/weights.h"
+#include "src/tensor/panels.h"
 
 typedef enum zn_weight_form {
     ZN_WEIGHT_PLAIN,
@@ -25,6 +29,7 @@ typedef enum zn_weight_form {
     ZN_WEIGHT_MLX,
     ZN_WEIGHT_INT8,
     ZN_WEIGHT_NVFP4,
+    ZN_WEIGHT_PANELS,
 } zn_weight_form;
 
 typedef struct zn_stored_weight {
@@ -35,10 +40,11 @@ typedef struct zn_stored_weight {
     const zn_file_tensor *scales;  // NULL: `scale` is for all
     const zn_file_tensor *offsets; // mlx: the biases
     float scale;
-    size_t bits;       // mlx: of a number, 4 or 8
+    size_t bits;       // mlx, panels: of a number, 4 or 8
     size_t group;      // mlx: weights that share a scale
-    size_t rotated_by; // int8: features that were rotated together; 0: none
+    size_t rotated_by; // int8, panels: features that were rotated together; 0: none
     size_t bytes;      // of all tensors that make it
+    zn_panels panels;  // panels: where they lie
 } zn_stored_weight;
 
 // The weight that a tensor of the set stands for, which zn_weights_find or _get returned. It is all borrowed
@@ -50,13 +56,14 @@ typedef struct zn_stored_weight {
 zenith_status zn_stored_weight_of(const zn_weights *weights, const zn_file_tensor *tensor,
                                   const zn_shape *expected, zn_stored_weight *out, zn_error *err);
 
-// Rows begin <= r < end as f32.
+// Rows begin <= r < end as f32; of rotated weights, as they were before.
 void zn_stored_weight_read(const zn_stored_weight *weight, size_t begin, size_t end, float *dst);
 
 // Bits of the file for each weight, with scales and all; 0 where it has no weights.
 double zn_stored_weight_bits(const zn_stored_weight *weight);
 
-// "BF16", "Q4_K", "F8_E4M3 scaled", "MLX 4-bit, groups of 64", "INT8 convrot 256", "NVFP4".
+// "BF16", "Q4_K", "F8_E4M3 scaled", "MLX 4-bit, groups of 64", "INT8 convrot 256", "NVFP4",
+// "panels 4-bit, rotated 256".
 void zn_stored_weight_text(const zn_stored_weight *weight, char *dst, size_t size);
 
 #endif

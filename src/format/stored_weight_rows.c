@@ -63,12 +63,18 @@ static void read_nvfp4(const zn_stored_weight *weight, size_t row, float *dst)
     }
 }
 
+static void read_panels(const zn_stored_weight *weight, size_t row, float *dst)
+{
+    zn_panels_read(&weight->panels, (int64_t)row, dst);
+    if (weight->rotated_by) zn_convrot_quick(dst, weight->columns, weight->rotated_by);
+}
+
 void zn_stored_weight_read(const zn_stored_weight *weight, size_t begin, size_t end, float *dst)
 {
     static void (*const readers[])(const zn_stored_weight *, size_t, float *) = {
         [ZN_WEIGHT_PLAIN] = read_scaled, [ZN_WEIGHT_BLOCKS] = read_scaled,
         [ZN_WEIGHT_MLX] = read_mlx,      [ZN_WEIGHT_INT8] = read_scaled,
-        [ZN_WEIGHT_NVFP4] = read_nvfp4,
+        [ZN_WEIGHT_NVFP4] = read_nvfp4,  [ZN_WEIGHT_PANELS] = read_panels,
     };
     const bool numbers_alone = (weight->form == ZN_WEIGHT_PLAIN && !weight->scales) ||
                                weight->form == ZN_WEIGHT_BLOCKS;

@@ -12,8 +12,8 @@ enum { NAME_SIZE = 512, NAME_SHOWN = 100 };
 
 static const char weight_tail[] = ".weight";
 static const char *const scale_tails[] = {".weight" ZN_WEIGHT_SCALE_TAIL, ".scale_weight"};
-static const char *const other_tails[] = {".input_scale", ".scale_input", ".comfy_quant",
-                                          ".weight_scale_2"};
+static const char *const other_tails[] = {".input_scale",    ".scale_input",  ".comfy_quant",
+                                          ".weight_scale_2", ".weight_steps", ".weight_sum"};
 static const char *const mlx_tails[] = {".scales", ".biases"};
 static const char file_mark[] = "scaled_fp8";
 enum {
