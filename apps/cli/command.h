@@ -61,6 +61,7 @@ typedef struct cli_settings {
     bool first_frame;
     // latents
     int store; // zenith_number
+    bool no_rotate;
     int space; // CLI_UNSET: what the file says, or the model's
     bool moments;
     bool video; // inputs are frames of one clip, or a file holds one

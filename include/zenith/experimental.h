@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is new, and may still change with any version: pictures from text. The rules are those of zenith.h.
+// What is new, and may still change with any version: pictures from text, and weights in few bits. The rules are
+// those of zenith.h.
 //
 //     zenith_generator_params where = {.size = sizeof where, .folder = "Z-Image-Turbo"};
 //     if (zenith_generator_open(context, &where, &generator) != ZENITH_OK)
@@ -113,6 +114,53 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generate(zenith_context *conte
                                                            const zenith_generator *generator,
                                                            const zenith_generate_params *params,
                                                            const zenith_latent *latent);
+
+// --- weights in few bits ------------------------------------------------------------------------
+
+typedef enum zenith_recipe {
+    // 4 bits for most matrices; 8 for those that bear rounding worst (projections down, refiners, modulation,
+    // the last layers of text models); embedders, norms and last layers in floating numbers.
+    ZENITH_RECIPE_MIXED = 0,
+    ZENITH_RECIPE_Q4 = 1, // all matrices that the mixed recipe rounds in 4 bits
+    ZENITH_RECIPE_Q8 = 2  // in 8
+} zenith_recipe;
+
+// How far a conversion is.
+typedef struct zenith_convert_report {
+    size_t size;
+    const char *part;      // the pipeline's component in work; "" where the source is one model
+    const char *tensor;    // in work
+    uint32_t index, count; // which of how many models that are converted
+    uint64_t done, bytes;  // of this model's source: read, and all
+} zenith_convert_report;
+// Not zero: stop, the call returns ZENITH_CANCELLED. Called from an executor thread.
+typedef int zenith_convert_fn(void *cookie, const zenith_convert_report *report);
+
+typedef struct zenith_convert_params {
+    size_t size;
+    // A pipeline's folder, the folder of one model, or its file: safetensors under the names of diffusers or
+    // ComfyUI, or GGUF; in floating numbers or quantised in any form that zenith_inspect names. Models: qwen3 and
+    // z-image.
+    const char *source;
+    // A folder, which is made: of a pipeline the whole pipeline, with the other components copied; of a model its
+    // weights and config.json. Of a model also a file whose name ends with .safetensors.
+    const char *output;
+    zenith_recipe recipe;
+    // Rows are rotated in runs of 256 inputs before they are rounded, which spreads columns that are much larger than
+    // others. true: they are not.
+    bool unrotated;
+    zenith_convert_fn *report;
+    void *report_cookie;
+    zenith_cancel *cancel;
+} zenith_convert_params;
+
+// Writes weights in the layout that products read, so that a program maps the file and uses it as it lies
+// (docs/FORMATS.md). The same source gives the same bytes. Files are written beside their final names and
+// renamed. *out: what was written, as JSON text: bytes before and after, bits per weight, and for each class of weights
+// the mean relative error of its matrices. Free it with zenith_text_free; out NULL: not wanted.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_convert(zenith_context *context,
+                                                          const zenith_convert_params *params,
+                                                          char **out);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include "src/format/weights.h"
 #include "src/graph/passes.h"
 #include "src/model/ports.h"
+#include "src/model/settings.h"
 #include "src/model/stored_parameter.h"
 #include "src/nn/scope.h"
 
@@ -48,6 +49,28 @@ typedef struct zn_part {
                   zn_node *const *inputs, zn_node **outputs);
 } zn_part;
 
+// How well a matrix bears rounding, so how many bits a mixed recipe gives it.
+typedef enum zn_care {
+    ZN_CARE_WHOLE = 0, // none: it stays in floating numbers
+    ZN_CARE_MORE,      // 8 bits
+    ZN_CARE_LESS       // 4 bits
+} zn_care;
+
+typedef struct zn_weight_class {
+    zn_care care;
+    const char *name; // for reports: "attention"
+} zn_weight_class;
+
+// What it takes to write weights of a family as a folder of their own, in few bits ('zenith convert').
+typedef struct zn_writing {
+    const char *file;          // without its ending: "model"
+    const char *config;        // JSON of config.json's members that are no settings
+    const zn_setting *numbers; // the other members
+    int numbers_count;
+    // Of the parameter that `build` calls `name`. layout: as of a scope.
+    zn_weight_class (*classify)(const char *layout, const char *name);
+} zn_writing;
+
 typedef struct zn_family {
     const char *name;
     const zn_variant *variants;
@@ -78,6 +101,8 @@ typedef struct zn_family {
 
     // Of families whose parameters are for one size: which, from the weights. NULL: for any.
     zn_sizes (*sizes)(const zn_weights *weights);
+
+    const zn_writing *writing; // NULL: its weights are not written in few bits
 } zn_family;
 
 // All of them, in the order of models.list; NULL after the last.

@@ -222,6 +222,34 @@ static zn_precision precision(const zn_variant *variant, const char *name)
     return sum ? ZN_PRECISION_STORED : ZN_PRECISION_PLAIN;
 }
 
+// --- in few bits --------------------------------------------------------------------------------
+
+// The last layers, whose errors nothing after them evens out, and what a layer's sums go through.
+static zn_weight_class classify(const char *layout, const char *name)
+{
+    enum { LAST = 8 };
+    double is[SETTINGS];
+    int layer = 0;
+    (void)!zn_settings_read(layout, settings, SETTINGS, is);
+    if (strncmp(name, "layers.", 7) != 0 || !strstr(name, "_proj.weight"))
+        return (zn_weight_class){ZN_CARE_WHOLE, "embedders, norms and others"};
+    for (const char *at = name + 7; *at >= '0' && *at <= '9'; at++)
+        layer = 10 * layer + (*at - '0');
+    if (layer >= (int)is[LAYERS] - (int)is[SKIP] - LAST)
+        return (zn_weight_class){ZN_CARE_MORE, "last layers"};
+    if (strstr(name, ".down_proj.")) return (zn_weight_class){ZN_CARE_MORE, "feed forward, down"};
+    if (strstr(name, ".mlp.")) return (zn_weight_class){ZN_CARE_LESS, "feed forward, up"};
+    return (zn_weight_class){ZN_CARE_LESS, "attention"};
+}
+
+static const zn_writing writing = {
+    .file = "model",
+    .config = "{\"architectures\": [\"Qwen3ForCausalLM\"], \"model_type\": \"qwen3\"}",
+    .numbers = settings,
+    .numbers_count = SETTINGS,
+    .classify = classify,
+};
+
 static const zn_part parts[] = {
     {.name = "text", .prefix = "", .smallest = {.tokens = 1}, .ports = ports, .build = build}};
 
@@ -235,6 +263,7 @@ const zn_family zn_family_qwen3 = {
     .rename = rename_parameter,
     .layout = layout,
     .precision = precision,
+    .writing = &writing,
 };
 
 // --- for callers --------------------------------------------------------------------------------

@@ -509,6 +509,36 @@ static zn_precision precision(const zn_variant *variant, const char *name)
     return inside ? ZN_PRECISION_PLAIN : ZN_PRECISION_STORED;
 }
 
+// --- in few bits --------------------------------------------------------------------------------
+
+// Refiners and modulation are few, and all layers read what they make.
+static zn_weight_class classify(const char *layout, const char *name)
+{
+    (void)layout;
+    const bool refiner = strncmp(name, "noise_refiner.", 14) == 0 ||
+                         strncmp(name, "context_refiner.", 16) == 0;
+    const bool layer = strncmp(name, "layers.", 7) == 0;
+    const bool attention = strstr(name, ".attention.to_"), forward = strstr(name, ".feed_forward.");
+    const bool modulation = strstr(name, ".adaLN_modulation.");
+    const char *tail = strrchr(name, '.');
+    if ((!refiner && !layer) || (!attention && !forward && !modulation) || !tail ||
+        strcmp(tail, ".weight") != 0)
+        return (zn_weight_class){ZN_CARE_WHOLE, "embedders, norms and others"};
+    if (modulation) return (zn_weight_class){ZN_CARE_MORE, "modulation"};
+    if (refiner) return (zn_weight_class){ZN_CARE_MORE, "refiners"};
+    if (attention) return (zn_weight_class){ZN_CARE_LESS, "attention"};
+    if (strstr(name, ".w2.")) return (zn_weight_class){ZN_CARE_MORE, "feed forward, down"};
+    return (zn_weight_class){ZN_CARE_LESS, "feed forward, up"};
+}
+
+static const zn_writing writing = {
+    .file = "diffusion_pytorch_model",
+    .config = "{\"_class_name\": \"ZImageTransformer2DModel\", \"all_f_patch_size\": [1]}",
+    .numbers = settings,
+    .numbers_count = SETTINGS,
+    .classify = classify,
+};
+
 static const zn_part parts[PARTS] = {
     [CONTEXT] = {.name = "context",
                  .prefix = "",
@@ -537,6 +567,7 @@ const zn_family zn_family_zimage = {
     .rename = rename_parameter,
     .layout = layout,
     .precision = precision,
+    .writing = &writing,
 };
 
 // --- for callers --------------------------------------------------------------------------------
