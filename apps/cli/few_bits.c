@@ -62,7 +62,7 @@ static double number(const json_t *object, const char *key)
 static void print_row(const char *name, const json_t *of)
 {
     char bits[16] = "-", error[16] = "-";
-    if (json_object_get(of, "bits")) snprintf(bits, sizeof bits, "%d", (int)number(of, "bits"));
+    if (number(of, "bits") > 0) snprintf(bits, sizeof bits, "%d", (int)number(of, "bits"));
     if (json_object_get(of, "error"))
         snprintf(error, sizeof error, "%.2f %%", 100 * number(of, "error"));
     printf("  %-30s %5s %12.2f %12.2f %9.3f %9s\n", name, bits, number(of, "bytes_before") * 1e-6,
@@ -92,12 +92,14 @@ static void print_answer(const cli_settings *settings, const char *text)
     const json_t *part;
     json_t *answer = json_loads(text, 0, NULL);
     if (settings->json) {
+        json_object_set_new(answer, "input", cli_json_text(settings->inputs[0]));
+        json_object_set_new(answer, "output", cli_json_text(settings->output));
         cli_json_print(answer);
         return;
     }
     if (!settings->quiet) {
         json_array_foreach(json_object_get(answer, "parts"), i, part) print_part(part);
-        cli_say("%s -> %s, %.0f MB in %.0f", settings->inputs[0], settings->output,
+        cli_say("%s -> %s, %.1f MB before, %.1f MB after", settings->inputs[0], settings->output,
                 number(answer, "bytes_before") * 1e-6, number(answer, "bytes_after") * 1e-6);
     }
     json_decref(answer);

@@ -30,7 +30,7 @@ typedef struct zn_parameter_list {
     char layouts[ZN_MOST_PARTS][ZN_LAYOUT_SIZE];
 } zn_parameter_list;
 
-// ZENITH_UNSUPPORTED where no family knows these weights; ZENITH_BAD_FILE where a parameter is missing or
+// Of families that have `writing`. *out must stay where it is. ZENITH_UNSUPPORTED for weights of others; ZENITH_BAD_FILE where a parameter is missing or
 // misshapen.
 zenith_status zn_parameter_list_make(const zn_weights *weights, zn_parameter_list *out,
                                      zn_error *err);

@@ -140,35 +140,36 @@ fail:
 static json_t *class_json(const zn_panel_class *class)
 {
     const double weights = class->weights ? (double)class->weights : 1;
-    json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "class", class->name, "tensors",
-                             (json_int_t) class->tensors, "weights", (json_int_t) class->weights,
-                             "bytes_before", (json_int_t) class->bytes_before, "bytes_after",
-                             (json_int_t) class->bytes_after, "bits_per_weight",
-                             8.0 * (double)class->bytes_after / weights);
+    json_t *json = json_pack(
+        "{s:s, s:i, s:I, s:I, s:I, s:I, s:f}", "class", class->name, "bits", class->bits, "tensors",
+        (json_int_t) class->tensors, "weights", (json_int_t) class->weights, "bytes_before",
+        (json_int_t) class->bytes_before, "bytes_after", (json_int_t) class->bytes_after,
+        "bits_per_weight", 8.0 * (double)class->bytes_after / weights);
     if (!json || !class->bits) return json;
-    json_object_set_new(json, "bits", json_integer(class->bits));
-    json_object_set_new(json, "error", json_real(class->errors / (double)class->tensors));
-    return json;
+    if (json_object_set_new(json, "error", json_real(class->errors / (double)class->tensors)) == 0)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
-static zenith_status add_part(work *w, const zn_parameter_list *list, const char *path,
-                              const zn_panel_facts *facts)
+static zenith_status add_part(work *w, const zn_parameter_list *list, const zn_panel_facts *facts)
 {
     json_t *classes = json_array();
     uint64_t weights = 0, before = 0, after = 0;
-    for (int i = 0; i < facts->count; i++) {
+    bool whole = classes;
+    for (int i = 0; whole && i < facts->count; i++) {
         const zn_panel_class *class = &facts->classes[i];
         weights += class->weights;
         before += class->bytes_before;
         after += class->bytes_after;
-        json_array_append_new(classes, class_json(class));
+        whole = json_array_append_new(classes, class_json(class)) == 0;
     }
-    json_t *part = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o}", "part", w->report.part, "model",
-        list->variant->name, "file", path, "weights", (json_int_t)weights, "bytes_before",
-        (json_int_t)before, "bytes_after", (json_int_t)after, "bits_per_weight",
-        weights ? 8.0 * (double)after / (double)weights : 0.0, "classes", classes);
-    if (part && json_array_append_new(w->parts, part) == 0) return ZENITH_OK;
+    json_t *part = json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:o}", "part", w->report.part, "model",
+                             list->variant->name, "weights", (json_int_t)weights, "bytes_before",
+                             (json_int_t)before, "bytes_after", (json_int_t)after,
+                             "bits_per_weight", weights ? 8.0 * (double)after / (double)weights : 0,
+                             "classes", classes);
+    if (json_array_append_new(w->parts, part) == 0 && whole) return ZENITH_OK;
     return zn_fail_memory(w->err, sizeof *part);
 }
 
@@ -194,14 +195,6 @@ static zenith_status prepare_folder(const zn_parameter_list *list, const char *f
     return join(folder, file, FILE_TAIL, path, err);
 }
 
-static zenith_status refuse_family(const zn_parameter_list *list, zn_error *err)
-{
-    return zn_fail(err, ZENITH_UNSUPPORTED,
-                   "weights of %s are not written in few bits; those of text models (qwen3) and "
-                   "diffusion transformers (z-image) are",
-                   list->variant->name);
-}
-
 static zenith_status convert_listed(work *w, const zn_parameter_list *list, const char *output)
 {
     const zn_panel_file_call call = {.recipe = w->call->recipe,
@@ -211,15 +204,14 @@ static zenith_status convert_listed(work *w, const zn_parameter_list *list, cons
                                      .cookie = w};
     char path[ZN_PATH_SIZE];
     zn_panel_facts facts;
-    if (!list->family->writing) return refuse_family(list, w->err);
     if (is_file_name(output)) {
         ZN_TRY(zn_panel_file_write(list, output, &call, &facts, w->err));
-        return add_part(w, list, output, &facts);
+        return add_part(w, list, &facts);
     }
     ZN_TRY(prepare_folder(list, output, path, w->err));
     ZN_TRY(zn_panel_file_write(list, path, &call, &facts, w->err));
     ZN_TRY(write_config(list, output, w->err));
-    return add_part(w, list, path, &facts);
+    return add_part(w, list, &facts);
 }
 
 static zenith_status convert_weights(work *w, const zn_weights *weights, const char *output)
@@ -388,15 +380,12 @@ static zenith_status write_answer(const work *w, char **out)
     static const char *const recipes[ZN_RECIPE_COUNT] = {"mixed", "q4", "q8"};
     const uint64_t weights = total(w->parts, "weights"), after = total(w->parts, "bytes_after");
     json_t *answer = json_pack(
-        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:f, s:O, s:O}", "input", w->call->source, "output",
-        w->call->output, "recipe", recipes[w->call->recipe], "rotated", w->call->rotate, "weights",
-        (json_int_t)weights, "bytes_before", (json_int_t)total(w->parts, "bytes_before"),
-        "bytes_after", (json_int_t)after, "bits_per_weight",
-        weights ? 8.0 * (double)after / (double)weights : 0.0, "parts", w->parts, "copied",
-        w->copied);
-    if (!answer)
-        return zn_fail(w->err, ZENITH_INVALID_ARGUMENT,
-                       "all is written, but the paths are no UTF-8 and cannot be reported as JSON");
+        "{s:s, s:b, s:I, s:I, s:I, s:f, s:O, s:O}", "recipe", recipes[w->call->recipe], "rotated",
+        w->call->rotate, "weights", (json_int_t)weights, "bytes_before",
+        (json_int_t)total(w->parts, "bytes_before"), "bytes_after", (json_int_t)after,
+        "bits_per_weight", weights ? 8.0 * (double)after / (double)weights : 0.0, "parts", w->parts,
+        "copied", w->copied);
+    if (!answer) return zn_fail_memory(w->err, sizeof *answer);
     const zenith_status status = zn_json_dump(answer, out, NULL, w->err);
     json_decref(answer);
     return status;

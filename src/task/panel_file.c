@@ -164,15 +164,14 @@ static zenith_status plan(writing *w)
 
 static json_t *note_of(const item *i)
 {
-    json_t *note = json_pack("{s:s, s:i, s:I, s:I}", "format", ZN_PANELS_FORMAT, "bits",
-                             i->kind.bits, "outputs", (json_int_t)i->from->shape.dim[0], "inputs",
-                             (json_int_t)i->kind.inputs);
-    if (note && i->kind.rotated_by) {
-        json_object_set_new(note, "convrot", json_true());
-        json_object_set_new(note, "convrot_groupsize",
-                            json_integer((json_int_t)i->kind.rotated_by));
-    }
-    return note;
+    const json_int_t outputs = (json_int_t)i->from->shape.dim[0],
+                     inputs = (json_int_t)i->kind.inputs;
+    if (!i->kind.rotated_by)
+        return json_pack("{s:s, s:i, s:I, s:I}", "format", ZN_PANELS_FORMAT, "bits", i->kind.bits,
+                         "outputs", outputs, "inputs", inputs);
+    return json_pack("{s:s, s:i, s:I, s:I, s:b, s:I}", "format", ZN_PANELS_FORMAT, "bits",
+                     i->kind.bits, "outputs", outputs, "inputs", inputs, "convrot", 1,
+                     "convrot_groupsize", (json_int_t)i->kind.rotated_by);
 }
 
 // {"layers": {MODULE: note}} as text.
