@@ -96,10 +96,11 @@ static zenith_status choose_variant(zn_parameter_list *list, zn_error *err)
         if (fits >> i & 1) list->variant = &list->family->variants[i];
     if (list->variant && list->family->writing) return ZENITH_OK;
     if (list->variant)
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "weights of %s are not written in few bits; those of text models (qwen3) and "
-                       "diffusion transformers (z-image) are",
-                       list->variant->name);
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "weights of %s are not written in few bits; those of text models (qwen3) and "
+            "diffusion transformers (z-image) are",
+            list->variant->name);
     return zn_fail(err, ZENITH_UNSUPPORTED,
                    "these weights belong to no model of this version; zenith_inspect lists what is "
                    "in them");
