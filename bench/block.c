@@ -61,9 +61,9 @@ static zenith_status drop_rows(void *cookie, int output, int64_t row, int64_t co
 
 static zn_node *layer(bench *b, int number, zn_node *x, zn_node *residual)
 {
-    const zn_tensor weight = {zn_desc_make(ZN_BF16, ZN_SHAPE(CHANNELS, CHANNELS, 3, 3)),
-                              b->weights[number]};
-    const zn_tensor bias = {zn_desc_make(ZN_F32, ZN_SHAPE(CHANNELS)), b->bias};
+    const zn_tensor weight = {.desc = zn_desc_make(ZN_BF16, ZN_SHAPE(CHANNELS, CHANNELS, 3, 3)),
+                              .data = b->weights[number]};
+    const zn_tensor bias = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(CHANNELS)), .data = b->bias};
     const zn_conv2d_fused_attributes how = {
         .stride = 1, .pad = 1, .bias = true, .residual = residual != NULL, .relu = true};
     zn_node *inputs[] = {x, zn_graph_parameter(&b->graph, "weight", weight),

@@ -126,7 +126,7 @@ static void *some_numbers(zn_type type, size_t count, float size)
 
 static zn_node *vector(bench *b, const char *name, int64_t channels)
 {
-    const zn_tensor tensor = {zn_desc_make(ZN_F32, ZN_SHAPE(channels)), b->ones};
+    const zn_tensor tensor = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(channels)), .data = b->ones};
     return zn_graph_parameter(&b->plain, name, tensor);
 }
 
@@ -144,8 +144,9 @@ static void build(bench *b)
         y = zn_activate(g, "silu", y, ZN_ACTIVATION_SILU);
     }
     if (l->form == UPSAMPLED) y = zn_upsample2(g, "double", y);
-    const zn_tensor weight = {zn_desc_make(b->type, ZN_SHAPE(l->to, l->from, l->kernel, l->kernel)),
-                              b->weights};
+    const zn_tensor weight = {
+        .desc = zn_desc_make(b->type, ZN_SHAPE(l->to, l->from, l->kernel, l->kernel)),
+        .data = b->weights};
     y = zn_conv2d(g, "conv", y, zn_graph_parameter(g, "weight", weight), vector(b, "bias", l->to),
                   l->stride, l->kernel / 2);
     if (l->form == NORMED_RESIDUAL) y = zn_add(g, "sum", y, x);

@@ -84,7 +84,7 @@ static void lower_norm(setting *s, zn_graph *graph, zn_packs *packs, zn_error *e
     static float ones[4096], stats[2 * GROUPS];
     for (int i = 0; i < 4096; i++) ones[i] = 1;
     for (int i = 0; i < GROUPS; i++) stats[2 * i + 1] = 1;
-    const zn_tensor vector = {zn_desc_make(ZN_F32, ZN_SHAPE(s->channels)), ones};
+    const zn_tensor vector = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(s->channels)), .data = ones};
     zn_graph_begin(graph, err);
     zn_node *x = zn_graph_input(graph, "x",
                                 zn_desc_make(s->type, ZN_SHAPE(1, s->side, s->side, s->channels)));

@@ -65,7 +65,8 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
     float *values = need_memory(zn_alloc(count * sizeof *values));
     n->blocks[n->blocks_count++] = values;
     fill(n, name, shape, values, count);
-    return zn_graph_parameter(graph, name, (zn_tensor){zn_desc_make(ZN_F32, *shape), values});
+    return zn_graph_parameter(graph, name,
+                              (zn_tensor){.desc = zn_desc_make(ZN_F32, *shape), .data = values});
 }
 
 void seed_network_begin(seed_network *n)

@@ -40,7 +40,7 @@ static zn_node *one(zn_graph *graph)
         return NULL;
     }
     *value = 1;
-    const zn_tensor constant = {zn_desc_make(ZN_F32, ZN_SHAPE(1)), value};
+    const zn_tensor constant = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(1)), .data = value};
     return zn_graph_parameter(graph, "one", constant);
 }
 

@@ -6,6 +6,7 @@
 #include "src/graph/graph.h"
 
 #include "src/graph/op.h"
+#include "src/tensor/row_source.h"
 
 #include <string.h>
 
@@ -91,10 +92,22 @@ zn_node *zn_graph_scalar(zn_graph *graph, const char *name)
     return leaf(graph, ZN_NODE_SCALAR, name, zn_desc_make(ZN_F32, zn_shape_make(0, NULL)));
 }
 
+// A copy of a row source in the arena; false when there is no memory.
+static bool keep_rows(zn_graph *graph, zn_tensor *constant)
+{
+    if (!constant->rows) return true;
+    zn_row_source *copy = zn_arena_alloc(&graph->arena, constant->rows->bytes);
+    if (copy) memcpy(copy, constant->rows, constant->rows->bytes);
+    constant->rows = copy;
+    return copy != NULL;
+}
+
 zn_node *zn_graph_parameter(zn_graph *graph, const char *name, zn_tensor constant)
 {
     zn_node *node = leaf(graph, ZN_NODE_PARAMETER, name, constant.desc);
-    if (node) node->constant = constant;
+    if (!node) return NULL;
+    if (!keep_rows(graph, &constant)) return out_of_memory(graph);
+    node->constant = constant;
     return node;
 }
 
@@ -173,6 +186,13 @@ zn_node *zn_graph_add(zn_graph *graph, const zn_op *op, const char *name, zn_nod
         return fail(graph, zn_fail(graph->err, ZENITH_INTERNAL, "%s '%s': input %d is missing",
                                    op->name, name ? name : "", i));
     }
+    for (int i = 0; i < inputs_count; i++) {
+        if (!inputs[i]->constant.rows || (op->traits & ZN_OP_TAKES_ROWS)) continue;
+        return fail(graph, zn_fail(graph->err, ZENITH_UNSUPPORTED,
+                                   "'%s' is stored in few bits, which %s does not compute with: "
+                                   "convert the weights to bf16 first",
+                                   inputs[i]->name, op->name));
+    }
     if (!keep_arguments(graph, &made, inputs, inputs_count, attributes))
         return out_of_memory(graph);
     made.name = name ? name : "";
@@ -198,6 +218,7 @@ zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inp
         !keep_arguments(graph, &made, inputs, node->inputs_count, node->attributes)) {
         return out_of_memory(graph);
     }
+    if (!keep_rows(graph, &made.constant)) return out_of_memory(graph);
     return append(graph, &made, node->name);
 }
 

@@ -12,7 +12,7 @@
 //      runs); other results have rank 0 to 6.
 //   3. Nodes are not changed after they are built. Passes copy a graph into a new one.
 //   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a
-//      mapped file).
+//      mapped file). Of a parameter that is read by rows the graph has its own copy of the row source.
 #ifndef ZN_GRAPH_GRAPH_H
 #define ZN_GRAPH_GRAPH_H
 

@@ -78,7 +78,7 @@ static zenith_status evaluate(const zn_graph *graph, const zn_tensor *inputs, zn
         }
         size_t bytes = 0;
         if (!zn_desc_bytes(&node->desc, &bytes)) return zn_fail_memory(err, SIZE_MAX);
-        values[i] = (zn_tensor){node->desc, zn_alloc(bytes)};
+        values[i] = (zn_tensor){.desc = node->desc, .data = zn_alloc(bytes)};
         if (!values[i].data) return zn_fail_memory(err, bytes);
         node->op->reference(node, arguments, &values[i]);
     }

@@ -112,7 +112,8 @@ typedef enum zn_op_trait {
     ZN_OP_BARRIER = 8, // needs every row of its inputs
     // Looks at zn_call.cancel itself, every few milliseconds: a call may be as long as it likes. In
     // planes such an operator gets all its rows in one call, so that it reads its weights once.
-    ZN_OP_STOPS = 16
+    ZN_OP_STOPS = 16,
+    ZN_OP_TAKES_ROWS = 32 // takes constants that are read by rows (tensor/row_source.h)
 } zn_op_trait;
 
 // In which type an operator takes an input that is a map.

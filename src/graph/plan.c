@@ -23,6 +23,7 @@ static zn_tensor rows_of(const zn_node *node, const void *data, int64_t rows)
 {
     zn_tensor tensor = {.desc = node->desc};
     tensor.data = node->kind == ZN_NODE_PARAMETER ? node->constant.data : (void *)(uintptr_t)data;
+    tensor.rows = node->constant.rows;
     if (zn_node_is_map(node)) tensor.desc.shape.dim[1] = rows;
     return tensor;
 }

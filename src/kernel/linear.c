@@ -179,25 +179,22 @@ static float row_scale(const float *row, int64_t inputs)
     return isnormal(scale) ? scale : 1.0f; // all zero, or no finite number
 }
 
-static inline int8_t round_weight(float value, float scale)
+// value / scale rounded to the next even integer, which adding and taking away a large number does: loops of
+// rintf become no vectors on every CPU.
+static void round_weights(const float *row, int64_t count, float scale, int8_t *dst)
 {
-    return (int8_t)rintf(fminf(fmaxf(value / scale, -ZN_LINEAR_LEVELS), ZN_LINEAR_LEVELS));
+    static const float large = 0x1.8p23f;
+    for (int64_t k = 0; k < count; k++) {
+        float value = row[k] / scale;
+        value = value >= -ZN_LINEAR_LEVELS ? value : -ZN_LINEAR_LEVELS;
+        value = value <= ZN_LINEAR_LEVELS ? value : ZN_LINEAR_LEVELS;
+        dst[k] = (int8_t)(int)(value + large - large);
+    }
 }
 
-// One number of the rows, as packed; 0 beyond them.
-static inline void pack_one(zn_type type, float value, float scale, void *dst, int64_t at)
-{
-    if (type == ZN_F32)
-        ((float *)dst)[at] = value;
-    else if (type == ZN_BF16)
-        ((uint16_t *)dst)[at] = zn_f32_to_bf16(value);
-    else
-        ((int8_t *)dst)[at] = round_weight(value, scale);
-}
-
-// A run of one output: its groups lie a panel apart.
+// A run of one output in floating numbers: its groups lie a panel apart. 0 beyond its inputs.
 static void pack_run(const zn_linear_version *v, const float *row, int64_t count, int64_t k_count,
-                     float scale, int64_t output, void *dst)
+                     int64_t output, void *dst)
 {
     const int64_t half = v->panel / 2;
     const int64_t place = !v->paired      ? output
@@ -205,7 +202,11 @@ static void pack_run(const zn_linear_version *v, const float *row, int64_t count
                                           : 2 * (output - half) + 1;
     for (int64_t k = 0; k < k_count; k++) {
         const int64_t at = (k / v->group * v->panel + place) * v->group + k % v->group;
-        pack_one(v->weights, k < count ? row[k] : 0.0f, scale, dst, at);
+        const float value = k < count ? row[k] : 0.0f;
+        if (v->weights == ZN_F32)
+            ((float *)dst)[at] = value;
+        else
+            ((uint16_t *)dst)[at] = zn_f32_to_bf16(value);
     }
 }
 
@@ -213,29 +214,83 @@ static void pack_output(const zn_linear_version *v, const zn_linear_size *size, 
                         const float *row, void *packed)
 {
     const int64_t panel = output / v->panel, inputs = row ? size->inputs : 0;
-    const float scale = v->weights == ZN_S8 ? row_scale(row, inputs) : 1.0f;
-    const size_t bytes = zn_type_size(v->weights);
     for (int64_t k = 0; k < size->padded_k; k += v->run) {
         const int64_t at = panel_at(v, size, panel / ZN_LINEAR_PANELS, panel % ZN_LINEAR_PANELS, k);
-        pack_run(v, row ? row + k : NULL, inputs - k, at_most(v->run, size->padded_k - k), scale,
-                 output % v->panel, (char *)packed + (size_t)at * bytes);
+        pack_run(v, row ? row + k : NULL, inputs - k, at_most(v->run, size->padded_k - k),
+                 output % v->panel, (char *)packed + (size_t)at * zn_type_size(v->weights));
     }
-    if (v->weights != ZN_S8) return;
+}
+
+// A row of weights in 8 bits: bytes, or numbers to round.
+typedef struct byte_row {
+    const int8_t *bytes;  // or NULL
+    const float *numbers; // or NULL
+    float scale;
+} byte_row;
+
+enum { CHUNK = 256 }; // of k; a run is a multiple of it
+
+// Some k of one output of a panel, which are in one run.
+static void spread_bytes(const zn_linear_version *v, const int8_t *bytes, int64_t count,
+                         int64_t output, int8_t *dst)
+{
+    const size_t group = (size_t)v->group;
+    dst += output * v->group;
+    for (int64_t k = 0; k < count; k += v->group)
+        for (size_t i = 0; i < group; i++) dst[k * v->panel + (int64_t)i] = bytes[k + (int64_t)i];
+}
+
+static void pack_bytes(const zn_linear_version *v, const zn_linear_size *size, int64_t output,
+                       const byte_row *row, void *packed)
+{
+    const int64_t panel = output / v->panel;
+    int32_t sum = 0;
+    for (int64_t k = 0; k < size->padded_k; k += CHUNK) {
+        const int64_t run = k / v->run * v->run, left = size->inputs - k;
+        const int64_t here = left < 0 ? 0 : at_most(left, CHUNK);
+        int8_t chunk[CHUNK] = {0};
+        if (row->bytes) memcpy(chunk, row->bytes + k, (size_t)here);
+        if (row->numbers) round_weights(row->numbers + k, here, row->scale, chunk);
+        for (int64_t i = 0; i < here; i++) sum += chunk[i];
+        const int64_t at = panel_at(v, size, panel / ZN_LINEAR_PANELS, panel % ZN_LINEAR_PANELS,
+                                    run);
+        spread_bytes(v, chunk, at_most(CHUNK, size->padded_k - k), output % v->panel,
+                     (int8_t *)packed + at + (k - run) * v->panel);
+    }
     float *scales = (float *)(void *)((char *)packed + size->panels_bytes);
-    int32_t *starts = (int32_t *)(void *)(scales + size->padded_outputs), sum = 0;
-    for (int64_t k = 0; k < inputs; k++) sum += round_weight(row[k], scale);
-    scales[output] = scale;
+    int32_t *starts = (int32_t *)(void *)(scales + size->padded_outputs);
+    scales[output] = row->scale;
     starts[output] = v->placed == ZN_U8 ? -128 * sum : 0;
 }
 
 void zn_linear_pack(const zn_linear_version *v, const zn_linear_size *size, int64_t first,
                     int64_t count, const float *rows, void *packed)
 {
-    for (int64_t i = 0; i < count; i++)
-        pack_output(v, size, first + i, rows + i * size->inputs, packed);
     const bool last = first + count == size->outputs;
-    for (int64_t o = size->outputs; last && o < size->padded_outputs; o++)
-        pack_output(v, size, o, NULL, packed);
+    const int64_t end = last ? size->padded_outputs : first + count;
+    for (int64_t o = first; o < end; o++) {
+        const float *row = o < first + count ? rows + (o - first) * size->inputs : NULL;
+        if (v->weights == ZN_S8)
+            pack_bytes(v, size, o,
+                       &(byte_row){.numbers = row, .scale = row_scale(row, row ? size->inputs : 0)},
+                       packed);
+        else
+            pack_output(v, size, o, row, packed);
+    }
+}
+
+void zn_linear_pack_bytes(const zn_linear_version *v, const zn_linear_size *size, int64_t first,
+                          int64_t count, const int8_t *rows, const float *scales, void *packed)
+{
+    const bool last = first + count == size->outputs;
+    const int64_t end = last ? size->padded_outputs : first + count;
+    for (int64_t o = first; o < end; o++) {
+        byte_row row = {.scale = 1};
+        if (o < first + count)
+            row = (byte_row){.bytes = rows + (o - first) * size->inputs,
+                             .scale = scales[o - first]};
+        pack_bytes(v, size, o, &row, packed);
+    }
 }
 
 // --- tokens -------------------------------------------------------------------------------------

@@ -112,6 +112,10 @@ bool zn_linear_measure(const zn_linear_version *version, int64_t outputs, int64_
 // when each panel was, whole.
 void zn_linear_pack(const zn_linear_version *version, const zn_linear_size *size, int64_t first,
                     int64_t count, const float *rows, void *packed);
+// The same in 8 bits from bytes and a scale for each row, which are taken as they are.
+void zn_linear_pack_bytes(const zn_linear_version *version, const zn_linear_size *size,
+                          int64_t first, int64_t count, const int8_t *rows, const float *scales,
+                          void *packed);
 
 // --- a call ---------------------------------------------------------------------------------------
 

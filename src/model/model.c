@@ -12,6 +12,7 @@
 #include "src/model/locate.h"
 #include "src/model/stored_parameter.h"
 #include "src/tensor/finite.h"
+#include "src/tensor/row_source.h"
 
 #include <string.h>
 
@@ -190,7 +191,8 @@ static size_t count_parameters(const zn_weights *weights, const zn_graph *graph,
         if (node->kind != ZN_NODE_PARAMETER) continue;
         if (zn_graph_find(graph, node->name) != node) continue; // named twice
         if (zn_shape_elements(&node->desc.shape, &n)) *elements += n;
-        tensors += begins_tensor(weights, node->constant.data);
+        tensors += begins_tensor(weights, node->constant.rows ? node->constant.rows->address
+                                                              : node->constant.data);
     }
     return tensors;
 }
@@ -203,13 +205,21 @@ zenith_status zn_model_small_graph(const zn_model *model, const zn_part *part, z
     return zn_model_graph(model, part, &sizes, NULL, out, err);
 }
 
+static bool is_finite(const zn_tensor *constant)
+{
+    const zn_shape *shape = &constant->desc.shape;
+    size_t n = 0;
+    if (!zn_shape_elements(shape, &n) || n == 0) return true;
+    if (constant->rows)
+        return zn_row_source_finite(constant->rows, n / (size_t)shape->dim[0], 0, shape->dim[0]);
+    return zn_all_finite(constant->desc.type, constant->data, n);
+}
+
 static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
-        size_t n = 0;
-        if (node->kind != ZN_NODE_PARAMETER || !zn_shape_elements(&node->desc.shape, &n)) continue;
-        if (zn_all_finite(node->desc.type, node->constant.data, n)) continue;
+        if (node->kind != ZN_NODE_PARAMETER || is_finite(&node->constant)) continue;
         return zn_fail(
             err, ZENITH_BAD_FILE,
             "the tensor '%s' has NaN or infinity in it: nothing can be computed with these "

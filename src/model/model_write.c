@@ -88,6 +88,10 @@ static zenith_status collect(const zn_model *model, const zn_part *part, size_t 
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
         if (node->kind != ZN_NODE_PARAMETER || zn_graph_find(graph, node->name) != node) continue;
+        if (node->constant.rows)
+            return zn_fail(err, ZENITH_UNSUPPORTED,
+                           "'%s' is stored in few bits, from which this does not write others",
+                           node->name);
         const origin from = {node->constant, is_product(graph, node), 1};
         ZN_TRY(add(p, node->name + skip, &from, err));
     }
@@ -139,7 +143,8 @@ static zenith_status add_scale(parameters *p, const char *name, float scale, zn_
     if (!own || !value) return zn_fail_memory(err, room);
     zn_text_format(own, room, "%s%s", name, ZN_WEIGHT_SCALE_TAIL);
     *value = scale;
-    const origin from = {{zn_desc_make(ZN_F32, zn_shape_make(0, NULL)), value}, false, 1};
+    const origin from = {
+        {.desc = zn_desc_make(ZN_F32, zn_shape_make(0, NULL)), .data = value}, false, 1};
     return add(p, own, &from, err);
 }
 

@@ -3,7 +3,12 @@
 #include "src/model/stored_parameter.h"
 
 #include "src/base/text.h"
+#include "src/format/elements.h"
+#include "src/format/stored_weight.h"
 #include "src/format/weight_scale.h"
+#include "src/tensor/row_source.h"
+
+#include <string.h>
 
 // A matrix may be stored as the weights of a 1x1 convolution, a gain as [c, 1, 1]: with dimensions of 1 after
 // those that are wanted; and a vector as a row [1, c].
@@ -20,10 +25,11 @@ static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
     return true;
 }
 
-static bool computed_with(zn_type type)
+static bool computed_with(const zn_file_tensor *tensor)
 {
-    return type == ZN_F32 || type == ZN_BF16 || type == ZN_F16 || type == ZN_F8_E4M3 ||
-           type == ZN_F8_E5M2;
+    const zn_type type = tensor->type;
+    return tensor->supported && (type == ZN_F32 || type == ZN_BF16 || type == ZN_F16 ||
+                                 type == ZN_F8_E4M3 || type == ZN_F8_E5M2);
 }
 
 static zn_node *fail_parameter(zn_graph *graph, zenith_status status)
@@ -32,51 +38,143 @@ static zn_node *fail_parameter(zn_graph *graph, zenith_status status)
     return NULL;
 }
 
-// The shape of the piece that is meant; false where the rows do not divide so.
-static bool piece_shape(const zn_file_tensor *tensor, const zn_stored_name *stored, zn_shape *out)
+// What is asked for.
+typedef struct wanted {
+    const zn_weights *weights;
+    const zn_stored_name *stored;
+    const zn_file_tensor *tensor;
+    const char *name; // of the parameter
+    const zn_shape *shape;
+} wanted;
+
+static zn_node *fail_type(zn_graph *graph, const wanted *w)
 {
-    *out = tensor->shape;
+    return fail_parameter(graph, zn_fail(graph->err, ZENITH_UNSUPPORTED,
+                                         "%s: '%s' is stored in a type that is not computed with",
+                                         zn_weights_file(w->weights, w->tensor), w->stored->name));
+}
+
+static zn_node *fail_shape(zn_graph *graph, const wanted *w, const zn_shape *there)
+{
+    char expected[96], found[96];
+    zn_shape_text(w->shape, expected, sizeof expected);
+    zn_shape_text(there, found, sizeof found);
+    return fail_parameter(
+        graph, zn_fail(graph->err, ZENITH_BAD_FILE, "%s: '%s' has shape %s where %s is expected",
+                       zn_weights_file(w->weights, w->tensor), w->stored->name, found, expected));
+}
+
+// The shape of the piece that is meant; false where the rows do not divide so.
+static bool piece_shape(const zn_shape *all, const zn_stored_name *stored, zn_shape *out)
+{
+    *out = *all;
     if (stored->pieces < 2) return true;
     if (out->rank < 1 || out->dim[0] % stored->pieces != 0) return false;
     out->dim[0] /= stored->pieces;
     return true;
 }
 
+// --- elements of a type -------------------------------------------------------------------------
+
+static zn_node *as_array(zn_graph *graph, const wanted *w)
+{
+    const zn_file_tensor *tensor = w->tensor;
+    const zn_stored_name *where = w->stored;
+    zn_shape there;
+    if (!piece_shape(&tensor->shape, where, &there) || !shape_fits(&there, w->shape))
+        return fail_shape(graph, w, &tensor->shape);
+    float scale = 1;
+    zenith_status status = zn_weight_scale(w->weights, tensor, &scale, graph->err);
+    if (status != ZENITH_OK) return fail_parameter(graph, status);
+    const bool row = w->shape->rank == 1 && there.rank == 2 && there.dim[0] == 1;
+    const zn_shape taken = zn_shape_make(w->shape->rank, there.dim + row);
+    const size_t before = where->pieces > 1 ? tensor->bytes / (size_t)where->pieces : 0;
+    const uint8_t *data = (const uint8_t *)tensor->data + (size_t)where->piece * before;
+    zn_tensor constant = {.desc = zn_desc_make(tensor->type, taken),
+                          .data = (void *)(uintptr_t)data};
+    constant.desc.scale = scale;
+    return zn_graph_parameter(graph, w->name, constant);
+}
+
+// --- matrices that are read by rows -------------------------------------------------------------
+
+typedef struct stored_rows {
+    zn_row_source base;
+    zn_stored_weight weight;
+    size_t first; // row of the weight
+} stored_rows;
+
+static void read_rows(const zn_row_source *base, int64_t begin, int64_t end, float *dst)
+{
+    const stored_rows *rows = (const stored_rows *)base;
+    zn_stored_weight_read(&rows->weight, rows->first + (size_t)begin, rows->first + (size_t)end,
+                          dst);
+}
+
+static void read_int8(const zn_row_source *base, int64_t begin, int64_t end, int8_t *dst,
+                      float *scales)
+{
+    const stored_rows *rows = (const stored_rows *)base;
+    const zn_stored_weight *weight = &rows->weight;
+    const size_t from = rows->first + (size_t)begin, count = (size_t)(end - begin);
+    memcpy(dst, weight->numbers->data + from * weight->columns, count * weight->columns);
+    for (size_t i = 0; i < count; i++) {
+        scales[i] = weight->scale;
+        if (weight->scales)
+            zn_elements_to_f32(weight->scales->type, weight->scales->data, from + i, 1, scales + i);
+    }
+}
+
+// Eight-bit floats with a scale for each row.
+static bool scaled_by_row(const wanted *w)
+{
+    const zn_file_tensor *scales = zn_weight_scale_find(w->weights, w->tensor->name);
+    size_t count = 0;
+    const bool f8 = w->tensor->type == ZN_F8_E4M3 || w->tensor->type == ZN_F8_E5M2;
+    return f8 && scales && zn_shape_elements(&scales->shape, &count) && count > 1;
+}
+
+// MLX's numbers need the shape that the model expects, of all pieces together.
+static zenith_status find_stored(const wanted *w, zn_stored_weight *out, zn_error *err)
+{
+    zn_shape all = *w->shape;
+    if (w->stored->pieces > 1) all.dim[0] *= w->stored->pieces;
+    const bool known = w->shape->dim[0] >= 0 && w->shape->dim[1] >= 0;
+    return zn_stored_weight_of(w->weights, w->tensor, known ? &all : NULL, out, err);
+}
+
+static zn_node *as_rows(zn_graph *graph, const wanted *w)
+{
+    stored_rows rows = {.base = {.bytes = sizeof rows, .read = read_rows}};
+    zn_stored_weight *weight = &rows.weight;
+    zn_shape there;
+    if (w->shape->rank != 2) return fail_type(graph, w);
+    zenith_status status = find_stored(w, weight, graph->err);
+    if (status != ZENITH_OK) return fail_parameter(graph, status);
+    if (weight->form == ZN_WEIGHT_PLAIN && !computed_with(w->tensor)) return fail_type(graph, w);
+    if (!piece_shape(&weight->shape, w->stored, &there) || !shape_fits(&there, w->shape) ||
+        weight->rows < 1 || weight->columns < 1)
+        return fail_shape(graph, w, &weight->shape);
+    rows.first = (size_t)w->stored->piece * (size_t)there.dim[0];
+    rows.base.address = weight->numbers->data + weight->numbers->bytes / weight->rows * rows.first;
+    if (weight->form == ZN_WEIGHT_INT8) {
+        rows.base.read_bytes = read_int8;
+        rows.base.rotated_by = (int64_t)weight->rotated_by;
+    }
+    const zn_tensor constant = {.desc = zn_desc_make(ZN_F32, zn_shape_make(2, there.dim)),
+                                .rows = &rows.base};
+    return zn_graph_parameter(graph, w->name, constant);
+}
+
 zn_node *zn_stored_piece(const zn_weights *weights, const zn_stored_name *where, zn_graph *graph,
                          const char *name, const zn_shape *shape)
 {
-    char wanted[96], found[96];
-    const char *stored = where->name;
-    const zn_file_tensor *tensor = zn_weights_find(weights, stored);
-    zn_shape there;
-    if (!tensor) {
+    const wanted w = {weights, where, zn_weights_find(weights, where->name), name, shape};
+    if (!w.tensor) {
         return fail_parameter(graph, zn_fail(graph->err, ZENITH_BAD_FILE,
-                                             "the weights lack the tensor '%s'", stored));
+                                             "the weights lack the tensor '%s'", where->name));
     }
-    if (!tensor->supported || !computed_with(tensor->type)) {
-        return fail_parameter(graph,
-                              zn_fail(graph->err, ZENITH_UNSUPPORTED,
-                                      "%s: '%s' is stored in a type that is not computed with",
-                                      zn_weights_file(weights, tensor), stored));
-    }
-    if (!piece_shape(tensor, where, &there) || !shape_fits(&there, shape)) {
-        zn_shape_text(shape, wanted, sizeof wanted);
-        zn_shape_text(&tensor->shape, found, sizeof found);
-        return fail_parameter(graph,
-                              zn_fail(graph->err, ZENITH_BAD_FILE,
-                                      "%s: '%s' has shape %s where %s is expected",
-                                      zn_weights_file(weights, tensor), stored, found, wanted));
-    }
-    float scale = 1;
-    zenith_status status = zn_weight_scale(weights, tensor, &scale, graph->err);
-    if (status != ZENITH_OK) return fail_parameter(graph, status);
-    const bool row = shape->rank == 1 && there.rank == 2 && there.dim[0] == 1;
-    const zn_shape taken = zn_shape_make(shape->rank, there.dim + row);
-    const size_t before = where->pieces > 1 ? tensor->bytes / (size_t)where->pieces : 0;
-    const uint8_t *data = (const uint8_t *)tensor->data + (size_t)where->piece * before;
-    zn_tensor constant = {zn_desc_make(tensor->type, taken), (void *)(uintptr_t)data};
-    constant.desc.scale = scale;
-    return zn_graph_parameter(graph, name, constant);
+    return computed_with(w.tensor) && !scaled_by_row(&w) ? as_array(graph, &w) : as_rows(graph, &w);
 }
 
 zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_graph *graph,

@@ -25,7 +25,8 @@ static const float pixel_bias[3] = {-104, -117, -123};
 
 static zn_node *constant(zn_graph *graph, const char *name, const float *values, zn_shape shape)
 {
-    const zn_tensor tensor = {zn_desc_make(ZN_F32, shape), (void *)(uintptr_t)values};
+    const zn_tensor tensor = {.desc = zn_desc_make(ZN_F32, shape),
+                              .data = (void *)(uintptr_t)values};
     return zn_graph_parameter(graph, name, tensor);
 }
 

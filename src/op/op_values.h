@@ -5,18 +5,32 @@
 #ifndef ZN_OP_OP_VALUES_H
 #define ZN_OP_OP_VALUES_H
 
+#include "src/tensor/row_source.h"
 #include "src/tensor/tensor.h"
 
 #include <string.h>
 
+// Numbers of a row, of a tensor whose numbers are read by rows.
+static inline size_t zn_value_columns(const zn_tensor *tensor)
+{
+    return (size_t)tensor->desc.shape.dim[tensor->desc.shape.rank - 1];
+}
+
 static inline float zn_value_get(const zn_tensor *tensor, size_t index)
 {
+    if (tensor->rows) return zn_row_source_value(tensor->rows, zn_value_columns(tensor), index);
     return zn_type_load(tensor->desc.type, tensor->data, index) * tensor->desc.scale;
 }
 
-// `count` of them, from `index` on.
+// `count` of them, from `index` on; of a tensor with rows, whole rows.
 static inline void zn_values_get(const zn_tensor *tensor, size_t index, size_t count, float *dst)
 {
+    if (tensor->rows) {
+        const size_t columns = zn_value_columns(tensor);
+        tensor->rows->read(tensor->rows, (int64_t)(index / columns),
+                           (int64_t)((index + count) / columns), dst);
+        return;
+    }
     if (tensor->desc.type == ZN_F32 && tensor->desc.scale == 1.0f) {
         memcpy(dst, (const char *)tensor->data + index * sizeof(float), count * sizeof(float));
         return;

@@ -40,6 +40,7 @@ typedef struct zn_desc {
 typedef struct zn_tensor {
     zn_desc desc;
     void *data;
+    const struct zn_row_source *rows; // of a constant that is no array (row_source.h): data is NULL
 } zn_tensor;
 
 // A rank outside 0 .. ZN_MAX_RANK makes a shape of rank -1, which zn_shape_elements refuses.

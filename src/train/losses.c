@@ -38,7 +38,8 @@ static zn_node *fixed(zn_graph *graph, const char *name, zn_shape shape, float *
         graph->status = zn_fail_memory(graph->err, elements * sizeof **values);
         return NULL;
     }
-    return zn_graph_parameter(graph, name, (zn_tensor){zn_desc_make(ZN_F32, shape), *values});
+    return zn_graph_parameter(graph, name,
+                              (zn_tensor){.desc = zn_desc_make(ZN_F32, shape), .data = *values});
 }
 
 static zn_node *gradient_filter(zn_graph *graph)

@@ -23,6 +23,11 @@ static zn_train_parameter *find(const zn_network *network, const char *name)
 static zenith_status add(zn_network *network, const char *name, zn_tensor tensor, zn_error *err)
 {
     if (find(network, name)) return ZENITH_OK; // read twice
+    if (tensor.rows)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "'%s' is stored in few bits, which are not trained: convert the weights to "
+                       "bf16 first",
+                       name);
     ZN_TRY(zn_array_reserve((void **)&network->parameters, &network->capacity, network->count + 1,
                             sizeof *network->parameters, err));
     zn_train_parameter *p = &network->parameters[network->count];
@@ -70,7 +75,7 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
 {
     zn_network *network = cookie;
     static const float nothing; // never read: the graph is only built
-    zn_tensor tensor = {zn_desc_make(ZN_F32, *shape), NULL};
+    zn_tensor tensor = {.desc = zn_desc_make(ZN_F32, *shape), .data = NULL};
     for (int i = 0; i < shape->rank; i++) {
         const int64_t size = shape->dim[i];
         if (size < 0) tensor.desc.shape.dim[i] = size == -1 ? network->width : -size;

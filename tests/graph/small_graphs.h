@@ -36,7 +36,8 @@ static inline zn_node *random_parameter(zn_graph *graph, zn_shape shape, zn_rand
     float *values = zn_arena_alloc(&graph->arena, count * sizeof *values);
     assert_non_null(values);
     for (size_t i = 0; i < count; i++) values[i] = 0.3f * zn_random_normal(random);
-    return zn_graph_parameter(graph, "p", (zn_tensor){zn_desc_make(ZN_F32, shape), values});
+    return zn_graph_parameter(graph, "p",
+                              (zn_tensor){.desc = zn_desc_make(ZN_F32, shape), .data = values});
 }
 
 static inline zn_node *random_conv(zn_graph *graph, const char *name, zn_node *x, int64_t out,

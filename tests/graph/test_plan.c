@@ -237,8 +237,9 @@ static void build_block(zn_graph *graph, reader also)
         random_parameter(graph, ZN_SHAPE(CHANNELS, 1, 3, 3), &random),
         random_parameter(graph, ZN_SHAPE(CHANNELS, CHANNELS, 1, 1), &random),
         random_parameter(graph, ZN_SHAPE(CHANNELS), &random),
-        zn_graph_parameter(graph, "scores",
-                           (zn_tensor){zn_desc_make(ZN_F32, ZN_SHAPE(2, 2)), scores}),
+        zn_graph_parameter(
+            graph, "scores",
+            (zn_tensor){.desc = zn_desc_make(ZN_F32, ZN_SHAPE(2, 2)), .data = scores}),
     };
     zn_node *y = zn_graph_add(graph, &zn_op_zenith_block, "block", inputs,
                               sizeof inputs / sizeof *inputs, &attributes);

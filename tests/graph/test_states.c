@@ -40,7 +40,8 @@ static zn_node *weights(zn_graph *graph, int layer, zn_shape shape)
     for (size_t i = 0; i < sizeof *values / sizeof **values; i++) {
         values[layer][i] = 0.3f * zn_random_normal(&random);
     }
-    return zn_graph_parameter(graph, "w", (zn_tensor){zn_desc_make(ZN_F32, shape), values[layer]});
+    return zn_graph_parameter(
+        graph, "w", (zn_tensor){.desc = zn_desc_make(ZN_F32, shape), .data = values[layer]});
 }
 
 // A convolution over time and space: one of each of three frames, and the sum.

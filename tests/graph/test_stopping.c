@@ -185,8 +185,9 @@ static void weights_that_outweigh_maps_make_planes(void **state)
         zn_graph graph;
         zn_graph_begin(&graph, &err);
         const zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(megabytes << 18));
-        zn_node *inputs[] = {map_input(&graph, HEIGHT, WIDTH, CHANNELS),
-                             zn_graph_parameter(&graph, "w", (zn_tensor){desc, &weight})};
+        zn_node *inputs[] = {
+            map_input(&graph, HEIGHT, WIDTH, CHANNELS),
+            zn_graph_parameter(&graph, "w", (zn_tensor){.desc = desc, .data = &weight})};
         zn_graph_output(&graph, zn_graph_add(&graph, &op, "y", inputs, 2, NULL));
         zn_test_ok(zn_graph_finish(&graph), &err);
         const zn_plan_mode best = megabytes > 32 ? ZN_PLAN_PLANES : ZN_PLAN_ROLLING;

@@ -282,13 +282,15 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
     assert_true(zn_shape_elements(shape, &count));
     if (strstr(name, "score"))
         return zn_graph_parameter(
-            graph, name, (zn_tensor){zn_desc_make(ZN_F32, *shape), (void *)(uintptr_t)scores});
+            graph, name,
+            (zn_tensor){.desc = zn_desc_make(ZN_F32, *shape), .data = (void *)(uintptr_t)scores});
     assert_true(used + count <= sizeof values / sizeof *values);
     float *mine = values + used;
     used += count;
     zn_random random = {.seed = used};
     for (size_t i = 0; i < count; i++) mine[i] = 0.2f * zn_random_normal(&random);
-    return zn_graph_parameter(graph, name, (zn_tensor){zn_desc_make(ZN_F32, *shape), mine});
+    return zn_graph_parameter(graph, name,
+                              (zn_tensor){.desc = zn_desc_make(ZN_F32, *shape), .data = mine});
 }
 
 static void run_block(const float *scores, zn_nn_zenith_shape shape, int64_t side, const float *x,

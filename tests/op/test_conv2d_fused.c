@@ -47,8 +47,8 @@ static const expression expressions[] = {
 static zn_node *build(zn_graph *graph, const expression *e, zn_error *err)
 {
     const zn_desc map = zn_desc_make(ZN_F32, ZN_SHAPE(1, H, W, C));
-    zn_tensor weight = {zn_desc_make(ZN_F32, ZN_SHAPE(C, C, 3, 3)), weights};
-    zn_tensor bias = {zn_desc_make(ZN_F32, ZN_SHAPE(C)), offsets};
+    zn_tensor weight = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(C, C, 3, 3)), .data = weights};
+    zn_tensor bias = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(C)), .data = offsets};
     zn_graph_begin(graph, err);
     zn_node *x = zn_graph_input(graph, "x", map), *r = zn_graph_input(graph, "r", map);
     zn_node *w = zn_graph_parameter(graph, "w", weight);
@@ -156,7 +156,7 @@ static void refuses_wrong_shapes(void **state)
         zn_graph graph;
         zn_graph_begin(&graph, &err);
         zn_node *x = zn_graph_input(&graph, "x", map);
-        zn_tensor weight = {zn_desc_make(ZN_F32, wrong[i]), weights};
+        zn_tensor weight = {.desc = zn_desc_make(ZN_F32, wrong[i]), .data = weights};
         zn_node *w = zn_graph_parameter(&graph, "w", weight);
         assert_null(zn_conv2d(&graph, "conv", x, w, NULL, 1, 1));
         assert_int_equal(zn_graph_finish(&graph), ZENITH_INVALID_ARGUMENT);

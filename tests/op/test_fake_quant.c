@@ -24,7 +24,7 @@ static const struct {
 
 static void run(const zn_node *node, const zn_tensor *inputs, float *result)
 {
-    zn_tensor output = {node->desc, result};
+    zn_tensor output = {.desc = node->desc, .data = result};
     zn_error err = {0};
     zn_test_ok(zn_node_reference(node, inputs, &output, &err), &err);
 }

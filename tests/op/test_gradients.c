@@ -36,7 +36,7 @@ static zn_tensor allocate(const zn_node *node)
 {
     size_t bytes = 0;
     assert_true(zn_desc_bytes(&node->desc, &bytes));
-    zn_tensor tensor = {node->desc, zn_alloc_zero(bytes + 1)};
+    zn_tensor tensor = {.desc = node->desc, .data = zn_alloc_zero(bytes + 1)};
     assert_non_null(tensor.data);
     return tensor;
 }
@@ -105,7 +105,8 @@ static void build(subject *s, zn_random *random, zn_error *err)
     for (int i = 0; i < sample->inputs_count; i++) {
         const zn_desc desc = zn_desc_make(moments ? ZN_F64 : ZN_F32, sample->inputs[i]);
         const bool parameter = sample->parameters >> i & 1;
-        s->inputs[i] = parameter ? zn_graph_parameter(&s->graph, "p", (zn_tensor){desc, NULL})
+        s->inputs[i] = parameter ? zn_graph_parameter(&s->graph, "p",
+                                                      (zn_tensor){.desc = desc, .data = NULL})
                                  : zn_graph_input(&s->graph, "x", desc);
         assert_non_null(s->inputs[i]);
         s->values[i] = allocate(s->inputs[i]);

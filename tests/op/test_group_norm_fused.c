@@ -22,8 +22,8 @@ static zn_node *build(zn_graph *graph, zn_activation kind, zn_error *err)
     const zn_desc vector = zn_desc_make(ZN_F32, ZN_SHAPE(C));
     zn_graph_begin(graph, err);
     zn_node *x = zn_graph_input(graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, H, W, C)));
-    zn_node *gamma = zn_graph_parameter(graph, "gamma", (zn_tensor){vector, gains});
-    zn_node *beta = zn_graph_parameter(graph, "beta", (zn_tensor){vector, offsets});
+    zn_node *gamma = zn_graph_parameter(graph, "gamma", (zn_tensor){.desc = vector, .data = gains});
+    zn_node *beta = zn_graph_parameter(graph, "beta", (zn_tensor){.desc = vector, .data = offsets});
     zn_node *y = zn_group_norm(graph, "norm", x, gamma, beta, GROUPS, 1e-5f);
     return zn_activate(graph, "curve", y, kind);
 }

@@ -233,7 +233,7 @@ static float *evaluate(const subject *s, const zn_tensor *inputs)
     if (s->op->traits & ZN_OP_FOLLOWS)
         node->desc = (zn_desc){inputs[0].desc.type, node->desc.shape, inputs[0].desc.scale, NULL};
     size_t count = elements(&node->desc.shape);
-    zn_tensor output = {node->desc, need(zn_alloc(count * sizeof(double)))};
+    zn_tensor output = {.desc = node->desc, .data = need(zn_alloc(count * sizeof(double)))};
     float *values = need(zn_alloc(count * sizeof *values));
     zn_test_ok(zn_node_reference(node, inputs, &output, &err), &err);
     for (size_t i = 0; i < count; i++) {
@@ -256,8 +256,8 @@ static zn_tensor moved_input(const zn_tensor *from, zn_random *random)
 {
     size_t count = elements(&from->desc.shape);
     zn_type type = from->desc.type == ZN_F64 ? ZN_F64 : ZN_F32;
-    zn_tensor to = {zn_desc_make(type, from->desc.shape),
-                    need(zn_alloc(count * zn_type_size(type)))};
+    zn_tensor to = {.desc = zn_desc_make(type, from->desc.shape),
+                    .data = need(zn_alloc(count * zn_type_size(type)))};
     for (size_t i = 0; i < count; i++) {
         double by = zn_random_below(random, 2) ? 1 + (double)STEP : 1 - (double)STEP;
         if (type == ZN_F64) {

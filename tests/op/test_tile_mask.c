@@ -29,7 +29,7 @@ static void scores_learn_through_the_mask(void **state)
         expected[row * COLUMNS + column] += x[i] * dy[i];
     }
     const zn_desc map = zn_desc_make(ZN_F32, ZN_SHAPE(1, HEIGHT, WIDTH, CHANNELS));
-    const zn_tensor grid = {zn_desc_make(ZN_F32, ZN_SHAPE(ROWS, COLUMNS)), scores};
+    const zn_tensor grid = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(ROWS, COLUMNS)), .data = scores};
     zn_graph_begin(&graph, &err);
     zn_node *score = zn_graph_parameter(&graph, "scores", grid);
     zn_node *from = zn_graph_input(&graph, "x", map), *dloss = zn_graph_input(&graph, "dy", map);
@@ -38,7 +38,7 @@ static void scores_learn_through_the_mask(void **state)
     zn_test_ok(graph.status, &err);
     assert_true(zn_shape_equal(&gradient->desc.shape, &score->desc.shape));
     const zn_tensor maps[] = {{map, x}, {map, dy}}, inputs[] = {{map, x}, grid};
-    zn_tensor result = {gradient->desc, sums}, seen = {map, masked};
+    zn_tensor result = {.desc = gradient->desc, .data = sums}, seen = {.desc = map, .data = masked};
     zn_test_ok(zn_node_reference(gradient, maps, &result, &err), &err);
     zn_test_ok(zn_node_reference(y, inputs, &seen, &err), &err);
     for (int i = 0; i < ROWS * COLUMNS; i++) assert_float_equal(sums[i], expected[i], 1e-5);

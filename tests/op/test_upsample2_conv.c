@@ -32,8 +32,8 @@ static void build(zn_graph *graph, const variation *v, zn_error *err)
 {
     static float numbers[MOST * MOST * 9];
     const int64_t c = v->channels, k = v->kernel;
-    const zn_tensor weight = {zn_desc_make(ZN_F32, ZN_SHAPE(c, c, k, k)), numbers};
-    const zn_tensor bias = {zn_desc_make(ZN_F32, ZN_SHAPE(c)), numbers};
+    const zn_tensor weight = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(c, c, k, k)), .data = numbers};
+    const zn_tensor bias = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(c)), .data = numbers};
     const zn_conv2d_attributes attributes = {
         .stride = v->stride, .pad = v->kernel / 2, .direct = v->direct};
     zn_graph_begin(graph, err);
@@ -99,7 +99,9 @@ static void refuses_wrong_weights(void **state)
         zn_graph_begin(&graph, &err);
         zn_node *inputs[] = {
             zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, 4, 6, 16))),
-            zn_graph_parameter(&graph, "w", (zn_tensor){zn_desc_make(ZN_F32, shapes[i]), numbers})};
+            zn_graph_parameter(
+                &graph, "w",
+                (zn_tensor){.desc = zn_desc_make(ZN_F32, shapes[i]), .data = numbers})};
         assert_null(zn_graph_add(&graph, &zn_op_upsample2_conv, "y", inputs, 2, NULL));
         assert_int_equal(zn_graph_finish(&graph), ZENITH_INVALID_ARGUMENT);
         zn_graph_free(&graph);

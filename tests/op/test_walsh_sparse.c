@@ -75,7 +75,8 @@ static void run(build_fn *build, int64_t frequencies, bool parameter, zn_plan_mo
     const zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(frequencies, C));
     zn_graph_begin(&graph, &err);
     zn_node *map = zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, H, W, C)));
-    zn_node *factors = parameter ? zn_graph_parameter(&graph, "gate", (zn_tensor){desc, gate})
+    zn_node *factors = parameter ? zn_graph_parameter(&graph, "gate",
+                                                      (zn_tensor){.desc = desc, .data = gate})
                                  : zn_graph_input(&graph, "gate", desc);
     zn_graph_output(&graph, build(&graph, map, factors));
     zn_test_ok(zn_graph_finish(&graph), &err);

@@ -210,7 +210,7 @@ static void cancel_of_a_linear(void **state)
     float *weights = calloc((size_t)IN * OUT, sizeof *weights);
     zn_graph_begin(&graph, &err);
     zn_node *x = zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, TOKENS, 1, IN)));
-    zn_tensor constant = {zn_desc_make(ZN_F32, ZN_SHAPE(OUT, IN)), weights};
+    zn_tensor constant = {.desc = zn_desc_make(ZN_F32, ZN_SHAPE(OUT, IN)), .data = weights};
     zn_node *weight = zn_graph_parameter(&graph, "weight", constant);
     zn_graph_output(&graph, zn_linear(&graph, "linear", x, weight, NULL));
     zn_test_ok(zn_graph_finish(&graph), &err);

@@ -37,7 +37,7 @@ static void evaluate(const zn_graph *graph, zn_tensor *values, const zenith_imag
         if (node->kind == ZN_NODE_PARAMETER) values[id] = node->constant;
         if (node->kind == ZN_NODE_PARAMETER) continue;
         assert_true(zn_shape_elements(&node->desc.shape, &count));
-        values[id] = (zn_tensor){node->desc, malloc(count * sizeof(float))};
+        values[id] = (zn_tensor){.desc = node->desc, .data = malloc(count * sizeof(float))};
         if (node->kind == ZN_NODE_INPUT) {
             for (size_t i = 0; i < count; i++)
                 ((float *)values[id].data)[i] = (float)((const uint8_t *)image->data)[i] / 255;

@@ -205,9 +205,10 @@ static void run_rows(void *arg, size_t begin, size_t end)
     const job *j = arg;
     const zn_node *node = j->node;
     const zn_call *call = j->call;
-    const zn_tensor dy = {node->inputs[DY]->desc, (void *)(uintptr_t)call->inputs[DY]};
-    const zn_tensor x = {node->inputs[X]->desc, (void *)(uintptr_t)call->inputs[X]};
-    zn_tensor dst = {node->desc, call->output};
+    const zn_tensor dy = {.desc = node->inputs[DY]->desc,
+                          .data = (void *)(uintptr_t)call->inputs[DY]};
+    const zn_tensor x = {.desc = node->inputs[X]->desc, .data = (void *)(uintptr_t)call->inputs[X]};
+    zn_tensor dst = {.desc = node->desc, .data = call->output};
     const zn_rows whole = {call->row, call->row + call->rows};
     const pooling p = {.window = node->attributes,
                        .dy = &dy,

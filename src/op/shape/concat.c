@@ -94,10 +94,10 @@ static void run_rows(void *arg, size_t begin, size_t end)
     const job *j = arg;
     const concat_lowering *l = j->lowering;
     const size_t width = (size_t)l->desc.shape.dim[2];
-    zn_tensor dst = {l->desc, j->call->output};
+    zn_tensor dst = {.desc = l->desc, .data = j->call->output};
     for (int i = 0; i < l->count; i++) {
         const part *p = &l->parts[i];
-        const zn_tensor src = {p->desc, (void *)(uintptr_t)j->call->inputs[i]};
+        const zn_tensor src = {.desc = p->desc, .data = (void *)(uintptr_t)j->call->inputs[i]};
         (p->same ? copy_pixels : convert_pixels)(&src, &dst, p->offset, begin * width, end * width);
     }
 }

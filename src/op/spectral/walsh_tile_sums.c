@@ -117,7 +117,8 @@ static float sign_of(const job *j, size_t at)
     const zn_node *node = j->lowering->factors.node;
     if (is_of_gate(node)) return 1;
     const zn_node *from = node->inputs[THRESHOLD];
-    const zn_tensor threshold = {from->desc, (void *)(uintptr_t)j->call->inputs[THRESHOLD]};
+    const zn_tensor threshold = {.desc = from->desc,
+                                 .data = (void *)(uintptr_t)j->call->inputs[THRESHOLD]};
     const bool constant = from->kind == ZN_NODE_PARAMETER;
     return zn_value_get(constant ? &from->constant : &threshold, at) < 0 ? -1.0f : 1.0f;
 }

@@ -65,7 +65,7 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 {
     (void)err;
     const zn_node *node = ((const unpack_lowering *)base)->node;
-    zn_tensor output = {node->desc, call->output};
+    zn_tensor output = {.desc = node->desc, .data = call->output};
     output.desc.shape.dim[1] = call->rows;
     unpack(node, call->inputs[0], call->row * node->desc.shape.dim[2], &output);
     return ZENITH_OK;

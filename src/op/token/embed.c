@@ -67,8 +67,12 @@ static void embed_token(const job *j, size_t token, uint8_t *part)
         memset(dst, 0, channels * zn_type_size(l->convert.to));
         return;
     }
+    const zn_row_source *rows = l->node->inputs[TABLE]->constant.rows;
     const size_t bytes = channels * zn_type_size(l->convert.from);
-    memcpy(part, j->table + (size_t)row * bytes, bytes);
+    if (rows)
+        rows->read(rows, row, row + 1, (float *)(void *)part);
+    else
+        memcpy(part, j->table + (size_t)row * bytes, bytes);
     l->convert.run(part, l->convert.from_scale, dst, l->convert.to_scale, channels);
 }
 
@@ -138,6 +142,7 @@ static const zn_op_sample samples[] = {
 const zn_op zn_op_embed = {
     .name = "embed",
     .summary = "rows of a table by number",
+    .traits = ZN_OP_TAKES_ROWS,
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
     .reference = reference,

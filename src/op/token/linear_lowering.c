@@ -205,7 +205,8 @@ static zenith_status get_packed(zn_packs *packs, const packing *p, const void **
         zn_type_name(v->weights), zn_type_name(v->placed), v->panel, v->group,
         (long long)p->size.inputs, p->turned ? " turned" : "");
     packing copy = *p;
-    return zn_packs_get(packs, p->weight->data, key, used, p->size.bytes, pack, &copy, out, err);
+    const void *address = p->weight->rows ? p->weight->rows->address : p->weight->data;
+    return zn_packs_get(packs, address, key, used, p->size.bytes, pack, &copy, out, err);
 }
 
 // --- lowering -----------------------------------------------------------------------------------

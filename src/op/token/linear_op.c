@@ -24,6 +24,11 @@ static zenith_status check_weight(const zn_node *node, int64_t channels, zn_erro
     const bool turned = attributes_of(node)->turned;
     const bool fits = weight->kind == ZN_NODE_PARAMETER && shape->rank == 2 && shape->dim[0] >= 1 &&
                       shape->dim[1] >= 1 && shape->dim[turned ? 0 : 1] == channels;
+    if (fits && turned && weight->constant.rows)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "linear: '%s' is stored in few bits, and gradients go through plain weights "
+                       "only: convert the weights to bf16 first",
+                       weight->name);
     if (fits) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "linear: '%s' is no parameter [out, in] for %lld channels", weight->name,
@@ -62,19 +67,19 @@ typedef struct line {
     size_t first, step, count;
 } line;
 
+static float number_of(const line *l, size_t k)
+{
+    const size_t at = l->first + k * l->step;
+    if (l->tensor->rows) return zn_value_get(l->tensor, at);
+    return zn_type_load(l->tensor->desc.type, l->tensor->data, at);
+}
+
 // Of a line that is rounded to 127 levels: what one of them stands for (0: all are zero), in f32.
 static float level_of(const line *l)
 {
     float largest = 0;
-    for (size_t k = 0; k < l->count; k++)
-        largest = fmaxf(largest, fabsf(zn_type_load(l->tensor->desc.type, l->tensor->data,
-                                                    l->first + k * l->step)));
+    for (size_t k = 0; k < l->count; k++) largest = fmaxf(largest, fabsf(number_of(l, k)));
     return largest;
-}
-
-static float number_of(const line *l, size_t k)
-{
-    return zn_type_load(l->tensor->desc.type, l->tensor->data, l->first + k * l->step);
 }
 
 static double sum_of(const line *x, const line *w)
@@ -167,7 +172,8 @@ const zn_op zn_op_linear = {
     .name = "linear",
     .summary = "tokens, or a vector, by a matrix",
     .attributes_size = sizeof(zn_linear_attributes),
-    .traits = ZN_OP_STOPS, // not ZN_OP_MATMUL: calibration would make 8 bits of it, with its scales
+    // Not ZN_OP_MATMUL: calibration would make 8 bits of it, with its scales.
+    .traits = ZN_OP_STOPS | ZN_OP_TAKES_ROWS,
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .wants = wants,
