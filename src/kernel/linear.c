@@ -64,12 +64,26 @@ static float round_baseline(const float *src, int64_t n, int offset, int8_t *dst
     return linear_round(src, n, offset, dst);
 }
 
+// The specification of the versions' unpacking, for any panel and group.
+static void unpack_baseline(const zn_linear_unpack *u)
+{
+    for (int64_t k = 0; k < u->count; k++)
+        for (int64_t o = 0; o < u->outputs; o++)
+            u->dst[(k / u->group * u->outputs + o) * u->group + k % u->group] = (int8_t)
+                zn_panels_byte(u->panels, u->padded_inputs, u->output + o, u->k + k);
+}
+
 // --- choice -------------------------------------------------------------------------------------
 
-#define BASELINE .isa = ZN_ISA_BASELINE, .end = end_baseline, .round = round_baseline
-#define AVX2     .isa = ZN_ISA_AVX2, .end = zn_linear_end_avx2, .round = zn_linear_round_avx2
-#define AVX512   .isa = ZN_ISA_AVX512, .end = zn_linear_end_avx512, .round = zn_linear_round_avx512
-#define AMX      .isa = ZN_ISA_AMX, .end = zn_linear_end_avx512, .round = zn_linear_round_avx512
+#define BASELINE                                                                                   \
+    .isa = ZN_ISA_BASELINE, .end = end_baseline, .round = round_baseline, .unpack = unpack_baseline
+#define AVX2                                                                                       \
+    .isa = ZN_ISA_AVX2, .end = zn_linear_end_avx2, .round = zn_linear_round_avx2,                  \
+    .unpack = zn_linear_unpack_avx2
+#define AVX512_PARTS                                                                               \
+    .end = zn_linear_end_avx512, .round = zn_linear_round_avx512, .unpack = zn_linear_unpack_avx512
+#define AVX512 .isa = ZN_ISA_AVX512, AVX512_PARTS
+#define AMX    .isa = ZN_ISA_AMX, AVX512_PARTS
 
 // Slowest first. A run's numbers of the tokens that go together and of a panel share the first-level
 // cache: 18 + 48 KB stream through it in AVX-512, whose second-level cache carries that; tiles read
@@ -142,6 +156,18 @@ bool zn_linear_measure(const zn_linear_version *v, int64_t outputs, int64_t inpu
     if (v->weights == ZN_S8)
         size.bytes += (size_t)size.padded_outputs * (sizeof(float) + sizeof(int32_t));
     *out = size;
+    return true;
+}
+
+bool zn_linear_measure_panels(const zn_linear_version *v, const zn_panels *panels,
+                              zn_linear_size *out)
+{
+    zn_panels_size there;
+    if (!zn_panels_measure(panels->outputs, panels->inputs, panels->bits, &there) ||
+        !zn_linear_measure(v, panels->outputs, panels->inputs, out))
+        return false;
+    out->panels_bytes = out->bytes = 0;
+    out->unpacked_bytes = (size_t)ZN_LINEAR_PANELS * (size_t)v->panel * (size_t)v->run;
     return true;
 }
 
@@ -359,6 +385,7 @@ static void place_token(const zn_linear_args *a, int64_t token, float *row)
         return;
     }
     a->widen(src, 1, row, 1, inputs);
+    if (a->rotate) a->rotate(row, a->size.inputs, a->rotated_by);
     if (a->version->weights == ZN_S8)
         round_row(a, token, row);
     else
@@ -379,20 +406,27 @@ void zn_linear_place(const zn_linear_args *a, int64_t begin, int64_t end, void *
 
 // --- products -----------------------------------------------------------------------------------
 
-// Of zn_linear_place: a token in f32 and in 8 bits. Of zn_linear_multiply: the sums of a part and the
-// result for one token.
+// Of zn_linear_place: a token in f32 and in 8 bits. Of zn_linear_multiply: the numbers of a run and what
+// offsets add to sums, of weights that lie in panels; the result for one token, and the sums of a part.
 size_t zn_linear_scratch_bytes(const zn_linear_version *v, const zn_linear_size *size,
                                int64_t tokens)
 {
     const size_t place = (size_t)size->padded_k * (sizeof(float) + 1);
     const size_t outputs = (size_t)ZN_LINEAR_PANELS * (size_t)v->panel;
-    const size_t multiply = ((size_t)padded_tokens(v, tokens) + 1) * outputs * sizeof(float);
+    const size_t sums = ((size_t)padded_tokens(v, tokens) + 1) * outputs * sizeof(float);
+    const size_t starts = size->unpacked_bytes ? outputs * sizeof(int32_t) : 0;
+    const size_t multiply = size->unpacked_bytes + starts + sums;
     return zn_round_up(place > multiply ? place : multiply, ZN_ALIGN);
 }
 
 typedef struct job {
     const zn_linear_args *a;
     const zn_linear_part *part;
+    int64_t first, outputs; // of the part
+    const float *scales;    // of its outputs, in 8 bits
+    const int32_t *starts;
+    int8_t *unpacked;      // numbers of a run, of weights that lie in panels
+    int64_t padded_inputs; // of those panels
     char *sums;
     size_t group_bytes; // of the sums of the tokens that go together
     float *row;         // the result for one token
@@ -403,51 +437,105 @@ static void finish_group(const job *j, int64_t token, const char *sums)
 {
     const zn_linear_args *a = j->a;
     const zn_linear_version *v = a->version;
-    const int64_t first = (j->part->block * ZN_LINEAR_PANELS + j->part->first_panel) * v->panel;
-    const int64_t outputs = at_most((int64_t)j->part->panels * v->panel, a->size.outputs - first);
     const bool integer = v->weights == ZN_S8;
-    const float *scales = scales_of(&a->size, a->packed);
-    const int32_t *starts = (const int32_t *)(const void *)(scales + a->size.padded_outputs);
     const int64_t count = at_most(v->tokens, j->part->token_end - token);
     for (int64_t i = 0; i < count; i++) {
-        for (int64_t o = 0; o < outputs; o += v->panel) {
+        for (int64_t o = 0; o < j->outputs; o += v->panel) {
             const int64_t at = (o / v->panel * v->tokens + i) * v->panel;
             v->end(&(zn_linear_end){
                 .sums = sums + (size_t)at * sizeof(float),
                 .scale = integer ? ((const float *)a->placed)[token + i] * a->src_scale
                                  : a->src_scale,
-                .scales = integer ? scales + first + o : NULL,
-                .starts = starts + first + o,
-                .bias = a->bias ? a->bias + first + o : NULL,
+                .scales = integer ? j->scales + o : NULL,
+                .starts = integer ? j->starts + o : NULL,
+                .bias = a->bias ? a->bias + j->first + o : NULL,
                 .dst = j->row + o,
-                .n = at_most(v->panel, outputs - o),
+                .n = at_most(v->panel, j->outputs - o),
             });
         }
-        const size_t to = (size_t)((token + i) * a->size.outputs + first);
+        const size_t to = (size_t)((token + i) * a->size.outputs + j->first);
         a->narrow(j->row, 1, (char *)a->dst + to * zn_type_size(a->dst_type), a->dst_scale,
-                  (size_t)outputs);
+                  (size_t)j->outputs);
     }
 }
 
-// One run of k for all tokens of the part. The last groups each bring their share of the weights that
-// come next; brought earlier, those would have left the cache again.
+// Memory to bring near for the next run while the last groups of this one are computed; brought earlier, it
+// would have left the cache again. Weights that lie in panels: one panel a group.
+typedef struct ahead {
+    const char *first;
+    size_t share, step; // bytes of a turn, and from one turn's to the next's
+    int64_t turns;
+} ahead;
+
+static ahead ahead_of_packed(const job *j, int64_t k, int64_t run, int64_t groups)
+{
+    const zn_linear_args *a = j->a;
+    const zn_linear_version *v = a->version;
+    const int64_t at = panel_at(v, &a->size, j->part->block, j->part->first_panel, k);
+    const int64_t region = panels_of(v, &a->size, j->part->block) * v->panel * run;
+    const size_t size = zn_type_size(v->weights);
+    ahead next = {.first = (const char *)a->packed + (size_t)(at + region) * size,
+                  .turns = at_most(groups, 4)};
+    next.share = (size_t)(j->part->panels * v->panel * run) * size / (size_t)next.turns + 1;
+    next.step = next.share;
+    return next;
+}
+
+static ahead ahead_of_panels(const job *j, int64_t k, int64_t run, int64_t groups)
+{
+    const zn_linear_args *a = j->a;
+    const bool last = k + run == a->size.padded_k;
+    const int64_t next_k = last ? 0 : k + run;
+    const int64_t next_run = at_most(a->version->run, a->size.padded_k - next_k);
+    const int64_t block = (int64_t)ZN_LINEAR_PANELS * a->version->panel;
+    const int64_t panel = (j->first + (last ? block : 0)) / ZN_PANEL_OUTPUTS;
+    const int64_t panels = (j->part->panels * a->version->panel + ZN_PANEL_OUTPUTS - 1) /
+                           ZN_PANEL_OUTPUTS;
+    const size_t bits = (size_t)a->panels->bits;
+    const size_t begin = (size_t)(panel * j->padded_inputs + next_k) * ZN_PANEL_OUTPUTS * bits / 8;
+    ahead next = {.first = (const char *)a->panels->numbers + begin,
+                  .share = (size_t)next_run * ZN_PANEL_OUTPUTS * bits / 8,
+                  .step = (size_t)j->padded_inputs * ZN_PANEL_OUTPUTS * bits / 8,
+                  .turns = at_most(groups, panels)};
+    if (last && j->first + block >= a->size.padded_outputs) next.share = 0;
+    return next;
+}
+
+// The numbers of a run as tiles take them.
+static const void *weights_of(const job *j, int64_t k, int64_t run)
+{
+    const zn_linear_args *a = j->a;
+    const zn_linear_version *v = a->version;
+    if (!a->panels) {
+        const int64_t at = panel_at(v, &a->size, j->part->block, j->part->first_panel, k);
+        return (const char *)a->packed + (size_t)at * zn_type_size(v->weights);
+    }
+    for (int64_t p = 0; p < j->part->panels; p++)
+        v->unpack(&(zn_linear_unpack){.panels = a->panels,
+                                      .padded_inputs = j->padded_inputs,
+                                      .output = j->first + p * v->panel,
+                                      .k = k,
+                                      .count = run,
+                                      .outputs = v->panel,
+                                      .group = v->group,
+                                      .dst = j->unpacked + p * v->panel * run});
+    return j->unpacked;
+}
+
+// One run of k for all tokens of the part.
 static void multiply_run(const job *j, int64_t k)
 {
     const zn_linear_args *a = j->a;
     const zn_linear_version *v = a->version;
     const zn_linear_part *part = j->part;
     const int64_t run = at_most(v->run, a->size.padded_k - k);
-    const int64_t at = panel_at(v, &a->size, part->block, part->first_panel, k);
-    const int64_t region = panels_of(v, &a->size, part->block) * v->panel * run;
-    const size_t size = zn_type_size(v->weights);
-    const char *weights = (const char *)a->packed + (size_t)at * size;
     const int64_t groups = (part->token_end - part->token_begin + v->tokens - 1) / v->tokens;
-    const size_t bytes = (size_t)(part->panels * v->panel * run) * size;
-    const int64_t bringing = at_most(groups, 4);
-    const size_t share = bytes / (size_t)bringing + 1;
+    const void *weights = weights_of(j, k, run);
+    const ahead next = a->panels ? ahead_of_panels(j, k, run, groups)
+                                 : ahead_of_packed(j, k, run, groups);
     for (int64_t g = 0; g < groups; g++) {
         const int64_t token = part->token_begin + g * v->tokens;
-        const int64_t turn = g - (groups - bringing);
+        const int64_t turn = g - (groups - next.turns);
         char *sums = j->sums + (size_t)g * j->group_bytes;
         v->tile(&(zn_linear_tile){
             .placed = placed_at(a, token, k),
@@ -458,19 +546,43 @@ static void multiply_run(const job *j, int64_t k)
             .tokens = (int)at_most(v->tokens, part->token_end - token),
             .panels = part->panels,
             .first = k == 0,
-            .ahead = weights + (size_t)region * size + (turn < 0 ? 0 : (size_t)turn * share),
-            .ahead_bytes = turn < 0 ? 0 : share,
+            .ahead = next.first + (turn < 0 ? 0 : (size_t)turn * next.step),
+            .ahead_bytes = turn < 0 ? 0 : next.share,
         });
         if (k + run == a->size.padded_k) finish_group(j, token, sums);
     }
 }
 
+// Scales and starts of the part, in 8 bits; the starts of panels follow from their sums.
+static void find_scales(job *j, int32_t *starts)
+{
+    const zn_linear_args *a = j->a;
+    const int factor = a->version->placed == ZN_U8 ? -128 : 0;
+    if (!a->panels) {
+        j->scales = scales_of(&a->size, a->packed);
+        j->starts = (const int32_t *)(const void *)(j->scales + a->size.padded_outputs) + j->first;
+        j->scales += j->first;
+        return;
+    }
+    for (int64_t o = 0; o < j->outputs; o++) starts[o] = factor * a->panels->sums[j->first + o];
+    j->scales = a->panels->scales + j->first;
+    j->starts = starts;
+    j->padded_inputs = (a->panels->inputs + ZN_PANEL_FILL - 1) / ZN_PANEL_FILL * ZN_PANEL_FILL;
+}
+
 void zn_linear_multiply(const zn_linear_args *a, const zn_linear_part *part, void *scratch)
 {
     const zn_linear_version *v = a->version;
-    const size_t outputs = (size_t)part->panels * (size_t)v->panel;
-    job j = {.a = a, .part = part, .row = scratch};
-    j.sums = (char *)(j.row + outputs);
-    j.group_bytes = (size_t)v->tokens * outputs * sizeof(float);
+    const int64_t outputs = (int64_t)part->panels * v->panel;
+    char *at = scratch;
+    job j = {.a = a, .part = part, .unpacked = scratch};
+    j.first = (part->block * ZN_LINEAR_PANELS + part->first_panel) * v->panel;
+    j.outputs = at_most(outputs, a->size.outputs - j.first);
+    at += a->size.unpacked_bytes;
+    if (v->weights == ZN_S8) find_scales(&j, (int32_t *)(void *)at);
+    if (a->panels) at += (size_t)outputs * sizeof(int32_t);
+    j.row = (float *)(void *)at;
+    j.sums = at + (size_t)outputs * sizeof(float);
+    j.group_bytes = (size_t)(v->tokens * outputs) * sizeof(float);
     for (int64_t k = 0; k < a->size.padded_k; k += v->run) multiply_run(&j, k);
 }

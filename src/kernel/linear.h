@@ -21,6 +21,10 @@
 // agree; AMX adds pairs in its own order); a sum of integers is exact. So the bits of a token depend on
 // neither tokens per call, nor threads, nor its neighbours.
 //
+// Panels. Weights that lie as tensor/panels.h has them are not packed: the numbers of a block and a run
+// are brought into the order above in scratch, once for all tokens of a part. Rotated ones need tokens that
+// are rotated as they are placed.
+//
 // 8 bits. A token is rounded to 127 levels of its largest value as it is placed, a row of weights
 // to 127 of its own when it is packed. A token with a NaN or an infinity makes NaN of its outputs.
 #ifndef ZN_KERNEL_LINEAR_H
@@ -28,6 +32,8 @@
 
 #include "src/base/cpu.h"
 #include "src/kernel/convert.h"
+#include "src/kernel/rotation.h"
+#include "src/tensor/panels.h"
 #include "src/tensor/type.h"
 
 enum {
@@ -72,6 +78,17 @@ typedef void zn_linear_end_fn(const zn_linear_end *end);
 typedef float zn_linear_round_fn(const float *src, int64_t n, int offset, int8_t *dst);
 
 // One way to compute.
+// Numbers of panels in the order of a version: one of its panels over one run.
+typedef struct zn_linear_unpack {
+    const zn_panels *panels;
+    int64_t padded_inputs; // of the panels
+    int64_t output;        // the first: a multiple of `outputs`
+    int64_t k, count;      // multiples of the version's run and step
+    int outputs, group;    // the version's panel and group
+    int8_t *dst;           // [count / group][outputs][group]
+} zn_linear_unpack;
+typedef void zn_linear_unpack_fn(const zn_linear_unpack *unpack);
+
 typedef struct zn_linear_version {
     zn_isa isa;
     bool vnni;
@@ -86,6 +103,7 @@ typedef struct zn_linear_version {
     zn_linear_tile_fn *tile;
     zn_linear_end_fn *end;
     zn_linear_round_fn *round;
+    zn_linear_unpack_fn *unpack; // of s8
 } zn_linear_version;
 
 // The best version for weights of f32, bf16 or s8 and tokens of this type; never NULL. Tiles multiply
@@ -102,11 +120,16 @@ typedef struct zn_linear_size {
     int64_t outputs, inputs; // as asked
     int64_t blocks, padded_outputs, padded_k;
     size_t panels_bytes, bytes;
+    size_t
+        unpacked_bytes; // of scratch, for a run of weights that lie in panels; 0: they are packed
 } zn_linear_size;
 
 // False where that does not fit.
 bool zn_linear_measure(const zn_linear_version *version, int64_t outputs, int64_t inputs,
                        zn_linear_size *out);
+// The same of weights that lie in panels; `version` is for s8. Nothing is packed of them.
+bool zn_linear_measure_panels(const zn_linear_version *version, const zn_panels *panels,
+                              zn_linear_size *out);
 
 // Packs the outputs [first, first + count), whose weights are `rows` [count][inputs] in f32; all are packed
 // when each panel was, whole.
@@ -123,6 +146,9 @@ typedef struct zn_linear_args {
     const zn_linear_version *version;
     zn_linear_size size;
     const void *packed;
+    const zn_panels *panels; // NULL: weights are packed
+    zn_rotation_fn *rotate;  // NULL: weights are not rotated
+    int64_t rotated_by;
     const float *bias; // [outputs] or NULL
     const void *src;   // [tokens][inputs]
     zn_type src_type;
@@ -158,5 +184,6 @@ zn_linear_tile_fn zn_linear_bf16_avx2, zn_linear_bf16_avx512, zn_linear_bf16_amx
 zn_linear_tile_fn zn_linear_s8_avx2, zn_linear_s8_avx512_vnni, zn_linear_s8_amx;
 zn_linear_end_fn zn_linear_end_avx2, zn_linear_end_avx512;
 zn_linear_round_fn zn_linear_round_avx2, zn_linear_round_avx512;
+zn_linear_unpack_fn zn_linear_unpack_avx2, zn_linear_unpack_avx512;
 
 #endif

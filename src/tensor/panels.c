@@ -26,25 +26,45 @@ bool zn_panels_measure(int64_t outputs, int64_t inputs, int bits, zn_panels_size
     return true;
 }
 
-// The byte q of an output of a panel: its scale times this is the weight.
-static int byte_at(const zn_panels *p, const zn_panels_size *size, int64_t output, int64_t k)
+int zn_panels_byte(const zn_panels *p, int64_t padded_inputs, int64_t output, int64_t k)
 {
     const int64_t panel = output / ZN_PANEL_OUTPUTS, o = output % ZN_PANEL_OUTPUTS;
-    const int64_t quads = size->padded_inputs / ZN_PANEL_QUAD, quad = k / ZN_PANEL_QUAD;
+    const int64_t quads = padded_inputs / ZN_PANEL_QUAD, quad = k / ZN_PANEL_QUAD;
     const int64_t within = o * ZN_PANEL_QUAD + k % ZN_PANEL_QUAD;
     const int64_t quad_bytes = ZN_PANEL_OUTPUTS * ZN_PANEL_QUAD;
     if (p->bits == 8)
         return ((const int8_t *)p->numbers)[(panel * quads + quad) * quad_bytes + within];
     const int64_t at = (panel * quads / 2 + quad / 2) * quad_bytes + within;
     const int pair = ((const uint8_t *)p->numbers)[at], u = quad % 2 ? pair >> 4 : pair & 15;
-    const int64_t groups = size->padded_inputs / ZN_PANEL_GROUP;
+    const int64_t groups = padded_inputs / ZN_PANEL_GROUP;
     return (u - 8) * p->steps[(panel * groups + k / ZN_PANEL_GROUP) * ZN_PANEL_OUTPUTS + o];
+}
+
+void zn_panels_read_bytes(const zn_panels *panels, int64_t output, int8_t *dst)
+{
+    const int64_t padded = fill_up(panels->inputs, ZN_PANEL_FILL);
+    for (int64_t k = 0; k < panels->inputs; k++)
+        dst[k] = (int8_t)zn_panels_byte(panels, padded, output, k);
 }
 
 void zn_panels_read(const zn_panels *panels, int64_t output, float *dst)
 {
-    zn_panels_size size;
-    if (!zn_panels_measure(panels->outputs, panels->inputs, panels->bits, &size)) return;
+    const int64_t padded = fill_up(panels->inputs, ZN_PANEL_FILL);
     for (int64_t k = 0; k < panels->inputs; k++)
-        dst[k] = (float)byte_at(panels, &size, output, k) * panels->scales[output];
+        dst[k] = (float)zn_panels_byte(panels, padded, output, k) * panels->scales[output];
+}
+
+bool zn_panels_slice(const zn_panels *panels, int64_t first, int64_t count, zn_panels *out)
+{
+    zn_panels_size before;
+    *out = *panels;
+    out->outputs = count;
+    if (first % ZN_PANEL_OUTPUTS != 0) return false;
+    if (first == 0) return true;
+    if (!zn_panels_measure(first, panels->inputs, panels->bits, &before)) return false;
+    out->numbers = (const char *)panels->numbers + before.numbers_bytes;
+    if (panels->steps) out->steps = panels->steps + before.steps_bytes;
+    out->scales = panels->scales + first;
+    out->sums = panels->sums + first;
+    return true;
 }

@@ -53,5 +53,11 @@ bool zn_panels_measure(int64_t outputs, int64_t inputs, int bits, zn_panels_size
 
 // Row `output` in f32, still rotated where the weights are: the specification of faster code.
 void zn_panels_read(const zn_panels *panels, int64_t output, float *dst);
+// One byte q of it, and all of them. padded_inputs: as measured.
+int zn_panels_byte(const zn_panels *panels, int64_t padded_inputs, int64_t output, int64_t k);
+void zn_panels_read_bytes(const zn_panels *panels, int64_t output, int8_t *dst);
+
+// The outputs [first, first + count) as panels of their own, where they begin at a whole panel; else false.
+bool zn_panels_slice(const zn_panels *panels, int64_t first, int64_t count, zn_panels *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "src/dnn/dnn.h"
 #include "src/kernel/linear.h"
 #include "tests/kernel/fenced.h"
+#include "tests/tensor/made_panels.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,6 +47,7 @@ static bool version_at(int index, zn_linear_version *out)
         out->tile = bf16 ? zn_linear_bf16_amx_emulated : zn_linear_s8_amx_emulated;
         out->end = zn_linear_at(0)->end;
         out->round = zn_linear_at(0)->round;
+        out->unpack = zn_linear_at(0)->unpack;
         return true;
     }
 #endif
@@ -239,6 +241,116 @@ static void bits_do_not_depend_on_calls(void **state)
     }
 }
 
+// --- panels -------------------------------------------------------------------------------------
+
+// The rows of a problem on the grid of 8 bits, as packing rounds them.
+static made_panels panels_of_rows(const problem *p)
+{
+    const int64_t outputs = p->args.size.outputs, inputs = p->args.size.inputs;
+    int8_t *bytes = zn_alloc((size_t)(outputs * inputs));
+    float *scales = zn_alloc((size_t)outputs * sizeof *scales);
+    assert_true(bytes && scales);
+    for (int64_t o = 0; o < outputs; o++) {
+        const size_t at = (size_t)(o * inputs);
+        scales[o] = (float)largest_of(ZN_F32, p->rows, at, inputs) / 127;
+        for (int64_t k = 0; k < inputs; k++)
+            bytes[o * inputs + k] = (int8_t)rintf(p->rows[at + (size_t)k] / scales[o]);
+    }
+    const made_panels made = panels_of_bytes(outputs, inputs, bytes, scales);
+    zn_free(bytes);
+    zn_free(scales);
+    return made;
+}
+
+// Results of args with panels, in parts of so many panels and tokens.
+static void run_panels(const problem *p, const zn_panels *panels, int parts, int64_t tokens,
+                       float *dst)
+{
+    zn_linear_args a = p->args;
+    a.panels = panels;
+    a.packed = NULL;
+    a.dst = dst;
+    assert_true(zn_linear_measure_panels(a.version, panels, &a.size));
+    if (panels->rotated_by) a.rotate = zn_rotation_pick(ZN_ISA_BASELINE);
+    a.rotated_by = panels->rotated_by;
+    run(&a, parts, tokens);
+}
+
+static void panels_have_the_bits_of_packed_rows(void **state)
+{
+    (void)state;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            if (!zn_test_takes(s + (size_t)i)) continue;
+            problem p = make(&v, &shapes[s], source_of(&v, s), ZN_F32, 0, s);
+            made_panels made = panels_of_rows(&p);
+            fenced got = fenced_make(p.dst.bytes, 0);
+            run_whole(&p.args);
+            run_panels(&p, &made.is, ZN_LINEAR_PANELS, (int64_t)(s + 1) * v.tokens, got.data);
+            assert_memory_equal(got.data, p.dst.data, p.dst.bytes);
+            panels_free(&made);
+            fenced_free(&got);
+            free_problem(&p);
+        }
+    }
+}
+
+// One output of rotated or plain panels in double.
+static double panel_sum(const problem *p, const zn_panels *panels, int64_t token, int64_t out)
+{
+    const zn_linear_args *a = &p->args;
+    const int64_t inputs = a->size.inputs, padded = (inputs + 127) / 128 * 128;
+    float *x = zn_alloc((size_t)inputs * sizeof *x), most = 0;
+    assert_non_null(x);
+    double sum = 0;
+    for (int64_t k = 0; k < inputs; k++)
+        x[k] = zn_type_load(a->src_type, a->src, (size_t)(token * inputs + k));
+    if (panels->rotated_by) zn_rotation_pick(ZN_ISA_BASELINE)(x, inputs, panels->rotated_by);
+    for (int64_t k = 0; k < inputs; k++) most = fmaxf(most, fabsf(x[k]));
+    for (int64_t k = 0; k < inputs; k++)
+        sum += (double)rintf(x[k] * (127 / most)) * zn_panels_byte(panels, padded, out, k);
+    zn_free(x);
+    return sum * (double)(most / 127) * (double)panels->scales[out] * (double)a->src_scale +
+           (a->bias ? (double)a->bias[out] : 0);
+}
+
+static void check_panels(const zn_linear_version *v, const shape *s, int bits, uint64_t seed)
+{
+    zn_random random = {.seed = seed};
+    problem p = make(v, s, source_of(v, seed), ZN_F32, 0, seed);
+    made_panels made = panels_of_random(s->outputs, s->inputs, bits, &random);
+    if (s->inputs % 16 == 0) made.is.rotated_by = 16;
+    fenced again = fenced_make(p.dst.bytes, 0);
+    run_panels(&p, &made.is, ZN_LINEAR_PANELS, (s->tokens + 1) * (int64_t)v->tokens, p.dst.data);
+    run_panels(&p, &made.is, 2, v->tokens, again.data);
+    assert_memory_equal(again.data, p.dst.data, p.dst.bytes);
+    for (int64_t i = 0; i < (int64_t)s->tokens * s->outputs; i++) {
+        const double want = panel_sum(&p, &made.is, i / s->outputs, i % s->outputs);
+        const double got = (double)((const float *)p.dst.data)[i];
+        if (fabs(got - want) > 1e-6 * (fabs(want) + 1))
+            fail_msg("%s, %d bits, %d x %d -> %d: number %lld is %.9g, not %.9g",
+                     zn_isa_name(v->isa), bits, s->tokens, s->inputs, s->outputs, (long long)i, got,
+                     want);
+    }
+    panels_free(&made);
+    fenced_free(&again);
+    free_problem(&p);
+}
+
+static void panels_are_near_double(void **state)
+{
+    (void)state;
+    uint64_t seed = 0;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+        for (size_t s = 0; s < COUNT(shapes); s++, seed++)
+            if (zn_test_takes(seed)) check_panels(&v, &shapes[s], s % 3 ? 4 : 8, seed);
+    }
+}
+
 // In 8 bits: all zero is zero, a NaN or an infinity makes NaN of its token and of no other.
 static void special_tokens(void **state)
 {
@@ -378,10 +490,37 @@ static void run_forwards(const zn_linear_args *a, void *scratch)
     }
 }
 
+// Weights that lie in panels of 8 and 4 bits.
+static void bench_panels(const shape *s)
+{
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_random random = {.seed = 1};
+    for (int i = 0; zn_linear_at(i); i++) {
+        const zn_linear_version *v = zn_linear_at(i);
+        if (v->weights != ZN_S8 || v->isa > cpu.isa || (v->vnni && !cpu.avx512_vnni)) continue;
+        for (int bits = 4; bits <= 8; bits += 4) {
+            problem p = make(v, s, ZN_F32, ZN_F32, 0, 6);
+            made_panels made = panels_of_random(s->outputs, s->inputs, bits, &random);
+            p.args.panels = &made.is;
+            assert_true(zn_linear_measure_panels(v, &made.is, &p.args.size));
+            fenced scratch = fenced_make(zn_linear_scratch_bytes(v, &p.args.size, s->tokens), 0);
+            bench_clock clock = {0};
+            while (bench_again(&clock)) run_forwards(&p.args, scratch.data);
+            bench_result(&clock, zn_isa_name(v->isa), 2.0 * s->tokens * s->inputs * s->outputs,
+                         "GFLOP/s", "q%d, %d tokens", bits, s->tokens);
+            fenced_free(&scratch);
+            panels_free(&made);
+            free_problem(&p);
+        }
+    }
+}
+
 // 8-bit products are beside a matmul of numbers that are rounded already.
 static void bench(void)
 {
     static const shape sizes[] = {{1, 1920, 2048}, {32, 960, 512}, {132, 960, 512}};
+    bench_panels(&sizes[0]);
+    bench_panels(&sizes[2]);
     const zn_cpu cpu = zn_cpu_detect();
     for (size_t n = 0; n < COUNT(sizes); n++) {
         const shape *s = &sizes[n];
@@ -405,4 +544,6 @@ static void bench(void)
 
 KERNEL_GROUP(linear, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_calls), cmocka_unit_test(special_tokens),
-             cmocka_unit_test(sizes_that_do_not_fit), cmocka_unit_test(onednn_agrees));
+             cmocka_unit_test(panels_have_the_bits_of_packed_rows),
+             cmocka_unit_test(panels_are_near_double), cmocka_unit_test(sizes_that_do_not_fit),
+             cmocka_unit_test(onednn_agrees));

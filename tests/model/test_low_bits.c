@@ -22,7 +22,7 @@ static const struct {
 } forms[FORMS] = {
     [F32] = {"F32", false, 5e-2, 1e-1},     [Q8_0] = {"Q8_0", true, 5e-2, 1e-1},
     [Q4_0] = {"Q4_0", true, 5e-2, 1e-1},    [MLX] = {"MLX", false, 5e-2, 1e-1},
-    [INT8] = {"INT8", false, 5e-2, 1e-1},   [CONVROT] = {"INT8 convrot", false, 5e-2, 1e-1},
+    [INT8] = {"INT8", false, 1e-1, 1e-1},   [CONVROT] = {"INT8 convrot", false, 1e-1, 1e-1},
     [NVFP4] = {"NVFP4", false, 5e-2, 1e-1}, [F8_ROWS] = {"f8 by rows", false, 5e-2, 1e-1},
 };
 

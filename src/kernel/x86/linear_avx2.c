@@ -103,3 +103,74 @@ void zn_linear_s8_avx2(const zn_linear_tile *tile)
     else
         s8_panels(tile, S8_TOKENS);
 }
+
+// --- panels: of 32 outputs by 4 of k, 16 outputs by 2 of k, twice ---
+
+static inline __m256i load_bytes(const uint8_t *src)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)src);
+}
+
+// Eight outputs each by 4 of k: first the pairs of the lower k, then those of the higher.
+static inline void store_pairs(__m256i a, __m256i b, int8_t *dst)
+{
+    const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0,
+                                           1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+    a = _mm256_shuffle_epi8(a, order);
+    b = _mm256_shuffle_epi8(b, order);
+    const __m256i lower = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xd8);
+    const __m256i higher = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(a, b), 0xd8);
+    _mm256_storeu_si256((__m256i *)(void *)dst, lower);
+    _mm256_storeu_si256((__m256i *)(void *)(dst + 32), higher);
+}
+
+// A step m for each byte of 8 outputs by 4 of k: as halves of words, and 8 m.
+typedef struct factors {
+    __m256i step, eight;
+} factors;
+
+static inline factors factors_of(const uint8_t *steps)
+{
+    const __m256i words = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64((const __m128i *)(const void *)steps));
+    const __m256i step = _mm256_or_si256(words, _mm256_slli_epi32(words, 16));
+    const __m256i bytes = _mm256_or_si256(step, _mm256_slli_epi32(step, 8));
+    return (factors){step, _mm256_slli_epi16(bytes, 3)}; // 8 m is below 128: no bit leaves its byte
+}
+
+// (u - 8) m: u m fits a byte, so two bytes are one product of 16 bits.
+static inline __m256i numbers_of(__m256i u, factors f)
+{
+    return _mm256_sub_epi8(_mm256_mullo_epi16(_mm256_and_si256(u, _mm256_set1_epi8(15)), f.step),
+                           f.eight);
+}
+
+static void unpack_four_bits(const zn_linear_unpack *u, const uint8_t *src, const uint8_t *steps)
+{
+    int8_t *dst = u->dst;
+    for (int64_t k = 0; k < u->count; k += ZN_PANEL_GROUP, steps += ZN_PANEL_OUTPUTS) {
+        const int64_t left = u->count - k, here = left < ZN_PANEL_GROUP ? left : ZN_PANEL_GROUP;
+        const factors first = factors_of(steps), second = factors_of(steps + 8);
+        for (int64_t i = 0; i < here; i += 8, src += 128, dst += 128) {
+            const __m256i a = load_bytes(src), b = load_bytes(src + 32);
+            store_pairs(numbers_of(a, first), numbers_of(b, second), dst);
+            store_pairs(numbers_of(_mm256_srli_epi16(a, 4), first),
+                        numbers_of(_mm256_srli_epi16(b, 4), second), dst + 64);
+        }
+    }
+}
+
+void zn_linear_unpack_avx2(const zn_linear_unpack *u)
+{
+    const int64_t panel = u->output / ZN_PANEL_OUTPUTS, o = u->output % ZN_PANEL_OUTPUTS;
+    const uint8_t *src = (const uint8_t *)u->panels->numbers + o * ZN_PANEL_QUAD;
+    const int64_t at = (panel * u->padded_inputs + u->k) * ZN_PANEL_OUTPUTS;
+    if (u->panels->bits == 4) {
+        const int64_t group = panel * (u->padded_inputs / ZN_PANEL_GROUP) + u->k / ZN_PANEL_GROUP;
+        unpack_four_bits(u, src + at / 2, u->panels->steps + group * ZN_PANEL_OUTPUTS + o);
+        return;
+    }
+    src += at;
+    for (int64_t k = 0; k < u->count; k += ZN_PANEL_QUAD, src += 128)
+        store_pairs(load_bytes(src), load_bytes(src + 32), u->dst + k * S8_PANEL);
+}

@@ -38,3 +38,56 @@ float zn_linear_round_avx512(const float *src, int64_t n, int offset, int8_t *ds
 {
     return linear_round(src, n, offset, dst);
 }
+
+// --- panels: 32 outputs by 4 of k are the order of tiles already ---
+
+// A step m for each byte of 16 outputs by 4 of k: as halves of words, and 8 m.
+typedef struct factors {
+    __m512i step, eight;
+} factors;
+
+static inline factors factors_of(const uint8_t *steps)
+{
+    const __m512i words = _mm512_cvtepu8_epi32(
+        _mm_loadu_si128((const __m128i *)(const void *)steps));
+    const __m512i step = _mm512_or_si512(words, _mm512_slli_epi32(words, 16));
+    const __m512i bytes = _mm512_or_si512(step, _mm512_slli_epi32(step, 8));
+    return (factors){step, _mm512_slli_epi16(bytes, 3)}; // 8 m is below 128: no bit leaves its byte
+}
+
+// (u - 8) m: u m fits a byte, so two bytes are one product of 16 bits.
+static inline void store_numbers(__m512i u, factors f, int8_t *dst)
+{
+    _mm512_storeu_si512(dst, _mm512_sub_epi8(_mm512_mullo_epi16(u, f.step), f.eight));
+}
+
+static inline void unpack_eight(const uint8_t *src, factors f, int8_t *dst)
+{
+    const __m512i pairs = _mm512_loadu_si512(src), low = _mm512_set1_epi8(15);
+    store_numbers(_mm512_and_si512(pairs, low), f, dst);
+    store_numbers(_mm512_and_si512(_mm512_srli_epi16(pairs, 4), low), f, dst + 128);
+}
+
+void zn_linear_unpack_avx512(const zn_linear_unpack *u)
+{
+    const int64_t panel = u->output / ZN_PANEL_OUTPUTS;
+    const uint8_t *src = u->panels->numbers;
+    const int64_t at = (panel * u->padded_inputs + u->k) * ZN_PANEL_OUTPUTS;
+    if (u->panels->bits == 8) {
+        memcpy(u->dst, src + at, (size_t)u->count * ZN_PANEL_OUTPUTS);
+        return;
+    }
+    const int64_t groups = u->padded_inputs / ZN_PANEL_GROUP;
+    const uint8_t *steps = u->panels->steps +
+                           (panel * groups + u->k / ZN_PANEL_GROUP) * ZN_PANEL_OUTPUTS;
+    int8_t *dst = u->dst;
+    src += at / 2;
+    for (int64_t k = 0; k < u->count; k += ZN_PANEL_GROUP, steps += ZN_PANEL_OUTPUTS) {
+        const int64_t left = u->count - k, here = left < ZN_PANEL_GROUP ? left : ZN_PANEL_GROUP;
+        const factors first = factors_of(steps), second = factors_of(steps + 16);
+        for (int64_t i = 0; i < here; i += 8, src += 128, dst += 256) {
+            unpack_eight(src, first, dst);
+            unpack_eight(src + 64, second, dst + 64);
+        }
+    }
+}

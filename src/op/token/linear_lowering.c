@@ -162,6 +162,7 @@ void zn_linear_team_run(const zn_linear_team *team, const zn_linear_args *args, 
 typedef struct packing {
     const zn_tensor *weight; // [out, in]
     bool turned;
+    bool bytes; // taken from a row source as they are
     const zn_linear_version *version;
     zn_linear_size size;
 } packing;
@@ -180,9 +181,27 @@ static void fill_rows(const packing *p, int64_t first, int64_t count, float *row
     }
 }
 
+static zenith_status pack_bytes(const packing *p, void *dst, zn_error *err)
+{
+    const zn_row_source *source = p->weight->rows;
+    const int64_t panel = p->version->panel;
+    const size_t bytes = (size_t)panel * (sizeof(float) + (size_t)p->size.inputs);
+    float *scales = zn_alloc(bytes);
+    if (!scales) return zn_fail_memory(err, bytes);
+    int8_t *rows = (int8_t *)(scales + panel);
+    for (int64_t o = 0; o < p->size.outputs; o += panel) {
+        const int64_t left = p->size.outputs - o, count = left < panel ? left : panel;
+        source->read_bytes(source, o, o + count, rows, scales);
+        zn_linear_pack_bytes(p->version, &p->size, o, count, rows, scales, dst);
+    }
+    zn_free(scales);
+    return ZENITH_OK;
+}
+
 static zenith_status pack(void *arg, void *dst, zn_error *err)
 {
     const packing *p = arg;
+    if (p->bytes) return pack_bytes(p, dst, err);
     const int64_t panel = p->version->panel;
     const size_t bytes = (size_t)(panel * p->size.inputs) * sizeof(float);
     float *rows = zn_alloc(bytes);
@@ -201,9 +220,9 @@ static zenith_status get_packed(zn_packs *packs, const packing *p, const void **
     char key[96];
     const zn_linear_version *v = p->version;
     const size_t used = zn_text_format(
-        key, sizeof key, "linear %s as %s panel %d group %d inputs %lld%s",
+        key, sizeof key, "linear %s as %s panel %d group %d inputs %lld%s%s",
         zn_type_name(v->weights), zn_type_name(v->placed), v->panel, v->group,
-        (long long)p->size.inputs, p->turned ? " turned" : "");
+        (long long)p->size.inputs, p->turned ? " turned" : "", p->bytes ? " bytes" : "");
     packing copy = *p;
     const void *address = p->weight->rows ? p->weight->rows->address : p->weight->data;
     return zn_packs_get(packs, address, key, used, p->size.bytes, pack, &copy, out, err);
@@ -214,6 +233,7 @@ static zenith_status get_packed(zn_packs *packs, const packing *p, const void **
 typedef struct linear_lowering {
     zn_lowering base;
     zn_linear_args args;
+    zn_panels panels; // where the weights lie in some
     zn_linear_team team;
     int64_t width; // tokens of a row
     char id[32];
@@ -231,32 +251,41 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
+// A row source whose bytes are multiplied as they are; NULL: there is none.
+static const zn_row_source *bytes_of(const zn_node *node)
+{
+    const zn_row_source *rows = node->inputs[1]->constant.rows;
+    return rows && rows->read_bytes && zn_linear_in_bytes(node) ? rows : NULL;
+}
+
+bool zn_linear_in_bytes(const zn_node *node)
+{
+    const zn_linear_attributes *a = node->attributes;
+    const zn_row_source *rows = node->inputs[1]->constant.rows;
+    if (a->int8) return true;
+    return rows && rows->read_bytes && node->inputs[0]->desc.type != ZN_F32 &&
+           zn_token_channels(node->inputs[0]) <= ZN_LINEAR_MOST_INPUTS;
+}
+
 // What is multiplied: bf16 maps by bf16, others by what loses nothing.
 static zn_type weights_type(const zn_node *node)
 {
-    const zn_linear_attributes *a = node->attributes;
     const zn_desc *weight = &node->inputs[1]->desc;
-    if (a->int8) return ZN_S8;
+    if (zn_linear_in_bytes(node)) return ZN_S8;
     if (node->inputs[0]->desc.type == ZN_BF16) return ZN_BF16;
     return weight->type == ZN_BF16 && weight->scale == 1.0f ? ZN_BF16 : ZN_F32;
 }
 
-static zenith_status fill_args(const zn_lowering_request *request, zn_linear_args *args,
+// How tokens are placed and results written.
+static zenith_status fill_ends(const zn_lowering_request *request, zn_linear_args *args,
                                zn_error *err)
 {
     const zn_node *node = request->node;
-    const zn_linear_attributes *a = node->attributes;
     const zn_desc *x = &node->inputs[0]->desc, *y = &node->desc;
+    const zn_row_source *bytes = bytes_of(node);
     const zn_isa isa = request->cpu.isa;
     const void *bias = NULL;
-    packing p = {.weight = &node->inputs[1]->constant, .turned = a->turned};
-    p.version = zn_linear_pick(&request->cpu, weights_type(node), x->type);
-    if (!zn_linear_measure(p.version, zn_token_channels(node), zn_token_channels(node->inputs[0]),
-                           &p.size))
-        return zn_fail_memory(err, SIZE_MAX);
-    *args = (zn_linear_args){.version = p.version,
-                             .size = p.size,
-                             .src_type = x->type,
+    *args = (zn_linear_args){.src_type = x->type,
                              .src_scale = x->scale,
                              .widen = zn_convert_pick(isa, x->type, ZN_F32),
                              .dst_type = y->type,
@@ -265,9 +294,41 @@ static zenith_status fill_args(const zn_lowering_request *request, zn_linear_arg
     if (!args->widen || !args->narrow)
         return zn_fail(err, ZENITH_UNSUPPORTED, "linear makes no %s of %s", zn_type_name(y->type),
                        zn_type_name(x->type));
+    if (bytes && bytes->rotated_by) {
+        args->rotated_by = bytes->rotated_by;
+        args->rotate = zn_rotation_pick(isa);
+        if (!zn_rotation_fits(zn_token_channels(node->inputs[0]), args->rotated_by))
+            return zn_fail(err, ZENITH_BAD_FILE, "'%s' is rotated by %lld inputs, which is no size",
+                           node->inputs[1]->name, (long long)args->rotated_by);
+    }
     if (node->inputs_count == 3)
         ZN_TRY(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));
     args->bias = bias;
+    return ZENITH_OK;
+}
+
+// Weights in panels stay where they lie; others are packed.
+static zenith_status fill_args(const zn_lowering_request *request, linear_lowering *l,
+                               zn_error *err)
+{
+    const zn_node *node = request->node;
+    const zn_linear_attributes *a = node->attributes;
+    const zn_row_source *bytes = bytes_of(node);
+    zn_linear_args *args = &l->args;
+    ZN_TRY(fill_ends(request, args, err));
+    packing p = {.weight = &node->inputs[1]->constant, .turned = a->turned, .bytes = bytes != NULL};
+    p.version = zn_linear_pick(&request->cpu, weights_type(node), node->inputs[0]->desc.type);
+    args->version = p.version;
+    if (bytes && bytes->panels.bits) {
+        l->panels = bytes->panels;
+        args->panels = &l->panels;
+        if (zn_linear_measure_panels(p.version, &l->panels, &args->size)) return ZENITH_OK;
+        return zn_fail_memory(err, SIZE_MAX);
+    }
+    if (!zn_linear_measure(p.version, zn_token_channels(node), zn_token_channels(node->inputs[0]),
+                           &p.size))
+        return zn_fail_memory(err, SIZE_MAX);
+    args->size = p.size;
     return get_packed(request->packs, &p, &args->packed, err);
 }
 
@@ -278,13 +339,16 @@ zenith_status zn_linear_lower(const zn_lowering_request *request, zn_lowering **
     linear_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     zenith_status status;
-    ZN_GO(fill_args(request, &l->args, err));
+    ZN_GO(fill_args(request, l, err));
     l->width = map ? node->desc.shape.dim[2] : 1;
     l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = l->id};
     const int64_t tokens = map ? request->rows * l->width : 1;
     l->base.scratch_bytes = zn_linear_team_bytes(l->args.version, &l->args.size, tokens,
                                                  request->threads, &l->team);
-    zn_text_format(l->id, sizeof l->id, "linear:%s:%s", zn_type_name(l->args.version->weights),
+    zn_text_format(l->id, sizeof l->id, "linear:%s:%s",
+                   l->panels.bits == 4   ? "q4"
+                   : l->panels.bits == 8 ? "q8"
+                                         : zn_type_name(l->args.version->weights),
                    zn_isa_name(l->args.version->isa));
     *out = &l->base;
     return ZENITH_OK;

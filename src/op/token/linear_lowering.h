@@ -13,6 +13,9 @@
 int64_t zn_token_channels(const zn_node *node);
 int64_t zn_token_count(const zn_node *node);
 
+// Whether linear multiplies in 8 bits: it says so, or its weights are bytes already and its tokens not f32.
+bool zn_linear_in_bytes(const zn_node *node);
+
 // A call is shared by `workers`, each of which takes one piece of the work after the other: blocks of
 // outputs, and of tokens where there are fewer blocks than workers.
 typedef struct zn_linear_team {

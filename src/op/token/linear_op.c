@@ -3,6 +3,7 @@
 //
 // y = x weight^T + bias: a map's pixels, or a vector, by a matrix. Turned, by the matrix the other way
 // around, it is its own gradient. In 8 bits, its gradient is that of the product before rounding.
+#include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -102,6 +103,32 @@ static double rounded_sum_of(const line *x, const line *w)
     return up > 0 ? sum * (double)(token / ZN_LINEAR_LEVELS) * (double)level : 0;
 }
 
+// The same with a row of a source that has bytes: those as they are, and the token rotated as they were.
+// NaN when there is no memory.
+static double byte_sum_of(const line *x, const zn_row_source *rows, size_t row)
+{
+    float *token = zn_alloc(x->count * (sizeof *token + 1)), scale, largest = 0;
+    if (!token) return (double)NAN;
+    int8_t *weights = (int8_t *)(token + x->count);
+    double sum = 0;
+    rows->read_bytes(rows, (int64_t)row, (int64_t)row + 1, weights, &scale);
+    for (size_t k = 0; k < x->count; k++) token[k] = number_of(x, k);
+    if (rows->rotated_by)
+        zn_rotation_pick(ZN_ISA_BASELINE)(token, (int64_t)x->count, rows->rotated_by);
+    for (size_t k = 0; k < x->count; k++) largest = fmaxf(largest, fabsf(token[k]));
+    const float up = largest >= 128 * FLT_MIN ? ZN_LINEAR_LEVELS / largest : 0;
+    for (size_t k = 0; k < x->count; k++) sum += (double)rintf(token[k] * up) * (double)weights[k];
+    zn_free(token);
+    return up > 0 ? sum * (double)(largest / ZN_LINEAR_LEVELS) * (double)scale : 0;
+}
+
+static double product_of(const zn_node *node, const line *x, const line *w, size_t row)
+{
+    const zn_row_source *rows = w->tensor->rows;
+    if (!zn_linear_in_bytes(node)) return sum_of(x, w) * (double)w->tensor->desc.scale;
+    return rows && rows->read_bytes ? byte_sum_of(x, rows, row) : rounded_sum_of(x, w);
+}
+
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     const zn_linear_attributes *a = node->attributes;
@@ -110,9 +137,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     for (size_t i = 0; i < zn_value_count(output); i++) {
         const line x = {&inputs[0], i / out * in, 1, in};
         const line w = {&inputs[1], a->turned ? i % out : i % out * in, a->turned ? out : 1, in};
-        double sum = a->int8 ? rounded_sum_of(&x, &w)
-                             : sum_of(&x, &w) * (double)inputs[1].desc.scale;
-        sum *= (double)inputs[0].desc.scale;
+        double sum = product_of(node, &x, &w, i % out) * (double)inputs[0].desc.scale;
         if (node->inputs_count == 3) sum += (double)zn_value_get(&inputs[2], i % out);
         zn_value_set(output, i, (float)sum);
     }
