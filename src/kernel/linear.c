@@ -557,14 +557,15 @@ static void multiply_run(const job *j, int64_t k)
 static void find_scales(job *j, int32_t *starts)
 {
     const zn_linear_args *a = j->a;
-    const int factor = a->version->placed == ZN_U8 ? -128 : 0;
+    const uint32_t factor = a->version->placed == ZN_U8 ? (uint32_t)-128 : 0;
     if (!a->panels) {
         j->scales = scales_of(&a->size, a->packed);
         j->starts = (const int32_t *)(const void *)(j->scales + a->size.padded_outputs) + j->first;
         j->scales += j->first;
         return;
     }
-    for (int64_t o = 0; o < j->outputs; o++) starts[o] = factor * a->panels->sums[j->first + o];
+    for (int64_t o = 0; o < j->outputs; o++) // sums of a damaged file may be anything
+        starts[o] = (int32_t)(factor * (uint32_t)a->panels->sums[j->first + o]);
     j->scales = a->panels->scales + j->first;
     j->starts = starts;
     j->padded_inputs = (a->panels->inputs + ZN_PANEL_FILL - 1) / ZN_PANEL_FILL * ZN_PANEL_FILL;

@@ -116,10 +116,11 @@ static void linear_bf16(const zn_linear_tile *t)
 ALWAYS_INLINE void linear_end(const zn_linear_end *e)
 {
     const float *sums = e->sums;
-    const int32_t *integers = e->sums;
+    const uint32_t *integers = e->sums;
     if (e->scales) {
         for (int64_t i = 0; i < e->n; i++)
-            e->dst[i] = (float)(integers[i] + e->starts[i]) * (e->scale * e->scales[i]);
+            e->dst[i] = (float)(int32_t)(integers[i] + (uint32_t)e->starts[i]) *
+                        (e->scale * e->scales[i]);
     } else {
         for (int64_t i = 0; i < e->n; i++) e->dst[i] = sums[i] * e->scale;
     }

@@ -205,21 +205,27 @@ zenith_status zn_model_small_graph(const zn_model *model, const zn_part *part, z
     return zn_model_graph(model, part, &sizes, NULL, out, err);
 }
 
-static bool is_finite(const zn_tensor *constant)
+static zenith_status check_finite(const zn_tensor *constant, bool *finite, zn_error *err)
 {
     const zn_shape *shape = &constant->desc.shape;
     size_t n = 0;
-    if (!zn_shape_elements(shape, &n) || n == 0) return true;
+    *finite = true;
+    if (!zn_shape_elements(shape, &n) || n == 0) return ZENITH_OK;
     if (constant->rows)
-        return zn_row_source_finite(constant->rows, n / (size_t)shape->dim[0], 0, shape->dim[0]);
-    return zn_all_finite(constant->desc.type, constant->data, n);
+        return zn_row_source_finite(constant->rows, shape->dim[0], n / (size_t)shape->dim[0],
+                                    finite, err);
+    *finite = zn_all_finite(constant->desc.type, constant->data, n);
+    return ZENITH_OK;
 }
 
 static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
-        if (node->kind != ZN_NODE_PARAMETER || is_finite(&node->constant)) continue;
+        bool finite = true;
+        if (node->kind != ZN_NODE_PARAMETER) continue;
+        ZN_TRY(check_finite(&node->constant, &finite, err));
+        if (finite) continue;
         return zn_fail(
             err, ZENITH_BAD_FILE,
             "the tensor '%s' has NaN or infinity in it: nothing can be computed with these "

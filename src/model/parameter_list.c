@@ -61,7 +61,8 @@ static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const
     if (graph->status != ZENITH_OK) return NULL;
     graph->status = add(cookie, name, shape, graph->err);
     if (graph->status != ZENITH_OK) return NULL;
-    const zn_tensor constant = {zn_desc_make(ZN_F32, *shape), (void *)(uintptr_t) "no data"};
+    const zn_tensor constant = {.desc = zn_desc_make(ZN_F32, *shape),
+                                .data = (void *)(uintptr_t) "no data"};
     return zn_graph_parameter(graph, name, constant);
 }
 

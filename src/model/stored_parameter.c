@@ -125,6 +125,30 @@ static void read_int8(const zn_row_source *base, int64_t begin, int64_t end, int
     }
 }
 
+static void read_panels(const zn_row_source *base, int64_t begin, int64_t end, int8_t *dst,
+                        float *scales)
+{
+    const stored_rows *rows = (const stored_rows *)base;
+    const zn_panels *panels = &rows->weight.panels;
+    for (int64_t i = 0; i < end - begin; i++) {
+        const int64_t row = (int64_t)rows->first + begin + i;
+        zn_panels_read_bytes(panels, row, dst + i * panels->inputs);
+        scales[i] = panels->scales[row];
+    }
+}
+
+// What products in 8 bits take as it is.
+static void offer_bytes(stored_rows *rows, int64_t count)
+{
+    const zn_stored_weight *weight = &rows->weight;
+    if (weight->form != ZN_WEIGHT_INT8 && weight->form != ZN_WEIGHT_PANELS) return;
+    rows->base.rotated_by = (int64_t)weight->rotated_by;
+    rows->base.read_bytes = weight->form == ZN_WEIGHT_INT8 ? read_int8 : read_panels;
+    if (weight->form == ZN_WEIGHT_PANELS &&
+        !zn_panels_slice(&weight->panels, (int64_t)rows->first, count, &rows->base.panels))
+        rows->base.panels.bits = 0; // a piece that begins inside a panel is packed
+}
+
 // Eight-bit floats with a scale for each row.
 static bool scaled_by_row(const wanted *w)
 {
@@ -157,10 +181,7 @@ static zn_node *as_rows(zn_graph *graph, const wanted *w)
         return fail_shape(graph, w, &weight->shape);
     rows.first = (size_t)w->stored->piece * (size_t)there.dim[0];
     rows.base.address = weight->numbers->data + weight->numbers->bytes / weight->rows * rows.first;
-    if (weight->form == ZN_WEIGHT_INT8) {
-        rows.base.read_bytes = read_int8;
-        rows.base.rotated_by = (int64_t)weight->rotated_by;
-    }
+    offer_bytes(&rows, there.dim[0]);
     const zn_tensor constant = {.desc = zn_desc_make(ZN_F32, zn_shape_make(2, there.dim)),
                                 .rows = &rows.base};
     return zn_graph_parameter(graph, w->name, constant);

@@ -18,16 +18,17 @@ float zn_row_source_value(const zn_row_source *rows, size_t columns, size_t inde
     return value;
 }
 
-bool zn_row_source_finite(const zn_row_source *rows, size_t columns, int64_t begin, int64_t end)
+zenith_status zn_row_source_finite(const zn_row_source *rows, int64_t count, size_t columns,
+                                   bool *finite, zn_error *err)
 {
-    if (rows->panels.bits) // integers times scales
-        return zn_all_finite(ZN_F32, rows->panels.scales + begin, (size_t)(end - begin));
+    *finite = true;
+    if (rows->read_bytes) return ZENITH_OK;
     float *row = zn_alloc(columns * sizeof *row);
-    bool finite = row != NULL;
-    for (int64_t at = begin; finite && at < end; at++) {
+    if (!row) return zn_fail_memory(err, columns * sizeof *row);
+    for (int64_t at = 0; *finite && at < count; at++) {
         rows->read(rows, at, at + 1, row);
-        finite = zn_all_finite(ZN_F32, row, columns);
+        *finite = zn_all_finite(ZN_F32, row, columns);
     }
     zn_free(row);
-    return finite;
+    return ZENITH_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef ZN_TENSOR_ROW_SOURCE_H
 #define ZN_TENSOR_ROW_SOURCE_H
 
+#include "src/base/status.h"
 #include "src/tensor/panels.h"
 
 typedef struct zn_row_source zn_row_source;
@@ -24,7 +25,8 @@ struct zn_row_source {
 
 // One number of the matrix, for reference loops; NaN when there is no memory for its row.
 float zn_row_source_value(const zn_row_source *rows, size_t columns, size_t index);
-// Whether rows begin <= r < end are finite. False when there is no memory for a row.
-bool zn_row_source_finite(const zn_row_source *rows, size_t columns, int64_t begin, int64_t end);
+// Whether all rows are finite. Bytes are, with scales that were looked at when the file was opened.
+zenith_status zn_row_source_finite(const zn_row_source *rows, int64_t count, size_t columns,
+                                   bool *finite, zn_error *err);
 
 #endif

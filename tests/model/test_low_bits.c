@@ -8,22 +8,28 @@
 
 #include "src/base/random.h"
 #include "src/format/weights.h"
+#include "src/task/few_bits_files.h"
 
 #include <stdlib.h>
 
 enum { MOST = 512, NAME = 128, HEADER = 1 << 18 };
 static const double BOUND = 1e-5;
 
-typedef enum form { F32, Q8_0, Q4_0, MLX, INT8, CONVROT, NVFP4, F8_ROWS, FORMS } form;
+typedef enum form { F32, Q8_0, Q4_0, MLX, INT8, CONVROT, NVFP4, F8_ROWS, PANELS, FORMS } form;
 static const struct {
     const char *name;
     bool gguf;
     double bf16, int8; // bounds
 } forms[FORMS] = {
-    [F32] = {"F32", false, 5e-2, 1e-1},     [Q8_0] = {"Q8_0", true, 5e-2, 1e-1},
-    [Q4_0] = {"Q4_0", true, 5e-2, 1e-1},    [MLX] = {"MLX", false, 5e-2, 1e-1},
-    [INT8] = {"INT8", false, 1e-1, 1e-1},   [CONVROT] = {"INT8 convrot", false, 1e-1, 1e-1},
-    [NVFP4] = {"NVFP4", false, 5e-2, 1e-1}, [F8_ROWS] = {"f8 by rows", false, 5e-2, 1e-1},
+    [PANELS] = {"panels", false, 1e-1, 1e-1},
+    [F32] = {"F32", false, 5e-2, 1e-1},
+    [Q8_0] = {"Q8_0", true, 5e-2, 1e-1},
+    [Q4_0] = {"Q4_0", true, 5e-2, 1e-1},
+    [MLX] = {"MLX", false, 5e-2, 1e-1},
+    [INT8] = {"INT8", false, 1e-1, 1e-1},
+    [CONVROT] = {"INT8 convrot", false, 1e-1, 1e-1},
+    [NVFP4] = {"NVFP4", false, 5e-2, 1e-1},
+    [F8_ROWS] = {"f8 by rows", false, 5e-2, 1e-1},
 };
 
 static const struct {
@@ -262,7 +268,7 @@ static void free_tensors(tensors *t)
 }
 
 // The same numbers in f32, as the readers of each form say them (tests/format has those).
-static void write_twin(int n, form is, const char *from, const char *path)
+static void write_twin(int n, const char *from, const char *path)
 {
     zn_error err = {0};
     zn_weights *weights = NULL;
@@ -275,7 +281,6 @@ static void write_twin(int n, form is, const char *from, const char *path)
         zn_test_ok(zn_weights_read_f32(weights, e->name, &e->shape, (float *)(void *)e->data, &err),
                    &err);
     }
-    (void)is;
     zn_weights_free(weights);
     write_safetensors(plain, n, path);
     free_tensors(plain);
@@ -343,9 +348,9 @@ static void compare_runs(int n, form is, const char *path, const float *expected
 static void every_form(void **state)
 {
     (void)state;
-    for (int i = 0; i < NETWORKS * FORMS; i++) {
-        const int n = i / FORMS;
-        const form is = (form)(i % FORMS);
+    for (int i = 0; i < NETWORKS * PANELS; i++) {
+        const int n = i / PANELS;
+        const form is = (form)(i % PANELS);
         size_t count;
         const char *path = zn_test_path(zn_test_build(),
                                         forms[is].gguf ? "low_bits.gguf" : "low_bits.safetensors");
@@ -358,15 +363,62 @@ static void every_form(void **state)
         else
             write_safetensors(t, n, path);
         free_tensors(t);
-        write_twin(n, is, path, twin);
+        write_twin(n, path, twin);
         float *expected = run_file(n, twin, ZENITH_DTYPE_F32, 1, &count);
         compare_runs(n, is, path, expected, count);
         zn_free(expected);
     }
 }
 
+// --- panels -------------------------------------------------------------------------------------
+
+static void write_panels(const char *source, const char *output, zn_recipe recipe)
+{
+    zn_error err = {0};
+    zn_executor *executor = NULL;
+    char *answer = NULL;
+    const zn_few_bits call = {.source = source, .output = output, .recipe = recipe, .rotate = true};
+    (void)!zn_file_remove(output, NULL);
+    zn_test_ok(zn_executor_create(1, 1, &executor, &err), &err);
+    zn_test_ok(zn_write_few_bits(executor, &call, &answer, &err), &err);
+    zn_executor_free(executor);
+    zn_free(answer);
+}
+
+// Files of our own: in f32 near the numbers that they were made of, in 8 bits near their own in f32.
+static void panels_of_ours(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        zn_recipe recipe;
+        double bound;
+    } recipes[] = {
+        {"mixed", ZN_RECIPE_MIXED, 0.3}, {"q8", ZN_RECIPE_Q8, 0.05}, {"q4", ZN_RECIPE_Q4, 0.5}};
+    for (int i = 0; i < NETWORKS * 3; i++) {
+        const int n = i / 3;
+        size_t count;
+        const char *path = zn_test_path(zn_test_build(), "low_bits_plain.safetensors");
+        const char *panels = zn_test_path(zn_test_build(), "low_bits_panels.safetensors");
+        tensors *t = part_need(zn_alloc_zero(sizeof *t));
+        t->random.seed = (uint64_t)i;
+        put_network(t, n, F32);
+        write_safetensors(t, n, path);
+        free_tensors(t);
+        write_panels(path, panels, recipes[i % 3].recipe);
+        float *plain = run_file(n, path, ZENITH_DTYPE_F32, 1, &count);
+        float *exact = run_file(n, panels, ZENITH_DTYPE_F32, 1, &count);
+        print_message("%s, panels, %s: ", networks[n].variant, recipes[i % 3].name);
+        part_compare("beside f32", exact, plain, count, recipes[i % 3].bound);
+        compare_runs(n, PANELS, panels, exact, count);
+        zn_free(plain);
+        zn_free(exact);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form),
+                                       cmocka_unit_test(panels_of_ours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
