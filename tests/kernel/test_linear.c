@@ -326,7 +326,8 @@ static void check_panels(const zn_linear_version *v, const shape *s, int bits, u
     run_panels(&p, &made.is, ZN_LINEAR_PANELS, (s->tokens + 1) * (int64_t)v->tokens, p.dst.data);
     run_panels(&p, &made.is, 2, v->tokens, again.data);
     assert_memory_equal(again.data, p.dst.data, p.dst.bytes);
-    for (int64_t i = 0; i < (int64_t)s->tokens * s->outputs; i++) {
+    const int64_t step = s->outputs > 64 ? 7 : 1; // some of many
+    for (int64_t i = 0; i < (int64_t)s->tokens * s->outputs; i += step) {
         const double want = panel_sum(&p, &made.is, i / s->outputs, i % s->outputs);
         const double got = (double)((const float *)p.dst.data)[i];
         if (fabs(got - want) > 1e-6 * (fabs(want) + 1))

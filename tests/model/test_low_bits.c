@@ -394,7 +394,7 @@ static void panels_of_ours(void **state)
         zn_recipe recipe;
         double bound;
     } recipes[] = {
-        {"mixed", ZN_RECIPE_MIXED, 0.3}, {"q8", ZN_RECIPE_Q8, 0.05}, {"q4", ZN_RECIPE_Q4, 0.5}};
+        {"mixed", ZN_RECIPE_MIXED, 0.4}, {"q8", ZN_RECIPE_Q8, 0.05}, {"q4", ZN_RECIPE_Q4, 0.7}};
     for (int i = 0; i < NETWORKS * 3; i++) {
         const int n = i / 3;
         size_t count;
