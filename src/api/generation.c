@@ -162,7 +162,9 @@ static zenith_status generate(zenith_context *context, const zenith_generator *g
                                             .cookie = &w}};
     ZN_TRY(zn_generator_run(context->engine, generator->inner, &call, w.latent.data, &tokens, err));
     const zenith_generate_facts facts = {
-        .dtype = p.dtype == ZENITH_DTYPE_DEFAULT ? zn_default_dtype(&context->cpu) : p.dtype,
+        .dtype = p.dtype == ZENITH_DTYPE_DEFAULT
+                     ? zn_default_dtype_of(&context->cpu, generator->inner->transformer)
+                     : p.dtype,
         .tokens = (uint32_t)tokens.whole,
         .tokens_read = (uint32_t)tokens.read,
         .seconds = zn_clock_seconds() - w.begun};

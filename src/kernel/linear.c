@@ -199,8 +199,15 @@ static int64_t panel_at(const zn_linear_version *v, const zn_linear_size *size, 
 // The scale of a row of weights in 8 bits.
 static float row_scale(const float *row, int64_t inputs)
 {
-    float largest = 0;
-    for (int64_t k = 0; k < inputs; k++) largest = fmaxf(largest, fabsf(row[k]));
+    int32_t most = 0; // by its bits, which integers compare in vectors
+    for (int64_t k = 0; k < inputs; k++) {
+        int32_t bits;
+        memcpy(&bits, row + k, sizeof bits);
+        bits &= 0x7fffffff;
+        most = bits > most ? bits : most;
+    }
+    float largest;
+    memcpy(&largest, &most, sizeof largest);
     const float scale = largest / ZN_LINEAR_LEVELS;
     return isnormal(scale) ? scale : 1.0f; // all zero, or no finite number
 }
@@ -226,13 +233,15 @@ static void pack_run(const zn_linear_version *v, const float *row, int64_t count
     const int64_t place = !v->paired      ? output
                           : output < half ? 2 * output
                                           : 2 * (output - half) + 1;
-    for (int64_t k = 0; k < k_count; k++) {
-        const int64_t at = (k / v->group * v->panel + place) * v->group + k % v->group;
-        const float value = k < count ? row[k] : 0.0f;
-        if (v->weights == ZN_F32)
-            ((float *)dst)[at] = value;
-        else
-            ((uint16_t *)dst)[at] = zn_f32_to_bf16(value);
+    for (int64_t k = 0; k < k_count; k += v->group) {
+        const int64_t at = k * v->panel + place * v->group;
+        for (int64_t i = 0; i < v->group; i++) {
+            const float value = k + i < count ? row[k + i] : 0.0f;
+            if (v->weights == ZN_F32)
+                ((float *)dst)[at + i] = value;
+            else
+                ((uint16_t *)dst)[at + i] = zn_f32_to_bf16(value);
+        }
     }
 }
 
@@ -260,10 +269,13 @@ enum { CHUNK = 256 }; // of k; a run is a multiple of it
 static void spread_bytes(const zn_linear_version *v, const int8_t *bytes, int64_t count,
                          int64_t output, int8_t *dst)
 {
-    const size_t group = (size_t)v->group;
     dst += output * v->group;
+    if (v->group == 4) {
+        for (int64_t k = 0; k < count; k += 4) memcpy(dst + k * v->panel, bytes + k, 4);
+        return;
+    }
     for (int64_t k = 0; k < count; k += v->group)
-        for (size_t i = 0; i < group; i++) dst[k * v->panel + (int64_t)i] = bytes[k + (int64_t)i];
+        memcpy(dst + k * v->panel, bytes + k, (size_t)v->group);
 }
 
 static void pack_bytes(const zn_linear_version *v, const zn_linear_size *size, int64_t output,

@@ -218,6 +218,15 @@ static zenith_status check_finite(const zn_tensor *constant, bool *finite, zn_er
     return ZENITH_OK;
 }
 
+static bool has_bytes(const zn_graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const zn_row_source *rows = graph->nodes[i]->constant.rows;
+        if (rows && rows->read_bytes) return true;
+    }
+    return false;
+}
+
 static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
 {
     for (size_t i = 0; i < graph->count; i++) {
@@ -246,6 +255,7 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
         used += count_parameters(model->weights, &graph, &model->parameters);
         zenith_status status = check_numbers(&graph, err);
+        model->bytes = model->bytes || has_bytes(&graph);
         zn_graph_free(&graph);
         ZN_TRY(status);
     }

@@ -23,6 +23,8 @@ typedef struct zn_model {
     char sha256[65];
     uint64_t parameters;
     size_t unexpected; // tensors in the files that the model does not use
+    bool
+        bytes; // matrices are bytes already (row_source.h): products in 8 bits lose nothing of them
     zn_packs *packs;
     zn_calibration *calibration; // NULL: none was found for these weights
 } zn_model;

@@ -16,7 +16,7 @@ typedef struct zn_prompt {
 
 typedef struct zn_generation {
     zn_model *text, *transformer;
-    zenith_dtype dtype;         // of both; the default: the machine's
+    zenith_dtype dtype;         // of both; the default: the transformer's on the machine
     zn_prompt prompt, negative; // negative: only with guidance
     uint32_t height, width;     // of the latent, multiples of the transformer's patch
     int steps;                  // as many forwards (twice as many with guidance)

@@ -44,8 +44,8 @@ static void check_type(zn_type type, float scale)
     zn_node *gradient = zn_op_fake_quant.gradient(&graph, node, 0,
                                                   zn_graph_input(&graph, "dy", desc));
     zn_test_ok(graph.status, &err);
-    run(node, (zn_tensor[]){{desc, x}}, y);
-    run(gradient, (zn_tensor[]){{desc, dy}, {desc, x}}, dx);
+    run(node, (zn_tensor[]){{.desc = desc, .data = x}}, y);
+    run(gradient, (zn_tensor[]){{.desc = desc, .data = dy}, {.desc = desc, .data = x}}, dx);
     zn_convert_pick(ZN_ISA_BASELINE, ZN_F32, type)(x, 1, stored, scale, COUNT);
     zn_convert_pick(ZN_ISA_BASELINE, type, ZN_F32)(stored, scale, again, 1, COUNT);
     for (int i = 0; i < COUNT; i++) {

@@ -37,7 +37,8 @@ static void scores_learn_through_the_mask(void **state)
     zn_node *gradient = zn_op_tile_mask.gradient(&graph, y, 1, dloss);
     zn_test_ok(graph.status, &err);
     assert_true(zn_shape_equal(&gradient->desc.shape, &score->desc.shape));
-    const zn_tensor maps[] = {{map, x}, {map, dy}}, inputs[] = {{map, x}, grid};
+    const zn_tensor maps[] = {{.desc = map, .data = x}, {.desc = map, .data = dy}},
+                    inputs[] = {{.desc = map, .data = x}, grid};
     zn_tensor result = {.desc = gradient->desc, .data = sums}, seen = {.desc = map, .data = masked};
     zn_test_ok(zn_node_reference(gradient, maps, &result, &err), &err);
     zn_test_ok(zn_node_reference(y, inputs, &seen, &err), &err);
