@@ -8,20 +8,49 @@
 #include <string.h>
 
 enum { LANES = 16, LEAST_FOUR = -8, MOST_FOUR = 7, MOST_EIGHT = 127 };
+static const float half_way = 7.5f; // between the ends' sizes: where a row's largest is
 // Rows with no larger number are zeros: their scale would not be a normal number.
 static const float least_largest = 1e-30f;
+static const float most_largest = 1e18f; // sums of squares of 64 are finite
 // Adding and subtracting it rounds a float below 2^22 to the nearest integer.
 static const float rounder = 12582912.0f;
 
+// Loops here are such that compilers make vectors of them: no branches, and sums of sixteen at a time.
 static inline float round_float(float value)
 {
     return (value + rounder) - rounder;
 }
 
-static inline float bound(float value, float least, float most)
+// An integer within what 4 bits hold: half of |n + 8| - |n - 7| is between both ends.
+static inline float bound_four(float number)
 {
-    value = value < least ? least : value;
-    return value > most ? most : value;
+    return (fabsf(number - LEAST_FOUR) - fabsf(number - MOST_FOUR) + (LEAST_FOUR + MOST_FOUR)) *
+           0.5f;
+}
+
+static inline float sum_group(const float *group)
+{
+    float sums[LANES], sum = 0;
+    for (int i = 0; i < LANES; i++)
+        sums[i] = (group[i] + group[LANES + i]) + (group[2 * LANES + i] + group[3 * LANES + i]);
+    for (int i = 0; i < LANES / 4; i++)
+        sum += (sums[i] + sums[4 + i]) + (sums[8 + i] + sums[12 + i]);
+    return sum;
+}
+
+// Sizes of floats are in the order of their bits.
+static float largest_of(const float *row, int64_t count)
+{
+    int32_t most = 0;
+    float largest;
+    for (int64_t k = 0; k < count; k++) {
+        int32_t bits;
+        memcpy(&bits, &row[k], sizeof bits);
+        bits &= INT32_MAX;
+        most = bits > most ? bits : most;
+    }
+    memcpy(&largest, &most, sizeof largest);
+    return largest;
 }
 
 // --- where bytes go
@@ -61,28 +90,14 @@ void zn_panel_clear(const zn_panel_kind *kind, const zn_panel_target *dst)
 
 // --- 8 bits
 
-static float largest_of(const float *row, int64_t count)
-{
-    float most[LANES] = {0}, largest = 0;
-    for (int64_t k = 0; k < count; k += LANES)
-        for (int i = 0; i < LANES; i++) {
-            const float size = fabsf(row[k + i]);
-            most[i] = size > most[i] ? size : most[i];
-        }
-    for (int i = 0; i < LANES; i++) largest = most[i] > largest ? most[i] : largest;
-    return largest;
-}
-
 static void pack_eight(const zn_panel_kind *kind, int place, const float *row, int8_t *bytes,
                        const zn_panel_target *dst, float largest)
 {
     const float scale = largest / MOST_EIGHT, inverse = MOST_EIGHT / largest;
     int32_t sum = 0;
-    for (int64_t k = 0; k < kind->padded_inputs; k++) {
-        const float number = round_float(bound(row[k] * inverse, -MOST_EIGHT, MOST_EIGHT));
-        bytes[k] = (int8_t)number;
-        sum += bytes[k];
-    }
+    for (int64_t k = 0; k < kind->padded_inputs; k++)
+        bytes[k] = (int8_t)round_float(row[k] * inverse);
+    for (int64_t k = 0; k < kind->padded_inputs; k++) sum += bytes[k];
     dst->scales[place] = scale;
     dst->sums[place] = sum;
     place_eight(kind, place, bytes, dst);
@@ -94,111 +109,103 @@ static void pack_eight(const zn_panel_kind *kind, int place, const float *row, i
 static float group_error(const float *group, float step)
 {
     const float inverse = 1 / step;
-    float sums[LANES] = {0}, sum = 0;
-    for (int k = 0; k < ZN_PANEL_GROUP; k += LANES)
-        for (int i = 0; i < LANES; i++) {
-            const float weight = group[k + i];
-            const float number = round_float(bound(weight * inverse, LEAST_FOUR, MOST_FOUR));
-            const float rest = weight - number * step;
-            sums[i] += rest * rest;
-        }
-    for (int i = 0; i < LANES; i++) sum += sums[i];
-    return sum;
-}
-
-// The step that holds all numbers of a group.
-static float whole_step(const float *group)
-{
-    float least[LANES] = {0}, most[LANES] = {0}, down = 0, up = 0;
-    for (int k = 0; k < ZN_PANEL_GROUP; k += LANES)
-        for (int i = 0; i < LANES; i++) {
-            const float weight = group[k + i];
-            least[i] = weight < least[i] ? weight : least[i];
-            most[i] = weight > most[i] ? weight : most[i];
-        }
-    for (int i = 0; i < LANES; i++) {
-        down = least[i] < down ? least[i] : down;
-        up = most[i] > up ? most[i] : up;
+    float squares[ZN_PANEL_GROUP];
+    for (int k = 0; k < ZN_PANEL_GROUP; k++) {
+        const float rest = group[k] - bound_four(round_float(group[k] * inverse)) * step;
+        squares[k] = rest * rest;
     }
-    return fmaxf(down / LEAST_FOUR, up / MOST_FOUR);
+    return sum_group(squares);
 }
 
-// The best m of a group for this scale, and its error. Steps under the one that holds the largest cut it
-// off, and round the others better.
-static int choose_step(const float *group, float whole, float scale, float *error)
+// The best m of a group for this scale, and its error: from the usual one on to where the error grows. Steps
+// under the one that holds the largest cut it off, and round the others better.
+static int choose_step(const float *group, float largest, float scale, float *error)
 {
-    static const float cut = 0.7f;
-    const int least = (int)(whole * cut / scale), most = (int)(whole / scale) + 1;
-    int best = 0;
-    for (int m = least < 1 ? 1 : least; m <= most && m <= ZN_PANEL_STEPS; m++) {
-        const float now = group_error(group, (float)m * scale);
-        if (best && now >= *error) continue;
-        best = m;
-        *error = now;
-    }
-    if (best) return best;
-    *error = group_error(group,
-                         ZN_PANEL_STEPS * scale); // all of the above are larger than there are
-    return ZN_PANEL_STEPS;
+    static const float usual = 0.9f; // of the step that holds the largest
+    const float begin = usual * largest / (half_way * scale) + 0.5f;
+    int best = begin < 1 ? 1 : begin > ZN_PANEL_STEPS ? ZN_PANEL_STEPS : (int)begin;
+    bool moved = false;
+    *error = group_error(group, (float)best * scale);
+    for (int way = -1; way <= 1 && !moved; way += 2)
+        for (int m = best + way; m >= 1 && m <= ZN_PANEL_STEPS; m += way) {
+            const float now = group_error(group, (float)m * scale);
+            if (now >= *error) break;
+            best = m;
+            *error = now;
+            moved = true;
+        }
+    return best;
 }
 
-// Steps of all groups at a distance of `stride`; the row's error.
-static double choose_steps(const zn_panel_kind *kind, const float *row, float scale, uint8_t *steps)
+// Steps of all groups, one directly after the other; the row's error.
+static double choose_steps(const zn_panel_kind *kind, const float *row, float scale, int8_t *steps)
 {
     double sum = 0;
     for (int64_t g = 0; g < kind->padded_inputs / ZN_PANEL_GROUP; g++) {
         const float *group = row + g * ZN_PANEL_GROUP;
-        const float whole = whole_step(group);
+        const float largest = largest_of(group, ZN_PANEL_GROUP);
         float error = 0;
-        steps[g * ZN_PANEL_OUTPUTS] = whole > 0 ? (uint8_t)choose_step(group, whole, scale, &error)
-                                                : 0;
+        int m = 0;
+        if (largest > 0) m = choose_step(group, largest, scale, &error);
+        steps[g] = (int8_t)m;
         sum += (double)error;
     }
     return sum;
 }
 
-static float choose_scale(const zn_panel_kind *kind, const float *row, float largest,
+// The row's scale, and its steps where the panel has them. `tried` is room for a row's steps.
+static float choose_scale(const zn_panel_kind *kind, const float *row, float largest, int8_t *tried,
                           uint8_t *steps)
 {
-    static const float shares[] = {1, 0.9f, 0.8f, 0.7f}; // of the scale that holds the largest
+    static const float shares[] = {1, 0.88f, 0.76f}; // of the scale that holds the largest
     double least = 0;
     float best = 0;
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        const float scale = largest / (7.5f * ZN_PANEL_STEPS) * shares[i];
-        const double error = choose_steps(kind, row, scale, steps);
+        const float scale = largest / (half_way * ZN_PANEL_STEPS) * shares[i];
+        const double error = choose_steps(kind, row, scale, tried);
         if (i > 0 && error >= least) continue;
         least = error;
         best = scale;
+        for (int64_t g = 0; g < kind->padded_inputs / ZN_PANEL_GROUP; g++)
+            steps[g * ZN_PANEL_OUTPUTS] = (uint8_t)tried[g];
     }
-    choose_steps(kind, row, best, steps);
     return best;
+}
+
+// Numbers u - 8 of one group, and what the best scale needs: the sums of q * weight and of q * q.
+static void round_group(const float *group, int m, float scale, int8_t *bytes, double sums[2],
+                        int32_t *sum)
+{
+    const float inverse = m ? 1 / ((float)m * scale) : 0;
+    float numbers[ZN_PANEL_GROUP], products[ZN_PANEL_GROUP], squares[ZN_PANEL_GROUP];
+    for (int k = 0; k < ZN_PANEL_GROUP; k++) {
+        numbers[k] = bound_four(round_float(group[k] * inverse));
+        products[k] = numbers[k] * group[k];
+        squares[k] = numbers[k] * numbers[k];
+    }
+    for (int k = 0; k < ZN_PANEL_GROUP; k++) bytes[k] = (int8_t)numbers[k];
+    sums[0] += m * (double)sum_group(products);
+    sums[1] += m * m * (double)sum_group(squares);
+    *sum += m * (int32_t)sum_group(numbers); // exact: they are small integers
 }
 
 // Numbers of a row by its steps and scale. Returns the scale that would fit these numbers best.
 static float round_four(const zn_panel_kind *kind, const float *row, float scale,
                         const uint8_t *steps, int8_t *bytes, int32_t *sum)
 {
-    double with_weights = 0, with_itself = 0;
+    double sums[2] = {0};
     *sum = 0;
-    for (int64_t g = 0; g < kind->padded_inputs / ZN_PANEL_GROUP; g++) {
-        const int m = steps[g * ZN_PANEL_OUTPUTS];
-        const float inverse = m ? 1 / ((float)m * scale) : 0;
-        for (int64_t k = g * ZN_PANEL_GROUP; k < (g + 1) * ZN_PANEL_GROUP; k++) {
-            bytes[k] = (int8_t)round_float(bound(row[k] * inverse, LEAST_FOUR, MOST_FOUR));
-            const int q = bytes[k] * m;
-            with_weights += (double)q * (double)row[k];
-            with_itself += (double)q * (double)q;
-            *sum += q;
-        }
-    }
-    return with_itself > 0 ? (float)(with_weights / with_itself) : scale;
+    for (int64_t g = 0; g < kind->padded_inputs / ZN_PANEL_GROUP; g++)
+        round_group(row + g * ZN_PANEL_GROUP, steps[g * ZN_PANEL_OUTPUTS], scale,
+                    bytes + g * ZN_PANEL_GROUP, sums, sum);
+    return sums[1] > 0 ? (float)(sums[0] / sums[1]) : scale;
 }
 
 static void pack_four(const zn_panel_kind *kind, int place, const float *row, int8_t *bytes,
                       const zn_panel_target *dst, float largest)
 {
     uint8_t *steps = dst->steps + place;
-    float scale = choose_scale(kind, row, largest, steps);
+    float scale = choose_scale(kind, row, largest, bytes, steps);
     scale = round_four(kind, row, scale, steps, bytes, &dst->sums[place]);
     (void)round_four(kind, row, scale, steps, bytes, &dst->sums[place]);
     dst->scales[place] = scale;
@@ -210,26 +217,19 @@ static void pack_four(const zn_panel_kind *kind, int place, const float *row, in
 static void add_error(const zn_panel_kind *kind, int place, const float *row, const int8_t *bytes,
                       const zn_panel_target *dst, zn_panel_error *error)
 {
-    double squared = 0, whole = 0;
-    for (int64_t k = 0; k < kind->padded_inputs; k++) {
-        const int64_t group = k / ZN_PANEL_GROUP * ZN_PANEL_OUTPUTS;
-        const int q = kind->bits == 4 ? bytes[k] * dst->steps[group + place] : bytes[k];
-        const double rest = (double)row[k] - (double)((float)q * dst->scales[place]);
-        squared += rest * rest;
-        whole += (double)row[k] * (double)row[k];
+    const float scale = dst->scales[place];
+    for (int64_t g = 0; g < kind->padded_inputs / ZN_PANEL_GROUP; g++) {
+        const int m = kind->bits == 4 ? dst->steps[g * ZN_PANEL_OUTPUTS + place] : 1;
+        const float *group = row + g * ZN_PANEL_GROUP;
+        float rests[ZN_PANEL_GROUP], squares[ZN_PANEL_GROUP];
+        for (int k = 0; k < ZN_PANEL_GROUP; k++) {
+            const float rest = group[k] - (float)(bytes[g * ZN_PANEL_GROUP + k] * m) * scale;
+            rests[k] = rest * rest;
+            squares[k] = group[k] * group[k];
+        }
+        error->squared += (double)sum_group(rests);
+        error->whole += (double)sum_group(squares);
     }
-    error->squared += squared;
-    error->whole += whole;
-}
-
-// What is infinite or no number less itself is no number, and so is a sum with it.
-static bool all_finite(const float *row, int64_t count)
-{
-    float sums[LANES] = {0}, sum = 0;
-    for (int64_t k = 0; k < count; k += LANES)
-        for (int i = 0; i < LANES; i++) sums[i] += row[k + i] - row[k + i];
-    for (int i = 0; i < LANES; i++) sum += sums[i];
-    return sum == 0;
 }
 
 bool zn_panel_pack(const zn_panel_kind *kind, int place, float *row, int8_t *bytes,
@@ -237,10 +237,9 @@ bool zn_panel_pack(const zn_panel_kind *kind, int place, float *row, int8_t *byt
 {
     const size_t beyond = (size_t)(kind->padded_inputs - kind->inputs);
     memset(row + kind->inputs, 0, beyond * sizeof *row);
-    if (!all_finite(row, kind->padded_inputs)) return false;
     if (kind->rotated_by) zn_convrot_quick(row, (size_t)kind->inputs, kind->rotated_by);
-    if (!all_finite(row, kind->padded_inputs)) return false;
     const float largest = largest_of(row, kind->padded_inputs);
+    if (!(largest <= most_largest)) return false; // NaN is larger than all, by its bits
     if (largest < least_largest) return true;
     if (kind->bits == 8)
         pack_eight(kind, place, row, bytes, dst, largest);

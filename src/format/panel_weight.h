@@ -4,8 +4,8 @@
 // Weights into panels (tensor/panels.h), a row at a time: memory is that of one row, whatever the matrix.
 //
 //   8 bits   scale = the row's largest / 127, numbers rounded to nearest
-//   4 bits   for a few scales of the row, and for each group of 64 the steps m near the one that holds its
-//            largest, the squared error is summed; the least wins. The scale is then the one that fits these
+//   4 bits   for a few scales of the row the steps m of all groups of 64 are searched, near those that hold
+//            the groups' largest, by squared error; the scale with the least sum wins. The scale is then the one that fits these
 //            numbers best, and numbers are rounded again with it.
 //
 // Rows may be rotated before (convrot.h). Each row's numbers depend on that row alone, and sums are made in one
@@ -46,7 +46,7 @@ void zn_panel_clear(const zn_panel_kind *kind, const zn_panel_target *dst);
 
 // A row as output `place` of a cleared panel. `row` has padded_inputs floats, of which the first `inputs` are
 // the weights; it is overwritten. `bytes` is room for padded_inputs of them. Adds to *error. False for a
-// number that is not finite: the panel is then as it was.
+// number that is not finite or beyond 1e18: the panel is then as it was.
 bool zn_panel_pack(const zn_panel_kind *kind, int place, float *row, int8_t *bytes,
                    const zn_panel_target *dst, zn_panel_error *error);
 

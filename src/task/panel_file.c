@@ -230,11 +230,12 @@ static zenith_status step(writing *w, const item *i, size_t rows)
 
 static zenith_status refuse_number(const writing *w, const item *i)
 {
-    return zn_fail(
-        w->err, ZENITH_BAD_FILE,
-        "%s: the tensor '%s' has NaN or infinity in it: nothing can be computed with these "
-        "weights, which were damaged or stored in too narrow a type",
-        zn_weights_file(w->list->weights, i->from->weight.numbers), i->from->weight.numbers->name);
+    return zn_fail(w->err, ZENITH_BAD_FILE,
+                   "%s: the tensor '%s' has NaN, infinity or numbers beyond 1e18 in it: nothing "
+                   "can be computed with these "
+                   "weights, which were damaged or stored in too narrow a type",
+                   zn_weights_file(w->list->weights, i->from->weight.numbers),
+                   i->from->weight.numbers->name);
 }
 
 // --- panels -------------------------------------------------------------------------------------
