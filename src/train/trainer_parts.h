@@ -6,10 +6,10 @@
 #ifndef ZN_TRAIN_TRAINER_PARTS_H
 #define ZN_TRAIN_TRAINER_PARTS_H
 
+#include "src/ranks/ranks.h"
 #include "src/train/batch_runner.h"
 #include "src/train/checkpoint.h"
 #include "src/train/data.h"
-#include "src/train/ranks.h"
 #include "src/train/score_schedule.h"
 #include "src/train/trainer.h"
 #include "src/train/training_log.h"

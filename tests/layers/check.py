@@ -15,9 +15,10 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
     "format": "base tensor",
     "model": "base tensor graph op nn format",
     "diffusion": "base tensor",
+    "ranks": "base",
     "text": "base format",
-    "task": "base tensor graph op nn format model diffusion text dnn kernel",
-    "train": "base tensor graph op nn format model dnn",
+    "task": "base tensor graph op nn format model diffusion text dnn kernel ranks",
+    "train": "base tensor graph op nn format model dnn ranks",
     "api": "base tensor graph op nn format model task train",
 }
 OWNERS = {  # third-party header -> the only folders that may include it
@@ -25,7 +26,7 @@ OWNERS = {  # third-party header -> the only folders that may include it
     r"jpeglib\.h|jerror\.h|spng\.h|webp/|lcms2\.h": {"format"},
     r"pcre2\.h|utf8proc\.h": {"text"},
     r"curl/": {"cli"},
-    r"mpi\.h": {"train"},
+    r"mpi\.h": {"ranks"},
     r"omp\.h": {"base"},
     r"jansson\.h": {"base", "format", "task", "cli"},
     r"pthread\.h|unistd\.h|fcntl\.h|sys/|dirent\.h|sched\.h|windows\.h": {"base", "cli"},

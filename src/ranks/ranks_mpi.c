@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI, where the program was started by it (mpirun); otherwise one process, without a word to MPI.
-// All calls come from one thread. A run that fails leaves MPI as it is: its launcher then ends the
+// A run that fails leaves MPI as it is: its launcher then ends the
 // other processes, which would wait for this one.
 //
 // A sum is made in two exchanges of as many bytes as the block has: rank j gets everyone's part j and
 // adds these up in the order of the ranks, then everyone gets the sums of all parts.
-#include "src/train/ranks.h"
+#include "src/ranks/ranks.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
@@ -33,7 +33,12 @@ zenith_status zn_ranks_open(zn_ranks *out, zn_error *err)
         if (over)
             return zn_fail(err, ZENITH_UNSUPPORTED, "MPI was ended: one run for each process");
         if (!there)
-            ZN_TRY(check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "start", err));
+            ZN_TRY(check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level), "start", err));
+        MPI_Query_thread(&level);
+        if (level < MPI_THREAD_SERIALIZED)
+            return zn_fail(err, ZENITH_UNSUPPORTED,
+                           "this MPI takes calls from one thread only: use one that was built with "
+                           "support for threads");
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
@@ -69,7 +74,7 @@ zenith_status zn_ranks_sum(zn_ranks *ranks, float *values, size_t count, zn_erro
     const int n = ranks->count, own = ranks->rank;
     if (n == 1) return ZENITH_OK;
     if (count > INT_MAX)
-        return zn_fail(err, ZENITH_LIMIT, "%zu parameters are too many for MPI", count);
+        return zn_fail(err, ZENITH_LIMIT, "%zu numbers are too many for MPI", count);
     const int part = (int)(count / (size_t)n) + 1;
     ZN_TRY(reserve(ranks, (size_t)part * (size_t)n, err));
     for (int i = 0; i < n; i++) {
@@ -83,14 +88,21 @@ zenith_status zn_ranks_sum(zn_ranks *ranks, float *values, size_t count, zn_erro
     }
     ZN_TRY(check(MPI_Alltoallv(values, sizes, begins, MPI_FLOAT, ranks->others, same, places,
                                MPI_FLOAT, MPI_COMM_WORLD),
-                 "send gradients", err));
+                 "send numbers", err));
     float *sum = values + begins[own];
     for (int k = 0; k < sizes[own]; k++) sum[k] = ranks->others[k];
     for (int i = 1; i < n; i++)
         for (int k = 0; k < sizes[own]; k++) sum[k] += ranks->others[places[i] + k];
     return check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, values, sizes, begins, MPI_FLOAT,
                                 MPI_COMM_WORLD),
-                 "collect gradients", err);
+                 "collect numbers", err);
+}
+
+zenith_status zn_ranks_spread(zn_ranks *ranks, void *data, size_t bytes, zn_error *err)
+{
+    if (ranks->count == 1) return ZENITH_OK;
+    if (bytes > INT_MAX) return zn_fail(err, ZENITH_LIMIT, "%zu bytes are too many for MPI", bytes);
+    return check(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD), "spread numbers", err);
 }
 
 zenith_status zn_ranks_agree(zn_ranks *ranks, int *stop, zn_error *err)

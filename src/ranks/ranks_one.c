@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
-#include "src/train/ranks.h"
+#include "src/ranks/ranks.h"
 
 zenith_status zn_ranks_open(zn_ranks *out, zn_error *err)
 {
@@ -20,6 +20,15 @@ zenith_status zn_ranks_sum(zn_ranks *ranks, float *values, size_t count, zn_erro
     (void)ranks;
     (void)values;
     (void)count;
+    (void)err;
+    return ZENITH_OK;
+}
+
+zenith_status zn_ranks_spread(zn_ranks *ranks, void *data, size_t bytes, zn_error *err)
+{
+    (void)ranks;
+    (void)data;
+    (void)bytes;
     (void)err;
     return ZENITH_OK;
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several processes that train one model: each has a part of every batch, and the gradients are
-// summed. ranks_mpi.c does it with MPI; ranks_one.c is built instead without it and knows one
-// process only.
-#ifndef ZN_TRAIN_RANKS_H
-#define ZN_TRAIN_RANKS_H
+// Several processes that work together: in training each has a part of every batch, in generation a part of
+// every layer, and what they have is summed. ranks_mpi.c does it with MPI; ranks_one.c is built instead without
+// it and knows one process only. One call at a time, on whichever thread.
+#ifndef ZN_RANKS_RANKS_H
+#define ZN_RANKS_RANKS_H
 
 #include "src/base/status.h"
 
@@ -24,6 +24,8 @@ void zn_ranks_close(zn_ranks *ranks, bool well);
 
 // values[i] = the sum of all ranks' values[i], in the order of the ranks: the same bits everywhere.
 zenith_status zn_ranks_sum(zn_ranks *ranks, float *values, size_t count, zn_error *err);
+// data becomes that of the first process.
+zenith_status zn_ranks_spread(zn_ranks *ranks, void *data, size_t bytes, zn_error *err);
 // *stop becomes 1 where any rank has 1.
 zenith_status zn_ranks_agree(zn_ranks *ranks, int *stop, zn_error *err);
 
