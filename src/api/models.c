@@ -14,8 +14,9 @@ static zenith_status open(zenith_context *context, const zenith_model_params *pa
     ZN_TRY(zn_params_copy(params, &filled, sizeof filled, err));
     zenith_model *model = zn_alloc_zero(sizeof *model);
     if (!model) return zn_fail_memory(err, sizeof *model);
-    const zn_model_request request = {filled.name, filled.weights,
-                                      zn_autoencoder_names(filled.parts)};
+    const zn_model_request request = {.name = filled.name,
+                                      .weights = filled.weights,
+                                      .parts = zn_autoencoder_names(filled.parts)};
     zenith_status status = zn_model_open(&request, &model->inner, err);
     if (status != ZENITH_OK) {
         zn_free(model);

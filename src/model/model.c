@@ -101,13 +101,27 @@ static zenith_status choose_variant(zn_model *model, const char *name, zn_error 
 
 // --- parameters ---------------------------------------------------------------------------------
 
+static zn_stored_name find_name(const zn_model *model, const char *name)
+{
+    zn_stored_name stored = {.piece = 0};
+    if (!model->family->rename || !model->family->rename(model->weights, name, &stored))
+        zn_text_format(stored.name, sizeof stored.name, "%s", name);
+    return stored;
+}
+
 static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
 {
     const zn_model *model = cookie;
-    zn_stored_name stored = {.piece = 0};
-    if (model->family->rename && model->family->rename(model->weights, name, &stored))
-        return zn_stored_piece(model->weights, &stored, graph, name, shape);
-    return zn_stored_parameter(model->weights, name, graph, name, shape);
+    const zn_stored_name stored = find_name(model, name);
+    return zn_stored_piece(model->weights, &stored, graph, name, shape);
+}
+
+static zn_node *part_of_matrix(void *cookie, zn_graph *graph, const char *name,
+                               const zn_shape *shape, const zn_cut *cut)
+{
+    const zn_model *model = cookie;
+    const zn_stored_name stored = find_name(model, name);
+    return zn_stored_cut(model->weights, &stored, graph, name, shape, cut);
 }
 
 const zn_part *zn_model_part(const zn_model *model, const char *name)
@@ -153,7 +167,9 @@ void zn_model_build(const zn_model *model, const zn_part *part, const zn_sizes *
                             .cookie = (void *)(uintptr_t)model,
                             .prefix = "",
                             .int8 = int8 && model->variant->int8 == ZN_INT8_DYNAMIC,
-                            .layout = zn_model_layout(model, part)};
+                            .layout = zn_model_layout(model, part),
+                            .share = model->share,
+                            .part = part_of_matrix};
     zn_part_build(part, &scope, model->variant, sizes, inputs, outputs);
 }
 
@@ -244,8 +260,18 @@ static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
     return ZENITH_OK;
 }
 
-// Fails if a parameter is missing or misshapen, or no number.
-static zenith_status check_parameters(zn_model *model, zn_error *err)
+// The numbers of this share.
+static zenith_status check_share(const zn_model *model, const zn_part *part, zn_error *err)
+{
+    zn_graph graph;
+    ZN_TRY(zn_model_small_graph(model, part, &graph, err));
+    zenith_status status = check_numbers(&graph, err);
+    zn_graph_free(&graph);
+    return status;
+}
+
+// Fails if a parameter is missing or misshapen, or no number. The model has no share yet.
+static zenith_status check_parameters(zn_model *model, bool numbers, zn_error *err)
 {
     size_t used = 0;
     for (int i = 0; i < model->family->parts_count; i++) {
@@ -254,7 +280,7 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         if (!zn_model_has(model, part)) continue;
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
         used += count_parameters(model->weights, &graph, &model->parameters);
-        zenith_status status = check_numbers(&graph, err);
+        zenith_status status = numbers ? check_numbers(&graph, err) : ZENITH_OK;
         model->bytes = model->bytes || has_bytes(&graph);
         zn_graph_free(&graph);
         ZN_TRY(status);
@@ -272,6 +298,17 @@ static zenith_status check_parts(const zn_model *model, const char *const *wante
         return zn_fail(err, ZENITH_NOT_FOUND, "the weights of %s have no %s", model->variant->name,
                        *wanted);
     }
+    return ZENITH_OK;
+}
+
+static zenith_status open_share(zn_model *model, const zn_share *share, zn_error *err)
+{
+    model->share = share;
+    for (int i = 0; i < model->family->parts_count; i++) {
+        const zn_part *part = &model->family->parts[i];
+        if (zn_model_has(model, part)) ZN_TRY(check_share(model, part, err));
+    }
+    zn_weights_forget(model->weights);
     return ZENITH_OK;
 }
 
@@ -306,11 +343,15 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(choose_variant(model, request->name, err));
     find_layouts(model);
     ZN_GO(check_parts(model, request->parts, err));
-    ZN_GO(check_parameters(model, err));
+    ZN_GO(check_parameters(model, !request->share, err));
     ZN_GO(zn_packs_create(&model->packs, err));
-    zn_weights_sha256(model->weights, model->sha256);
-    zn_weights_forget(model->weights); // most will not be read again but to be packed
-    ZN_GO(find_calibration(model, request, err));
+    if (request->share) {
+        ZN_GO(open_share(model, request->share, err));
+    } else {
+        zn_weights_sha256(model->weights, model->sha256);
+        zn_weights_forget(model->weights); // most will not be read again but to be packed
+        ZN_GO(find_calibration(model, request, err));
+    }
     *out = model;
     return ZENITH_OK;
 fail:

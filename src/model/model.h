@@ -18,7 +18,8 @@ typedef struct zn_model {
     zn_weights *weights;
     const zn_family *family;
     const zn_variant *variant;
-    unsigned parts; // of the family's that the weights have: a bit each
+    const zn_share *share; // of each part, that this model computes; NULL: all of it
+    unsigned parts;        // of the family's that the weights have: a bit each
     char layouts[ZN_MOST_PARTS][ZN_LAYOUT_SIZE]; // by the family; "": it says nothing
     char sha256[65];
     uint64_t parameters;
@@ -33,6 +34,9 @@ typedef struct zn_model_request {
     const char *name;         // NULL: told from the weights
     const char *weights;      // file or folder; NULL: searched for by name
     const char *const *parts; // names of those that must be there, then NULL; NULL: any
+    // NULL: the whole. Else it outlives the model, and only what this share computes with is read. The model
+    // then has no SHA-256, for which all would be read, and no calibration.
+    const zn_share *share;
 } zn_model_request;
 
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err);

@@ -143,6 +143,7 @@ static zn_node *heads(const builder *b, const char *linear, const char *norm_nam
     const zn_nn_heads how = {.linear = in_layer(b, linear, first),
                              .norm = in_layer(b, norm_name, second),
                              .heads = count,
+                             .together = count / whole(b, KEY_HEADS),
                              .width = whole(b, HEAD),
                              .epsilon = (float)b->is[EPSILON],
                              .pairs = ZN_ROPE_HALVES};
@@ -152,15 +153,19 @@ static zn_node *heads(const builder *b, const char *linear, const char *norm_nam
 static zn_node *attention(const builder *b, zn_node *x)
 {
     char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
-    const int queries = whole(b, HEADS), keys = whole(b, KEY_HEADS);
+    const int queries = whole(b, HEADS), keys = whole(b, KEY_HEADS), together = queries / keys;
+    const zn_share_range own = zn_share_of(b->scope->share, keys);
+    const int own_keys = (int)(own.end - own.begin);
     zn_node *q = heads(b, "self_attn.q_proj", "self_attn.q_norm", queries, x);
     zn_node *k = heads(b, "self_attn.k_proj", "self_attn.k_norm", keys, x);
-    zn_node *v = zn_nn_linear(b->scope, in_layer(b, "self_attn.v_proj", name), x,
-                              (int64_t)keys * whole(b, HEAD), false);
-    x = zn_attention(
-        b->scope->graph, zn_scope_name(b->scope, in_layer(b, "self_attn", name), "", full), q, k, v,
-        (zn_attention_attributes){.heads = queries, .key_heads = keys, .causal = true});
-    return zn_nn_linear(b->scope, in_layer(b, "self_attn.o_proj", name), x, whole(b, WIDTH), false);
+    zn_node *v = zn_nn_linear_rows(b->scope, in_layer(b, "self_attn.v_proj", name), x,
+                                   (zn_nn_units){keys, whole(b, HEAD)});
+    x = zn_attention(b->scope->graph,
+                     zn_scope_name(b->scope, in_layer(b, "self_attn", name), "", full), q, k, v,
+                     (zn_attention_attributes){
+                         .heads = own_keys * together, .key_heads = own_keys, .causal = true});
+    return zn_nn_linear_columns(b->scope, in_layer(b, "self_attn.o_proj", name), x,
+                                (zn_nn_units){keys, together * whole(b, HEAD)}, whole(b, WIDTH));
 }
 
 static zn_node *forward(const builder *b, zn_node *x)
@@ -187,7 +192,7 @@ static bool check(const builder *b)
     zn_graph *graph = b->scope->graph;
     const int queries = whole(b, HEADS), keys = whole(b, KEY_HEADS);
     if (queries % keys == 0 && whole(b, HEAD) % 2 == 0 && whole(b, SKIP) < whole(b, LAYERS))
-        return true;
+        return zn_nn_can_share(b->scope, keys, whole(b, INNER));
     graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
                             "config.json: %d heads do not share %d of keys, a head of %d channels "
                             "has no pairs, or %d layers are too few",
@@ -211,7 +216,7 @@ static void build(const zn_scope *scope, const zn_variant *variant, const zn_siz
     outputs[0] = x;
 }
 
-// The sums of all layers are kept in f32: each would round again.
+// The sums of all layers are kept in f32: each would round again. So would a share of a product.
 static zn_precision precision(const zn_variant *variant, const char *name)
 {
     (void)variant;
@@ -219,7 +224,7 @@ static zn_precision precision(const zn_variant *variant, const char *name)
     const char *rest = of_layer ? strchr(name + 7, '.') : NULL;
     const bool sum = of_layer ? !rest || strcmp(rest, ".attended") == 0
                               : strcmp(name, "embed_tokens") == 0;
-    return sum ? ZN_PRECISION_STORED : ZN_PRECISION_PLAIN;
+    return sum || zn_nn_is_share(name) ? ZN_PRECISION_STORED : ZN_PRECISION_PLAIN;
 }
 
 // --- in few bits --------------------------------------------------------------------------------

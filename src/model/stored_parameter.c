@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/stored_parameter.h"
 
+#include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/format/elements.h"
 #include "src/format/stored_weight.h"
 #include "src/format/weight_scale.h"
 #include "src/tensor/row_source.h"
 
+#include <math.h>
 #include <string.h>
 
 // A matrix may be stored as the weights of a 1x1 convolution, a gain as [c, 1, 1]: with dimensions of 1 after
@@ -45,7 +47,13 @@ typedef struct wanted {
     const zn_file_tensor *tensor;
     const char *name; // of the parameter
     const zn_shape *shape;
+    const zn_cut *cut; // NULL: all
 } wanted;
+
+static bool cut_at(const wanted *w, int dimension)
+{
+    return w->cut && w->cut->dimension == dimension;
+}
 
 static zn_node *fail_type(zn_graph *graph, const wanted *w)
 {
@@ -87,9 +95,14 @@ static zn_node *as_array(zn_graph *graph, const wanted *w)
     zenith_status status = zn_weight_scale(w->weights, tensor, &scale, graph->err);
     if (status != ZENITH_OK) return fail_parameter(graph, status);
     const bool row = w->shape->rank == 1 && there.rank == 2 && there.dim[0] == 1;
-    const zn_shape taken = zn_shape_make(w->shape->rank, there.dim + row);
+    zn_shape taken = zn_shape_make(w->shape->rank, there.dim + row);
     const size_t before = where->pieces > 1 ? tensor->bytes / (size_t)where->pieces : 0;
     const uint8_t *data = (const uint8_t *)tensor->data + (size_t)where->piece * before;
+    if (cut_at(w, 0)) { // whole rows
+        const size_t piece = where->pieces > 1 ? before : tensor->bytes;
+        data += piece / (size_t)there.dim[0] * (size_t)w->cut->begin;
+        taken.dim[0] = w->cut->end - w->cut->begin;
+    }
     zn_tensor constant = {.desc = zn_desc_make(tensor->type, taken),
                           .data = (void *)(uintptr_t)data};
     constant.desc.scale = scale;
@@ -102,7 +115,32 @@ typedef struct stored_rows {
     zn_row_source base;
     zn_stored_weight weight;
     size_t first; // row of the weight
+    size_t left;  // its first column, where not all are meant
+    size_t width; // columns that are meant
 } stored_rows;
+
+// Some columns. Those of a type of ours without scales are read alone, so that other pages of the file are not
+// touched; else each row is read whole.
+static void read_columns(const zn_row_source *base, int64_t begin, int64_t end, float *dst)
+{
+    const stored_rows *rows = (const stored_rows *)base;
+    const zn_stored_weight *weight = &rows->weight;
+    const size_t last = rows->first + (size_t)end, columns = weight->columns;
+    const bool plain = weight->form == ZN_WEIGHT_PLAIN && !weight->scales && weight->scale == 1.0f;
+    float *row = plain ? NULL : zn_alloc(columns * sizeof *row);
+    for (size_t at = rows->first + (size_t)begin; at < last; at++, dst += rows->width) {
+        if (plain) {
+            zn_elements_to_f32(weight->numbers->type, weight->numbers->data,
+                               at * columns + rows->left, rows->width, dst);
+        } else if (row) {
+            zn_stored_weight_read(weight, at, at + 1, row);
+            memcpy(dst, row + rows->left, rows->width * sizeof *dst);
+        } else { // no memory: what is computed with it is no number
+            for (size_t i = 0; i < rows->width; i++) dst[i] = NAN;
+        }
+    }
+    zn_free(row);
+}
 
 static void read_rows(const zn_row_source *base, int64_t begin, int64_t end, float *dst)
 {
@@ -117,8 +155,9 @@ static void read_int8(const zn_row_source *base, int64_t begin, int64_t end, int
     const stored_rows *rows = (const stored_rows *)base;
     const zn_stored_weight *weight = &rows->weight;
     const size_t from = rows->first + (size_t)begin, count = (size_t)(end - begin);
-    memcpy(dst, weight->numbers->data + from * weight->columns, count * weight->columns);
     for (size_t i = 0; i < count; i++) {
+        memcpy(dst + i * rows->width,
+               weight->numbers->data + (from + i) * weight->columns + rows->left, rows->width);
         scales[i] = weight->scale;
         if (weight->scales)
             zn_elements_to_f32(weight->scales->type, weight->scales->data, from + i, 1, scales + i);
@@ -137,14 +176,18 @@ static void read_panels(const zn_row_source *base, int64_t begin, int64_t end, i
     }
 }
 
-// What products in 8 bits take as it is.
+// What products in 8 bits take as it is. Features that were rotated together are of use together; of panels all
+// columns are.
 static void offer_bytes(stored_rows *rows, int64_t count)
 {
     const zn_stored_weight *weight = &rows->weight;
-    if (weight->form != ZN_WEIGHT_INT8 && weight->form != ZN_WEIGHT_PANELS) return;
+    const size_t turned = weight->rotated_by ? weight->rotated_by : 1;
+    const bool turns = rows->left % turned == 0 && rows->width % turned == 0;
+    const bool panels = weight->form == ZN_WEIGHT_PANELS && rows->width == weight->columns;
+    if (!panels && (weight->form != ZN_WEIGHT_INT8 || !turns)) return;
     rows->base.rotated_by = (int64_t)weight->rotated_by;
-    rows->base.read_bytes = weight->form == ZN_WEIGHT_INT8 ? read_int8 : read_panels;
-    if (weight->form == ZN_WEIGHT_PANELS &&
+    rows->base.read_bytes = panels ? read_panels : read_int8;
+    if (panels &&
         !zn_panels_slice(&weight->panels, (int64_t)rows->first, count, &rows->base.panels))
         rows->base.panels.bits = 0; // a piece that begins inside a panel is packed
 }
@@ -167,6 +210,17 @@ static zenith_status find_stored(const wanted *w, zn_stored_weight *out, zn_erro
     return zn_stored_weight_of(w->weights, w->tensor, known ? &all : NULL, out, err);
 }
 
+// Which of the weight's rows and columns are meant, and in `there` the shape of these.
+static void take_cut(const wanted *w, stored_rows *rows, zn_shape *there)
+{
+    const size_t begin = w->cut ? (size_t)w->cut->begin : 0;
+    rows->first = (size_t)w->stored->piece * (size_t)there->dim[0] + (cut_at(w, 0) ? begin : 0);
+    rows->left = cut_at(w, 1) ? begin : 0;
+    if (w->cut) there->dim[w->cut->dimension] = w->cut->end - w->cut->begin;
+    if (cut_at(w, 1)) rows->base.read = read_columns;
+    rows->width = (size_t)there->dim[1];
+}
+
 static zn_node *as_rows(zn_graph *graph, const wanted *w)
 {
     stored_rows rows = {.base = {.bytes = sizeof rows, .read = read_rows}};
@@ -179,7 +233,7 @@ static zn_node *as_rows(zn_graph *graph, const wanted *w)
     if (!piece_shape(&weight->shape, w->stored, &there) || !shape_fits(&there, w->shape) ||
         weight->rows < 1 || weight->columns < 1)
         return fail_shape(graph, w, &weight->shape);
-    rows.first = (size_t)w->stored->piece * (size_t)there.dim[0];
+    take_cut(w, &rows, &there);
     rows.base.address = weight->numbers->data + weight->numbers->bytes / weight->rows * rows.first;
     offer_bytes(&rows, there.dim[0]);
     const zn_tensor constant = {.desc = zn_desc_make(ZN_F32, zn_shape_make(2, there.dim)),
@@ -187,15 +241,22 @@ static zn_node *as_rows(zn_graph *graph, const wanted *w)
     return zn_graph_parameter(graph, w->name, constant);
 }
 
-zn_node *zn_stored_piece(const zn_weights *weights, const zn_stored_name *where, zn_graph *graph,
-                         const char *name, const zn_shape *shape)
+zn_node *zn_stored_cut(const zn_weights *weights, const zn_stored_name *where, zn_graph *graph,
+                       const char *name, const zn_shape *shape, const zn_cut *cut)
 {
-    const wanted w = {weights, where, zn_weights_find(weights, where->name), name, shape};
+    const wanted w = {weights, where, zn_weights_find(weights, where->name), name, shape, cut};
     if (!w.tensor) {
         return fail_parameter(graph, zn_fail(graph->err, ZENITH_BAD_FILE,
                                              "the weights lack the tensor '%s'", where->name));
     }
-    return computed_with(w.tensor) && !scaled_by_row(&w) ? as_array(graph, &w) : as_rows(graph, &w);
+    const bool array = computed_with(w.tensor) && !scaled_by_row(&w) && !cut_at(&w, 1);
+    return array ? as_array(graph, &w) : as_rows(graph, &w);
+}
+
+zn_node *zn_stored_piece(const zn_weights *weights, const zn_stored_name *where, zn_graph *graph,
+                         const char *name, const zn_shape *shape)
+{
+    return zn_stored_cut(weights, where, graph, name, shape, NULL);
 }
 
 zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_graph *graph,

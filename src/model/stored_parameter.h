@@ -25,5 +25,8 @@ zn_node *zn_stored_parameter(const zn_weights *weights, const char *stored, zn_g
 // The same of a piece.
 zn_node *zn_stored_piece(const zn_weights *weights, const zn_stored_name *stored, zn_graph *graph,
                          const char *name, const zn_shape *shape);
+// Some rows or columns of a matrix, or of a piece of one, that has this shape.
+zn_node *zn_stored_cut(const zn_weights *weights, const zn_stored_name *stored, zn_graph *graph,
+                       const char *name, const zn_shape *shape, const zn_cut *cut);
 
 #endif

@@ -139,6 +139,12 @@ static int64_t head_of(const double *is)
     return (int64_t)(is[WIDTH] / is[HEADS]);
 }
 
+// Channels inside a layer's gated product.
+static int64_t inner_of(const double *is)
+{
+    return (int64_t)(is[WIDTH] / 3 * 8);
+}
+
 // The numbers of all layers and the last norm's, for one timestep.
 static int64_t modulation_of(const double *is)
 {
@@ -225,7 +231,8 @@ static bool begin(builder *b)
     if (!zn_settings_of(b->scope, settings, SETTINGS, b->is)) return false;
     const int64_t axes = whole(b, AXIS0) + whole(b, AXIS1) + whole(b, AXIS2);
     const bool even = whole(b, AXIS0) % 2 + whole(b, AXIS1) % 2 + whole(b, AXIS2) % 2 == 0;
-    if (whole(b, WIDTH) % whole(b, HEADS) == 0 && axes == head_of(b->is) && even) return true;
+    if (whole(b, WIDTH) % whole(b, HEADS) == 0 && axes == head_of(b->is) && even)
+        return zn_nn_can_share(b->scope, whole(b, HEADS), inner_of(b->is));
     graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
                             "config.json: %lld channels do not divide into %lld heads whose "
                             "channels are the sum of axes_dims, each even",
@@ -299,6 +306,7 @@ static zn_node *heads(const builder *b, const block *at, const char *linear, con
     const zn_nn_heads how = {.linear = in_block(at, linear, first),
                              .norm = in_block(at, norm_name, second),
                              .heads = (int)whole(b, HEADS),
+                             .together = 1,
                              .width = head_of(b->is),
                              .epsilon = HEAD_EPSILON,
                              .pairs = ZN_ROPE_INTERLEAVED};
@@ -308,17 +316,18 @@ static zn_node *heads(const builder *b, const block *at, const char *linear, con
 static zn_node *attention(const builder *b, const block *at, zn_node *x)
 {
     char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
-    const int count = (int)whole(b, HEADS);
+    const zn_nn_units units = {whole(b, HEADS), head_of(b->is)};
+    const zn_share_range own_heads = zn_share_of(b->scope->share, units.count);
+    const int count = (int)(own_heads.end - own_heads.begin);
     zn_node *asking = own(b, at, "attention_norm1.own", x);
     zn_node *angles = own(b, at, "angles", at->angles);
     zn_node *q = heads(b, at, "attention.to_q", "attention.norm_q", asking, angles);
     zn_node *k = heads(b, at, "attention.to_k", "attention.norm_k", x, at->angles);
-    zn_node *v = zn_nn_linear(b->scope, in_block(at, "attention.to_v", name), x, whole(b, WIDTH),
-                              false);
+    zn_node *v = zn_nn_linear_rows(b->scope, in_block(at, "attention.to_v", name), x, units);
     zn_node *y = zn_attention(b->scope->graph, node_name(b, at->name, "attention", full), q, k, v,
                               (zn_attention_attributes){.heads = count, .key_heads = count});
-    return zn_nn_linear(b->scope, in_block(at, "attention.to_out.0", name), y, whole(b, WIDTH),
-                        false);
+    return zn_nn_linear_columns(b->scope, in_block(at, "attention.to_out.0", name), y, units,
+                                whole(b, WIDTH));
 }
 
 static zn_node *forward(const builder *b, const block *at, zn_node *x)
@@ -327,7 +336,7 @@ static zn_node *forward(const builder *b, const block *at, zn_node *x)
     const zn_nn_gated_names names = {in_block(at, "feed_forward.w1", gate),
                                      in_block(at, "feed_forward.w3", up),
                                      in_block(at, "feed_forward.w2", down)};
-    return zn_nn_gated_forward(b->scope, &names, x, (int64_t)(b->is[WIDTH] / 3 * 8));
+    return zn_nn_gated_forward(b->scope, &names, x, inner_of(b->is));
 }
 
 static zn_node *layer(const builder *b, const block *at, zn_node *x)
@@ -506,7 +515,7 @@ static zn_precision precision(const zn_variant *variant, const char *name)
     (void)variant;
     const bool inside = strstr(name, ".attention") || strstr(name, ".feed_forward") ||
                         strstr(name, "norm");
-    return inside ? ZN_PRECISION_PLAIN : ZN_PRECISION_STORED;
+    return inside && !zn_nn_is_share(name) ? ZN_PRECISION_PLAIN : ZN_PRECISION_STORED;
 }
 
 // --- in few bits --------------------------------------------------------------------------------

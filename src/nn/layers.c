@@ -5,6 +5,8 @@
 #include "src/base/text.h"
 #include "src/op/ops.h"
 
+#include <string.h>
+
 static int64_t channels_of(const zn_node *x)
 {
     return x ? x->desc.shape.dim[3] : 1;
@@ -26,16 +28,61 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
                                                 .direct = scope->direct});
 }
 
+static int64_t inputs_of(const zn_node *x)
+{
+    return x ? x->desc.shape.dim[x->desc.shape.rank - 1] : 1;
+}
+
 zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,
                       bool bias)
 {
     char full[ZN_NAME_SIZE];
-    const int64_t inputs = x ? x->desc.shape.dim[x->desc.shape.rank - 1] : 1;
+    const int64_t inputs = inputs_of(x);
     zn_node *weight = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(channels, inputs));
     zn_node *add = bias ? zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(channels)) : NULL;
     return zn_graph_add(scope->graph, &zn_op_linear, zn_scope_name(scope, name, "", full),
                         (zn_node *[]){x, weight, add}, bias ? 3 : 2,
                         &(zn_linear_attributes){.int8 = scope->int8});
+}
+
+static const char share_tail[] = ".share";
+
+bool zn_nn_is_share(const char *name)
+{
+    const size_t length = strlen(name), tail = sizeof share_tail - 1;
+    return length > tail && strcmp(name + length - tail, share_tail) == 0;
+}
+
+static zn_cut cut_of(const zn_scope *scope, int dimension, zn_nn_units units)
+{
+    const zn_share_range own = zn_share_of(scope->share, units.count);
+    return (zn_cut){dimension, own.begin * units.width, own.end * units.width};
+}
+
+static zn_node *product(const zn_scope *scope, const char *name, const char *tail, zn_node *x,
+                        zn_node *weight)
+{
+    char full[ZN_NAME_SIZE];
+    return zn_graph_add(scope->graph, &zn_op_linear, zn_scope_name(scope, name, tail, full),
+                        (zn_node *[]){x, weight}, 2, &(zn_linear_attributes){.int8 = scope->int8});
+}
+
+zn_node *zn_nn_linear_rows(const zn_scope *scope, const char *name, zn_node *x, zn_nn_units units)
+{
+    const zn_shape shape = ZN_SHAPE(units.count * units.width, inputs_of(x));
+    return product(scope, name, "", x,
+                   zn_scope_part(scope, name, ".weight", shape, cut_of(scope, 0, units)));
+}
+
+zn_node *zn_nn_linear_columns(const zn_scope *scope, const char *name, zn_node *x,
+                              zn_nn_units units, int64_t channels)
+{
+    char full[ZN_NAME_SIZE];
+    const zn_shape shape = ZN_SHAPE(channels, units.count * units.width);
+    zn_node *weight = zn_scope_part(scope, name, ".weight", shape, cut_of(scope, 1, units));
+    if (!scope->share) return product(scope, name, "", x, weight);
+    x = product(scope, name, share_tail, x, weight);
+    return zn_sum_shares(scope->graph, zn_scope_name(scope, name, "", full), x, scope->share);
 }
 
 static zn_node *relu(const zn_scope *scope, const char *name, zn_node *x)

@@ -21,6 +21,19 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
 zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,
                       bool bias);
 
+// Channels that shares of a network divide: so many units, each so wide.
+typedef struct zn_nn_units {
+    int64_t count, width;
+} zn_nn_units;
+// Products without bias that the scope's share has a part of. By rows: the result has its units of the channels. By
+// columns: x has its units of the channels that go in, and the products are summed over all shares; what one alone
+// has made is called NAME.share, and is worth keeping in f32.
+zn_node *zn_nn_linear_rows(const zn_scope *scope, const char *name, zn_node *x, zn_nn_units units);
+zn_node *zn_nn_linear_columns(const zn_scope *scope, const char *name, zn_node *x,
+                              zn_nn_units units, int64_t channels);
+// Whether the name is that of such a product before it is summed.
+bool zn_nn_is_share(const char *name);
+
 // relu(x + conv(relu(conv(relu(conv(x)))))), three 3x3 convolutions NAME.conv.0, .2, .4. The result
 // has the channels of x; the maps between have as many as the weights say, the same as x unless
 // they were pruned.

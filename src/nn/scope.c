@@ -19,3 +19,13 @@ zn_node *zn_scope_parameter(const zn_scope *scope, const char *name, const char 
     zn_scope_name(scope, name, tail, full);
     return scope->parameter(scope->cookie, scope->graph, full, &shape);
 }
+
+zn_node *zn_scope_part(const zn_scope *scope, const char *name, const char *tail, zn_shape shape,
+                       zn_cut cut)
+{
+    if (!scope->share) return zn_scope_parameter(scope, name, tail, shape);
+    if (scope->graph->status != ZENITH_OK) return NULL;
+    char full[ZN_NAME_SIZE];
+    zn_scope_name(scope, name, tail, full);
+    return scope->part(scope->cookie, scope->graph, full, &shape, &cut);
+}

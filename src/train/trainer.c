@@ -301,7 +301,7 @@ static zenith_status stop_early(zn_trainer *t, zn_error *err)
 static zenith_status write_calibration(const zn_trainer *t, const char *folder, zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    const zn_model_request request = {t->config.model, folder, NULL};
+    const zn_model_request request = {.name = t->config.model, .weights = folder};
     zn_model *model = NULL;
     if (!t->calibration) return ZENITH_OK;
     size_t length = zn_text_format(path, sizeof path, "%s/%s.calib.json", folder, t->config.model);

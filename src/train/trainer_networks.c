@@ -49,8 +49,9 @@ static zenith_status open_trained(zn_trainer *t, const zn_variant *variant, zn_e
     if (t->options->start) {
         t->start = zn_model_ref(t->options->start);
     } else if (c->weights) {
-        const zn_model_request request = {c->donor ? c->donor : c->model, c->weights,
-                                          zn_autoencoder_names((unsigned)c->part)};
+        const zn_model_request request = {.name = c->donor ? c->donor : c->model,
+                                          .weights = c->weights,
+                                          .parts = zn_autoencoder_names((unsigned)c->part)};
         ZN_TRY(zn_model_open(&request, &t->start, err));
     }
     const int64_t low = c->data.crop / variant->autoencoder->factor;
@@ -91,8 +92,9 @@ static zenith_status open_frozen(zn_trainer *t, const zn_variant *variant, zn_er
     const zn_train_config *c = &t->config;
     const unsigned parts = frozen_parts(c);
     if (!parts) return ZENITH_OK;
-    zn_model_request request = {c->frozen ? c->frozen : c->model, c->frozen_from,
-                                zn_autoencoder_names(parts)};
+    zn_model_request request = {.name = c->frozen ? c->frozen : c->model,
+                                .weights = c->frozen_from,
+                                .parts = zn_autoencoder_names(parts)};
     if (!c->frozen && !c->frozen_from) request.weights = c->weights;
     ZN_TRY(zn_model_open(&request, &t->frozen, err));
     const zn_variant *other = t->frozen->variant;

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values in another place: enlarged, cut, joined, padded.
+// Values in another place: enlarged, cut, joined, padded, put together with those of others.
 #ifndef ZN_OP_SHAPE_OPS_H
 #define ZN_OP_SHAPE_OPS_H
 
+#include "src/base/share.h"
 #include "src/graph/op.h"
 
 // columns: the channels of a square go down its columns, not along its rows.
@@ -34,6 +35,10 @@ typedef struct zn_mirror_fold_attributes {
     int64_t before, height, width;
 } zn_mirror_fold_attributes;
 
+typedef struct zn_sum_shares_attributes {
+    const zn_share *share; // outlives the node
+} zn_sum_shares_attributes;
+
 zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
 zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor);
@@ -50,5 +55,6 @@ zn_node *zn_window(zn_graph *graph, const char *name, zn_node *x, zn_window_attr
 zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x);
 zn_node *zn_mirror_fold(zn_graph *graph, const char *name, zn_node *x,
                         zn_mirror_fold_attributes attributes);
+zn_node *zn_sum_shares(zn_graph *graph, const char *name, zn_node *x, const zn_share *share);
 
 #endif
