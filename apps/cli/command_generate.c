@@ -67,6 +67,12 @@ static bool open_decoder(struct job *job)
            fail_decoder(job, job->decoder->info.name);
 }
 
+// Of several processes, the first one writes and reports.
+static bool is_first(const struct job *job)
+{
+    return job->info.process == 0;
+}
+
 static bool open_all(struct job *job)
 {
     const zenith_generator_params where = {.size = sizeof where,
@@ -78,7 +84,7 @@ static bool open_all(struct job *job)
     }
     job->info = (zenith_generator_info){.size = sizeof job->info};
     zenith_generator_get_info(job->generator, &job->info);
-    if (!open_decoder(job)) return false;
+    if (is_first(job) && !open_decoder(job)) return false;
     const size_t pixels = (size_t)(job->asked->size.width / job->info.factor) *
                           (job->asked->size.height / job->info.factor);
     job->latent = calloc(pixels * job->info.latent_channels, sizeof *job->latent);
@@ -114,7 +120,7 @@ static int on_step(void *cookie, const zenith_generate_report *report)
     char line[160], which[40] = "", left[32];
     picture->last_step = cli_clock();
     if (report->step == 1) picture->first_step = picture->last_step;
-    if (settings->quiet || settings->json) return 0;
+    if (settings->quiet || settings->json || !is_first(job)) return 0;
     if (picture->last_step - picture->shown < (terminal ? line_seconds : plain_seconds)) return 0;
     picture->shown = picture->last_step;
     const double each = seconds_per_step(picture, report->step);
@@ -155,7 +161,7 @@ static bool make_latent(struct picture *picture)
     zenith_status status = zenith_generate(job->session->context, job->generator, &params, &latent);
     if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
     if (picture->facts.tokens > picture->facts.tokens_read && picture->index == 0 &&
-        !settings->quiet)
+        !settings->quiet && is_first(job))
         cli_say("the prompt has %u tokens, and the model reads the first %u: what comes later does "
                 "not count",
                 (unsigned)picture->facts.tokens, (unsigned)picture->facts.tokens_read);
@@ -257,9 +263,9 @@ static bool make_picture(struct job *job, uint32_t index)
     if (picture.output == NULL)
         return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
     const bool stays = cli_output_stays(session->settings, picture.output);
-    bool done = stays || (make_latent(&picture) && write_picture(&picture));
+    bool done = stays || (make_latent(&picture) && (!is_first(job) || write_picture(&picture)));
     if (stays) session->kept++;
-    if (done && !stays) report_picture(&picture);
+    if (done && !stays && is_first(job)) report_picture(&picture);
     if (done) job->done++;
     free(picture.output);
     return done;
@@ -281,6 +287,7 @@ static void make_pictures(struct job *job)
     if (!cli_interrupted()) return;
     cli_status_clear();
     session->told = true;
+    if (!is_first(job)) return;
     cli_say("interrupted, %u of %u pictures done", (unsigned)job->done,
             (unsigned)job->asked->count);
 }

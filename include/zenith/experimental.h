@@ -53,6 +53,9 @@ typedef struct zenith_generator_info {
     uint32_t multiple;   // pixels that both sides of a picture are multiples of
     double shift;        // of the schedule
     uint64_t parameters; // of both networks
+    // Where several processes make pictures together (mpirun): which this is, from 0, and how many there are. Each
+    // makes the same calls, and each gets the whole latent; pictures are the first one's to write.
+    uint32_t process, processes;
 } zenith_generator_info;
 ZENITH_API void zenith_generator_get_info(const zenith_generator *generator,
                                           zenith_generator_info *out);

@@ -57,6 +57,7 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
     if (!generator || !out) return;
     const zn_generator *inner = generator->inner;
     const zn_variant *latents = zn_generator_latents(inner);
+    const zn_share *share = zn_together_share(inner->together);
     const zenith_generator_info info = {
         .name = inner->transformer->variant->name,
         .text = inner->text->variant->name,
@@ -66,7 +67,9 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
         .factor = (uint32_t)latents->autoencoder->factor,
         .multiple = zn_generator_multiple(inner),
         .shift = inner->shift,
-        .parameters = inner->text->parameters + inner->transformer->parameters};
+        .parameters = inner->text->parameters + inner->transformer->parameters,
+        .process = share ? (uint32_t)share->index : 0,
+        .processes = share ? (uint32_t)share->count : 1};
     zn_caller_struct_out(&info, sizeof info, out);
 }
 

@@ -14,6 +14,7 @@
 
 typedef struct zn_ranks {
     int rank, count; // 0 of 1 where there is one process
+    bool started;    // MPI, for this run
     float *others;   // room for what the others send
     size_t room;
 } zn_ranks;

@@ -34,6 +34,7 @@ zenith_status zn_ranks_open(zn_ranks *out, zn_error *err)
             return zn_fail(err, ZENITH_UNSUPPORTED, "MPI was ended: one run for each process");
         if (!there)
             ZN_TRY(check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level), "start", err));
+        ranks.started = true;
         MPI_Query_thread(&level);
         if (level < MPI_THREAD_SERIALIZED)
             return zn_fail(err, ZENITH_UNSUPPORTED,
@@ -52,7 +53,7 @@ zenith_status zn_ranks_open(zn_ranks *out, zn_error *err)
 
 void zn_ranks_close(zn_ranks *ranks, bool well)
 {
-    if (ranks->count > 1 && well) MPI_Finalize();
+    if (ranks->started && well) MPI_Finalize();
     zn_free(ranks->others);
     *ranks = (zn_ranks){0};
 }

@@ -64,12 +64,12 @@ static zenith_status open_tokenizer(const zn_pipeline *pipeline, zn_tokenizer **
 }
 
 static zenith_status open_network(const zn_pipeline *pipeline, const char *name, const char *family,
-                                  zn_model **out, zn_error *err)
+                                  const zn_share *share, zn_model **out, zn_error *err)
 {
     char folder[ZN_PATH_SIZE], config[ZN_PATH_SIZE];
     ZN_TRY(component(pipeline, name, folder, err));
     ZN_TRY(file_in(folder, "config.json", config, err));
-    const zn_model_request request = {.weights = folder};
+    const zn_model_request request = {.weights = folder, .share = share};
     ZN_TRY(zn_model_open(&request, out, err));
     if (strcmp((*out)->family->name, family) == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_UNSUPPORTED,
@@ -81,8 +81,10 @@ static zenith_status open_all(const zn_pipeline *pipeline, zn_generator *generat
 {
     ZN_TRY(open_schedule(pipeline, &generator->shift, err));
     ZN_TRY(open_tokenizer(pipeline, &generator->tokenizer, err));
-    ZN_TRY(open_network(pipeline, "text_encoder", "qwen3", &generator->text, err));
-    ZN_TRY(open_network(pipeline, "transformer", "zimage", &generator->transformer, err));
+    ZN_TRY(zn_together_open(&generator->together, err));
+    const zn_share *share = zn_together_share(generator->together);
+    ZN_TRY(open_network(pipeline, "text_encoder", "qwen3", share, &generator->text, err));
+    ZN_TRY(open_network(pipeline, "transformer", "zimage", share, &generator->transformer, err));
     if (!is_there(pipeline, "vae", generator->autoencoder)) generator->autoencoder[0] = 0;
     return ZENITH_OK;
 }
@@ -102,10 +104,12 @@ zenith_status zn_generator_open(const char *folder, zn_generator **out, zn_error
         status = open_all(&pipeline, generator, err);
         zn_pipeline_free(&pipeline);
     }
-    if (status == ZENITH_OK)
+    if (status == ZENITH_OK) {
         *out = generator;
-    else
+    } else {
+        zn_together_fail(generator->together);
         zn_generator_free(generator);
+    }
     return status;
 }
 
@@ -115,6 +119,7 @@ void zn_generator_free(zn_generator *generator)
     zn_model_unref(generator->text);
     zn_model_unref(generator->transformer);
     zn_tokenizer_free(generator->tokenizer);
+    zn_together_free(generator->together);
     zn_free(generator);
 }
 
@@ -150,6 +155,7 @@ zenith_status zn_generator_run(zn_engine *engine, const zn_generator *generator,
                                zn_generator_tokens *tokens, zn_error *err)
 {
     zn_generation how = call->how;
+    uint64_t seed = call->seed;
     zn_generator_tokens of_negative;
     int32_t *prompt = NULL, *negative = NULL;
     const size_t channels = (size_t)zn_generate_channels(generator->transformer);
@@ -157,14 +163,15 @@ zenith_status zn_generator_run(zn_engine *engine, const zn_generator *generator,
     how.text = generator->text;
     how.transformer = generator->transformer;
     how.shift = generator->shift;
+    ZN_GO(zn_together_enter(generator->together, engine, &how, &seed, err));
     ZN_GO(read_prompt(generator, call->prompt, &prompt, &how.prompt, tokens, err));
     if (how.guidance > 0)
         ZN_GO(read_prompt(generator, call->negative ? call->negative : "", &negative, &how.negative,
                           &of_negative, err));
-    zn_noise_fill(call->noise, call->seed, 0, latent, channels * how.height * how.width);
+    zn_noise_fill(call->noise, seed, 0, latent, channels * how.height * how.width);
     ZN_GO(zn_generate(engine, &how, latent, err));
 fail:
     zn_free(prompt);
     zn_free(negative);
-    return status;
+    return zn_together_leave(generator->together, status);
 }

@@ -8,13 +8,14 @@
 
 #include "src/diffusion/noise.h"
 #include "src/model/locate.h"
-#include "src/task/generate.h"
+#include "src/task/together.h"
 #include "src/text/tokenizer.h"
 
 typedef struct zn_generator {
     zn_model *text, *transformer;
     zn_tokenizer *tokenizer;
-    double shift;                   // of the schedule
+    zn_together *together; // with other processes, and then one call at a time; NULL: alone
+    double shift;          // of the schedule
     char autoencoder[ZN_PATH_SIZE]; // the folder of the pipeline's own; "": it has none
 } zn_generator;
 

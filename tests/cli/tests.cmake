@@ -30,6 +30,11 @@ if(ZENITH_PULL)
         --zenith $<TARGET_FILE:zenith_without_pull> ${CMAKE_CURRENT_SOURCE_DIR}/cli/without_pull.case)
     set_tests_properties(cli.without_pull PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
+if(ZENITH_MPI)
+    add_test(NAME cli.processes COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.py
+        --zenith $<TARGET_FILE:zenith_program> ${CMAKE_CURRENT_SOURCE_DIR}/cli/processes.case)
+    set_tests_properties(cli.processes PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)
 set_tests_properties(cli.manual PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
