@@ -66,15 +66,15 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     }
 }
 
-#define SAMPLE(label, h, w, c, groups)                                                             \
+#define SAMPLE(label, h, w, c, groups, mask)                                                       \
     {                                                                                              \
         .name = label, .inputs_count = INPUTS,                                                     \
-        .inputs = {{4, {1, h, w, c}}, {3, {1, groups, 2}}, {1, {c}}, {1, {c}}}, .parameters = 12   \
+        .inputs = {{4, {1, h, w, c}}, {3, {1, groups, 2}}, {1, {c}}, {1, {c}}}, .parameters = mask \
     }
 static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3, 1),
-    SAMPLE("odd", 5, 7, 12, 4),
-    SAMPLE("wide", 4, 37, 64, 32),
+    SAMPLE("pixel", 1, 1, 3, 1, 12), SAMPLE("odd", 5, 7, 12, 4, 12),
+    SAMPLE("wide", 4, 37, 64, 32, 12),
+    SAMPLE("given", 4, 9, 16, 4, 0), // gamma and beta of a condition
 };
 
 const zn_op zn_op_group_norm = {

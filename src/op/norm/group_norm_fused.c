@@ -54,17 +54,18 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
 }
 
 static const zn_activation_attributes silu = {ZN_ACTIVATION_SILU}, gelu = {ZN_ACTIVATION_GELU};
-#define SAMPLE(label, h, w, c, groups, attribute)                                                  \
+#define SAMPLE(label, h, w, c, groups, mask, attribute)                                            \
     {                                                                                              \
         .name = label, .inputs_count = ZN_GROUP_NORM_INPUTS,                                       \
-        .inputs = {{4, {1, h, w, c}}, {3, {1, groups, 2}}, {1, {c}}, {1, {c}}}, .parameters = 12,  \
-        .attributes = &(attribute)                                                                 \
+        .inputs = {{4, {1, h, w, c}}, {3, {1, groups, 2}}, {1, {c}}, {1, {c}}},                    \
+        .parameters = mask, .attributes = &(attribute)                                             \
     }
 static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3, 1, silu),
-    SAMPLE("odd", 5, 7, 12, 4, silu),
-    SAMPLE("wide", 4, 37, 64, 32, silu),
-    SAMPLE("gelu", 3, 11, 24, 2, gelu),
+    SAMPLE("pixel", 1, 1, 3, 1, 12, silu),
+    SAMPLE("odd", 5, 7, 12, 4, 12, silu),
+    SAMPLE("wide", 4, 37, 64, 32, 12, silu),
+    SAMPLE("given", 4, 9, 16, 4, 0, silu), // gamma and beta of a condition
+    SAMPLE("gelu", 3, 11, 24, 2, 12, gelu),
 };
 
 const zn_op zn_op_group_norm_fused = {

@@ -3,7 +3,8 @@
 //
 // x * scale + shift, with scale and shift per channel made once per call. Maps of f32 and bf16 go
 // through the kernel at once, also with SiLU; other types and curves in pieces of PIECE elements, which
-// stay in the first cache: memory is read and written once either way.
+// stay in the first cache: memory is read and written once either way. Gamma and beta are parameters, or
+// vectors that a condition decides for each run.
 #include "src/op/norm/group_norm_lowering.h"
 
 #include "src/base/memory.h"
@@ -18,10 +19,10 @@ enum { X = ZN_GROUP_NORM_X, STATS, GAMMA, BETA, PIECE = 4096 };
 typedef struct norm_lowering {
     zn_lowering base;
     size_t width, channels, groups;
-    size_t piece; // pixels
-    const float *gamma, *beta;
-    zn_group_norm_fn *norm;   // of x's type and the result's; or of f32, between the conversions
-    zn_activation_fn *finish; // NULL: none, or part of the norm
+    size_t piece;              // pixels
+    const float *gamma, *beta; // of parameters; NULL: a value of the run
+    zn_group_norm_fn *norm;    // of x's type and the result's; or of f32, between the conversions
+    zn_activation_fn *finish;  // NULL: none, or part of the norm
     bool converts;
     zn_conversion widen, narrow;
     size_t part_bytes, parts, parts_at; // parts_at: after scale and shift in the scratch
@@ -80,11 +81,13 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     (void)err;
     const norm_lowering *l = (const norm_lowering *)base;
     const float *stats = call->inputs[STATS]; // [groups, 2]
+    const float *gamma = l->gamma ? l->gamma : call->inputs[GAMMA];
+    const float *beta = l->beta ? l->beta : call->inputs[BETA];
     float *scale = call->scratch, *shift = scale + l->channels;
     for (size_t c = 0; c < l->channels; c++) {
         const float *pair = stats + 2 * (c / (l->channels / l->groups));
-        scale[c] = l->gamma[c] * pair[1];
-        shift[c] = l->beta[c] - pair[0] * scale[c];
+        scale[c] = gamma[c] * pair[1];
+        shift[c] = beta[c] - pair[0] * scale[c];
     }
     job j = {l, call, scale, shift, (size_t)call->rows * l->width};
     zn_parallel(call->team, l->parts, 1, run_parts, &j);
@@ -108,6 +111,14 @@ static zenith_status choose(norm_lowering *l, const zn_lowering_request *request
     return zn_conversion_make(isa, ZN_F32, 1, y->type, y->scale, &l->narrow, err);
 }
 
+static zenith_status take_vector(const zn_lowering_request *request, int input, const float **out,
+                                 zn_error *err)
+{
+    const zn_node *vector = request->node->inputs[input];
+    if (vector->kind != ZN_NODE_PARAMETER) return ZENITH_OK;
+    return zn_pack_vector(request->packs, &vector->constant, (const void **)out, err);
+}
+
 static zenith_status fill(norm_lowering *l, const zn_lowering_request *request, int curve,
                           zn_error *err)
 {
@@ -119,10 +130,8 @@ static zenith_status fill(norm_lowering *l, const zn_lowering_request *request, 
     l->piece = l->channels < PIECE ? PIECE / l->channels : 1;
     l->parts = (size_t)request->threads;
     ZN_TRY(choose(l, request, curve, err));
-    ZN_TRY(zn_pack_vector(request->packs, &node->inputs[GAMMA]->constant, (const void **)&l->gamma,
-                          err));
-    ZN_TRY(zn_pack_vector(request->packs, &node->inputs[BETA]->constant, (const void **)&l->beta,
-                          err));
+    ZN_TRY(take_vector(request, GAMMA, &l->gamma, err));
+    ZN_TRY(take_vector(request, BETA, &l->beta, err));
     l->parts_at = zn_round_up(2 * l->channels * sizeof(float), ZN_ALIGN);
     if (l->converts) l->part_bytes = zn_round_up(l->piece * l->channels * sizeof(float), ZN_ALIGN);
     l->base.scratch_bytes = l->parts_at + l->parts * l->part_bytes;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of each channel over all pixels, in f32: [n, h, w, c] -> [c]. The gradient of a bias.
+// The sum of each channel over all pixels, in f32: [n, h, w, c] -> [c]. The gradient of a bias, and the
+// sum of a mean over all pixels.
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -47,6 +48,14 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_sum_lower(request, channels, add_row, NULL, out, err);
 }
 
+// Every pixel has the sum's own gradient.
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    zn_node *ones = zn_affine(graph, node->name, node->inputs[input], 0, 1);
+    return zn_graph_add(graph, &zn_op_modulate, node->name, (zn_node *[]){ones, dy}, 2,
+                        &(zn_modulate_attributes){.plain = true});
+}
+
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 20}}}},
@@ -63,7 +72,7 @@ const zn_op zn_op_channel_sum = {
     .reference = reference,
     .lower = lower,
     .flops = zn_flops_of_input,
-    .no_gradient = ZN_SECOND_GRADIENT,
+    .gradient = gradient,
     .samples = samples,
     .samples_count = sizeof samples / sizeof *samples,
 };

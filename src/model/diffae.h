@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What callers of a diffusion autoencoder need to know. Its parts, by how often they run:
+//
+//     encoder           once a picture:   the semantic code
+//     modulation        once a picture:   gains and offsets of all blocks for all timesteps and this code
+//     denoiser          once a step
+//     prior_modulation  once a schedule:  scales of all layers of the prior, for all timesteps
+//     prior             once a step:      any number of codes at once
+//     statistics        at the end:       codes of the prior's space as the others have them
+//     classifier        attributes of codes in the prior's space
+#ifndef ZN_MODEL_DIFFAE_H
+#define ZN_MODEL_DIFFAE_H
+
+#include "src/model/diffae_config.h"
+#include "src/model/model.h"
+
+typedef struct zn_diffae_facts {
+    zn_diffae_shape shape;
+    int64_t modulation, prior_modulation; // numbers for each timestep
+    int64_t multiple;                     // that heights and widths are
+} zn_diffae_facts;
+zn_diffae_facts zn_diffae_facts_of(const zn_model *model);
+
+// Mean and deviation of the codes that the prior and the classifier were trained with, [code] each.
+zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *deviation,
+                                   zn_error *err);
+// The weights [code] of an attribute of the classifier.
+zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, zn_error *err);
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists of small numbers are written in layouts as one number, a digit for each: "mults=112244". Levels with
+// attention are so too, counted from 1: "attention=5".
+#include "src/model/diffae_config.h"
+
+#include "src/base/text.h"
+#include "src/model/settings.h"
+
+#include <string.h>
+
+enum {
+    SIZE,
+    INPUTS,
+    CHANNELS,
+    BLOCKS,
+    CODE,
+    PRIOR_WIDTH,
+    PRIOR_LAYERS,
+    ATTRIBUTES,
+    MULTIPLES,
+    ENCODER_MULTIPLES,
+    ATTENTION,
+    SETTINGS
+};
+enum { LAST_DIGITS = 99999999 }; // eight digits
+
+static const zn_setting settings[SETTINGS] = {
+    [SIZE] = {"size", "image_size", "size", 256, 1, 1 << 14, false},
+    [INPUTS] = {"inputs", "in_channels", NULL, 3, 1, 256, false},
+    [CHANNELS] = {"channels", "channels", "ch", 128, 2, 2048, false},
+    [BLOCKS] = {"blocks", "res_blocks", "n_res", 2, 1, ZN_DIFFAE_MOST_BLOCKS, false},
+    [CODE] = {"code", "code", "emb", 512, 1, 1 << 14, false},
+    [PRIOR_WIDTH] = {"width", "prior_width", "latent_hidden", 2048, 1, 1 << 15, false},
+    [PRIOR_LAYERS] = {"layers", "prior_layers", "latent_layers", 10, 2, 64, false},
+    [ATTRIBUTES] = {"attributes", NULL, NULL, 40, 1, 1 << 14, false},
+    [MULTIPLES] = {"mults", NULL, NULL, 112244, 1, LAST_DIGITS, false},
+    [ENCODER_MULTIPLES] = {"encoder", NULL, NULL, 1122444, 1, LAST_DIGITS, false},
+    [ATTENTION] = {"attention", NULL, NULL, 5, 0, LAST_DIGITS, false},
+};
+
+// --- layouts ------------------------------------------------------------------------------------
+
+static const zn_json *either(const zn_json *config, const char *key, const char *older)
+{
+    const zn_json *found = zn_json_find(config, key);
+    return found ? found : zn_json_find(config, older);
+}
+
+// A digit for each member; 0, which no list of multiples is, where one is no digit from 1 on.
+static int64_t digits_of(const zn_json *list)
+{
+    int64_t digits = 0;
+    const size_t count = zn_json_size(list);
+    if (!zn_json_is_array(list) || count > ZN_DIFFAE_MOST_LEVELS) return 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t digit = 0;
+        if (!zn_json_as_integer(zn_json_at(list, i), &digit) || digit < 1 || digit > 9) return 0;
+        digits = 10 * digits + digit;
+    }
+    return digits;
+}
+
+static bool lists(const zn_json *list, int64_t wanted)
+{
+    for (size_t i = 0; i < zn_json_size(list); i++) {
+        int64_t number = 0;
+        if (zn_json_as_integer(zn_json_at(list, i), &number) && number == wanted) return true;
+    }
+    return false;
+}
+
+// Levels whose maps have one of these heights.
+static int64_t attention_of(const zn_json *config, const zn_json *heights)
+{
+    int64_t size = (int64_t)settings[SIZE].usual, digits = 0;
+    (void)(zn_json_as_integer(zn_json_find(config, "image_size"), &size) ||
+           zn_json_as_integer(zn_json_find(config, "size"), &size));
+    for (int level = 0; level < ZN_DIFFAE_MOST_LEVELS && size > 0; level++, size /= 2)
+        if (lists(heights, size)) digits = 10 * digits + level + 1;
+    return digits;
+}
+
+static void append(char dst[ZN_LAYOUT_SIZE], int setting, int64_t number)
+{
+    const size_t length = strlen(dst);
+    zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%s=%lld", length ? " " : "",
+                   settings[setting].name, (long long)number);
+}
+
+void zn_diffae_layout(const zn_json *config, int64_t attributes, char dst[ZN_LAYOUT_SIZE])
+{
+    zn_settings_write(config, settings, SETTINGS, dst);
+    const zn_json *multiples = either(config, "channel_mult", "mults");
+    const zn_json *encoder = either(config, "encoder_mult", "enc_mults");
+    const zn_json *heights = either(config, "attention_resolutions", "attn");
+    if (multiples) append(dst, MULTIPLES, digits_of(multiples));
+    if (encoder) append(dst, ENCODER_MULTIPLES, digits_of(encoder));
+    if (heights) append(dst, ATTENTION, attention_of(config, heights));
+    if (attributes != (int64_t)settings[ATTRIBUTES].usual) append(dst, ATTRIBUTES, attributes);
+}
+
+// The digits of a number, first to last.
+static int spread(double number, int dst[ZN_DIFFAE_MOST_LEVELS])
+{
+    int64_t left = (int64_t)number;
+    int count = 0;
+    for (int64_t rest = left; rest > 0; rest /= 10) count++;
+    for (int i = count; i-- > 0; left /= 10) dst[i] = (int)(left % 10);
+    return count;
+}
+
+// False where a digit of a list of multiples is 0.
+static bool take(const double *is, zn_diffae_shape *out)
+{
+    int with[ZN_DIFFAE_MOST_LEVELS];
+    *out = (zn_diffae_shape){.size = (int64_t)is[SIZE],
+                             .inputs = (int64_t)is[INPUTS],
+                             .channels = (int64_t)is[CHANNELS],
+                             .blocks = (int64_t)is[BLOCKS],
+                             .code = (int64_t)is[CODE],
+                             .prior_width = (int64_t)is[PRIOR_WIDTH],
+                             .prior_layers = (int64_t)is[PRIOR_LAYERS],
+                             .attributes = (int64_t)is[ATTRIBUTES]};
+    out->levels = spread(is[MULTIPLES], out->multiples);
+    out->encoder_levels = spread(is[ENCODER_MULTIPLES], out->encoder_multiples);
+    const int count = spread(is[ATTENTION], with);
+    bool fits = out->channels % 2 == 0; // cosines and sines of a timestep
+    for (int i = 0; i < count; i++) {
+        fits = fits && with[i] >= 1 && with[i] <= ZN_DIFFAE_MOST_LEVELS;
+        if (fits) out->attention[with[i] - 1] = true;
+    }
+    for (int i = 0; i < out->levels; i++) fits = fits && out->multiples[i] > 0;
+    for (int i = 0; i < out->encoder_levels; i++) fits = fits && out->encoder_multiples[i] > 0;
+    return fits;
+}
+
+bool zn_diffae_shape_read(const char *layout, zn_diffae_shape *out)
+{
+    double is[SETTINGS];
+    const bool read = zn_settings_read(layout, settings, SETTINGS, is);
+    if (take(is, out)) return read;
+    (void)!zn_settings_read(NULL, settings, SETTINGS, is);
+    (void)!take(is, out);
+    return false;
+}
+
+bool zn_diffae_shape_of(const zn_scope *scope, zn_diffae_shape *out)
+{
+    double is[SETTINGS];
+    if (!zn_settings_of(scope, settings, SETTINGS, is)) return false;
+    if (take(is, out)) return true;
+    if (scope->graph->status == ZENITH_OK)
+        scope->graph->status = zn_fail(
+            scope->graph->err, ZENITH_BAD_FILE,
+            "config.json: channels must be even, channel_mult and encoder_mult list 1 to %d "
+            "numbers of 1 to 9",
+            ZN_DIFFAE_MOST_LEVELS);
+    return false;
+}
+
+// --- schedules ----------------------------------------------------------------------------------
+
+static bool read_number(const char *text, size_t length, double *out)
+{
+    zn_json *number = NULL;
+    if (zn_json_parse(text, length, "betas", &number, NULL) != ZENITH_OK) return false;
+    const bool read = zn_json_as_number(number, out);
+    zn_json_free(number);
+    return read;
+}
+
+// "linear FIRST..LAST" or "const BETA".
+static bool read_betas(const char *text, zn_diffae_schedule *out)
+{
+    static const char linear[] = "linear ", constant[] = "const ";
+    if (strncmp(text, constant, sizeof constant - 1) == 0) {
+        const char *number = text + sizeof constant - 1;
+        if (!read_number(number, strlen(number), &out->first)) return false;
+        out->last = out->first;
+    } else if (strncmp(text, linear, sizeof linear - 1) == 0) {
+        const char *number = text + sizeof linear - 1, *dots = strstr(number, "..");
+        if (!dots || !read_number(number, (size_t)(dots - number), &out->first) ||
+            !read_number(dots + 2, strlen(dots + 2), &out->last))
+            return false;
+    } else {
+        return false;
+    }
+    return out->first > 0 && out->first < 1 && out->last > 0 && out->last < 1;
+}
+
+static zenith_status take_betas(const zn_json *config, const char *key, const char *older,
+                                zn_diffae_schedule *out, zn_error *err)
+{
+    const char *text = NULL;
+    if (!zn_json_has(config, key)) key = older;
+    if (!key || !zn_json_has(config, key)) return ZENITH_OK;
+    ZN_TRY(zn_json_get_text(config, key, &text, err));
+    if (read_betas(text, out)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "config.json: \"%s\" is '%.60s', where \"linear 1e-4..0.02\" or \"const 0.008\" "
+                   "is expected, with numbers between 0 and 1",
+                   key, text);
+}
+
+static zenith_status take_prediction(const zn_json *config, const char *key,
+                                     zn_diffae_schedule *out, zn_error *err)
+{
+    const char *text = NULL;
+    if (!zn_json_has(config, key)) return ZENITH_OK;
+    ZN_TRY(zn_json_get_text(config, key, &text, err));
+    out->starts = strcmp(text, "start") == 0;
+    if (out->starts || strcmp(text, "noise") == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "config.json: \"%s\" is '%.60s', where \"noise\" or \"start\" is expected", key,
+                   text);
+}
+
+static zenith_status take_timesteps(const zn_json *config, int *out, zn_error *err)
+{
+    int64_t count = *out;
+    const char *key = zn_json_has(config, "timesteps") ? "timesteps" : "T";
+    if (zn_json_has(config, key))
+        ZN_TRY(zn_json_get_integer(config, key, 1, ZN_DIFFAE_MOST_TIMESTEPS, &count, err));
+    *out = (int)count;
+    return ZENITH_OK;
+}
+
+zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedules *out,
+                                       zn_error *err)
+{
+    int64_t inputs = 3;
+    zn_diffae_schedules is = {.picture = {.first = 1e-4, .last = 0.02, .timesteps = 1000},
+                              .prior = {.first = 0.008, .last = 0.008, .timesteps = 1000}};
+    (void)zn_json_as_integer(zn_json_find(config, "in_channels"), &inputs);
+    is.picture.clips = inputs == 3;
+    ZN_TRY(take_timesteps(config, &is.picture.timesteps, err));
+    is.prior.timesteps = is.picture.timesteps;
+    ZN_TRY(take_betas(config, "betas", NULL, &is.picture, err));
+    ZN_TRY(take_betas(config, "prior_betas", "latent_betas", &is.prior, err));
+    ZN_TRY(take_prediction(config, "prediction", &is.picture, err));
+    ZN_TRY(take_prediction(config, "prior_prediction", &is.prior, err));
+    if (zn_json_has(config, "clip"))
+        ZN_TRY(zn_json_get_flag(config, "clip", &is.picture.clips, err));
+    *out = is;
+    return ZENITH_OK;
+}

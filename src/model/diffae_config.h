@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What config.json says of a diffusion autoencoder: the sizes of its networks, which go to `ports` and `build` as
+// a layout (settings.h), and the schedules that its networks were trained for. models/diffae has a file for
+// each published model.
+//
+//     "image_size": 256                     of pictures (or of latents, where it encodes those)
+//     "in_channels": 3
+//     "channels": 128                       of the first map; those of level i are channel_mult[i] times as many
+//     "channel_mult": [1, 1, 2, 2, 4, 4]    of the U-Net
+//     "encoder_mult": [1, 1, 2, 2, 4, 4, 4] of the semantic encoder
+//     "res_blocks": 2                       in each level on the way down; one more on the way up
+//     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
+//     "code": 512                           numbers of the semantic code, and of the embedding of timesteps
+//     "prior_width": 2048, "prior_layers": 10
+//     "timesteps": 1000                     of both schedules
+//     "betas": "linear 1e-4..0.02", "prior_betas": "const 0.008"
+//     "prediction": "noise", "prior_prediction": "noise"      or "start": what there is at timestep 0
+//     "clip": true                          starts are kept within -1 .. 1; usual where there are 3 channels
+#ifndef ZN_MODEL_DIFFAE_CONFIG_H
+#define ZN_MODEL_DIFFAE_CONFIG_H
+
+#include "src/base/json.h"
+#include "src/nn/scope.h"
+
+enum { ZN_DIFFAE_MOST_LEVELS = 8, ZN_DIFFAE_MOST_BLOCKS = 4, ZN_DIFFAE_MOST_TIMESTEPS = 10000 };
+
+typedef struct zn_diffae_shape {
+    int64_t size, inputs, channels, blocks, code;
+    int64_t prior_width, prior_layers, attributes;
+    int levels, encoder_levels;
+    int multiples[ZN_DIFFAE_MOST_LEVELS], encoder_multiples[ZN_DIFFAE_MOST_LEVELS];
+    bool attention[ZN_DIFFAE_MOST_LEVELS]; // by level, of both networks
+} zn_diffae_shape;
+
+// The layout that config.json (NULL: none) says, with so many attributes of the classifier.
+void zn_diffae_layout(const zn_json *config, int64_t attributes, char dst[ZN_LAYOUT_SIZE]);
+// Its numbers. NULL: those of FFHQ256. False where it is no such layout: then the numbers are those too.
+bool zn_diffae_shape_read(const char *layout, zn_diffae_shape *out);
+// The same for `build`: fails the graph of the scope with a sentence.
+bool zn_diffae_shape_of(const zn_scope *scope, zn_diffae_shape *out);
+
+typedef struct zn_diffae_schedule {
+    double first, last; // betas, evenly from one to the other
+    bool starts;        // the network predicts the start, not the noise
+    bool clips;         // the start is kept within -1 .. 1
+    int timesteps;
+} zn_diffae_schedule;
+
+typedef struct zn_diffae_schedules {
+    zn_diffae_schedule picture, prior;
+} zn_diffae_schedules;
+
+// config NULL, or what it does not say: as published.
+zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedules *out,
+                                       zn_error *err);
+
+#endif

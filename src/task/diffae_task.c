@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each call is one job on one stream of the engine. Inside, pictures are maps [height, width, channels]; callers
+// have planes. What depends on the timesteps and the code alone is computed before the first step, for all steps.
+#include "src/task/diffae_task.h"
+
+#include "src/base/memory.h"
+#include "src/model/diffae.h"
+#include "src/task/part_call.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct working {
+    const zn_diffae_call *is;
+    zn_part_place place;
+    zenith_dtype dtype;
+    zn_diffae_facts facts;
+    zn_diffae_schedules schedules;
+    zn_sizes sizes;   // of pictures, or how many codes
+    const char *part; // that predicts
+    zn_arena arena;   // all arrays below
+    float *modulation, *map, *planes;
+    int64_t row;   // numbers of the modulation for a step
+    size_t values; // of a picture
+} working;
+
+// One call of ours, and its arrays.
+typedef struct job {
+    zn_engine *engine;
+    const zn_diffae_call *is;
+    zenith_status (*run)(working *w, const struct job *job, zn_error *err);
+    const float *input;
+    float *code, *output;
+    size_t count;
+    zn_error *err;
+} job;
+
+// --- arrays -------------------------------------------------------------------------------------
+
+static zenith_status floats(working *w, int64_t rows, int64_t width, float **out, zn_error *err)
+{
+    size_t count = 0, bytes = 0;
+    if (!zn_mul_size((size_t)rows, (size_t)width, &count) ||
+        !zn_mul_size(count, sizeof(float), &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    *out = zn_arena_alloc(&w->arena, bytes);
+    return *out ? ZENITH_OK : zn_fail_memory(err, bytes);
+}
+
+static void to_map(const working *w, const float *planes, float *map)
+{
+    const size_t channels = (size_t)w->facts.shape.inputs, pixels = w->values / channels;
+    for (size_t i = 0; i < w->values; i++) map[i % pixels * channels + i / pixels] = planes[i];
+}
+
+static void to_planes(const working *w, const float *map, float *planes)
+{
+    const size_t channels = (size_t)w->facts.shape.inputs, pixels = w->values / channels;
+    for (size_t i = 0; i < w->values; i++) planes[i] = map[i % pixels * channels + i / pixels];
+}
+
+// --- parts --------------------------------------------------------------------------------------
+
+static zenith_status call_part(const working *w, const char *part, zn_sizes sizes,
+                               const float *first, const float *second, float *output,
+                               zn_error *err)
+{
+    const zn_part_call call = {.model = w->is->model,
+                               .part = part,
+                               .sizes = sizes,
+                               .dtype = w->dtype,
+                               .inputs = {first, second},
+                               .outputs = {output}};
+    return zn_part_call_run(&w->place, &call, err);
+}
+
+static zn_ddim_betas betas_of(const zn_diffae_schedule *schedule)
+{
+    return (zn_ddim_betas){schedule->timesteps, schedule->first, schedule->last};
+}
+
+// The modulation of all steps at once: its weights are read once. code NULL: of the prior.
+static zenith_status prepare_steps(working *w, const zn_diffae_schedule *schedule,
+                                   const float *code, zn_error *err)
+{
+    const zn_ddim_betas betas = betas_of(schedule);
+    const int steps = w->is->steps;
+    zn_ddim_step *list = NULL;
+    float *times = NULL;
+    if (steps < 1 || steps > schedule->timesteps)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%d steps: this model has 1 to %d", steps,
+                       schedule->timesteps);
+    list = zn_arena_alloc(&w->arena, (size_t)steps * sizeof *list);
+    if (!list) return zn_fail_memory(err, (size_t)steps * sizeof *list);
+    ZN_TRY(zn_ddim_steps(&betas, steps, list, err));
+    ZN_TRY(floats(w, steps, 1, &times, err));
+    for (int i = 0; i < steps; i++) times[i] = (float)list[i].timestep;
+    w->row = code ? w->facts.modulation : w->facts.prior_modulation;
+    w->part = code ? "denoiser" : "prior";
+    ZN_TRY(floats(w, steps, w->row, &w->modulation, err));
+    return call_part(w, code ? "modulation" : "prior_modulation", (zn_sizes){.tokens = steps},
+                     times, code, w->modulation, err);
+}
+
+static zenith_status predict(void *cookie, int step, const float *x, float *answer, zn_error *err)
+{
+    const working *w = cookie;
+    return call_part(w, w->part, w->sizes, x, w->modulation + (int64_t)step * w->row, answer, err);
+}
+
+static int stepped(void *cookie, int step, const float *x)
+{
+    const working *w = cookie;
+    if (!w->is->stepped) return 0;
+    if (!w->planes) return w->is->stepped(w->is->cookie, step, x);
+    to_planes(w, x, w->planes);
+    return w->is->stepped(w->is->cookie, step, w->planes);
+}
+
+static zn_ddim_run run_of(working *w, const zn_diffae_schedule *schedule)
+{
+    const zn_diffae_call *is = w->is;
+    return (zn_ddim_run){.betas = betas_of(schedule),
+                         .steps = is->steps,
+                         .kind = is->kind,
+                         .eta = is->eta,
+                         .starts = schedule->starts,
+                         .clips = schedule->clips,
+                         .seed = is->seed,
+                         .noise = is->noise,
+                         .predict = predict,
+                         .stepped = stepped,
+                         .cookie = w};
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+static zenith_status begin_picture(working *w, const float *planes, zn_error *err)
+{
+    const int64_t pixels = w->sizes.height * w->sizes.width, channels = w->facts.shape.inputs;
+    w->values = (size_t)(pixels * channels);
+    ZN_TRY(floats(w, pixels, channels, &w->map, err));
+    ZN_TRY(floats(w, pixels, channels, &w->planes, err));
+    to_map(w, planes, w->map);
+    return ZENITH_OK;
+}
+
+static zenith_status encode(working *w, const job *j, zn_error *err)
+{
+    ZN_TRY(begin_picture(w, j->input, err));
+    ZN_TRY(call_part(w, "encoder", w->sizes, w->map, NULL, j->code, err));
+    if (!j->output) return ZENITH_OK;
+    ZN_TRY(prepare_steps(w, &w->schedules.picture, j->code, err));
+    const zn_ddim_run run = run_of(w, &w->schedules.picture);
+    w->place.bound.buffers = w->arena.used;
+    ZN_TRY(zn_ddim_invert(&run, w->map, w->values, err));
+    to_planes(w, w->map, j->output);
+    return ZENITH_OK;
+}
+
+static zenith_status decode(working *w, const job *j, zn_error *err)
+{
+    ZN_TRY(begin_picture(w, j->output, err));
+    ZN_TRY(prepare_steps(w, &w->schedules.picture, j->input, err));
+    const zn_ddim_run run = run_of(w, &w->schedules.picture);
+    w->place.bound.buffers = w->arena.used;
+    zenith_status status = zn_ddim_sample(&run, w->map, w->values, err);
+    to_planes(w, w->map, j->output);
+    return status;
+}
+
+// --- codes --------------------------------------------------------------------------------------
+
+static zenith_status sample(working *w, const job *j, zn_error *err)
+{
+    float *normalised = NULL;
+    w->sizes = (zn_sizes){.tokens = (int64_t)j->count};
+    w->values = j->count * (size_t)w->facts.shape.code;
+    ZN_TRY(floats(w, w->sizes.tokens, w->facts.shape.code, &normalised, err));
+    memcpy(normalised, j->output, w->values * sizeof(float));
+    ZN_TRY(prepare_steps(w, &w->schedules.prior, NULL, err));
+    const zn_ddim_run run = run_of(w, &w->schedules.prior);
+    ZN_TRY(zn_ddim_sample(&run, normalised, w->values, err));
+    return call_part(w, "statistics", w->sizes, normalised, NULL, j->output, err);
+}
+
+// (code - mean) / deviation, into dst, which may be the code.
+static zenith_status normalise(const zn_model *model, const float *codes, size_t count, float *dst,
+                               zn_error *err)
+{
+    const size_t size = (size_t)zn_diffae_facts_of(model).shape.code;
+    float *numbers = zn_alloc(2 * size * sizeof *numbers);
+    if (!numbers) return zn_fail_memory(err, 2 * size * sizeof *numbers);
+    zenith_status status = zn_diffae_statistics(model, numbers, numbers + size, err);
+    for (size_t i = 0; status == ZENITH_OK && i < count * size; i++)
+        dst[i] = (codes[i] - numbers[i % size]) / numbers[size + i % size];
+    zn_free(numbers);
+    return status;
+}
+
+static zenith_status classify(working *w, const job *j, zn_error *err)
+{
+    float *normalised = NULL;
+    w->sizes = (zn_sizes){.tokens = (int64_t)j->count};
+    ZN_TRY(floats(w, w->sizes.tokens, w->facts.shape.code, &normalised, err));
+    ZN_TRY(normalise(w->is->model, j->input, j->count, normalised, err));
+    return call_part(w, "classifier", w->sizes, normalised, NULL, j->output, err);
+}
+
+// n + amount * sqrt(size) * direction / |direction|, in the prior's space.
+static zenith_status move(const zn_model *model, int attribute, double amount, float *code,
+                          float *numbers, zn_error *err)
+{
+    const size_t size = (size_t)zn_diffae_facts_of(model).shape.code;
+    float *direction = numbers, *mean = numbers + size, *deviation = numbers + 2 * size;
+    double squares = 0;
+    ZN_TRY(zn_diffae_statistics(model, mean, deviation, err));
+    ZN_TRY(zn_diffae_direction(model, attribute, direction, err));
+    for (size_t i = 0; i < size; i++) squares += (double)direction[i] * (double)direction[i];
+    if (!(squares > 0))
+        return zn_fail(err, ZENITH_BAD_FILE, "the classifier's weights of attribute %d are zero",
+                       attribute);
+    const double factor = amount * sqrt((double)size) / sqrt(squares);
+    for (size_t i = 0; i < size; i++) {
+        const float normalised = (code[i] - mean[i]) / deviation[i];
+        code[i] = (float)((double)normalised + factor * (double)direction[i]) * deviation[i] +
+                  mean[i];
+    }
+    return ZENITH_OK;
+}
+
+zenith_status zn_diffae_manipulate(const zn_model *model, int attribute, double amount, float *code,
+                                   zn_error *err)
+{
+    const size_t bytes = 3 * (size_t)zn_diffae_facts_of(model).shape.code * sizeof(float);
+    float *numbers = zn_alloc(bytes);
+    if (!numbers) return zn_fail_memory(err, bytes);
+    zenith_status status = move(model, attribute, amount, code, numbers, err);
+    zn_free(numbers);
+    return status;
+}
+
+void zn_diffae_between_codes(const float *a, const float *b, double weight, float *dst,
+                             size_t count)
+{
+    const float of_a = (float)(1 - weight), of_b = (float)weight;
+    for (size_t i = 0; i < count; i++) dst[i] = a[i] * of_a + b[i] * of_b;
+}
+
+// --- jobs ---------------------------------------------------------------------------------------
+
+static zenith_status check(const zn_diffae_call *is, const zn_diffae_facts *facts, zn_sizes *sizes,
+                           zn_error *err)
+{
+    enum { MOST_SIDE = 1 << 14 };
+    *sizes = (zn_sizes){.height = is->height ? is->height : facts->shape.size,
+                        .width = is->width ? is->width : facts->shape.size};
+    if (sizes->height <= MOST_SIDE && sizes->width <= MOST_SIDE &&
+        sizes->height % facts->multiple == 0 && sizes->width % facts->multiple == 0)
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "%lld x %lld pixels: this diffusion autoencoder takes multiples of %lld, up to "
+                   "%d",
+                   (long long)sizes->width, (long long)sizes->height, (long long)facts->multiple,
+                   MOST_SIDE);
+}
+
+static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
+{
+    const job *j = arg;
+    const zn_diffae_call *is = j->is;
+    working w = {.is = is,
+                 .place = {.engine = j->engine,
+                           .stream = stream,
+                           .team = team,
+                           .bound = {.max_memory = is->max_memory},
+                           .cancel = is->cancel},
+                 .dtype = is->dtype == ZENITH_DTYPE_DEFAULT
+                              ? zn_default_dtype(zn_engine_cpu(j->engine))
+                              : is->dtype,
+                 .facts = zn_diffae_facts_of(is->model)};
+    zenith_status status;
+    ZN_GO(zn_diffae_schedules_read(zn_weights_config(is->model->weights), &w.schedules, j->err));
+    ZN_GO(check(is, &w.facts, &w.sizes, j->err));
+    ZN_GO(j->run(&w, j, j->err));
+fail:
+    zn_arena_free(&w.arena);
+    return status;
+}
+
+static zenith_status run_job(job *j)
+{
+    enum { MOST_CODES = 1 << 20 };
+    if (strcmp(j->is->model->family->name, "diffae") != 0)
+        return zn_fail(j->err, ZENITH_INVALID_ARGUMENT, "%s is no diffusion autoencoder",
+                       j->is->model->variant->name);
+    if (j->count < 1 || j->count > MOST_CODES)
+        return zn_fail(j->err, ZENITH_INVALID_ARGUMENT, "1 to %d codes go at once", MOST_CODES);
+    return zn_executor_run(zn_engine_executor(j->engine), run_on_stream, j, 1, j->err);
+}
+
+zn_diffae_sizes zn_diffae_sizes_of(const zn_model *model)
+{
+    const zn_diffae_facts facts = zn_diffae_facts_of(model);
+    const zn_diffae_shape *is = &facts.shape;
+    return (zn_diffae_sizes){
+        .channels = (uint32_t)is->inputs,
+        .height = (uint32_t)is->size,
+        .width = (uint32_t)is->size,
+        .multiple = (uint32_t)facts.multiple,
+        .code = (size_t)is->code,
+        .attributes = zn_model_part(model, "classifier") ? (size_t)is->attributes : 0};
+}
+
+zenith_status zn_diffae_encode(zn_engine *engine, const zn_diffae_call *call, const float *picture,
+                               float *code, float *noise, zn_error *err)
+{
+    job j = {.engine = engine,
+             .is = call,
+             .run = encode,
+             .input = picture,
+             .code = code,
+             .output = noise,
+             .count = 1,
+             .err = err};
+    return run_job(&j);
+}
+
+zenith_status zn_diffae_decode(zn_engine *engine, const zn_diffae_call *call, const float *code,
+                               float *picture, zn_error *err)
+{
+    job j = {.engine = engine,
+             .is = call,
+             .run = decode,
+             .input = code,
+             .output = picture,
+             .count = 1,
+             .err = err};
+    return run_job(&j);
+}
+
+zenith_status zn_diffae_sample(zn_engine *engine, const zn_diffae_call *call, size_t count,
+                               float *codes, zn_error *err)
+{
+    job j = {
+        .engine = engine, .is = call, .run = sample, .output = codes, .count = count, .err = err};
+    return run_job(&j);
+}
+
+zenith_status zn_diffae_classify(zn_engine *engine, const zn_diffae_call *call, size_t count,
+                                 const float *codes, float *scores, zn_error *err)
+{
+    job j = {.engine = engine,
+             .is = call,
+             .run = classify,
+             .input = codes,
+             .output = scores,
+             .count = count,
+             .err = err};
+    return run_job(&j);
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a diffusion autoencoder (model/diffae.h) does: from a picture to a semantic code and the noise that holds
+// the rest, back again, and with codes in between. Pictures and noise are planes [channels, height, width];
+// pictures are in -1 .. 1.
+#ifndef ZN_TASK_DIFFAE_TASK_H
+#define ZN_TASK_DIFFAE_TASK_H
+
+#include "src/diffusion/ddim.h"
+#include "src/task/engine.h"
+
+typedef struct zn_diffae_call {
+    zn_model *model;
+    zenith_dtype dtype; // the default: the machine's
+    uint32_t height,
+        width; // of pictures, multiples of zn_diffae_multiple; both 0: as it was trained
+    int steps; // as many answers of the network
+    // How noise becomes a picture or a code; see diffusion/ddim.h. The way to noise is always DDIM's, without any.
+    zn_ddim_kind kind;
+    double eta;
+    uint64_t seed;
+    zn_noise noise;
+    uint64_t max_memory;      // of each part by itself; 0: no bound
+    const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
+    // After each step, with its number from 0 and what there is then (planes, or codes of the prior's space); not
+    // zero stops. May be NULL. Called on a thread of the engine.
+    int (*stepped)(void *cookie, int step, const float *x);
+    void *cookie;
+} zn_diffae_call;
+
+typedef struct zn_diffae_sizes {
+    uint32_t channels, height, width; // of pictures: as it was trained
+    uint32_t multiple;                // that other heights and widths are
+    size_t code;                      // numbers of a code
+    size_t attributes;                // of the classifier; 0: there is none
+} zn_diffae_sizes;
+zn_diffae_sizes zn_diffae_sizes_of(const zn_model *model);
+
+// code: [code]. noise: like the picture, or NULL, which makes it quick.
+zenith_status zn_diffae_encode(zn_engine *engine, const zn_diffae_call *call, const float *picture,
+                               float *code, float *noise, zn_error *err);
+// picture: noise before, a picture after.
+zenith_status zn_diffae_decode(zn_engine *engine, const zn_diffae_call *call, const float *code,
+                               float *picture, zn_error *err);
+// codes [count, code] by the prior: normal numbers before, codes after.
+zenith_status zn_diffae_sample(zn_engine *engine, const zn_diffae_call *call, size_t count,
+                               float *codes, zn_error *err);
+// The classifier's numbers [count, attributes] for codes [count, code]: above 0, the picture has the attribute.
+zenith_status zn_diffae_classify(zn_engine *engine, const zn_diffae_call *call, size_t count,
+                                 const float *codes, float *scores, zn_error *err);
+
+// Moves a code towards an attribute (or away from it), by `amount` of the usual length of codes; 0.3 shows.
+zenith_status zn_diffae_manipulate(const zn_model *model, int attribute, double amount, float *code,
+                                   zn_error *err);
+// Between two pictures, weight 0 .. 1: codes on the straight line, noise on the arc (zn_ddim_slerp).
+void zn_diffae_between_codes(const float *a, const float *b, double weight, float *dst,
+                             size_t count);
+
+#endif
