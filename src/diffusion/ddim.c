@@ -3,6 +3,7 @@
 #include "src/diffusion/ddim.h"
 
 #include "src/base/memory.h"
+#include "src/base/random.h"
 
 #include <math.h>
 
@@ -104,10 +105,19 @@ static void mix(const walk *w, double start, double noise)
     for (size_t i = 0; i < w->count; i++) w->x[i] = w->x[i] * a + w->answer[i] * b;
 }
 
+// Seeds far from each other, and from those that callers count up for their pictures: equal noise in two steps,
+// or in a step and in what the walk began with, would not be noise.
+static uint64_t seed_of(const zn_ddim_run *run, int number)
+{
+    uint32_t words[4];
+    zn_philox(run->seed, (uint64_t)number, words);
+    return words[0] | (uint64_t)words[1] << 32;
+}
+
 static void add_noise(const walk *w, int number, double deviation)
 {
     const float factor = (float)deviation;
-    zn_noise_fill(w->run->noise, w->run->seed + 1 + (uint64_t)number, 0, w->noise, w->count);
+    zn_noise_fill(w->run->noise, seed_of(w->run, number), 0, w->noise, w->count);
     for (size_t i = 0; i < w->count; i++) w->x[i] += factor * w->noise[i];
 }
 

@@ -48,11 +48,10 @@ typedef struct zn_ddim_run {
     zn_ddim_betas betas;
     int steps;
     zn_ddim_kind kind;
-    double eta;  // of DDIM: how much of DDPM's noise is added
-    bool starts; // the network predicts the start, not the noise
-    bool clips;  // the start is kept within -1 .. 1, and the noise is then what is left
-    uint64_t
-        seed; // of the noise of steps: step i (from 0, in the order of the walk) has seed + 1 + i
+    double eta;    // of DDIM: how much of DDPM's noise is added
+    bool starts;   // the network predicts the start, not the noise
+    bool clips;    // the start is kept within -1 .. 1, and the noise is then what is left
+    uint64_t seed; // of the noise that steps add: each has its own
     zn_noise noise;
 
     // The network's answer at a step (numbered in ascending order of time) into `answer`.
