@@ -22,6 +22,8 @@ install(TARGETS zenith EXPORT zenith-targets)
 install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 file(GLOB model_files CONFIGURE_DEPENDS models/*.calib.json models/*.safetensors models/LICENSE.taesd)
 install(FILES ${model_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
+file(GLOB diffae_files CONFIGURE_DEPENDS models/diffae/*.json) # sizes of diffusion autoencoders
+install(FILES ${diffae_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models/diffae)
 # What help texts and manual pages refer to.
 install(FILES LICENSE NOTICE docs/TRAINING.md docs/EVALUATION.md TYPE DOC)
 
