@@ -314,9 +314,17 @@ static void cap_onednn(const bench *b)
     if (b->cpu.isa == ZN_ISA_BASELINE) check(dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41), "cap");
 }
 
+static bool is_dtype(const char *name)
+{
+    return strcmp(name, "f32") == 0 || strcmp(name, "bf16") == 0 || strcmp(name, "int8") == 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 5) return 2;
+    if (argc != 5 || !is_dtype(argv[1])) {
+        fprintf(stderr, "bench_linear f32|bf16|int8 INPUTS OUTPUTS MOST_TOKENS\n");
+        return 2;
+    }
     bench b = {.cpu = zn_cpu_detect(), .one = 1.0f / 127};
     const bool int8 = strcmp(argv[1], "int8") == 0;
     b.map = strcmp(argv[1], "bf16") == 0 ? ZN_BF16 : ZN_F32;

@@ -154,8 +154,7 @@ static void open_transformer(bench *b)
     b->transformer = open_network(b, "transformer");
     b->facts = zn_zimage_facts_of(b->transformer);
     b->noise = read_array(b, "noise.f32", &count);
-    if (count != (size_t)(b->side * b->side * b->facts.channels))
-        stop("noise.f32", "another size");
+    if (count != (size_t)(b->side * b->side * b->facts.channels)) stop("noise.f32", "another size");
     b->caption = read_array(b, "caption.f32", &count);
     b->tokens = (int64_t)count / b->facts.caption;
     b->padded = zn_zimage_caption_tokens(b->tokens);
@@ -204,12 +203,12 @@ static zenith_status predict(void *cookie, int step, bool negative, const float 
     bench *b = cookie;
     (void)negative, (void)err;
     return run_part(
-        b, &(zn_part_call){
-               .part = "denoiser",
-               .sizes = {.height = b->side, .width = b->side, .tokens = b->padded},
-               .inputs = {latent, b->context, b->modulation + (int64_t)step * b->facts.modulation,
-                          b->angles},
-               .outputs = {answer}});
+        b,
+        &(zn_part_call){.part = "denoiser",
+                        .sizes = {.height = b->side, .width = b->side, .tokens = b->padded},
+                        .inputs = {latent, b->context,
+                                   b->modulation + (int64_t)step * b->facts.modulation, b->angles},
+                        .outputs = {answer}});
 }
 
 // Planes to pixels, or back.
