@@ -6,6 +6,7 @@
     bench/zimage.py step [--dtype bf16] [--rounds 3] [--json]      one forward of the transformer, beside peers
     bench/zimage.py text [--dtype bf16] [--json]                   the text encoder, beside peers and beside memory
     bench/zimage.py picture [--form q4_0] [--steps 8] [--json]     `zenith generate`, twice: times and resident memory
+    bench/zimage.py once [--dtype bf16] [--json]                   what is computed once and not in each step: its share
     bench/zimage.py accuracy [--reference bf16:f32] [--json]       error of each form and type, and after 8 steps
     bench/zimage.py ... --layers 2                                 2 layers of the published widths: seconds
 
@@ -260,6 +261,28 @@ def measure_text(options):
             "rss_gb": main["rss_gb"], "read_gb_per_s": rate, "rows": rows}
 
 
+def measure_once(options):
+    contender = next(c for c in contenders_of(options, ["transformer"]) if not c.peer)
+    rounds = []
+    try:
+        contender.ask("step 4")
+        for _ in range(options.rounds):
+            rounds.append(contender.ask("once") | {"step": contender.ask("step 4")})
+    finally:
+        contender.close()
+    allocations = max(turn["step"]["allocations"] for turn in rounds)
+    print(f"{contender.name}, {options.size}x{options.size}, {options.layers} layers; a step takes "
+          f"{spread([turn['step']['seconds'] for turn in rounds])} s, and asks for memory {allocations} times\n"
+          "| computed once | s | if each of 8 steps did it: share of a step |\n|---|---|---|")
+    found = {"allocations_of_a_step": allocations}
+    for name, what, steps in (("angles", "angles of rotary positions", 1), ("context", "the caption's refiners", 1),
+                              ("modulation", "time features and modulation of all layers, for 8 steps", 8)):
+        shares = [turn[name] / steps / turn["step"]["seconds"] for turn in rounds]
+        found[name] = {"seconds": statistics.median(turn[name] for turn in rounds), "share": statistics.median(shares)}
+        print(f"| {what} | {spread([turn[name] for turn in rounds], '{:.4f}')} | {spread(shares, '{:.2%}')} |")
+    return found
+
+
 def generate(options, output):
     """One picture by the program, as a user starts it."""
     form, _, dtype = options.contenders[0].partition(":")
@@ -342,7 +365,8 @@ def measure_accuracy(options):
     return {"reference": reference.name, "rows": rows}
 
 
-WHAT = {"step": measure_step, "text": measure_text, "picture": measure_picture, "accuracy": measure_accuracy}
+WHAT = {"step": measure_step, "text": measure_text, "once": measure_once, "picture": measure_picture,
+        "accuracy": measure_accuracy}
 
 
 # --- what it takes
@@ -361,7 +385,7 @@ def usual_contenders(options):
     if options.dtype == "q4":
         options.form, options.dtype = options.form or "q4_0", "int8"
     own = f"{options.form or 'bf16'}:{options.dtype}"
-    if options.what == "picture":
+    if options.what in ("picture", "once"):
         return [own]
     if options.what == "accuracy":
         return ["bf16:bf16", "bf16:int8", "q8_0:bf16", "q4_0:bf16", "int8:bf16", "q8_0:int8", "q4_0:int8", "int8:int8",

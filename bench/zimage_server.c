@@ -12,12 +12,14 @@
 //     text          {"seconds": ..., "cpu": ...}    the text model on ids
 //     step I        {"seconds": ..., "cpu": ...}    the denoiser on the noise, at step I of 8
 //     sample N      {"seconds": ..., "cpu": ...}    N steps from the noise
+//     once          {"angles": ..., "context": ..., "modulation": ...}   seconds of what is prepared, for 8 steps
 //     dump PATH     {"dumped": count}               the last result: rows of text, or planes of a latent, f32
 //     probe         {"fma": ..., "vnni": ..., "amx": ...}   GFLOP/s of all threads on registers (burst.h)
 //     read          {"gb_per_s": ...}               memory beyond the caches, read by all threads
 //     rss           {"rss_mb": ...}                 peak of resident memory
 //
-// What depends on the prompt and the schedule alone is prepared before a step or a sample is timed.
+// What depends on the prompt and the schedule alone is prepared before a step or a sample is timed. Answers with
+// seconds have "allocations" too: how often the library asked for memory in that time.
 #include "bench/burst.h"
 #include "src/base/memory.h"
 #include "src/diffusion/flow_match.h"
@@ -51,9 +53,22 @@ typedef struct bench {
     float *result;
     size_t values; // of the result
     double seconds, cpu;
+    unsigned long long allocations;
+    double angles_seconds, context_seconds, modulation_seconds;
     zn_part_place place; // in a job
     zn_error err;
 } bench;
+
+static atomic_ullong allocations;
+
+// The linker leads zn_alloc's calls through here (--wrap): it is the library's only caller.
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    atomic_fetch_add(&allocations, 1);
+    return __real_aligned_alloc(alignment, bytes);
+}
 
 static _Noreturn void stop(const char *what, const char *why)
 {
@@ -84,12 +99,14 @@ static void begin_time(bench *b)
 {
     b->seconds = now(CLOCK_MONOTONIC);
     b->cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    b->allocations = atomic_load(&allocations);
 }
 
 static void end_time(bench *b)
 {
     b->seconds = now(CLOCK_MONOTONIC) - b->seconds;
     b->cpu = now(CLOCK_PROCESS_CPUTIME_ID) - b->cpu;
+    b->allocations = atomic_load(&allocations) - b->allocations;
 }
 
 // The whole of INPUTS/NAME, whose numbers have four bytes.
@@ -182,18 +199,40 @@ static zenith_status prepare_modulation(bench *b, int steps)
     return status;
 }
 
+static zenith_status prepare_context(bench *b)
+{
+    return run_part(b, &(zn_part_call){.part = "context",
+                                       .sizes = {.tokens = b->tokens},
+                                       .inputs = {b->caption, b->angles},
+                                       .outputs = {b->context}});
+}
+
 static zenith_status prepare(bench *b, int steps)
 {
     const zn_sizes sizes = {.height = b->side, .width = b->side, .tokens = b->padded};
     if (b->steps == steps) return ZENITH_OK;
+    const double begin = now(CLOCK_MONOTONIC);
     ZN_TRY(prepare_modulation(b, steps));
+    const double modulated = now(CLOCK_MONOTONIC);
     zn_zimage_caption_angles(b->transformer, b->padded, b->angles);
-    ZN_TRY(run_part(b, &(zn_part_call){.part = "context",
-                                       .sizes = {.tokens = b->tokens},
-                                       .inputs = {b->caption, b->angles},
-                                       .outputs = {b->context}}));
+    const double turned = now(CLOCK_MONOTONIC);
+    ZN_TRY(prepare_context(b));
+    const double prepared = now(CLOCK_MONOTONIC);
     zn_zimage_angles(b->transformer, &sizes, b->angles);
+    b->modulation_seconds = modulated - begin;
+    b->context_seconds = prepared - turned;
+    b->angles_seconds = now(CLOCK_MONOTONIC) - prepared + (turned - modulated);
     b->steps = steps;
+    return ZENITH_OK;
+}
+
+// Twice: the first time compiles plans and packs weights.
+static zenith_status run_once(bench *b)
+{
+    for (int i = 0; i < 2; i++) {
+        b->steps = 0;
+        ZN_TRY(prepare(b, STEPS));
+    }
     return ZENITH_OK;
 }
 
@@ -289,6 +328,7 @@ static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
     zn_free(b->result);
     b->values = (size_t)(b->side * b->side * b->facts.channels);
     b->result = need(b->values * sizeof(float));
+    if (strcmp(c->word, "once") == 0) return run_once(b);
     return strcmp(c->word, "step") == 0 ? run_step(b, c->number) : run_sample(b, c->number);
 }
 
@@ -304,8 +344,12 @@ static void run(command *c)
     if (status != ZENITH_OK) stop(c->word, b->err.text);
     if (strcmp(c->word, "read") == 0)
         printf("{\"gb_per_s\": %.3f}\n", (double)READ_BYTES / b->seconds / 1e9);
+    else if (strcmp(c->word, "once") == 0)
+        printf("{\"angles\": %.6f, \"context\": %.6f, \"modulation\": %.6f}\n", b->angles_seconds,
+               b->context_seconds, b->modulation_seconds);
     else
-        printf("{\"seconds\": %.6f, \"cpu\": %.6f}\n", b->seconds, b->cpu);
+        printf("{\"seconds\": %.6f, \"cpu\": %.6f, \"allocations\": %llu}\n", b->seconds, b->cpu,
+               b->allocations);
 }
 
 static void dump(const bench *b, const char *path)
@@ -315,6 +359,14 @@ static void dump(const bench *b, const char *path)
         fclose(file) != 0)
         stop(path, "cannot be written");
     printf("{\"dumped\": %zu}\n", b->values);
+}
+
+static bool is_run(const char *word)
+{
+    static const char *const words[] = {"text", "step", "sample", "once", "read"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) return true;
+    return false;
 }
 
 static void answer(bench *b, char *line)
@@ -331,8 +383,7 @@ static void answer(bench *b, char *line)
     } else if (strcmp(c.word, "rss") == 0) {
         getrusage(RUSAGE_SELF, &usage);
         printf("{\"rss_mb\": %.1f}\n", (double)usage.ru_maxrss / 1024);
-    } else if (strcmp(c.word, "text") == 0 || strcmp(c.word, "step") == 0 ||
-               strcmp(c.word, "sample") == 0 || strcmp(c.word, "read") == 0) {
+    } else if (is_run(c.word)) {
         run(&c);
     } else {
         stop(c.word, "no such command");
