@@ -26,7 +26,7 @@ is not timed first. What does not fit by itself is left out, and named.
 Operations are counted from shapes, as 2 for a multiplication with its sum, for what the network is, not what a contender
 does of it. The share is of the unit that the type is for: bf16 and f32 of FMA or of AMX where there is any, int8 of VNNI, or of twice AMX's bf16.
 
-With --json the last line is one JSON object. diffusers needs --python with torch and diffusers. Exit code: 0 measured, 2 could not.
+With --json the last line is one JSON object. diffusers needs --python with torch, diffusers and, for the text encoder, transformers. Exit code: 0 measured, 2 could not.
 """
 import argparse
 import contextlib
@@ -172,6 +172,15 @@ def take_turn(contender, command, probe, together):
             contender.close()
 
 
+def leave_out(options, contenders, contender, failure):
+    """A peer that cannot run is named; without Zenith there is nothing to tell."""
+    if not contender.peer:
+        raise failure
+    contender.server = None
+    contenders.remove(contender)
+    options.left_out.append(f"{contender.name}: {failure}")
+
+
 def run_rounds(options, contenders, command, networks, each_round=None):
     """Fills contender.turns, one for each round."""
     together = sum(c.needs(networks) for c in contenders) + ROOM < available_memory()
@@ -179,8 +188,12 @@ def run_rounds(options, contenders, command, networks, each_round=None):
                     options.inputs], os.environ)
     try:
         for turn in range(options.rounds):
-            for contender in contenders if turn % 2 == 0 else contenders[::-1]:
-                contender.turns.append(take_turn(contender, command, probe, together))
+            for contender in list(contenders) if turn % 2 == 0 else contenders[::-1]:
+                try:
+                    contender.turns.append(take_turn(contender, command, probe, together))
+                except Failure as failure:
+                    leave_out(options, contenders, contender, failure)
+                    continue
                 print(f"round {turn + 1}: {contender.name} {contender.turns[-1]['seconds']:.2f} s", file=sys.stderr)
             if each_round:
                 each_round(probe)
@@ -358,7 +371,11 @@ def measure_accuracy(options):
         for contender in others:
             if contender.name == reference.name:
                 continue
-            errors = errors_of(results_of(contender, work), right)
+            try:
+                errors = errors_of(results_of(contender, work), right)
+            except Failure as failure:
+                options.left_out.append(f"{contender.name}: {failure}")
+                continue
             print(f"| {contender.name} | " + " | ".join(f"{e['rms']:.2e} ({e['largest']:.1e})" for e in errors.values())
                   + " |", flush=True)
             rows.append({"contender": contender.name, "errors": errors})
