@@ -14,7 +14,7 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
 {
     static float none;
     (void)cookie;
-    const zn_tensor tensor = {zn_desc_make(ZN_F32, *shape), &none};
+    const zn_tensor tensor = {.desc = zn_desc_make(ZN_F32, *shape), .data = &none};
     return zn_graph_parameter(graph, name, tensor);
 }
 
