@@ -21,23 +21,38 @@ static bool negative(size_t place)
     return odd;
 }
 
-// R's numbers by k ^ j. The root of a power of four is a power of two, so products with it are exact.
-static void fill_signs(size_t group, float signs[ZN_CONVROT_MOST])
+// R's numbers by k ^ j, four times: table t has those of the places whose two lowest bits are changed by t, so that
+// the numbers for k and four neighbours j are neighbours in table k & 3. The root of a power of four is a power of
+// two, so products with it are exact.
+typedef float sign_table[4][ZN_CONVROT_MOST];
+
+static void fill_signs(size_t group, sign_table signs)
 {
     float root = 1;
     while ((size_t)(root * root) < group) root *= 2;
-    for (size_t i = 0; i < group; i++) signs[i] = negative(i) ? -1 / root : 1 / root;
+    for (size_t t = 0; t < 4; t++)
+        for (size_t i = 0; i < group; i++) signs[t][i] = negative(i ^ t) ? -1 / root : 1 / root;
+}
+
+// Adds number k of a run, times its row of R.
+static void add_row(float number, const float *signs, size_t high, size_t group, float *sums)
+{
+    for (size_t j = 0; j < group; j += 4) {
+        const float *four = signs + (high ^ j);
+        for (size_t i = 0; i < 4; i++) sums[j + i] += number * four[i];
+    }
 }
 
 void zn_convrot_row(float *row, size_t columns, size_t group)
 {
-    float signs[ZN_CONVROT_MOST], sums[ZN_CONVROT_MOST];
+    sign_table signs;
+    float sums[ZN_CONVROT_MOST];
     fill_signs(group, signs);
     for (size_t at = 0; at < columns; at += group) {
         float *run = row + at;
         memset(sums, 0, group * sizeof *sums);
         for (size_t k = 0; k < group; k++)
-            for (size_t j = 0; j < group; j++) sums[j] += run[k] * signs[k ^ j];
+            add_row(run[k], signs[k & 3], k & ~(size_t)3, group, sums);
         memcpy(run, sums, group * sizeof *sums);
     }
 }
