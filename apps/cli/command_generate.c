@@ -421,7 +421,7 @@ const cli_command cli_command_generate = {
         "Makes pictures of what the prompt says, by Z-Image's networks. A PNG file keeps prompt, "
         "seed and the rest as a text \"parameters\", where other programs look for them. "
         "In a folder, pictures are named by the "
-        "prompt.",
+        "prompt. Processes of mpirun make each picture together, if this program has MPI.",
     .groups = groups,
     .examples = examples,
     .max_inputs = 1,

@@ -169,25 +169,26 @@ static void read_panels(const zn_row_source *base, int64_t begin, int64_t end, i
 {
     const stored_rows *rows = (const stored_rows *)base;
     const zn_panels *panels = &rows->weight.panels;
-    for (int64_t i = 0; i < end - begin; i++) {
-        const int64_t row = (int64_t)rows->first + begin + i;
-        zn_panels_read_bytes(panels, row, dst + i * panels->inputs);
-        scales[i] = panels->scales[row];
+    const int64_t padded = (int64_t)zn_round_up((size_t)panels->inputs, ZN_PANEL_FILL);
+    for (int64_t row = (int64_t)rows->first + begin; begin < end; begin++, row++) {
+        for (size_t k = rows->left; k < rows->left + rows->width; k++)
+            *dst++ = (int8_t)zn_panels_byte(panels, padded, row, (int64_t)k);
+        *scales++ = panels->scales[row];
     }
 }
 
-// What products in 8 bits take as it is. Features that were rotated together are of use together; of panels all
-// columns are.
+// What products in 8 bits take as it is. Features that were rotated together are of use together; panels lie as they
+// are used where all columns are meant.
 static void offer_bytes(stored_rows *rows, int64_t count)
 {
     const zn_stored_weight *weight = &rows->weight;
     const size_t turned = weight->rotated_by ? weight->rotated_by : 1;
     const bool turns = rows->left % turned == 0 && rows->width % turned == 0;
-    const bool panels = weight->form == ZN_WEIGHT_PANELS && rows->width == weight->columns;
-    if (!panels && (weight->form != ZN_WEIGHT_INT8 || !turns)) return;
+    const bool panels = weight->form == ZN_WEIGHT_PANELS;
+    if (!turns || (!panels && weight->form != ZN_WEIGHT_INT8)) return;
     rows->base.rotated_by = (int64_t)weight->rotated_by;
     rows->base.read_bytes = panels ? read_panels : read_int8;
-    if (panels &&
+    if (panels && rows->width == weight->columns &&
         !zn_panels_slice(&weight->panels, (int64_t)rows->first, count, &rows->base.panels))
         rows->base.panels.bits = 0; // a piece that begins inside a panel is packed
 }

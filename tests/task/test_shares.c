@@ -9,6 +9,7 @@
 #include "src/base/os.h"
 #include "src/diffusion/noise.h"
 #include "src/format/stored_weight.h"
+#include "src/task/few_bits_files.h"
 #include "src/task/generate.h"
 #include "src/tensor/row_source.h"
 
@@ -90,6 +91,13 @@ static void close_meeting(meeting *m)
 
 // --- runs ---------------------------------------------------------------------------------------
 
+static const char *golden_pipeline(void)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s", zn_test_path(zn_test_golden(), "pipeline"));
+    return path;
+}
+
 static zn_model *open_model(const char *path, const zn_share *share)
 {
     zn_error err = {0};
@@ -161,12 +169,13 @@ static void read_ids(process *p)
     zn_safetensors_free(golden);
 }
 
-static void open_process(process *p, const zn_share *share, zenith_dtype dtype)
+static void open_process(process *p, const char *pipeline, const zn_share *share,
+                         zenith_dtype dtype)
 {
     *p = (process){.dtype = dtype};
     read_ids(p);
-    p->text = open_model(zn_test_path(zn_test_golden(), "pipeline/text_encoder"), share);
-    p->transformer = open_model(zn_test_path(zn_test_golden(), "pipeline/transformer"), share);
+    p->text = open_model(zn_test_path(pipeline, "text_encoder"), share);
+    p->transformer = open_model(zn_test_path(pipeline, "transformer"), share);
 }
 
 static void close_process(process *p)
@@ -175,22 +184,22 @@ static void close_process(process *p)
     zn_model_unref(p->transformer);
 }
 
-static void run_alone(process *p, zenith_dtype dtype)
+static void run_alone(process *p, const char *pipeline, zenith_dtype dtype)
 {
-    open_process(p, NULL, dtype);
+    open_process(p, pipeline, NULL, dtype);
     work(p);
     zn_test_ok(p->status, &p->err);
     close_process(p);
 }
 
-static void run_together(process *all, zenith_dtype dtype, int stop_at)
+static void run_together(process *all, const char *pipeline, zenith_dtype dtype, int stop_at)
 {
     meeting m;
     member members[SHARES];
     pthread_t threads[SHARES];
     open_meeting(&m, members);
     m.stop_at = stop_at;
-    for (int i = 0; i < SHARES; i++) open_process(&all[i], &members[i].share, dtype);
+    for (int i = 0; i < SHARES; i++) open_process(&all[i], pipeline, &members[i].share, dtype);
     for (int i = 0; i < SHARES; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
     for (int i = 0; i < SHARES; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -237,8 +246,8 @@ static void one_picture_in_each_type(void **state)
                  {"int8", ZENITH_DTYPE_INT8, BOUND_INT8, BOUND_INT8}};
     static process alone, all[SHARES];
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        run_alone(&alone, types[t].dtype);
-        run_together(all, types[t].dtype, 0);
+        run_alone(&alone, golden_pipeline(), types[t].dtype);
+        run_together(all, golden_pipeline(), types[t].dtype, 0);
         for (int i = 0; i < SHARES; i++) {
             zn_test_ok(all[i].status, &all[i].err);
             assert_int_equal(all[i].steps, STEPS);
@@ -250,12 +259,36 @@ static void one_picture_in_each_type(void **state)
     }
 }
 
+// Panels of 4 and 8 bits: rows of them are used as they lie, columns are packed.
+static void weights_in_few_bits(void **state)
+{
+    (void)state;
+    static process alone, all[SHARES];
+    static const zenith_dtype types[] = {ZENITH_DTYPE_F32, ZENITH_DTYPE_BF16};
+    static const double bounds[] = {1e-5, 5e-2};
+    zn_error err = {0};
+    zn_executor *executor = NULL;
+    char *answer = NULL, folder[512];
+    snprintf(folder, sizeof folder, "%s", zn_test_path(zn_test_build(), "shares_few_bits"));
+    const zn_few_bits call = {.source = golden_pipeline(), .output = folder, .rotate = true};
+    zn_test_ok(zn_executor_create(1, 1, &executor, &err), &err);
+    zn_test_ok(zn_write_few_bits(executor, &call, &answer, &err), &err);
+    zn_free(answer);
+    zn_executor_free(executor);
+    for (int t = 0; t < 2; t++) {
+        run_alone(&alone, folder, types[t]);
+        run_together(all, folder, types[t], 0);
+        for (int i = 0; i < SHARES; i++) zn_test_ok(all[i].status, &all[i].err);
+        compare_with("few bits", &all[0], &alone, bounds[t]);
+    }
+}
+
 static void all_stop_together(void **state)
 {
     (void)state;
     static process all[SHARES];
     enum { OF_TEXT = 2 * 3, OF_CONTEXT = 2 * 1, OF_STEP = 2 * 3 };
-    run_together(all, ZENITH_DTYPE_F32, OF_TEXT + OF_CONTEXT + 2 * OF_STEP + 1);
+    run_together(all, golden_pipeline(), ZENITH_DTYPE_F32, OF_TEXT + OF_CONTEXT + 2 * OF_STEP + 1);
     for (int i = 0; i < SHARES; i++) {
         assert_int_equal(all[i].status, ZENITH_CANCELLED);
         assert_int_equal(all[i].steps, 2);
@@ -474,9 +507,9 @@ static void every_stored_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_picture_in_each_type), cmocka_unit_test(all_stop_together),
-        cmocka_unit_test(too_many_shares),          cmocka_unit_test(others_weights_are_not_read),
-        cmocka_unit_test(every_stored_form),
+        cmocka_unit_test(one_picture_in_each_type),    cmocka_unit_test(all_stop_together),
+        cmocka_unit_test(weights_in_few_bits),         cmocka_unit_test(too_many_shares),
+        cmocka_unit_test(others_weights_are_not_read), cmocka_unit_test(every_stored_form),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
     zn_test_need(zn_test_path(zn_test_quant(), "convrot.safetensors"));
