@@ -3,7 +3,9 @@
 //
 // linear beside oneDNN's matmul on one thread, for products.py:
 //
-//     bench_linear f32|bf16|int8 INPUTS OUTPUTS MOST_TOKENS
+//     bench_linear f32|bf16|int8|q8|q4|q8r|q4r INPUTS OUTPUTS MOST_TOKENS
+//
+// q8 and q4 are weights that lie in panels (src/tensor/panels.h), r: rotated; oneDNN's are those of int8 then.
 //
 // Commands come on standard input, one a line, each answered by a line of JSON:
 //
@@ -14,6 +16,7 @@
 //     probe            {"gflops": ...}     registers alone: AMX, VNNI or FMA, whichever it would be
 #include "bench/burst.h"
 #include "src/base/memory.h"
+#include "src/format/panel_weight.h"
 #include "src/op/token/linear_lowering.h"
 
 #include <math.h>
@@ -36,6 +39,10 @@ typedef struct bench {
     float *dense, *tokens, *scales, one;
     void *src, *src_bytes, *dst, *dst_onednn, *packed, *scratch;
     zn_linear_args args;
+    int bits; // of panels; 0: weights are packed
+    bool rotated;
+    zn_panels panels;
+    size_t weight_bytes;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     dnnl_memory_t packed_onednn;
@@ -84,6 +91,72 @@ static void *convert(const bench *b, zn_type to, const float *src, int64_t count
 
 // --- ours
 
+// All rows, quantised as `zenith convert` does.
+static void fill_panels(const bench *b, const zn_panel_kind *kind, const zn_panel_target *all)
+{
+    float *row = need(zn_alloc((size_t)kind->padded_inputs * sizeof(float)));
+    int8_t *bytes = need(zn_alloc((size_t)kind->padded_inputs));
+    zn_panel_error error = {0};
+    for (int64_t o = 0; o < b->outputs; o++) {
+        const int64_t panel = o / ZN_PANEL_OUTPUTS, wide = panel * ZN_PANEL_OUTPUTS;
+        const zn_panel_target dst = {
+            all->numbers + wide * kind->padded_inputs * kind->bits / 8,
+            all->steps ? all->steps + wide * (kind->padded_inputs / ZN_PANEL_GROUP) : NULL,
+            all->scales + wide, all->sums + wide};
+        if (o == wide) zn_panel_clear(kind, &dst);
+        memset(row, 0, (size_t)kind->padded_inputs * sizeof(float));
+        memcpy(row, b->dense + o * b->inputs, (size_t)b->inputs * sizeof(float));
+        if (!zn_panel_pack(kind, (int)(o - wide), row, bytes, &dst, &error)) need(NULL);
+    }
+    zn_free(row);
+    zn_free(bytes);
+}
+
+static void prepare_panels(bench *b)
+{
+    zn_panels_size size;
+    if (!zn_panels_measure(b->outputs, b->inputs, b->bits, &size)) need(NULL);
+    const zn_panel_target all = {.numbers = need(zn_alloc_zero(size.numbers_bytes)),
+                                 .steps = b->bits == 4 ? need(zn_alloc_zero(size.steps_bytes))
+                                                       : NULL,
+                                 .scales = need(zn_alloc_zero(size.scales_bytes)),
+                                 .sums = need(zn_alloc_zero(size.scales_bytes))};
+    const zn_panel_kind kind = {.inputs = b->inputs,
+                                .padded_inputs = size.padded_inputs,
+                                .bits = b->bits,
+                                .rotated_by = b->rotated ? ZN_PANEL_ROTATION : 0};
+    fill_panels(b, &kind, &all);
+    b->panels = (zn_panels){.outputs = b->outputs,
+                            .inputs = b->inputs,
+                            .bits = b->bits,
+                            .rotated_by = (int64_t)kind.rotated_by,
+                            .numbers = all.numbers,
+                            .steps = all.steps,
+                            .scales = all.scales,
+                            .sums = all.sums};
+    zn_linear_args *a = &b->args;
+    a->panels = &b->panels;
+    a->rotate = b->rotated ? zn_rotation_pick(b->cpu.isa) : NULL;
+    a->rotated_by = b->panels.rotated_by;
+    if (!zn_linear_measure_panels(a->version, &b->panels, &a->size)) need(NULL);
+    b->packed = all.numbers; // what is read to measure memory
+    b->weight_bytes = size.numbers_bytes;
+}
+
+static void prepare_packed(bench *b)
+{
+    zn_linear_args *a = &b->args;
+    const zn_linear_version *v = a->version;
+    if (!zn_linear_measure(v, b->outputs, b->inputs, &a->size)) need(NULL);
+    a->packed = b->packed = need(zn_alloc(a->size.bytes));
+    for (int64_t o = 0; o < b->outputs; o += v->panel) {
+        const int64_t left = b->outputs - o;
+        zn_linear_pack(v, &a->size, o, left < v->panel ? left : v->panel, b->dense + o * b->inputs,
+                       b->packed);
+    }
+    b->weight_bytes = a->size.panels_bytes;
+}
+
 static void prepare_ours(bench *b)
 {
     const zn_linear_version *v = zn_linear_pick(&b->cpu, b->weights, b->map);
@@ -98,13 +171,10 @@ static void prepare_ours(bench *b)
                           .dst_type = b->map,
                           .dst_scale = 1,
                           .narrow = zn_convert_pick(b->cpu.isa, ZN_F32, b->map)};
-    if (!zn_linear_measure(v, b->outputs, b->inputs, &a->size)) need(NULL);
-    a->packed = b->packed = need(zn_alloc(a->size.bytes));
-    for (int64_t o = 0; o < b->outputs; o += v->panel) {
-        const int64_t left = b->outputs - o;
-        zn_linear_pack(v, &a->size, o, left < v->panel ? left : v->panel, b->dense + o * b->inputs,
-                       b->packed);
-    }
+    if (b->bits)
+        prepare_panels(b);
+    else
+        prepare_packed(b);
     b->scratch = need(zn_alloc(zn_linear_team_bytes(v, &a->size, b->most_tokens, 1, &team)));
     memset(b->scratch, 0, zn_linear_team_bytes(v, &a->size, b->most_tokens, 1, &team));
 }
@@ -268,7 +338,7 @@ static volatile uint64_t sink;
 static double read_rate(const bench *b)
 {
     enum { LANES = 16 };
-    const size_t count = b->args.size.panels_bytes / sizeof(uint64_t) / LANES * LANES;
+    const size_t count = b->weight_bytes / sizeof(uint64_t) / LANES * LANES;
     const uint64_t *words = b->packed;
     uint64_t sums[LANES] = {0};
     const double begin = now();
@@ -304,7 +374,7 @@ static void answer(bench *b, const char *line)
         printf("{\"gb_per_s\": %.3f}\n", read_rate(b));
     else
         printf("{\"gflops\": %.1f, \"unit\": \"%s\", \"bytes\": %zu}\n", burst_rate(unit_of(b), 1),
-               unit_of(b), b->args.size.panels_bytes);
+               unit_of(b), b->weight_bytes);
     fflush(stdout);
 }
 
@@ -314,24 +384,29 @@ static void cap_onednn(const bench *b)
     if (b->cpu.isa == ZN_ISA_BASELINE) check(dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41), "cap");
 }
 
-static bool is_dtype(const char *name)
+// False for what is no type.
+static bool set_dtype(bench *b, const char *name)
 {
-    return strcmp(name, "f32") == 0 || strcmp(name, "bf16") == 0 || strcmp(name, "int8") == 0;
+    const bool panels = (name[0] == 'q') && (name[1] == '8' || name[1] == '4') &&
+                        (!name[2] || strcmp(name + 2, "r") == 0);
+    b->map = strcmp(name, "bf16") == 0 ? ZN_BF16 : ZN_F32;
+    b->weights = panels || strcmp(name, "int8") == 0 ? ZN_S8 : b->map;
+    b->bits = panels ? name[1] - '0' : 0;
+    b->rotated = panels && name[2];
+    return panels || strcmp(name, "int8") == 0 || strcmp(name, "f32") == 0 || b->map == ZN_BF16;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 5 || !is_dtype(argv[1])) {
-        fprintf(stderr, "bench_linear f32|bf16|int8 INPUTS OUTPUTS MOST_TOKENS\n");
+    bench b = {.cpu = zn_cpu_detect(), .one = 1.0f / 127};
+    if (argc != 5 || !set_dtype(&b, argv[1])) {
+        fprintf(stderr, "bench_linear f32|bf16|int8|q8|q4|q8r|q4r INPUTS OUTPUTS MOST_TOKENS\n");
         return 2;
     }
-    bench b = {.cpu = zn_cpu_detect(), .one = 1.0f / 127};
-    const bool int8 = strcmp(argv[1], "int8") == 0;
-    b.map = strcmp(argv[1], "bf16") == 0 ? ZN_BF16 : ZN_F32;
-    b.weights = int8 ? ZN_S8 : b.map;
     b.inputs = atoll(argv[2]);
     b.outputs = atoll(argv[3]);
     b.most_tokens = atoll(argv[4]);
+    if (b.rotated && b.inputs % ZN_PANEL_ROTATION != 0) need(NULL);
     cap_onednn(&b);
     check(dnnl_engine_create(&b.engine, dnnl_cpu, 0), "engine");
     check(dnnl_stream_create(&b.stream, b.engine, dnnl_stream_default_flags), "stream");

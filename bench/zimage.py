@@ -398,6 +398,12 @@ def write_inputs(options, work):
     options.inputs = work
 
 
+def other_forms(options):
+    """Pipelines below the folder that make_zimage.py did not write."""
+    found = sorted(path.parent.name for path in options.folder.glob("*/model_index.json"))
+    return [name for name in found if name not in sizes.FORMS]
+
+
 def usual_contenders(options):
     if options.dtype == "q4":
         options.form, options.dtype = options.form or "q4_0", "int8"
@@ -406,19 +412,19 @@ def usual_contenders(options):
         return [own]
     if options.what == "accuracy":
         return ["bf16:bf16", "bf16:int8", "q8_0:bf16", "q4_0:bf16", "int8:bf16", "q8_0:int8", "q4_0:int8", "int8:int8",
-                "diffusers:bf16"]
+                *(f"{form}:int8" for form in other_forms(options)), "diffusers:bf16"]
     return [own, "diffusers:bf16", "sdcpp:q8_0" if options.dtype == "int8" and options.form != "q4_0" else "sdcpp:q4_0"]
 
 
 def prepare(options):
     options.left_out = []
+    if not options.folder:
+        name = "zimage" if options.layers == sizes.LAYERS else f"zimage-{options.layers}"
+        options.folder = pathlib.Path.home() / ".cache/zenith-bench" / name
     options.contenders = options.contenders or usual_contenders(options)
     options.text_layers = sizes.TEXT_LAYERS if options.layers == sizes.LAYERS else options.layers + 1
     options.parameters = {"transformer": parameters(sizes.transformer(options.layers)),
                           "text_encoder": parameters(sizes.text_encoder(options.text_layers))}
-    if not options.folder:
-        name = "zimage" if options.layers == sizes.LAYERS else f"zimage-{options.layers}"
-        options.folder = pathlib.Path.home() / ".cache/zenith-bench" / name
     forms = {Contender(options, name).form for name in options.contenders + [options.reference or "bf16:f32"]}
     missing = [form for form in sizes.FORMS if form in forms]
     sizes.make(options.folder, missing, options.layers, outliers=options.outliers, tokenizer=options.tokenizer)
