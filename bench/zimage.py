@@ -300,8 +300,10 @@ def generate(options, output):
     """One picture by the program, as a user starts it."""
     form, _, dtype = options.contenders[0].partition(":")
     command = [options.zenith, "generate", PROMPT, "-w", options.folder / form, "-o", output, "--size",
-               f"{options.size}x{options.size}", "--steps", options.steps, "--seed", 1, "--dtype", dtype, "--threads",
-               options.threads, "--json", "--quiet", "--force", *options.more]
+               f"{options.size}x{options.size}", "--steps", options.steps, "--seed", 1, "--threads", options.threads,
+               "--json", "--quiet", *options.more]
+    if dtype != "int8":  # 8 bits are what the program takes by itself for weights that are bytes
+        command += ["--dtype", dtype]
     begin = time.monotonic()
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as process:
         said = process.stdout.read()
@@ -312,7 +314,7 @@ def generate(options, output):
         raise Failure("failed: " + " ".join(map(str, command)))
     facts = json.loads(said.splitlines()[-1])
     step, decode = facts["seconds_per_step"], facts["decode_ms"] / 1e3
-    return {"seconds": seconds, "seconds_per_step": step, "decode": decode, "rss_gb": usage.ru_maxrss * 1024 / 1e9,
+    return {"dtype": facts.get("dtype"), "seconds": seconds, "seconds_per_step": step, "decode": decode, "rss_gb": usage.ru_maxrss * 1024 / 1e9,
             "to_first_step": seconds - decode - options.steps * step, "cpu": usage.ru_utime + usage.ru_stime}
 
 
@@ -320,14 +322,14 @@ def measure_picture(options):
     if options.steps < 2:
         raise Failure("a picture takes 2 steps or more: the first one is not timed by itself")
     print(f"{options.contenders[0]}, {options.size}x{options.size}, {options.steps} steps, {options.layers} layers, "
-          f"{options.threads} threads\n| start | s in all | s until the first step began | s per step | s decoding | "
-          "peak GB |\n|---|---|---|---|---|---|")
+          f"{options.threads} threads\n| start | type | s in all | s until the first step began | s per step | s decoding | "
+          "peak GB |\n|---|---|---|---|---|---|---|")
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("first", "second"):
             run = generate(options, f"{folder}/picture.png")
             runs.append(run)
-            print(f"| {name} | {run['seconds']:.1f} | {run['to_first_step']:.1f} | {run['seconds_per_step']:.2f} | "
+            print(f"| {name} | {run['dtype']} | {run['seconds']:.1f} | {run['to_first_step']:.1f} | {run['seconds_per_step']:.2f} | "
                   f"{run['decode']:.1f} | {run['rss_gb']:.2f} |", flush=True)
     return runs[1] | {"first": runs[0]}
 
