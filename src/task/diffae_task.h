@@ -15,7 +15,9 @@ typedef struct zn_diffae_call {
     zenith_dtype dtype; // the default: the machine's
     uint32_t height,
         width; // of pictures, multiples of zn_diffae_multiple; both 0: as it was trained
-    int steps; // as many answers of the network
+    // As many answers of the network. The authors take 250 to the noise, 20 back (100 for a code that was moved),
+    // and 200 of the prior.
+    int steps;
     // How noise becomes a picture or a code; see diffusion/ddim.h. The way to noise is always DDIM's, without any.
     zn_ddim_kind kind;
     double eta;
