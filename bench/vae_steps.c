@@ -185,7 +185,8 @@ int main(int argc, char **argv)
     }
     zn_machine machine = {.cpu = zn_cpu_detect(), .threads = threads};
     zn_model *model = NULL;
-    const zn_model_request request = {.weights = argv[1], .parts = zn_autoencoder_names(ZENITH_DECODER)};
+    const zn_model_request request = {.weights = argv[1],
+                                      .parts = zn_autoencoder_names(ZENITH_DECODER)};
     if (threads > 1) which_clock = CLOCK_MONOTONIC;
     if (zn_dnn_create(&machine.cpu, &machine.dnn, &err) != ZENITH_OK) machine.dnn = NULL;
     need(zn_model_open(&request, &model, &err));

@@ -71,7 +71,7 @@ static void compile(training *t)
     zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
     zn_graph fused = {0}, typed = {0};
-    const zn_type_policy policy = {.type = ZN_F32, .convert = part_convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     zn_test_ok(zn_pass_fuse(&t->plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
     zn_test_ok(zn_pass_types(&fused, &policy, &typed, &err), &err);
     zn_test_ok(zn_pass_fuse(&typed, zn_ops, zn_ops_count, &cpu, &t->graph, &err), &err);

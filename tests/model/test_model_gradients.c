@@ -328,7 +328,10 @@ static void check_model(const char *name)
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {.name = name, .weights = zn_test_weights(), .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
+    const zn_model_request request = {
+        .name = name,
+        .weights = zn_test_weights(),
+        .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     snprintf(file, sizeof file, "tests/golden/gradients_%s.safetensors", name);
@@ -416,7 +419,10 @@ static void a_step_reduces_the_loss(void **state)
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {.name = "taesd", .weights = zn_test_weights(), .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
+    const zn_model_request request = {
+        .name = "taesd",
+        .weights = zn_test_weights(),
+        .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     const char *file = "tests/golden/gradients_taesd.safetensors";
@@ -467,7 +473,10 @@ static void recomputation_saves_memory(void **state)
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {.name = "taesd", .weights = zn_test_weights(), .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
+    const zn_model_request request = {
+        .name = "taesd",
+        .weights = zn_test_weights(),
+        .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     for (int i = 0; i < 2; i++) {
@@ -492,7 +501,9 @@ static void f16_saves_memory(void **state)
     size_t bytes[2];
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
-    const zn_model_request request = {.name = "taesd", .weights = zn_test_weights(), .parts = zn_autoencoder_names(ZENITH_DECODER)};
+    const zn_model_request request = {.name = "taesd",
+                                      .weights = zn_test_weights(),
+                                      .parts = zn_autoencoder_names(ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     training t = {.model = "taesd", .part = ZENITH_DECODER, .size = 128};

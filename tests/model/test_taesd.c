@@ -190,7 +190,10 @@ static void check_model(const char *name)
     size_t count;
     c.latent = golden_f32(&c, "latent", &count);
     zn_model *model = NULL;
-    const zn_model_request request = {.name = name, .weights = zn_test_weights(), .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
+    const zn_model_request request = {
+        .name = name,
+        .weights = zn_test_weights(),
+        .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
     assert_int_equal(model->unexpected, 0);
     for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
