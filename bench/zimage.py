@@ -364,6 +364,8 @@ def measure_accuracy(options):
     if not options.reference and Contender(options, "bf16:f32").needs(["transformer"]) + ROOM > available_memory():
         options.contenders[0] = "bf16:bf16"
     reference, *others = [c for c in contenders_of(options, ["transformer"]) if c.peer != "sdcpp"]
+    if reference.name != options.contenders[0]:
+        raise Failure("the reference cannot run: " + options.left_out[0])
     rows = []
     with tempfile.TemporaryDirectory() as work:
         right = results_of(reference, work)
