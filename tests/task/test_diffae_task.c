@@ -120,7 +120,7 @@ static void short_types(void **state)
     world w;
     (void)state;
     open_world(&w, 2, 1);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = zn_test_quick() ? 1 : 0; i < 2; i++) {
         zn_error err = {0};
         zn_diffae_call call = call_of(&w, &t);
         call.dtype = types[i].dtype;
@@ -205,8 +205,9 @@ static void *race(void *arg)
 {
     racer *r = arg;
     zn_error err = {0};
-    const zn_diffae_call call = call_of(r->w, &r->t);
+    zn_diffae_call call = call_of(r->w, &r->t);
     float *picture = golden_item(r->w->io, "image", r->number, VALUES);
+    call.steps = 2; // the second is made of all bits of the first
     r->status = zn_diffae_encode(r->w->engine, &call, picture, r->code, r->noise, &err);
     zn_free(picture);
     return NULL;
