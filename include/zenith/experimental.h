@@ -32,8 +32,15 @@ typedef struct zenith_generator zenith_generator;
 typedef struct zenith_generator_params {
     size_t size;
     // A folder in diffusers' layout with a model_index.json, and the folders text_encoder, tokenizer, transformer and
-    // scheduler that it names. Pipelines of Z-Image so far.
+    // scheduler that it names. Pipelines of Z-Image so far. NULL: a folder "z-image-turbo" where models are searched for
+    // (zenith_model_params.weights), for what is not named here.
     const char *folder;
+    // Files or folders instead of the folder's own, each may be NULL: a safetensors file as ComfyUI takes it, a GGUF
+    // file, or a folder in diffusers' layout.
+    const char *transformer, *text_encoder;
+    const char *tokenizer;   // NULL: also that of a GGUF file or a folder that text_encoder names
+    const char *autoencoder; // what zenith_generator_info then names
+    double shift; // of the schedule; 0: the folder's, or without a folder 3, Z-Image-Turbo's
 } zenith_generator_params;
 
 // Maps the weights; they are packed for the CPU when first used.
@@ -46,7 +53,7 @@ typedef struct zenith_generator_info {
     const char *name;    // of the transformer: "z-image"
     const char *text;    // of the text model: "qwen3"
     const char *latents; // a model that has the same latents: see zenith_models_share_latents
-    // Of the pipeline's own autoencoder, for zenith_model_params.weights; NULL: the folder has none.
+    // Of the pipeline's own autoencoder, for zenith_model_params.weights; NULL: there is none.
     const char *autoencoder;
     uint32_t latent_channels;
     uint32_t factor;     // picture pixels per latent pixel, along each side
@@ -71,10 +78,12 @@ typedef enum zenith_noise {
 // How far a picture is, after each step.
 typedef struct zenith_generate_report {
     size_t size;
-    uint32_t step, steps; // steps that are done, of how many
+    uint32_t step, steps; // steps that are done, of how many (of those that are made)
     double seconds;       // since the call began
     // As it is now: some of the noise is still there. F32, CHW; valid during the call.
     const zenith_latent *latent;
+    // The picture that the step leads to, without noise: for previews. Likewise. After the last step both are the same.
+    const zenith_latent *predicted;
 } zenith_generate_report;
 // Not zero: stop, the call returns ZENITH_CANCELLED. Called from an executor thread. A call on the same context would
 // wait for itself: previews are decoded by a context of their own.
@@ -108,6 +117,12 @@ typedef struct zenith_generate_params {
     void *report_cookie;
     zenith_cancel *cancel;
     zenith_generate_facts *facts; // filled on success, if not NULL
+    // A picture to begin with, as its latent (what zenith_encode gives, as F32, CHW, of the size that is made); NULL:
+    // noise alone.
+    const zenith_latent *picture;
+    // How much of it is made anew, 0 < .. <= 1; 0: 0.6. The first steps are left out: of 8, 0.6 makes the last 5, as
+    // diffusers does. 1 leaves nothing of the picture: the same bits as without it.
+    double strength;
 } zenith_generate_params;
 
 // Makes a picture's latent, which zenith_decode takes with any model of these latents. latent: `data` for F32, CHW;

@@ -160,11 +160,12 @@ typedef struct zenith_model_info {
     bool has_raw;
     float scale, shift;
     uint64_t parameters;
-    const char *weights_sha256; // over names, types, shapes and bytes, whatever the files
-    bool has_int8;              // a calibration for these weights was found
-    bool can_int8;              // a calibration can be made for this model
-    const char *weights_path;   // of a file of the weights; a model can have several
-    bool has_moments;           // its encoder gives a mean and a variance: see zenith_latent_kind
+    // Over names, types, shapes and bytes, whatever the files; NULL for models that are no autoencoders.
+    const char *weights_sha256;
+    bool has_int8;            // a calibration for these weights was found
+    bool can_int8;            // a calibration can be made for this model
+    const char *weights_path; // of a file of the weights; a model can have several
+    bool has_moments;         // its encoder gives a mean and a variance: see zenith_latent_kind
     // Of models of video: pictures for each latent after the first; 0: pictures only. first_frames: those
     // that the encoder takes for the first latent, of which the decoder makes one.
     uint32_t frames, first_frames;

@@ -9,6 +9,7 @@
 #include "src/model/autoencoder.h"
 #include "src/task/autoencode.h"
 #include "src/task/generator.h"
+#include "src/tensor/finite.h"
 
 struct zenith_generator {
     zn_generator *inner;
@@ -16,6 +17,7 @@ struct zenith_generator {
 
 enum { USUAL_STEPS = 8 };
 static const float most_guidance = 1000;
+static const double usual_strength = 0.6, most_shift = 1e6;
 
 // --- generators ---------------------------------------------------------------------------------
 
@@ -25,12 +27,18 @@ static zenith_status open_generator(zenith_context *context, const zenith_genera
     zn_error *err = &context->error;
     zenith_generator_params filled;
     ZN_TRY(zn_params_copy(params, &filled, sizeof filled, err));
-    if (!filled.folder || !out)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "zenith_generator_open needs a folder and a place for the generator");
+    if (!out) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no place for the generator");
+    if (!(filled.shift >= 0 && filled.shift < most_shift))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the shift of the schedule is above 0");
     zenith_generator *generator = zn_alloc_zero(sizeof *generator);
     if (!generator) return zn_fail_memory(err, sizeof *generator);
-    zenith_status status = zn_generator_open(filled.folder, &generator->inner, err);
+    const zn_generator_files files = {.folder = filled.folder,
+                                      .transformer = filled.transformer,
+                                      .text_encoder = filled.text_encoder,
+                                      .tokenizer = filled.tokenizer,
+                                      .autoencoder = filled.autoencoder,
+                                      .shift = filled.shift};
+    zenith_status status = zn_generator_open(&files, &generator->inner, err);
     if (status == ZENITH_OK)
         *out = generator;
     else
@@ -77,20 +85,24 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
 
 typedef struct watching {
     const zenith_generate_params *params;
-    zenith_latent latent; // with data of its own for each report
+    zenith_latent latent, predicted; // with data of their own for each report
+    uint32_t left_out;               // steps at the beginning
     double begun;
 } watching;
 
-static int on_step(void *cookie, int step, const float *planes)
+static int on_step(void *cookie, int step, const float *planes, const float *predicted)
 {
     watching *w = cookie;
     if (!w->params->report) return 0;
+    w->predicted = w->latent;
     w->latent.data = (void *)planes; // callers get it as const
+    w->predicted.data = (void *)predicted;
     const zenith_generate_report report = {.size = sizeof report,
-                                           .step = (uint32_t)step + 1,
-                                           .steps = w->params->steps,
+                                           .step = (uint32_t)step + 1 - w->left_out,
+                                           .steps = w->params->steps - w->left_out,
                                            .seconds = zn_clock_seconds() - w->begun,
-                                           .latent = &w->latent};
+                                           .latent = &w->latent,
+                                           .predicted = &w->predicted};
     return w->params->report(w->params->report_cookie, &report);
 }
 
@@ -108,6 +120,11 @@ static zenith_status fill_params(const zenith_generate_params *params, zenith_ge
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "a negative prompt counts only with guidance: set "
                        "zenith_generate_params.guidance, or leave the negative prompt out");
+    if (out->strength == 0) out->strength = usual_strength;
+    if (!(out->strength > 0 && out->strength <= 1))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the strength, how much of the picture is made anew, is above 0 and at most "
+                       "1");
     const bool known = (int)out->dtype >= 0 && out->dtype <= ZENITH_DTYPE_INT8 &&
                        (int)out->noise >= 0 && out->noise <= ZENITH_NOISE_CUDA;
     if (known) return ZENITH_OK;
@@ -138,6 +155,27 @@ static zenith_status check_latent(const zn_generator *generator, const zenith_la
     return ZENITH_OK;
 }
 
+// A picture to begin with, of the size of the latent.
+static zenith_status check_picture(const zn_generator *generator, const zenith_latent *latent,
+                                   const zenith_generate_params *params, watching *w,
+                                   const float **out, zn_error *err)
+{
+    zenith_latent picture;
+    *out = NULL;
+    if (!params->picture) return ZENITH_OK;
+    ZN_TRY(check_latent(generator, params->picture, &picture, err));
+    if (picture.width != latent->width || picture.height != latent->height)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the picture's latent is %u x %u, and the one to be made %u x %u",
+                       picture.width, picture.height, latent->width, latent->height);
+    const size_t values = (size_t)picture.channels * picture.height * picture.width;
+    if (!zn_all_finite(ZN_F32, picture.data, values))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the picture has NaN or infinity in it");
+    *out = picture.data;
+    w->left_out = (uint32_t)zn_generator_left_out((int)params->steps, params->strength);
+    return ZENITH_OK;
+}
+
 static zenith_status generate(zenith_context *context, const zenith_generator *generator,
                               const zenith_generate_params *params, const zenith_latent *latent)
 {
@@ -148,13 +186,17 @@ static zenith_status generate(zenith_context *context, const zenith_generator *g
     if (!generator || !latent)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the generator or the latent is NULL");
     ZN_TRY(fill_params(params, &p, err));
+    const float *picture = NULL;
     ZN_TRY(check_latent(generator->inner, latent, &w.latent, err));
+    ZN_TRY(check_picture(generator->inner, &w.latent, &p, &w, &picture, err));
     const zn_generator_call call = {.prompt = p.prompt,
                                     .negative = p.negative,
                                     .seed = p.seed,
                                     .noise = p.noise == ZENITH_NOISE_CUDA ? ZN_NOISE_CUDA
                                                                           : ZN_NOISE_TORCH,
+                                    .strength = p.strength,
                                     .how = {.dtype = p.dtype,
+                                            .picture = picture,
                                             .height = w.latent.height,
                                             .width = w.latent.width,
                                             .steps = (int)p.steps,

@@ -62,7 +62,7 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
         .scale = facts->scale,
         .shift = facts->shift,
         .parameters = inner->parameters,
-        .weights_sha256 = inner->sha256,
+        .weights_sha256 = variant->autoencoder ? zn_model_sha256(inner) : NULL,
         .has_int8 = inner->calibration || variant->int8 == ZN_INT8_DYNAMIC,
         .can_int8 = variant->int8 != ZN_INT8_NONE,
         .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0)),

@@ -25,6 +25,19 @@ zenith_status zn_flow_sigmas(int steps, double shift, float *sigmas, zn_error *e
     return ZENITH_OK;
 }
 
+int zn_flow_begin(int steps, double strength)
+{
+    const double made = strength < 1 ? steps * strength : steps;
+    return (int)(steps - made);
+}
+
+void zn_flow_mix(float sigma, const float *picture, float *noise, size_t count)
+{
+    if (!(sigma < 1)) return;
+    const float rest = 1 - sigma;
+    for (size_t i = 0; i < count; i++) noise[i] = sigma * noise[i] + rest * picture[i];
+}
+
 float zn_flow_time(float sigma)
 {
     const float timestep = sigma * TRAINED;
@@ -67,8 +80,13 @@ static zenith_status step(const zn_flow_run *run, int number, const float *sigma
         guide(run, answers, answers + count, count);
     }
     // The network's answer is the way from noise to picture, and dt goes the other way.
-    for (size_t i = 0; i < count; i++) latent[i] = latent[i] - dt * answers[i];
-    if (!run->stepped || run->stepped(run->cookie, number, latent) == 0) return ZENITH_OK;
+    float *predicted = answers + count; // the negative answer is not needed any more
+    for (size_t i = 0; i < count; i++) {
+        predicted[i] = latent[i] + sigma * answers[i];
+        latent[i] = latent[i] - dt * answers[i];
+    }
+    if (!run->stepped || run->stepped(run->cookie, number, latent, predicted) == 0)
+        return ZENITH_OK;
     return zn_fail(err, ZENITH_CANCELLED, "stopped after step %d of %d", number + 1, run->steps);
 }
 
@@ -77,11 +95,14 @@ zenith_status zn_flow_sample(const zn_flow_run *run, float *latent, size_t count
     float sigmas[ZN_FLOW_MOST_STEPS + 1];
     size_t bytes = 0;
     ZN_TRY(zn_flow_sigmas(run->steps, run->shift, sigmas, err));
+    if (run->begin < 0 || run->begin >= run->steps)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "of %d steps none is left to be made",
+                       run->steps);
     if (!zn_mul_size(count, 2 * sizeof(float), &bytes)) return zn_fail_memory(err, SIZE_MAX);
     float *answers = zn_alloc(bytes);
     if (!answers) return zn_fail_memory(err, bytes);
     zenith_status status = ZENITH_OK;
-    for (int i = 0; i < run->steps && status == ZENITH_OK; i++)
+    for (int i = run->begin; i < run->steps && status == ZENITH_OK; i++)
         status = step(run, i, sigmas, latent, answers, count, err);
     zn_free(answers);
     return status;

@@ -23,8 +23,16 @@ zenith_status zn_flow_sigmas(int steps, double shift, float *sigmas, zn_error *e
 // What the network is told for sigma: the time, 0 at noise and 1 at the picture.
 float zn_flow_time(float sigma);
 
+// How many steps are left out of a run that begins with a picture of which `strength`, 0 < .. <= 1, is made anew: as
+// diffusers' pipelines from picture to picture count them. 1: none.
+int zn_flow_begin(int steps, double strength);
+
+// sigma * noise + (1 - sigma) * picture, into noise. At sigma 1 that is the noise, to the bit.
+void zn_flow_mix(float sigma, const float *picture, float *noise, size_t count);
+
 typedef struct zn_flow_run {
     int steps;
+    int begin; // the first step that is made, with a latent at its sigma; those before are left out
     double shift;
     // With guidance g > 0 the answer is p + g (p - n) for answers p and n to the prompt and to the negative
     // prompt. 0: the negative prompt is not asked.
@@ -35,8 +43,9 @@ typedef struct zn_flow_run {
     // The network's answer at a step into `answer`; negative: to the negative prompt.
     zenith_status (*predict)(void *cookie, int step, bool negative, const float *latent,
                              float *answer, zn_error *err);
-    // After each step, with its number from 0 and the new latent; not zero stops. May be NULL.
-    int (*stepped)(void *cookie, int step, const float *latent);
+    // After each step, with its number from 0, the new latent, and the picture that the answer leads to: where the
+    // latent would be with one step to sigma 0. Not zero stops. May be NULL.
+    int (*stepped)(void *cookie, int step, const float *latent, const float *predicted);
     void *cookie;
 } zn_flow_run;
 

@@ -221,6 +221,17 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
                    weights, name, name, name);
 }
 
+bool zn_locate_pipeline(const char *name, char path[ZN_PATH_SIZE])
+{
+    char folder[ZN_PATH_SIZE];
+    for (int i = 0; search_folder(i, folder); i++) {
+        if (!folder[0]) continue;
+        if (zn_text_format(path, ZN_PATH_SIZE, "%s/%s", folder, name) + 1 >= ZN_PATH_SIZE) continue;
+        if (zn_pipeline_is(path)) return true;
+    }
+    return false;
+}
+
 // Beside the weights: in their folder, or in that of their file.
 static void beside(const char *weights, const char *file, char path[ZN_PATH_SIZE])
 {

@@ -14,6 +14,10 @@ enum { ZN_PATH_SIZE = 1024 };
 zenith_status zn_locate_weights(const char *name, const char *weights, zn_weights **out,
                                 zn_error *err);
 
+// The folder NAME of a whole pipeline (pipeline.h) in one of the folders that are searched for models; false where
+// there is none.
+bool zn_locate_pipeline(const char *name, char path[ZN_PATH_SIZE]);
+
 // The places where NAME.calib.json may be, best first: index 0, 1, ... until false.
 bool zn_locate_calibration(const char *name, const char *weights, int index,
                            char path[ZN_PATH_SIZE]);

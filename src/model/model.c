@@ -243,7 +243,7 @@ static bool has_bytes(const zn_graph *graph)
     return false;
 }
 
-static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
+static zenith_status check_graph_numbers(const zn_graph *graph, zn_error *err)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
@@ -260,18 +260,28 @@ static zenith_status check_numbers(const zn_graph *graph, zn_error *err)
     return ZENITH_OK;
 }
 
-// The numbers of this share.
-static zenith_status check_share(const zn_model *model, const zn_part *part, zn_error *err)
+zenith_status zn_model_check_numbers(const zn_model *model, zn_error *err)
 {
-    zn_graph graph;
-    ZN_TRY(zn_model_small_graph(model, part, &graph, err));
-    zenith_status status = check_numbers(&graph, err);
-    zn_graph_free(&graph);
-    return status;
+    for (int i = 0; i < model->family->parts_count; i++) {
+        zn_graph graph;
+        const zn_part *part = &model->family->parts[i];
+        if (!zn_model_has(model, part)) continue;
+        ZN_TRY(zn_model_small_graph(model, part, &graph, err));
+        zenith_status status = check_graph_numbers(&graph, err);
+        zn_graph_free(&graph);
+        ZN_TRY(status);
+    }
+    return ZENITH_OK;
 }
 
-// Fails if a parameter is missing or misshapen, or no number. The model has no share yet.
-static zenith_status check_parameters(zn_model *model, bool numbers, zn_error *err)
+// Autoencoders are small: their weights are read when they are opened.
+static bool is_small(const zn_model *model)
+{
+    return model->variant->autoencoder != NULL;
+}
+
+// Fails if a parameter is missing or misshapen, or, of a small model, no number.
+static zenith_status check_parameters(zn_model *model, zn_error *err)
 {
     size_t used = 0;
     for (int i = 0; i < model->family->parts_count; i++) {
@@ -280,8 +290,7 @@ static zenith_status check_parameters(zn_model *model, bool numbers, zn_error *e
         if (!zn_model_has(model, part)) continue;
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
         used += count_parameters(model->weights, &graph, &model->parameters);
-        zenith_status status = numbers ? check_numbers(&graph, err) : ZENITH_OK;
-        model->bytes = model->bytes || has_bytes(&graph);
+        zenith_status status = is_small(model) ? check_graph_numbers(&graph, err) : ZENITH_OK;
         zn_graph_free(&graph);
         ZN_TRY(status);
     }
@@ -345,9 +354,8 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(check_parts(model, request->parts, err));
     ZN_GO(check_parameters(model, !request->share, err));
     ZN_GO(zn_packs_create(&model->packs, err));
-    if (request->share) {
-        ZN_GO(open_share(model, request->share, err));
-    } else {
+    ZN_GO(zn_mutex_create(&model->hashing, err));
+    if (is_small(model)) {
         zn_weights_sha256(model->weights, model->sha256);
         zn_weights_forget(model->weights); // most will not be read again but to be packed
         ZN_GO(find_calibration(model, request, err));
@@ -357,6 +365,18 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
 fail:
     zn_model_unref(model);
     return status;
+}
+
+const char *zn_model_sha256(const zn_model *model)
+{
+    zn_model *filled = (zn_model *)(uintptr_t)model; // nothing else is ever seen of it
+    zn_mutex_lock(model->hashing);
+    if (!model->sha256[0]) {
+        zn_weights_sha256(model->weights, filled->sha256);
+        zn_weights_forget(model->weights);
+    }
+    zn_mutex_unlock(model->hashing);
+    return model->sha256;
 }
 
 zn_model *zn_model_ref(zn_model *model)
@@ -370,6 +390,7 @@ void zn_model_unref(zn_model *model)
     if (!model || atomic_fetch_sub(&model->references, 1) != 1) return;
     zn_calibration_free(model->calibration);
     zn_packs_free(model->packs);
+    zn_mutex_free(model->hashing);
     zn_weights_free(model->weights);
     zn_free(model);
 }

@@ -7,6 +7,7 @@
 #ifndef ZN_MODEL_MODEL_H
 #define ZN_MODEL_MODEL_H
 
+#include "src/base/os.h"
 #include "src/format/calibration.h"
 #include "src/graph/packs.h"
 #include "src/model/family.h"
@@ -21,7 +22,9 @@ typedef struct zn_model {
     const zn_share *share; // of each part, that this model computes; NULL: all of it
     unsigned parts;        // of the family's that the weights have: a bit each
     char layouts[ZN_MOST_PARTS][ZN_LAYOUT_SIZE]; // by the family; "": it says nothing
+    // Of models that are no autoencoders, which have gigabytes, it is computed when it is first asked for.
     char sha256[65];
+    zn_mutex *hashing;
     uint64_t parameters;
     size_t unexpected; // tensors in the files that the model does not use
     bool
@@ -42,6 +45,13 @@ typedef struct zn_model_request {
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err);
 zn_model *zn_model_ref(zn_model *model);
 void zn_model_unref(zn_model *model); // NULL is fine
+
+// zn_weights_sha256 of its weights. May read all of them.
+const char *zn_model_sha256(const zn_model *model);
+
+// ZENITH_BAD_FILE names a tensor with NaN or infinity in it. Autoencoders are checked when they are opened; of others,
+// which have gigabytes, it is asked after a run whose numbers were none.
+zenith_status zn_model_check_numbers(const zn_model *model, zn_error *err);
 
 // The part of this name; NULL where the family or the weights lack it.
 const zn_part *zn_model_part(const zn_model *model, const char *name);

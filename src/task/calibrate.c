@@ -395,7 +395,8 @@ zenith_status zn_calibrate(zn_engine *engine, zn_model *model, const zenith_imag
     ZN_GO(zn_calibration_create(&c.calibration, err));
     c.calibration->pictures = (int)count;
     zn_text_format(c.calibration->model, sizeof c.calibration->model, "%s", model->variant->name);
-    zn_text_format(c.calibration->weights, sizeof c.calibration->weights, "%s", model->sha256);
+    zn_text_format(c.calibration->weights, sizeof c.calibration->weights, "%s",
+                   zn_model_sha256(model));
     ZN_GO(zn_executor_run(zn_engine_executor(engine), calibrate_job, &c, 1, err));
     ZN_GO(zn_calibration_write(c.calibration, path, err));
 fail:

@@ -27,7 +27,8 @@ typedef struct generating {
     zn_zimage_facts facts;
     zn_arena arena; // all arrays below
     conditions by[PROMPTS];
-    float *modulation, *map, *planes;
+    float *modulation, *map, *planes, *predicted;
+    float sigmas[ZN_FLOW_MOST_STEPS + 1];
     size_t values; // of the latent
 } generating;
 
@@ -126,10 +127,9 @@ static zenith_status prepare_prompt(generating *g, const zn_prompt *prompt, cond
 // The modulation of all steps at once: its weights are read once.
 static zenith_status prepare_steps(generating *g, zn_error *err)
 {
-    float sigmas[ZN_FLOW_MOST_STEPS + 1], times[ZN_FLOW_MOST_STEPS];
-    const int steps = g->is->steps;
-    ZN_TRY(zn_flow_sigmas(steps, g->is->shift, sigmas, err));
-    for (int i = 0; i < steps; i++) times[i] = zn_flow_time(sigmas[i]);
+    float times[ZN_FLOW_MOST_STEPS];
+    const int begin = g->is->begin, steps = g->is->steps - begin;
+    for (int i = 0; i < steps; i++) times[i] = zn_flow_time(g->sigmas[begin + i]);
     ZN_TRY(floats(&g->arena, steps, g->facts.modulation, &g->modulation, err));
     const zn_part_call call = {.model = g->is->transformer,
                                .part = "modulation",
@@ -147,7 +147,7 @@ static zenith_status predict(void *cookie, int step, bool negative, const float 
 {
     const generating *g = cookie;
     const conditions *c = &g->by[negative ? NEGATIVE : POSITIVE];
-    const float *modulation = g->modulation + (int64_t)step * g->facts.modulation;
+    const float *modulation = g->modulation + (int64_t)(step - g->is->begin) * g->facts.modulation;
     const zn_part_call call = {
         .model = g->is->transformer,
         .part = "denoiser",
@@ -158,12 +158,25 @@ static zenith_status predict(void *cookie, int step, bool negative, const float 
     return zn_part_call_run(&g->place, &call, err);
 }
 
-static int stepped(void *cookie, int step, const float *latent)
+static int stepped(void *cookie, int step, const float *latent, const float *predicted)
 {
     const generating *g = cookie;
     if (!g->is->stepped) return 0;
     to_planes(g, latent, g->planes);
-    return g->is->stepped(g->is->cookie, step, g->planes);
+    to_planes(g, predicted, g->predicted);
+    return g->is->stepped(g->is->cookie, step, g->planes, g->predicted);
+}
+
+// The schedule, checked before anything is computed, and the latent at its beginning.
+static zenith_status begin(generating *g, float *latent, zn_error *err)
+{
+    const zn_generation *is = g->is;
+    ZN_TRY(zn_flow_sigmas(is->steps, is->shift, g->sigmas, err));
+    if (is->begin < 0 || is->begin >= is->steps)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "of %d steps none is left to be made",
+                       is->steps);
+    if (is->picture) zn_flow_mix(g->sigmas[is->begin], is->picture, latent, g->values);
+    return ZENITH_OK;
 }
 
 static zenith_status generate(generating *g, float *latent, zn_error *err)
@@ -171,6 +184,7 @@ static zenith_status generate(generating *g, float *latent, zn_error *err)
     const zn_generation *is = g->is;
     const int64_t pixels = (int64_t)is->height * is->width;
     const zn_flow_run run = {.steps = is->steps,
+                             .begin = is->begin,
                              .shift = is->shift,
                              .guidance = is->guidance,
                              .truncation = is->truncation,
@@ -179,9 +193,11 @@ static zenith_status generate(generating *g, float *latent, zn_error *err)
                              .stepped = stepped,
                              .cookie = g};
     g->values = (size_t)(pixels * g->facts.channels);
+    ZN_TRY(begin(g, latent, err));
     ZN_TRY(floats(&g->arena, pixels, g->facts.channels, &g->map, err));
     ZN_TRY(floats(&g->arena, pixels, g->facts.channels, &g->planes, err));
-    ZN_TRY(prepare_steps(g, err)); // refuses a schedule before anything is computed
+    ZN_TRY(floats(&g->arena, pixels, g->facts.channels, &g->predicted, err));
+    ZN_TRY(prepare_steps(g, err));
     ZN_TRY(prepare_prompt(g, &is->prompt, &g->by[POSITIVE], err));
     if (is->guidance > 0) ZN_TRY(prepare_prompt(g, &is->negative, &g->by[NEGATIVE], err));
     to_map(g, latent, g->map);

@@ -20,14 +20,17 @@ typedef struct zn_generation {
     zn_prompt prompt, negative; // negative: only with guidance
     uint32_t height, width;     // of the latent, multiples of the transformer's patch
     int steps;                  // as many forwards (twice as many with guidance)
-    double shift;               // of the schedule: scheduler_config.json
-    float guidance;             // see diffusion/flow_match.h, as the next two
+    int begin;                  // steps that are left out at the beginning: see `picture`
+    const float *
+        picture; // [channels, height, width]: what the noise is mixed with, for `begin`; NULL: nothing
+    double shift;   // of the schedule: scheduler_config.json
+    float guidance; // see diffusion/flow_match.h, as the next two
     float truncation, normalise;
     uint64_t max_memory; // of each model by itself: working memory and packed weights; 0: no bound
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
-    // After each step, with its number from 0 and the latent [channels, height, width]; not zero stops. May
-    // be NULL. Called on a thread of the engine.
-    int (*stepped)(void *cookie, int step, const float *latent);
+    // After each step, with its number from 0, the latent [channels, height, width] and the latent of the picture
+    // that it leads to (diffusion/flow_match.h); not zero stops. May be NULL. Called on a thread of the engine.
+    int (*stepped)(void *cookie, int step, const float *latent, const float *predicted);
     void *cookie;
 } zn_generation;
 

@@ -5,6 +5,7 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
+#include "src/diffusion/flow_match.h"
 #include "src/format/schedule_config.h"
 #include "src/model/autoencoder.h"
 #include "src/model/pipeline.h"
@@ -13,7 +14,16 @@
 
 #include <string.h>
 
-// --- the folder ---------------------------------------------------------------------------------
+static const char usual_pipeline[] = "z-image-turbo";
+static const double usual_shift = 3; // Z-Image-Turbo's
+
+// --- where things are ---------------------------------------------------------------------------
+
+typedef struct opening {
+    const zn_generator_files *files;
+    zn_pipeline pipeline;
+    bool has_pipeline;
+} opening;
 
 static bool is_there(const zn_pipeline *pipeline, const char *name, char path[ZN_PATH_SIZE])
 {
@@ -21,15 +31,32 @@ static bool is_there(const zn_pipeline *pipeline, const char *name, char path[ZN
            zn_pipeline_find(pipeline, name) && zn_path_is_directory(path);
 }
 
-static zenith_status component(const zn_pipeline *pipeline, const char *name,
+static zenith_status fail_missing(const opening *o, const char *name, zn_error *err)
+{
+    if (o->has_pipeline)
+        return zn_fail(err, ZENITH_NOT_FOUND,
+                       "%s has no %s: pictures from text need the folders text_encoder, "
+                       "tokenizer, transformer and scheduler, and a model_index.json that names "
+                       "them; fetch the whole pipeline",
+                       o->pipeline.folder, name);
+    return zn_fail(err, ZENITH_NOT_FOUND,
+                   "there is no %s: name its file or folder, or the folder of a whole pipeline; "
+                   "'%s' is in none of the folders that are searched for models",
+                   name, usual_pipeline);
+}
+
+// The place of a part: where it was said to be, else in the pipeline.
+static zenith_status find_part(const opening *o, const char *name, const char *given,
                                char path[ZN_PATH_SIZE], zn_error *err)
 {
-    if (is_there(pipeline, name, path)) return ZENITH_OK;
-    return zn_fail(err, ZENITH_NOT_FOUND,
-                   "%s has no %s: pictures from text need the folders text_encoder, tokenizer, "
-                   "transformer and scheduler, and a model_index.json that names them; fetch the "
-                   "whole pipeline",
-                   pipeline->folder, name);
+    if (!given)
+        return o->has_pipeline && is_there(&o->pipeline, name, path) ? ZENITH_OK
+                                                                     : fail_missing(o, name, err);
+    if (zn_text_format(path, ZN_PATH_SIZE, "%s", given) + 1 >= ZN_PATH_SIZE)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", given);
+    if (zn_path_is_file(path) || zn_path_is_directory(path)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_NOT_FOUND, "there is no %s in %s: no such file or folder", name,
+                   given);
 }
 
 // FOLDER/FILE, which must be there.
@@ -43,11 +70,34 @@ static zenith_status file_in(const char *folder, const char *file, char path[ZN_
                    path);
 }
 
-static zenith_status open_schedule(const zn_pipeline *pipeline, double *shift, zn_error *err)
+// A folder that is named must be one; without a name it is looked for, where a part is not given.
+static zenith_status open_pipeline(opening *o, zn_error *err)
+{
+    char found[ZN_PATH_SIZE];
+    const zn_generator_files *files = o->files;
+    const char *folder = files->folder;
+    if (folder && !zn_pipeline_is(folder))
+        return zn_fail(err, ZENITH_NOT_FOUND,
+                       "%s has no model_index.json: name the folder of a whole pipeline, such as "
+                       "that of Z-Image-Turbo",
+                       folder);
+    if (!folder && files->transformer && files->text_encoder && files->tokenizer) return ZENITH_OK;
+    if (!folder && zn_locate_pipeline(usual_pipeline, found)) folder = found;
+    if (!folder) return ZENITH_OK;
+    ZN_TRY(zn_pipeline_open(folder, &o->pipeline, err));
+    o->has_pipeline = true;
+    return ZENITH_OK;
+}
+
+// --- parts --------------------------------------------------------------------------------------
+
+static zenith_status open_schedule(const opening *o, double *shift, zn_error *err)
 {
     char folder[ZN_PATH_SIZE], path[ZN_PATH_SIZE];
     zn_mapped file;
-    ZN_TRY(component(pipeline, "scheduler", folder, err));
+    *shift = o->files->shift > 0 ? o->files->shift : usual_shift;
+    if (o->files->shift > 0 || !o->has_pipeline) return ZENITH_OK;
+    ZN_TRY(find_part(o, "scheduler", NULL, folder, err));
     ZN_TRY(file_in(folder, "scheduler_config.json", path, err));
     ZN_TRY(zn_mapped_open(path, &file, err));
     zenith_status status = zn_schedule_config_parse((const char *)file.data, file.size, path, shift,
@@ -56,55 +106,68 @@ static zenith_status open_schedule(const zn_pipeline *pipeline, double *shift, z
     return status;
 }
 
-static zenith_status open_tokenizer(const zn_pipeline *pipeline, zn_tokenizer **out, zn_error *err)
+static zenith_status open_network(const opening *o, const char *name, const char *given,
+                                  const char *family, zn_model **out, zn_error *err)
 {
-    char folder[ZN_PATH_SIZE];
-    ZN_TRY(component(pipeline, "tokenizer", folder, err));
-    return zn_tokenizer_open(folder, out, err);
-}
-
-static zenith_status open_network(const zn_pipeline *pipeline, const char *name, const char *family,
-                                  const zn_share *share, zn_model **out, zn_error *err)
-{
-    char folder[ZN_PATH_SIZE], config[ZN_PATH_SIZE];
-    ZN_TRY(component(pipeline, name, folder, err));
-    ZN_TRY(file_in(folder, "config.json", config, err));
-    const zn_model_request request = {.weights = folder, .share = share};
+    char place[ZN_PATH_SIZE], config[ZN_PATH_SIZE];
+    ZN_TRY(find_part(o, name, given, place, err));
+    if (!given) ZN_TRY(file_in(place, "config.json", config, err));
+    const zn_model_request request = {.weights = place};
     ZN_TRY(zn_model_open(&request, out, err));
     if (strcmp((*out)->family->name, family) == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_UNSUPPORTED,
-                   "%s holds %s: pictures from text are made by Z-Image's pipelines so far", folder,
+                   "%s holds %s: pictures from text are made by Z-Image's pipelines so far", place,
                    (*out)->variant->name);
 }
 
-static zenith_status open_all(const zn_pipeline *pipeline, zn_generator *generator, zn_error *err)
+// The tokenizer that lies with a text model which was named: in its GGUF file or its folder. ZENITH_NOT_FOUND: none.
+static zenith_status open_own_tokenizer(const opening *o, const zn_generator *generator,
+                                        zn_tokenizer **out, zn_error *err)
 {
-    ZN_TRY(open_schedule(pipeline, &generator->shift, err));
-    ZN_TRY(open_tokenizer(pipeline, &generator->tokenizer, err));
-    ZN_TRY(zn_together_open(&generator->together, err));
-    const zn_share *share = zn_together_share(generator->together);
-    ZN_TRY(open_network(pipeline, "text_encoder", "qwen3", share, &generator->text, err));
-    ZN_TRY(open_network(pipeline, "transformer", "zimage", share, &generator->transformer, err));
-    if (!is_there(pipeline, "vae", generator->autoencoder)) generator->autoencoder[0] = 0;
+    const char *place = o->files->text_encoder;
+    const zn_gguf *gguf = zn_weights_gguf(generator->text->weights);
+    if (!place) return ZENITH_NOT_FOUND;
+    if (gguf) return zn_tokenizer_from_gguf(gguf, place, out, err);
+    return zn_path_is_directory(place) ? zn_tokenizer_open(place, out, err) : ZENITH_NOT_FOUND;
+}
+
+static zenith_status open_tokenizer(const opening *o, zn_generator *generator, zn_error *err)
+{
+    char place[ZN_PATH_SIZE];
+    zn_error why = {0};
+    zenith_status status = ZENITH_NOT_FOUND;
+    if (!o->files->tokenizer)
+        status = open_own_tokenizer(o, generator, &generator->tokenizer, &why);
+    if (status == ZENITH_OK) return status;
+    if (status != ZENITH_NOT_FOUND) return zn_fail(err, status, "%s", why.text);
+    ZN_TRY(find_part(o, "tokenizer", o->files->tokenizer, place, err));
+    return zn_tokenizer_open(place, &generator->tokenizer, err);
+}
+
+static zenith_status open_all(const opening *o, zn_generator *generator, zn_error *err)
+{
+    const zn_generator_files *files = o->files;
+    ZN_TRY(open_schedule(o, &generator->shift, err));
+    ZN_TRY(open_network(o, "text_encoder", files->text_encoder, "qwen3", &generator->text, err));
+    ZN_TRY(open_tokenizer(o, generator, err));
+    ZN_TRY(
+        open_network(o, "transformer", files->transformer, "zimage", &generator->transformer, err));
+    if (files->autoencoder)
+        return find_part(o, "vae", files->autoencoder, generator->autoencoder, err);
+    if (!o->has_pipeline || !is_there(&o->pipeline, "vae", generator->autoencoder))
+        generator->autoencoder[0] = 0;
     return ZENITH_OK;
 }
 
-zenith_status zn_generator_open(const char *folder, zn_generator **out, zn_error *err)
+zenith_status zn_generator_open(const zn_generator_files *files, zn_generator **out, zn_error *err)
 {
-    zn_pipeline pipeline;
-    if (!zn_pipeline_is(folder))
-        return zn_fail(err, ZENITH_NOT_FOUND,
-                       "%s has no model_index.json: name the folder of a whole pipeline, such as "
-                       "that of Z-Image-Turbo",
-                       folder);
+    opening o = {.files = files};
     zn_generator *generator = zn_alloc_zero(sizeof *generator);
     if (!generator) return zn_fail_memory(err, sizeof *generator);
-    zenith_status status = zn_pipeline_open(folder, &pipeline, err);
-    if (status == ZENITH_OK) {
-        status = open_all(&pipeline, generator, err);
-        zn_pipeline_free(&pipeline);
-    }
-    if (status == ZENITH_OK) {
+    zenith_status status = open_pipeline(&o, err);
+    if (status == ZENITH_OK) status = open_all(&o, generator, err);
+    if (o.has_pipeline) zn_pipeline_free(&o.pipeline);
+    if (status == ZENITH_OK)
         *out = generator;
     } else {
         zn_together_fail(generator->together);
@@ -139,6 +202,11 @@ uint32_t zn_generator_multiple(const zn_generator *generator)
                       latents->autoencoder->factor);
 }
 
+int zn_generator_left_out(int steps, double strength)
+{
+    return zn_flow_begin(steps, strength);
+}
+
 // --- runs ---------------------------------------------------------------------------------------
 
 static zenith_status read_prompt(const zn_generator *generator, const char *text, int32_t **ids,
@@ -148,6 +216,19 @@ static zenith_status read_prompt(const zn_generator *generator, const char *text
                           &tokens->read, &tokens->whole, err));
     *out = (zn_prompt){*ids, tokens->read};
     return ZENITH_OK;
+}
+
+// Numbers that are none come from the weights, or from a type that is too narrow for what is computed.
+static zenith_status blame_weights(const zn_generator *generator, zenith_status status,
+                                   zn_error *err)
+{
+    zn_error why = {0};
+    if (zn_model_check_numbers(generator->text, &why) == ZENITH_BAD_FILE ||
+        zn_model_check_numbers(generator->transformer, &why) == ZENITH_BAD_FILE) {
+        *err = (zn_error){0};
+        return zn_fail(err, ZENITH_BAD_FILE, "%s", why.text);
+    }
+    return status;
 }
 
 zenith_status zn_generator_run(zn_engine *engine, const zn_generator *generator,
@@ -163,13 +244,14 @@ zenith_status zn_generator_run(zn_engine *engine, const zn_generator *generator,
     how.text = generator->text;
     how.transformer = generator->transformer;
     how.shift = generator->shift;
-    ZN_GO(zn_together_enter(generator->together, engine, &how, &seed, err));
+    if (how.picture) how.begin = zn_flow_begin(how.steps, call->strength);
     ZN_GO(read_prompt(generator, call->prompt, &prompt, &how.prompt, tokens, err));
     if (how.guidance > 0)
         ZN_GO(read_prompt(generator, call->negative ? call->negative : "", &negative, &how.negative,
                           &of_negative, err));
-    zn_noise_fill(call->noise, seed, 0, latent, channels * how.height * how.width);
-    ZN_GO(zn_generate(engine, &how, latent, err));
+    zn_noise_fill(call->noise, call->seed, 0, latent, channels * how.height * how.width);
+    status = zn_generate(engine, &how, latent, err);
+    if (status == ZENITH_OVERFLOW) status = blame_weights(generator, status, err);
 fail:
     zn_free(prompt);
     zn_free(negative);

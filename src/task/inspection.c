@@ -180,7 +180,7 @@ static zenith_status add_model(json_t *json, const char *path, const char *name,
     json_object_set_new(json, "description", json_string(model->variant->description));
     json_object_set_new(json, "parameters", json_integer((json_int_t)model->parameters));
     json_object_set_new(json, "unexpected", json_integer((json_int_t)model->unexpected));
-    json_object_set_new(json, "sha256", json_string(model->sha256));
+    json_object_set_new(json, "sha256", json_string(zn_model_sha256(model)));
     json_object_set_new(json, "int8", json_boolean(model->calibration != NULL));
     for (int i = 0; with_graph && i < model->family->parts_count; i++) {
         json_t *graph = NULL;

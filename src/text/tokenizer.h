@@ -15,6 +15,7 @@
 #define ZN_TEXT_TOKENIZER_H
 
 #include "src/base/status.h"
+#include "src/format/gguf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +26,8 @@
 typedef struct zn_tokenizer zn_tokenizer;
 
 // A folder (with tokenizer.json; else vocab.json and merges.txt, and tokenizer_config.json where it is
-// there; else qwen.tiktoken), or one of these files by its path (*.json, *.tiktoken).
+// there; else qwen.tiktoken), or one of these files by its path (*.json, *.tiktoken), or a GGUF file of a text
+// model, which carries its tokenizer.
 zenith_status zn_tokenizer_open(const char *path, zn_tokenizer **out, zn_error *err);
 void zn_tokenizer_free(zn_tokenizer *tokenizer); // NULL is fine
 
@@ -64,6 +66,10 @@ typedef struct zn_tokenizer_arrays {
 } zn_tokenizer_arrays;
 zenith_status zn_tokenizer_from_arrays(const zn_tokenizer_arrays *arrays, const char *where,
                                        zn_tokenizer **out, zn_error *err);
+
+// What a GGUF file has of them. ZENITH_NOT_FOUND where it has none.
+zenith_status zn_tokenizer_from_gguf(const zn_gguf *file, const char *where, zn_tokenizer **out,
+                                     zn_error *err);
 
 // *ids is the caller's, by zn_free; NULL where *count is 0.
 zenith_status zn_tokenizer_encode(const zn_tokenizer *tokenizer, const char *text, size_t size,

@@ -80,6 +80,15 @@ static zenith_status open_beside(const char *path, zn_tokenizer **out, zn_error 
     return open_merges(slash ? (length ? folder : "/") : ".", path, out, err);
 }
 
+static zenith_status open_gguf(const char *path, zn_tokenizer **out, zn_error *err)
+{
+    zn_gguf *file = NULL;
+    ZN_TRY(zn_gguf_open(path, &file, err));
+    zenith_status status = zn_tokenizer_from_gguf(file, path, out, err);
+    zn_gguf_free(file);
+    return status;
+}
+
 zenith_status zn_tokenizer_open(const char *path, zn_tokenizer **out, zn_error *err)
 {
     if (zn_path_is_directory(path)) return open_folder(path, out, err);
@@ -87,6 +96,7 @@ zenith_status zn_tokenizer_open(const char *path, zn_tokenizer **out, zn_error *
         return open_file(path, zn_tokenizer_parse_tiktoken, out, err);
     if (zn_text_ends_with(path, "vocab.json")) return open_beside(path, out, err);
     if (zn_text_ends_with(path, ".json")) return open_file(path, zn_tokenizer_parse_json, out, err);
+    if (zn_text_ends_with(path, ".gguf")) return open_gguf(path, out, err);
     return zn_fail(err, ZENITH_UNSUPPORTED,
-                   "%s: a tokenizer is a folder, a *.json or a *.tiktoken file", path);
+                   "%s: a tokenizer is a folder, a *.json, *.tiktoken or *.gguf file", path);
 }

@@ -37,7 +37,7 @@ static zenith_status open_identity(zn_trainer *t, zn_error *err)
     char squeezenet[65], calibration[65];
     if (t->squeezenet) zn_weights_sha256(t->squeezenet, squeezenet);
     if (t->calibration) zn_quantise_digest(t->calibration, calibration);
-    const zn_train_read read = {.frozen = t->frozen ? t->frozen->sha256 : NULL,
+    const zn_train_read read = {.frozen = t->frozen ? zn_model_sha256(t->frozen) : NULL,
                                 .squeezenet = t->squeezenet ? squeezenet : NULL,
                                 .calibration = t->calibration ? calibration : NULL};
     return zn_train_config_identity(&t->config, &read, &t->identity, err);
@@ -309,7 +309,7 @@ static zenith_status write_calibration(const zn_trainer *t, const char *folder, 
         return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
     ZN_TRY(zn_model_open(&request, &model, err));
     zn_calibration calibration = *t->calibration;
-    memcpy(calibration.weights, model->sha256, sizeof calibration.weights);
+    memcpy(calibration.weights, zn_model_sha256(model), sizeof calibration.weights);
     zn_model_unref(model);
     return zn_calibration_write(&calibration, path, err);
 }

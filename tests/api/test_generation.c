@@ -106,7 +106,7 @@ typedef struct seen {
     uint32_t steps, stop_after;
     zenith_generate_report reports[STEPS];
     zenith_latent shapes[STEPS];
-    float latents[STEPS][VALUES];
+    float latents[STEPS][VALUES], predicted[STEPS][VALUES];
     zenith_cancel *cancel; // requested after the second step
 } seen;
 
@@ -117,6 +117,7 @@ static int on_step(void *cookie, const zenith_generate_report *report)
     s->reports[s->steps] = *report;
     s->shapes[s->steps] = *report->latent;
     memcpy(s->latents[s->steps], report->latent->data, sizeof s->latents[0]);
+    memcpy(s->predicted[s->steps], report->predicted->data, sizeof s->predicted[0]);
     s->steps++;
     if (s->cancel && s->steps == 2) zenith_cancel_request(s->cancel);
     return s->stop_after == s->steps;
@@ -153,6 +154,8 @@ static void every_step_is_reported(void **state)
     ok(zenith_generate(context, generator, &params, &latent));
     check_steps(&s);
     assert_memory_equal(values, s.latents[STEPS - 1], sizeof values);
+    assert_memory_equal(values, s.predicted[STEPS - 1], sizeof values);
+    assert_memory_not_equal(values, s.predicted[0], sizeof values);
     assert_int_equal(facts.dtype, ZENITH_DTYPE_F32);
     const size_t tokens = zn_safetensors_find(golden, "ids")->bytes / sizeof(int64_t);
     assert_int_equal(facts.tokens, tokens);
@@ -188,6 +191,56 @@ static void the_latent_is_decoded(void **state)
     for (int i = 0; i < SAMPLES; i++) pixels[i] = fminf(fmaxf(pixels[i], 0), 1);
     assert_true(distance("image", pixels, SAMPLES) < 1e-4);
     zenith_model_free(own);
+}
+
+// --- from a picture -----------------------------------------------------------------------------
+
+// With all of it made anew, nothing of the picture is left; and every step is diffusers' (tools/make_img2img_golden.py).
+static void pictures_begin_with_a_picture(void **state)
+{
+    (void)state;
+    static float values[VALUES], alone[VALUES], begin[VALUES];
+    static seen s;
+    zn_error err = {0};
+    zn_safetensors *own = golden, *made = NULL;
+    const zenith_latent latent = latent_of(values), first = latent_of(begin);
+    zenith_generate_params params = usual();
+    zn_test_ok(zn_safetensors_open(
+                   zn_test_path(zn_test_source(), "tests/golden/img2img.safetensors"), &made, &err),
+               &err);
+    zn_test_ok(zn_file_tensor_read(zn_safetensors_find(made, "picture"), begin, &err), &err);
+    ok(zenith_generate(context, generator, &params, &latent));
+    memcpy(alone, values, sizeof alone);
+    params.picture = &first;
+    params.strength = 1;
+    ok(zenith_generate(context, generator, &params, &latent));
+    assert_memory_equal(values, alone, sizeof alone);
+    params.report = on_step;
+    params.report_cookie = &s;
+    golden = made;
+    for (int pass = 0; pass < 2; pass++) {
+        static const char *const strengths[] = {"0.6", "0.125"};
+        const uint32_t steps = pass ? 1 : 5;
+        params.strength = pass ? 0.125 : 0; // the usual one
+        s.steps = 0;
+        ok(zenith_generate(context, generator, &params, &latent));
+        assert_int_equal(s.steps, steps);
+        assert_int_equal(s.reports[0].step, 1);
+        assert_int_equal(s.reports[0].steps, steps);
+        for (uint32_t i = 0; i < steps; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s.latents.%u", strengths[pass], (unsigned)i + 1);
+            assert_true(distance(name, s.latents[i], VALUES) < 1e-4);
+        }
+    }
+    golden = own;
+    params.strength = 1.5;
+    fails(zenith_generate(context, generator, &params, &latent), ZENITH_INVALID_ARGUMENT,
+          "strength");
+    params.strength = 0.5;
+    begin[7] = NAN;
+    fails(zenith_generate(context, generator, &params, &latent), ZENITH_INVALID_ARGUMENT, "NaN");
+    zn_safetensors_free(made);
 }
 
 static void it_stops(void **state)
@@ -281,11 +334,62 @@ static void what_is_missing_is_said(void **state)
     }
     fails(open_folder(without("model_index.json"), &none), ZENITH_NOT_FOUND, "model_index.json");
     fails(open_folder("nowhere", &none), ZENITH_NOT_FOUND, "name the folder of a whole pipeline");
-    fails(open_folder(NULL, &none), ZENITH_INVALID_ARGUMENT, "folder");
+    fails(zenith_generator_open(context, NULL, NULL), ZENITH_INVALID_ARGUMENT, "place");
     ok(open_folder(without("vae"), &none));
     zenith_generator_get_info(none, &info);
     assert_null(info.autoencoder);
     zenith_generator_free(none);
+}
+
+// Files by themselves, some of them or all, make the same picture as the folder.
+static void parts_lie_anywhere(void **state)
+{
+    (void)state;
+    static float values[VALUES], other[VALUES];
+    static char transformer[1024], text[1024], tokenizer[1024], vae[1024];
+    const zenith_latent latent = latent_of(values), again = latent_of(other);
+    zenith_generate_params params = usual();
+    zenith_generator *apart = NULL;
+    zenith_generator_info info = {.size = sizeof info};
+    params.steps = 2;
+    ok(zenith_generate(context, generator, &params, &latent));
+    snprintf(transformer, sizeof transformer, "%s",
+             zn_test_path(zn_test_golden(), "pipeline/transformer"));
+    snprintf(text, sizeof text, "%s", zn_test_path(zn_test_golden(), "pipeline/text_encoder"));
+    snprintf(tokenizer, sizeof tokenizer, "%s",
+             zn_test_path(zn_test_golden(), "pipeline/tokenizer/tokenizer.json"));
+    snprintf(vae, sizeof vae, "%s", zn_test_path(zn_test_golden(), "pipeline/vae"));
+    zenith_generator_params files = {.size = sizeof files,
+                                     .transformer = transformer,
+                                     .text_encoder = text,
+                                     .tokenizer = tokenizer,
+                                     .autoencoder = vae};
+    ok(zenith_generator_open(context, &files, &apart));
+    zenith_generator_get_info(apart, &info);
+    assert_string_equal(info.autoencoder, vae);
+    assert_true(info.shift == 3);
+    ok(zenith_generate(context, apart, &params, &again));
+    assert_memory_equal(values, other, sizeof values);
+    zenith_generator_free(apart);
+
+    files.folder = without("transformer");
+    files.text_encoder = files.tokenizer = NULL;
+    files.shift = 6;
+    ok(zenith_generator_open(context, &files, &apart));
+    zenith_generator_get_info(apart, &info);
+    assert_true(info.shift == 6);
+    zenith_generator_free(apart);
+
+    files = (zenith_generator_params){.size = sizeof files, .text_encoder = text};
+    fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND,
+          "there is no tokenizer");
+    files.tokenizer = tokenizer;
+    fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND,
+          "there is no transformer");
+    files.transformer = "nowhere.gguf";
+    fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND, "nowhere.gguf");
+    files.transformer = text;
+    fails(zenith_generator_open(context, &files, &apart), ZENITH_UNSUPPORTED, "holds qwen3");
 }
 
 static void mistakes_are_refused(void **state)
@@ -322,9 +426,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_step_is_reported),
         cmocka_unit_test(the_latent_is_decoded),
+        cmocka_unit_test(pictures_begin_with_a_picture),
         cmocka_unit_test(it_stops),
         cmocka_unit_test(structs_may_be_longer),
         cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(parts_lie_anywhere),
         cmocka_unit_test(mistakes_are_refused),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));

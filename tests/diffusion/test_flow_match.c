@@ -10,13 +10,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { COUNT = 5 };
 
 typedef struct toy {
     int positive, negative; // answers that were asked for
     int last_step, stop_after, fail_at;
-    float seen[4][COUNT]; // the latent of each step
+    float seen[4][COUNT];                  // the latent of each step
+    float latent[COUNT], predicted[COUNT]; // of the last
 } toy;
 
 static zenith_status predict(void *cookie, int step, bool negative, const float *latent,
@@ -33,11 +35,12 @@ static zenith_status predict(void *cookie, int step, bool negative, const float 
     return ZENITH_OK;
 }
 
-static int stepped(void *cookie, int step, const float *latent)
+static int stepped(void *cookie, int step, const float *latent, const float *predicted)
 {
     toy *t = cookie;
-    (void)latent;
     t->last_step = step + 1;
+    memcpy(t->latent, latent, sizeof t->latent);
+    memcpy(t->predicted, predicted, sizeof t->predicted);
     return t->stop_after && step + 1 == t->stop_after;
 }
 
@@ -172,6 +175,52 @@ static void stopping(void **state)
     assert_int_equal(zn_flow_sample(&run, latent, COUNT, &err), ZENITH_INVALID_ARGUMENT);
 }
 
+// The last step leads to the picture itself; before, the prediction is the latent with all of its noise taken off.
+static void predictions(void **state)
+{
+    (void)state;
+    toy t;
+    zn_error err = {0};
+    float latent[COUNT] = {1, -2, 3, 0.5f, 0};
+    zn_flow_run run = run_of(&t);
+    zn_test_ok(zn_flow_sample(&run, latent, COUNT, &err), &err);
+    assert_memory_equal(t.predicted, latent, sizeof latent);
+    run = run_of(&t);
+    t.stop_after = 1;
+    const float before[COUNT] = {1, -2, 3, 0.5f, 0};
+    memcpy(latent, before, sizeof latent);
+    assert_int_equal(zn_flow_sample(&run, latent, COUNT, &err), ZENITH_CANCELLED);
+    for (int i = 0; i < COUNT; i++) // sigma is 1
+        assert_true(t.predicted[i] == before[i] + (before[i] + (float)i));
+}
+
+// int(steps - min(steps * strength, steps)), as diffusers counts.
+static void beginnings(void **state)
+{
+    (void)state;
+    toy t;
+    zn_error err = {0};
+    float noise[COUNT] = {1, -2, 3, 0.5f, -0.0f}, kept[COUNT];
+    const float picture[COUNT] = {5, 4, 3, 2, 1};
+    assert_int_equal(zn_flow_begin(8, 1), 0);
+    assert_int_equal(zn_flow_begin(8, 0.6), 3);
+    assert_int_equal(zn_flow_begin(8, 0.5), 4);
+    assert_int_equal(zn_flow_begin(10, 0.7), 3);
+    assert_int_equal(zn_flow_begin(8, 0.01), 7);
+    memcpy(kept, noise, sizeof kept);
+    zn_flow_mix(1, picture, noise, COUNT);
+    assert_memory_equal(noise, kept, sizeof kept);
+    zn_flow_mix(0.25f, picture, noise, COUNT);
+    for (int i = 0; i < COUNT; i++) assert_true(noise[i] == 0.25f * kept[i] + 0.75f * picture[i]);
+    zn_flow_run run = run_of(&t);
+    run.begin = 3;
+    zn_test_ok(zn_flow_sample(&run, noise, COUNT, &err), &err);
+    assert_int_equal(t.positive, 5);
+    assert_int_equal(t.last_step, 8);
+    run.begin = 8;
+    assert_int_equal(zn_flow_sample(&run, noise, COUNT, &err), ZENITH_INVALID_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +228,8 @@ int main(void)
         cmocka_unit_test(guided_answers),
         cmocka_unit_test(truncated_guidance),
         cmocka_unit_test(stopping),
+        cmocka_unit_test(predictions),
+        cmocka_unit_test(beginnings),
         cmocka_unit_test(schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

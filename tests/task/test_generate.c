@@ -61,9 +61,10 @@ static void close_world(world *w)
     zn_model_unref(w->transformer);
 }
 
-static int stepped(void *cookie, int step, const float *latent)
+static int stepped(void *cookie, int step, const float *latent, const float *predicted)
 {
     trace *t = cookie;
+    (void)predicted;
     const size_t count = (size_t)CHANNELS * t->of->height * t->of->width;
     memcpy(t->latents[step], latent, count * sizeof(float));
     t->steps = step + 1;

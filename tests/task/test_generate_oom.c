@@ -38,7 +38,9 @@ static zenith_status session(void *latent)
     zn_generator *generator = NULL;
     zenith_status status = zn_executor_create(1, 1, &executor, &err);
     if (status == ZENITH_OK) status = zn_engine_create(executor, &cpu, 0, NULL, &engine, &err);
-    if (status == ZENITH_OK) status = zn_generator_open(folder, &generator, &err);
+    if (status == ZENITH_OK)
+        const zn_generator_files files = {.folder = zn_test_path(zn_test_golden(), "pipeline")};
+    status = zn_generator_open(&files, &generator, &err);
     if (status == ZENITH_OK) status = run(engine, generator, latent, &err);
     zn_engine_free(engine);
     zn_executor_free(executor);
