@@ -82,7 +82,10 @@ typedef struct cli_settings {
     int steps;
     // generate
     const char *negative, *decoder, *from;
-    double guidance;
+    const char *prompts, *image, *previews;
+    const char *transformer, *text_encoder, *tokenizer, *vae;
+    double guidance, strength; // CLI_UNSET: not given
+    double schedule_shift;     // 0: the pipeline's
     cli_seed seed;
     int count; // 0: 1
     // prune

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith generate PROMPT -w FOLDER -o OUT: pictures from text. The networks and the decoder are opened before anything
-// is computed; each picture is then a latent, decoded row by row into its file.
-#include "apps/cli/generate_request.h"
+// zenith generate PROMPT -o OUT: pictures from text. The networks and the decoder are opened before anything is computed;
+// each picture is then a latent, decoded row by row into its file.
+#include "apps/cli/generate_models.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/outputs.h"
 #include "apps/cli/picture_parameters.h"
+#include "apps/cli/preview.h"
 #include "apps/cli/report.h"
+#include "apps/cli/step_preview.h"
 #include "apps/cli/terminal.h"
-#include "zenith/experimental.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,10 +22,9 @@ struct job {
     const cli_generate_request *asked;
     cli_session *session;
     const cli_outputs *outputs;
-    zenith_generator *generator;
-    zenith_generator_info info;
-    const cli_open_model *decoder;
-    uint32_t done;
+    cli_generate_models models;
+    cli_step_previews *previews;
+    uint32_t done, all; // pictures
     float *latent;
     cli_failure failure;
 };
@@ -32,77 +32,36 @@ struct job {
 // One picture on its way.
 struct picture {
     struct job *job;
-    uint32_t index;
+    const cli_prompt *prompt;
+    uint32_t index;  // among those of its prompt
+    uint32_t number; // among all
     char *output;
-    double started, first_step, last_step; // cli_clock
+    double started, first_step, last_step; // cli_clock, without the time of previews
     double shown;
+    uint32_t steps; // that are made
     zenith_generate_facts facts;
     zenith_run_facts decoding;
 };
 
-// --- what it takes ------------------------------------------------------------------------------
-
-static bool fail_decoder(struct job *job, const char *name)
-{
-    job->failure.model = true;
-    return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
-                         "%s does not decode the latents of %s: take --decoder flux-vae, taef1 or "
-                         "zenith-f1-fast",
-                         name, job->info.name);
-}
-
-static bool open_decoder(struct job *job)
-{
-    const char *name = job->session->settings->decoder, *weights = NULL;
-    // A name that is not known shares no latents with itself: opening it says what was meant.
-    if (name != NULL && zenith_models_share_latents(name, name) &&
-        !zenith_models_share_latents(name, job->info.latents))
-        return fail_decoder(job, name);
-    if (name == NULL && job->info.autoencoder == NULL) name = "zenith-f1-fast";
-    if (name == NULL) weights = job->info.autoencoder;
-    if (!cli_session_model_at(job->session, name, weights, ZENITH_DECODER, &job->decoder,
-                              &job->failure))
-        return false;
-    return zenith_models_share_latents(job->decoder->info.name, job->info.latents) ||
-           fail_decoder(job, job->decoder->info.name);
-}
-
-// Of several processes, the first one writes and reports.
-static bool is_first(const struct job *job)
-{
-    return job->info.process == 0;
-}
-
 static bool open_all(struct job *job)
 {
-    const zenith_generator_params where = {.size = sizeof where,
-                                           .folder = job->session->settings->weights};
-    zenith_status status = zenith_generator_open(job->session->context, &where, &job->generator);
-    if (status != ZENITH_OK) {
-        job->failure.model = true;
-        return cli_fail(job->session, &job->failure, status, NULL);
-    }
-    job->info = (zenith_generator_info){.size = sizeof job->info};
-    zenith_generator_get_info(job->generator, &job->info);
-    if (is_first(job) && !open_decoder(job)) return false;
-    const size_t pixels = (size_t)(job->asked->size.width / job->info.factor) *
-                          (job->asked->size.height / job->info.factor);
-    job->latent = calloc(pixels * job->info.latent_channels, sizeof *job->latent);
+    if (!cli_generate_models_open(job->session, job->asked, &job->models, &job->failure) ||
+        !cli_step_previews_open(job->session, job->models.info.latents, job->models.decoder,
+                                &job->previews, &job->failure))
+        return false;
+    job->latent = calloc(cli_generate_values(&job->models), sizeof *job->latent);
     if (job->latent != NULL) return true;
     return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "no memory for a latent of %ux%u",
-                         (unsigned)job->asked->size.width, (unsigned)job->asked->size.height);
-}
-
-static zenith_latent latent_of(const struct job *job)
-{
-    return (zenith_latent){.size = sizeof(zenith_latent),
-                           .width = job->asked->size.width / job->info.factor,
-                           .height = job->asked->size.height / job->info.factor,
-                           .channels = job->info.latent_channels,
-                           .data = job->latent};
+                         (unsigned)job->models.size.width, (unsigned)job->models.size.height);
 }
 
 // --- steps --------------------------------------------------------------------------------------
+
+// Without previews, which are no part of a step.
+static double step_clock(const struct job *job)
+{
+    return cli_clock() - cli_step_previews_seconds(job->previews);
+}
 
 // The first step also reads the prompt and packs the weights, so it counts only while there is no other.
 static double seconds_per_step(const struct picture *picture, uint32_t step)
@@ -111,43 +70,82 @@ static double seconds_per_step(const struct picture *picture, uint32_t step)
                     : picture->first_step - picture->started;
 }
 
-static int on_step(void *cookie, const zenith_generate_report *report)
+// "picture 2/4  ", where there are several.
+static void which_picture(const struct picture *picture, char *dst, size_t size)
 {
-    struct picture *picture = cookie;
+    dst[0] = 0;
+    if (picture->job->all > 1)
+        snprintf(dst, size, "picture %u/%u  ", (unsigned)picture->number + 1,
+                 (unsigned)picture->job->all);
+}
+
+// What is done before and after the steps, on a terminal.
+static void show_phase(const struct picture *picture, const char *what)
+{
+    const cli_settings *settings = picture->job->session->settings;
+    char line[160], which[40];
+    if (!picture->job->session->progress.bar || settings->quiet || settings->json) return;
+    which_picture(picture, which, sizeof which);
+    snprintf(line, sizeof line, "%s%s", which, what);
+    cli_status_show(line);
+}
+
+static void show_step(struct picture *picture, const zenith_generate_report *report)
+{
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
     const bool terminal = job->session->progress.bar;
-    char line[160], which[40] = "", left[32];
-    picture->last_step = cli_clock();
-    if (report->step == 1) picture->first_step = picture->last_step;
-    if (settings->quiet || settings->json || !is_first(job)) return 0;
-    if (picture->last_step - picture->shown < (terminal ? line_seconds : plain_seconds)) return 0;
+    char line[160], which[40], left[32];
+    if (settings->quiet || settings->json) return;
+    if (picture->last_step - picture->shown < (terminal ? line_seconds : plain_seconds)) return;
     picture->shown = picture->last_step;
     const double each = seconds_per_step(picture, report->step);
-    const double pictures = job->asked->count - picture->index - 1;
+    const double pictures = job->all - picture->number - 1;
     cli_progress_left(left, sizeof left,
                       each * (report->steps - report->step + pictures * report->steps));
-    if (job->asked->count > 1)
-        snprintf(which, sizeof which, "picture %u/%u  ", (unsigned)picture->index + 1,
-                 (unsigned)job->asked->count);
+    which_picture(picture, which, sizeof which);
     snprintf(line, sizeof line, "%sstep %u/%u  %.2f s/step  %s", which, (unsigned)report->step,
              (unsigned)report->steps, each, left);
     if (terminal)
         cli_status_show(line);
     else
         cli_say("%s", line);
-    return 0;
+}
+
+static int on_step(void *cookie, const zenith_generate_report *report)
+{
+    struct picture *picture = cookie;
+    struct job *job = picture->job;
+    picture->last_step = step_clock(job);
+    if (report->step == 1) picture->first_step = picture->last_step;
+    picture->steps = report->steps;
+    bool shown = job->previews == NULL ||
+                 cli_step_preview(job->previews, report->step, report->predicted, &job->failure);
+    if (shown) show_step(picture, report);
+    return !shown;
+}
+
+static void say_long_prompt(const struct picture *picture)
+{
+    const zenith_generate_facts *facts = &picture->facts;
+    if (facts->tokens <= facts->tokens_read || picture->index > 0) return;
+    if (picture->job->session->settings->quiet) return;
+    cli_say("the prompt has %u tokens, and the model reads the first %u: what comes later does not "
+            "count",
+            (unsigned)facts->tokens, (unsigned)facts->tokens_read);
 }
 
 static bool make_latent(struct picture *picture)
 {
     struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
-    const zenith_latent latent = latent_of(job);
+    const zenith_latent latent = cli_generate_latent(&job->models, job->latent);
+    const zenith_latent first = cli_generate_latent(&job->models, job->models.picture);
     picture->facts = (zenith_generate_facts){.size = sizeof picture->facts};
-    picture->shown = picture->started = cli_clock();
+    picture->started = step_clock(job);
+    picture->shown = job->session->progress.bar ? 0 : picture->started;
     const zenith_generate_params params = {.size = sizeof params,
-                                           .prompt = job->asked->prompt,
+                                           .prompt = picture->prompt->text,
                                            .negative = settings->negative,
                                            .seed = job->asked->seed + picture->index,
                                            .steps = job->asked->steps,
@@ -157,14 +155,16 @@ static bool make_latent(struct picture *picture)
                                            .report = on_step,
                                            .report_cookie = picture,
                                            .cancel = job->session->cancel,
-                                           .facts = &picture->facts};
-    zenith_status status = zenith_generate(job->session->context, job->generator, &params, &latent);
+                                           .facts = &picture->facts,
+                                           .picture = first.data != NULL ? &first : NULL,
+                                           .strength = job->asked->strength};
+    show_phase(picture, "reading the prompt");
+    zenith_status status = zenith_generate(job->session->context, job->models.generator, &params,
+                                           &latent);
+    // A preview that failed has said why.
+    if (status != ZENITH_OK && job->failure.status != ZENITH_OK) return false;
     if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
-    if (picture->facts.tokens > picture->facts.tokens_read && picture->index == 0 &&
-        !settings->quiet && is_first(job))
-        cli_say("the prompt has %u tokens, and the model reads the first %u: what comes later does "
-                "not count",
-                (unsigned)picture->facts.tokens, (unsigned)picture->facts.tokens_read);
+    say_long_prompt(picture);
     return true;
 }
 
@@ -174,15 +174,17 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
 {
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
-    const cli_parameters facts = {.prompt = job->asked->prompt,
+    const cli_parameters facts = {.prompt = picture->prompt->text,
                                   .negative = settings->negative,
-                                  .model = job->info.name,
-                                  .decoder = job->decoder->info.name,
-                                  .size = job->asked->size,
+                                  .model = job->models.info.name,
+                                  .decoder = job->models.decoder->info.name,
+                                  .size = job->models.size,
                                   .seed = {true, job->asked->seed + picture->index},
                                   .steps = job->asked->steps,
                                   .guidance = settings->guidance,
-                                  .shift = job->info.shift};
+                                  .shift = job->models.info.shift,
+                                  .strength = job->models.picture != NULL ? job->asked->strength
+                                                                          : 0};
     char *parameters = cli_parameters_text(&facts);
     if (parameters == NULL) return ZENITH_OUT_OF_MEMORY;
     const zenith_target_params params = {.size = sizeof params,
@@ -192,34 +194,47 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
                                          .lossless = settings->lossless,
                                          .parameters = parameters};
     zenith_status status = zenith_target_open(job->session->context, picture->output,
-                                              job->asked->size.width, job->asked->size.height,
+                                              job->models.size.width, job->models.size.height,
                                               &params, out);
     free(parameters);
     return status;
 }
 
+static zenith_status decode(struct picture *picture, cli_sink *sink)
+{
+    struct job *job = picture->job;
+    const zenith_latent latent = cli_generate_latent(&job->models, job->latent);
+    const zenith_image image = {.size = sizeof image,
+                                .width = job->models.size.width,
+                                .height = job->models.size.height,
+                                .rows = cli_sink_rows,
+                                .cookie = sink,
+                                .restarts = true};
+    zenith_run_params params = cli_session_run_params(job->session, &picture->decoding, 0);
+    params.progress = NULL; // the line is that of the steps
+    show_phase(picture, "decoding");
+    zenith_status status = zenith_decode(job->session->context, job->models.decoder->model, &latent,
+                                         &image, 1, &params);
+    return status == ZENITH_OK ? zenith_target_finish(sink->target) : status;
+}
+
 static bool write_picture(struct picture *picture)
 {
     struct job *job = picture->job;
-    zenith_target *target = NULL;
-    const zenith_latent latent = latent_of(job);
-    zenith_image image = {.size = sizeof image,
-                          .width = job->asked->size.width,
-                          .height = job->asked->size.height,
-                          .rows = zenith_target_rows,
-                          .restarts = true};
-    zenith_run_params params = cli_session_run_params(job->session, &picture->decoding, 0);
-    params.progress = NULL; // the line is that of the steps
-    zenith_status status = open_target(picture, &target);
-    image.cookie = target;
-    if (status == ZENITH_OK)
-        status = zenith_decode(job->session->context, job->decoder->model, &latent, &image, 1,
-                               &params);
-    if (status == ZENITH_OK) status = zenith_target_finish(target);
-    if (status != ZENITH_OK)
-        cli_fail(job->session, &job->failure, status,
-                 target != NULL ? zenith_target_error(target) : NULL);
-    zenith_target_free(target);
+    cli_sink sink = {.target = NULL};
+    const cli_show how = cli_show_choose(job->session->settings);
+    zenith_status status = open_target(picture, &sink.target);
+    if (how != CLI_SHOW_NOT)
+        sink.preview = cli_preview_open(how, job->models.size.width, job->models.size.height);
+    if (how != CLI_SHOW_NOT && sink.preview == NULL) status = ZENITH_OUT_OF_MEMORY;
+    if (status == ZENITH_OK) status = decode(picture, &sink);
+    if (status == ZENITH_OK && sink.preview != NULL) {
+        cli_preview_go_back(sink.preview); // over the last preview
+        cli_preview_print(sink.preview, NULL);
+    }
+    if (status != ZENITH_OK) cli_fail(job->session, &job->failure, status, cli_sink_error(&sink));
+    zenith_target_free(sink.target);
+    cli_preview_free(sink.preview);
     return status == ZENITH_OK;
 }
 
@@ -236,34 +251,53 @@ static void report_picture(const struct picture *picture)
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
     zenith_run_facts all = picture->decoding; // and both networks
-    json_t *more = json_pack(
-        "{s:o, s:i, s:f, s:s, s:f, s:f, s:i}", "seed", json_seed(job->asked->seed + picture->index),
-        "steps", (int)job->asked->steps, "guidance", settings->guidance, "decoder",
-        job->decoder->info.name, "seconds_per_step", seconds_per_step(picture, job->asked->steps),
-        "decode_ms", picture->decoding.seconds * 1e3, "tokens", (int)picture->facts.tokens);
+    json_t *more = json_pack("{s:o, s:i, s:f, s:s, s:f, s:f, s:i}", "seed",
+                             json_seed(job->asked->seed + picture->index), "steps",
+                             (int)picture->steps, "guidance", settings->guidance, "decoder",
+                             job->models.decoder->info.name, "seconds_per_step",
+                             seconds_per_step(picture, picture->steps), "decode_ms",
+                             picture->decoding.seconds * 1e3, "tokens", (int)picture->facts.tokens);
+    if (job->models.picture != NULL)
+        json_object_set_new(more, "strength", json_real(job->asked->strength));
+    if (job->previews != NULL)
+        json_object_set_new(more, "previews_ms",
+                            json_real(cli_step_previews_seconds(job->previews) * 1e3));
     all.dtype = picture->facts.dtype;
     all.seconds += picture->facts.seconds;
-    cli_session_report(
-        job->session, &(cli_result){.input = settings->json ? job->asked->prompt : job->asked->name,
-                                    .output = picture->output,
-                                    .width = job->asked->size.width,
-                                    .height = job->asked->size.height,
-                                    .model = job->info.name,
-                                    .facts = &all,
-                                    .started = picture->started,
-                                    .more = more});
+    cli_session_report(job->session, &(cli_result){.input = settings->json ? picture->prompt->text
+                                                                           : picture->prompt->name,
+                                                   .output = picture->output,
+                                                   .width = job->models.size.width,
+                                                   .height = job->models.size.height,
+                                                   .model = job->models.info.name,
+                                                   .facts = &all,
+                                                   .started = picture->started,
+                                                   .more = more});
 }
 
-static bool make_picture(struct job *job, uint32_t index)
+// In a folder by the prompt's name; else all pictures are numbered after -o.
+static char *output_of(const struct job *job, size_t prompt, uint32_t index, uint32_t number)
 {
-    struct picture picture = {.job = job, .index = index};
+    const bool folder = job->outputs->folder;
+    const bool several = folder ? job->asked->count > 1 : job->all > 1;
+    return cli_outputs_path(job->outputs, folder ? prompt : 0,
+                            several ? (int64_t)(folder ? index : number) : CLI_UNSET);
+}
+
+static bool make_picture(struct job *job, size_t prompt, uint32_t index)
+{
     cli_session *session = job->session;
-    picture.output = cli_outputs_path(job->outputs, 0,
-                                      job->asked->count > 1 ? (int64_t)index : CLI_UNSET);
+    struct picture picture = {.job = job,
+                              .prompt = &job->asked->prompts[prompt],
+                              .index = index,
+                              .number = (uint32_t)prompt * job->asked->count + index};
+    picture.output = output_of(job, prompt, index, picture.number);
     if (picture.output == NULL)
         return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
     const bool stays = cli_output_stays(session->settings, picture.output);
-    bool done = stays || (make_latent(&picture) && (!is_first(job) || write_picture(&picture)));
+    cli_step_previews_begin(job->previews, picture.output,
+                            job->all > 1 ? (int64_t)picture.number : CLI_UNSET);
+    bool done = stays || (make_latent(&picture) && write_picture(&picture));
     if (stays) session->kept++;
     if (done && !stays && is_first(job)) report_picture(&picture);
     if (done) job->done++;
@@ -271,31 +305,45 @@ static bool make_picture(struct job *job, uint32_t index)
     return done;
 }
 
-static void make_pictures(struct job *job)
+// A prompt that fails leaves the others alone, unless they would fail likewise.
+static bool make_prompt(struct job *job, size_t prompt)
 {
     cli_session *session = job->session;
     bool done = true;
-    const double pixels = (double)job->asked->size.width * job->asked->size.height;
-    session->progress.megapixels = pixels * job->asked->count * 1e-6;
     for (uint32_t i = 0; done && i < job->asked->count && !cli_interrupted(); i++)
-        done = make_picture(job, i);
-    if (!done)
-        cli_session_failed(session, job->asked->name, &job->failure);
-    else if (!cli_interrupted())
-        cli_session_done(session);
-    if (done) session->done = job->done;
-    if (!cli_interrupted()) return;
+        done = make_picture(job, prompt, i);
+    if (done) return true;
+    const zenith_status status = job->failure.status;
+    cli_session_failed(session, job->asked->prompts[prompt].name, &job->failure);
+    job->failure = (cli_failure){.status = ZENITH_OK};
+    return status == ZENITH_INVALID_ARGUMENT;
+}
+
+static void make_pictures(struct job *job)
+{
+    cli_session *session = job->session;
+    bool going = true;
+    const double pixels = (double)job->models.size.width * job->models.size.height;
+    session->progress.megapixels = pixels * job->all * 1e-6;
+    for (size_t i = 0; going && i < job->asked->prompts_count && !cli_interrupted(); i++)
+        going = make_prompt(job, i);
+    if (!cli_interrupted()) {
+        if (session->failed == 0) cli_session_done(session);
+        session->done = job->done;
+        return;
+    }
     cli_status_clear();
     session->told = true;
-    if (!is_first(job)) return;
-    cli_say("interrupted, %u of %u pictures done", (unsigned)job->done,
-            (unsigned)job->asked->count);
+    cli_say("interrupted, %u of %u pictures done", (unsigned)job->done, (unsigned)job->all);
 }
 
 static int make_all(const cli_generate_request *asked, const cli_outputs *outputs)
 {
     cli_session session;
-    struct job job = {.asked = asked, .session = &session, .outputs = outputs};
+    struct job job = {.asked = asked,
+                      .session = &session,
+                      .outputs = outputs,
+                      .all = (uint32_t)asked->prompts_count * asked->count};
     int code = cli_session_open(&session, &asked->settings, "generate");
     if (code != CLI_DONE) return code;
     if (open_all(&job))
@@ -303,19 +351,31 @@ static int make_all(const cli_generate_request *asked, const cli_outputs *output
     else
         cli_session_model_failed(&session, &job.failure);
     free(job.latent);
-    zenith_generator_free(job.generator);
+    cli_step_previews_free(job.previews);
+    cli_generate_models_free(&job.models);
     return cli_session_close(&session);
+}
+
+// Whether the name of a file is given, rather than that of a folder.
+static bool names_file(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return path != NULL && strchr(slash != NULL ? slash : path, '.') != NULL;
 }
 
 static int run(const cli_settings *settings)
 {
     cli_generate_request asked;
     cli_outputs outputs;
-    int code = cli_generate_request_read(settings, &asked);
-    const char *file = asked.file;
-    cli_settings naming = asked.settings; // outputs in a folder get the prompt's name
-    naming.inputs = &file;
+    int code = cli_show_options_agree(settings, false) ? CLI_DONE : CLI_USAGE;
+    if (code != CLI_DONE) return code;
+    code = cli_generate_request_read(settings, &asked);
+    cli_settings naming = asked.settings; // a file for several is numbered, so it is planned as one
+    naming.input_count = 1;
+    naming.from_folder = code == CLI_DONE && asked.prompts_count > 1 &&
+                         !names_file(settings->output);
     if (code == CLI_DONE) code = cli_outputs_plan(&naming, cli_formats_picture, &outputs);
+    if (code == CLI_DONE) code = cli_step_previews_check(settings);
     if (code == CLI_DONE) code = make_all(&asked, &outputs);
     cli_generate_request_free(&asked);
     return code;
@@ -328,13 +388,45 @@ static const cli_option model[] = {
      .letter = 'w',
      .argument = "DIR",
      .help = "folder of the pipeline in diffusers' layout: model_index.json, text_encoder, "
-             "tokenizer, transformer, scheduler, and vae if it is there",
+             "tokenizer, transformer, scheduler, and vae if it is there; default: a folder "
+             "z-image-turbo in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install "
+             "prefix's share/zenith/models",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, weights)},
+    {.name = "transformer",
+     .argument = "PATH",
+     .help = "the diffusion transformer instead of the pipeline's: a safetensors file as ComfyUI "
+             "takes it, a GGUF file, or a folder",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, transformer)},
+    {.name = "text-encoder",
+     .argument = "PATH",
+     .help = "likewise the text model",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, text_encoder)},
+    {.name = "tokenizer",
+     .argument = "PATH",
+     .help = "likewise the tokenizer: a folder, or its tokenizer.json; default: that of "
+             "--text-encoder, if it has one (GGUF files do), else the pipeline's",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, tokenizer)},
+    {.name = "vae",
+     .argument = "PATH",
+     .help = "likewise the autoencoder",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, vae)},
+    {.name = "shift",
+     .argument = "X",
+     .help = "of the schedule: more spends more steps on the large forms; default: the "
+             "pipeline's, else 3, Z-Image-Turbo's",
+     .kind = CLI_DECIMAL,
+     .offset = offsetof(cli_settings, schedule_shift),
+     .min = 0,
+     .max = 1000},
     {.name = "decoder",
      .argument = "NAME",
-     .help = "model that turns the latent into the picture, such as taef1; default: the folder's "
-             "own vae, else zenith-f1-fast",
+     .help = "model that turns the latent into the picture, such as taef1; default: the "
+             "pipeline's own vae, else zenith-f1-fast",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, decoder)},
     {.name = NULL}};
@@ -345,7 +437,7 @@ static const cli_option options[] = {
     {.name = "size",
      .letter = 's',
      .argument = "WxH",
-     .help = "of the picture, multiples of 16; default: 1024x1024",
+     .help = "of the picture, multiples of 16; default: 1024x1024, or that of --image",
      .kind = CLI_DIMENSIONS,
      .offset = offsetof(cli_settings, size)},
     {.name = "seed",
@@ -384,6 +476,34 @@ static const cli_option options[] = {
      .help = "what shall not be in the picture; needs --guidance",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, negative)},
+    {.name = "prompts",
+     .argument = "FILE",
+     .help = "instead of PROMPT: one in each line, or - for standard input. In a folder, the "
+             "pictures are numbered by their lines; each prompt begins with the same seed",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, prompts)},
+    {.name = "image",
+     .letter = 'i',
+     .argument = "FILE",
+     .help = "begin with this picture instead of with noise alone; it is scaled and cropped to "
+             "--size, or to its own size in multiples of 16",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, image)},
+    {.name = "strength",
+     .argument = "X",
+     .help = "how much of --image is made anew, up to 1: all of it. Of 8 steps, 0.6 makes the last "
+             "5; default: 0.6",
+     .kind = CLI_DECIMAL,
+     .offset = offsetof(cli_settings, strength),
+     .min = 0,
+     .max = 1},
+    {.name = "previews",
+     .argument = "PATH",
+     .help = "after each step, write the picture that it leads to, by a small decoder: into a "
+             "folder as NAME-STEP.png, or into files STEM-STEP.ENDING. --show draws it. The result "
+             "has the same bits",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, previews)},
     {.name = "from",
      .argument = "FILE",
      .help =
@@ -401,7 +521,7 @@ static const cli_option options[] = {
     {.name = NULL}};
 static const cli_option_group group = {"Picture", options};
 static const cli_option_group *const groups[] = {
-    &cli_group_output,   &model_group,      &group, &cli_group_picture,
+    &cli_group_output,   &model_group,      &group, &cli_group_picture, &cli_group_show,
     &cli_group_networks, &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png", "a picture of 1024x1024"},
@@ -411,11 +531,20 @@ static const cli_example examples[] = {
      "four of them, with seeds one after the other"},
     {"zenith generate --from apples/a-red-apple-2.png -w Z-Image-Turbo -o again.png",
      "one of them again"},
+    {"zenith generate \"a red apple, oil\" -w Z-Image-Turbo -o oil.png -i apple.png --strength 0.5",
+     "a picture made from another one"},
+    {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png --show",
+     "look on while it comes about"},
+    {"zenith generate --prompts fruits.txt -w Z-Image-Turbo -o fruits/",
+     "a picture for each line of a file"},
+    {"zenith generate \"a red apple\" --transformer z_image_turbo-Q4_K.gguf --text-encoder "
+     "Qwen3-4B-Q4_K_M.gguf --vae ae.safetensors -o apple.png",
+     "from files by themselves"},
     {NULL, NULL}};
 
 const cli_command cli_command_generate = {
     .name = "generate",
-    .arguments = "PROMPT -w DIR -o OUT [OPTIONS]",
+    .arguments = "PROMPT -o OUT [-w DIR] [OPTIONS]",
     .summary = "make pictures from text",
     .description =
         "Makes pictures of what the prompt says, by Z-Image's networks. A PNG file keeps prompt, "

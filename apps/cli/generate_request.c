@@ -7,11 +7,121 @@
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-enum { USUAL_SIDE = 1024, USUAL_STEPS = 8, MULTIPLE = 16 };
+enum { USUAL_SIDE = 1024, USUAL_STEPS = 8, MULTIPLE = CLI_PICTURE_MULTIPLE };
+enum { MOST_PROMPTS = 1000000, MOST_LINES_BYTES = 64 << 20 };
+static const double usual_strength = 0.6;
+
+// --- prompts ------------------------------------------------------------------------------------
+
+// A whole file, or standard input, to be freed; NULL after a message.
+static char *read_lines(const char *path)
+{
+    size_t room = 0, length = 0, got = 1;
+    char *text = NULL;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    if (file == NULL) {
+        cli_say("--prompts %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    while (got > 0 && length <= MOST_LINES_BYTES) {
+        if (length + 1 >= room) {
+            room = room > 0 ? room * 2 : 1 << 16;
+            char *larger = realloc(text, room);
+            if (larger == NULL) break;
+            text = larger;
+        }
+        got = fread(text + length, 1, room - length - 1, file);
+        length += got;
+    }
+    const bool whole = got == 0 && !ferror(file);
+    if (file != stdin) fclose(file);
+    if (whole) {
+        text[length] = 0;
+        if (strlen(text) == length) return text;
+    }
+    cli_say("--prompts %s: %s", path,
+            whole                       ? "it is no text: there is a zero in it"
+            : length > MOST_LINES_BYTES ? "the file is longer than prompts can be"
+                                        : "it cannot be read");
+    free(text);
+    return NULL;
+}
+
+// Letters and digits, and a dash for whatever is between.
+static void name_file(const char *prompt, char *dst, size_t size)
+{
+    size_t length = 0;
+    for (; *prompt != 0 && length < CLI_PROMPT_SHOWN; prompt++) {
+        const unsigned char c = (unsigned char)*prompt, low = (unsigned char)(c | 0x20);
+        if ((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9'))
+            dst[length++] = (char)c;
+        else if (length > 0 && dst[length - 1] != '-')
+            dst[length++] = '-';
+    }
+    while (length > 0 && dst[length - 1] == '-') length--;
+    snprintf(dst + length, size - length, "%s.prompt", length > 0 ? "" : "picture");
+}
+
+// Whole letters of UTF-8, of the first line.
+static void shorten(const char *prompt, char dst[CLI_PROMPT_SHOWN + 4])
+{
+    size_t length = strlen(prompt);
+    const bool whole = length <= CLI_PROMPT_SHOWN;
+    if (!whole) length = CLI_PROMPT_SHOWN;
+    while (!whole && length > 0 && ((unsigned char)prompt[length] & 0xc0) == 0x80) length--;
+    snprintf(dst, CLI_PROMPT_SHOWN + 4, "%.*s%s", (int)length, prompt, whole ? "" : "...");
+}
+
+// Files of several prompts are numbered: their beginnings may be the same.
+static bool add_prompt(cli_generate_request *request, const char *text)
+{
+    const size_t count = request->prompts_count + 1;
+    cli_prompt *larger = realloc(request->prompts, count * sizeof *larger);
+    if (larger == NULL) {
+        cli_say("out of memory");
+        return false;
+    }
+    request->prompts = larger;
+    cli_prompt *prompt = &larger[request->prompts_count];
+    *prompt = (cli_prompt){.text = text};
+    int number = request->lines != NULL
+                     ? snprintf(prompt->file, sizeof prompt->file, "%04zu-", count)
+                     : 0;
+    name_file(text, prompt->file + number, sizeof prompt->file - (size_t)number);
+    shorten(text, prompt->name);
+    request->prompts_count = count;
+    return true;
+}
+
+static int read_prompts(cli_generate_request *request)
+{
+    const cli_settings *settings = &request->settings;
+    if (settings->input_count > 0 && settings->prompts != NULL) {
+        cli_say("give a prompt or --prompts FILE, not both");
+        return CLI_USAGE;
+    }
+    if (settings->input_count > 0)
+        return add_prompt(request, settings->inputs[0]) ? CLI_DONE : CLI_MEMORY;
+    if (settings->prompts == NULL) return CLI_DONE;
+    request->lines = read_lines(settings->prompts);
+    if (request->lines == NULL) return CLI_USAGE;
+    for (char *line = request->lines, *next; line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL) *next++ = 0;
+        line[strcspn(line, "\r")] = 0;
+        if (line[strspn(line, " \t")] == 0) continue;
+        if (request->prompts_count == MOST_PROMPTS || !add_prompt(request, line)) return CLI_USAGE;
+    }
+    if (request->prompts_count > 0) return CLI_DONE;
+    cli_say("%s has no prompt in it: one stands in each line", settings->prompts);
+    return CLI_USAGE;
+}
 
 // --- the picture of --from ----------------------------------------------------------------------
 
@@ -51,12 +161,18 @@ static int fill_from_picture(cli_generate_request *request)
         cli_say("%s says how it was made in words that are not known here", settings->from);
         return CLI_USAGE;
     }
-    if (request->prompt == NULL) request->prompt = made.prompt;
+    if (request->prompts_count == 0 && !add_prompt(request, made.prompt)) return CLI_MEMORY;
     if (settings->negative == NULL) settings->negative = made.negative;
-    if (settings->guidance == 0) settings->guidance = made.guidance;
+    if (settings->guidance == CLI_UNSET) settings->guidance = made.guidance;
+    // A negative prompt goes with guidance: without it, that of the picture does not count.
+    if (settings->guidance == 0 && settings->negative == made.negative) settings->negative = NULL;
+    if (settings->strength == CLI_UNSET && made.strength > 0) settings->strength = made.strength;
     if (settings->steps == 0) settings->steps = (int)made.steps;
     if (settings->size.width == 0 && settings->size.height == 0) settings->size = made.size;
     if (!settings->seed.given) settings->seed = made.seed;
+    if (made.strength > 0 && settings->image == NULL && !settings->quiet)
+        cli_say("%s was made from another picture: without --image it will be another one",
+                settings->from);
     if (made.model[0] != 0 && strcmp(made.model, "z-image") != 0 && !settings->quiet)
         cli_say("%s was made by %s: this will be another picture", settings->from, made.model);
     return CLI_DONE;
@@ -68,6 +184,7 @@ static int check_size(cli_generate_request *request)
 {
     cli_dimensions *size = &request->size;
     *size = request->settings.size;
+    if (size->width == 0 && size->height == 0 && request->settings.image != NULL) return CLI_DONE;
     if (size->width == 0 && size->height == 0) *size = (cli_dimensions){USUAL_SIDE, USUAL_SIDE};
     if (size->width == 0 || size->height == 0) {
         cli_say("--size needs both sides here, such as --size 512x512");
@@ -81,19 +198,31 @@ static int check_size(cli_generate_request *request)
     return CLI_USAGE;
 }
 
+static bool is_one_stream(const cli_settings *settings)
+{
+    return settings->output != NULL && strcmp(settings->output, "-") == 0;
+}
+
 static const char *what_is_wrong(const cli_generate_request *request)
 {
     const cli_settings *settings = &request->settings;
-    if (request->prompt == NULL)
-        return "what shall be in the picture? Give a prompt, or --from PICTURE.png";
-    if (settings->weights == NULL)
-        return "which pipeline? Give --weights DIR, a folder with a model_index.json such as that "
-               "of Z-Image-Turbo";
-    if (settings->negative != NULL && settings->negative[0] != 0 && settings->guidance == 0)
+    if (request->prompts_count == 0)
+        return "what shall be in the picture? Give a prompt, --prompts FILE, or --from PICTURE.png";
+    if (settings->negative != NULL && settings->negative[0] != 0 && settings->guidance <= 0)
         return "--negative counts only with --guidance: give one, such as --guidance 4, or leave "
                "--negative out";
-    if (settings->count > 1 && settings->output != NULL && strcmp(settings->output, "-") == 0)
-        return "standard output takes one picture: name a file or a folder for --count";
+    if ((settings->count > 1 || request->prompts_count > 1) && is_one_stream(settings))
+        return "standard output takes one picture: name a file or a folder for several";
+    if (settings->image == NULL && settings->strength != CLI_UNSET && settings->from == NULL)
+        return "--strength says how much of a picture is made anew: it needs --image FILE";
+    if (settings->image != NULL && settings->strength == 0)
+        return "--strength 0 would leave the picture as it is: give more than 0";
+    if (settings->image != NULL && strcmp(settings->image, "-") == 0 && settings->size.width == 0 &&
+        settings->size.height == 0)
+        return "a picture from standard input is read once: give --size WxH";
+    if (settings->image != NULL && strcmp(settings->image, "-") == 0 && settings->prompts != NULL &&
+        strcmp(settings->prompts, "-") == 0)
+        return "standard input (-) can be read only once";
     return NULL;
 }
 
@@ -111,39 +240,26 @@ static int choose_seed(cli_generate_request *request)
     return CLI_DONE;
 }
 
-// --- the prompt as a name -----------------------------------------------------------------------
-
-// Letters and digits, and a dash for whatever is between.
-static void name_file(const char *prompt, char dst[CLI_PROMPT_SHOWN + 16])
+// Where outputs look for the names of inputs.
+static int list_files(cli_generate_request *request)
 {
-    size_t length = 0;
-    for (; *prompt != 0 && length < CLI_PROMPT_SHOWN; prompt++) {
-        const unsigned char c = (unsigned char)*prompt, low = (unsigned char)(c | 0x20);
-        if ((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9'))
-            dst[length++] = (char)c;
-        else if (length > 0 && dst[length - 1] != '-')
-            dst[length++] = '-';
+    request->files = calloc(request->prompts_count, sizeof *request->files);
+    if (request->files == NULL) {
+        cli_say("out of memory");
+        return CLI_MEMORY;
     }
-    while (length > 0 && dst[length - 1] == '-') length--;
-    snprintf(dst + length, CLI_PROMPT_SHOWN + 16 - length, "%s.prompt",
-             length > 0 ? "" : "picture");
-}
-
-// Whole letters of UTF-8.
-static void shorten(const char *prompt, char dst[CLI_PROMPT_SHOWN + 4])
-{
-    size_t length = strlen(prompt);
-    const bool whole = length <= CLI_PROMPT_SHOWN;
-    if (!whole) length = CLI_PROMPT_SHOWN;
-    while (!whole && length > 0 && ((unsigned char)prompt[length] & 0xc0) == 0x80) length--;
-    snprintf(dst, CLI_PROMPT_SHOWN + 4, "%.*s%s", (int)length, prompt, whole ? "" : "...");
+    for (size_t i = 0; i < request->prompts_count; i++)
+        request->files[i] = request->prompts[i].file;
+    request->settings.inputs = request->files;
+    request->settings.input_count = request->prompts_count;
+    return CLI_DONE;
 }
 
 int cli_generate_request_read(const cli_settings *settings, cli_generate_request *out)
 {
     *out = (cli_generate_request){.settings = *settings};
-    if (settings->input_count > 0) out->prompt = settings->inputs[0];
-    int code = settings->from != NULL ? fill_from_picture(out) : CLI_DONE;
+    int code = read_prompts(out);
+    if (code == CLI_DONE && settings->from != NULL) code = fill_from_picture(out);
     const char *wrong = code == CLI_DONE ? what_is_wrong(out) : NULL;
     if (wrong != NULL) {
         cli_say("%s", wrong);
@@ -151,18 +267,20 @@ int cli_generate_request_read(const cli_settings *settings, cli_generate_request
     }
     if (code == CLI_DONE) code = check_size(out);
     if (code == CLI_DONE) code = choose_seed(out);
+    if (code == CLI_DONE) code = list_files(out);
     if (code != CLI_DONE) return code;
-    out->steps = out->settings.steps > 0 ? (uint32_t)out->settings.steps : USUAL_STEPS;
+    cli_settings *filled = &out->settings;
+    if (filled->guidance == CLI_UNSET) filled->guidance = 0;
+    out->steps = filled->steps > 0 ? (uint32_t)filled->steps : USUAL_STEPS;
     out->count = settings->count > 0 ? (uint32_t)settings->count : 1;
-    out->words[0] = out->prompt;
-    out->settings.inputs = out->words;
-    out->settings.input_count = 1;
-    name_file(out->prompt, out->file);
-    shorten(out->prompt, out->name);
+    out->strength = filled->strength == CLI_UNSET ? usual_strength : filled->strength;
     return CLI_DONE;
 }
 
 void cli_generate_request_free(cli_generate_request *request)
 {
     free(request->kept);
+    free(request->lines);
+    free(request->prompts);
+    free(request->files);
 }

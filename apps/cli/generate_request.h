@@ -8,19 +8,25 @@
 
 #include "apps/cli/command.h"
 
-enum { CLI_PROMPT_SHOWN = 60 };
+enum { CLI_PROMPT_SHOWN = 60, CLI_PICTURE_MULTIPLE = 16 };
+
+typedef struct cli_prompt {
+    const char *text;
+    char name[CLI_PROMPT_SHOWN + 4]; // in messages: its beginning
+    char
+        file[CLI_PROMPT_SHOWN + 40]; // as the name of a file, with an ending that outputs leave out
+} cli_prompt;
 
 typedef struct cli_generate_request {
-    cli_settings settings; // with prompt, negative prompt and guidance filled in; not to be freed
-    const char *prompt;
-    char name[CLI_PROMPT_SHOWN + 4]; // the prompt in messages: its beginning
-    char file[CLI_PROMPT_SHOWN +
-              16]; // and as the name of a file, with an ending that outputs leave out
-    cli_dimensions size;
-    uint64_t seed; // of the first picture
+    cli_settings settings; // with negative prompt and guidance filled in; not to be freed
+    cli_prompt *prompts;
+    size_t prompts_count;
+    cli_dimensions size; // 0x0: that of the picture of --image
+    uint64_t seed;       // of the first picture of each prompt
     uint32_t steps, count;
-    char *kept;           // the text of --from, which prompts point into
-    const char *words[1]; // the input of settings
+    double strength;    // of --image
+    char *kept, *lines; // the texts of --from and --prompts, which prompts point into
+    const char **files; // the prompts' names as files
 } cli_generate_request;
 
 // CLI_DONE, or an exit code after a message; to be freed either way. *out stays where it is.

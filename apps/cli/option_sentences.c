@@ -28,6 +28,11 @@ static const struct word {
     {"zenith_prune_params.config", "--config"},
     {"zenith_train_params.resume", "--resume"},
     {"zenith_generate_params.guidance", "--guidance"},
+    {"zenith_generator_params.folder", "--weights DIR"},
+    {"zenith_generator_params.transformer", "--transformer PATH"},
+    {"zenith_generator_params.text_encoder", "--text-encoder PATH"},
+    {"zenith_generator_params.tokenizer", "--tokenizer PATH"},
+    {"zenith_generator_params.autoencoder", "--vae PATH"},
 };
 
 // Only after a space, a bracket or nothing: a path that has such a word in it stays as it is.

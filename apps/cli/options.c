@@ -180,6 +180,8 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_set
                           .space = CLI_UNSET,
                           .store = CLI_UNSET,
                           .sample = CLI_UNSET,
+                          .guidance = CLI_UNSET,
+                          .strength = CLI_UNSET,
                           .background = {255, 255, 255}};
     out->inputs = calloc((size_t)argc + 1, sizeof *out->inputs);
     if (out->inputs == NULL) {

@@ -15,16 +15,17 @@ enum { MOST_STEPS = 1000, MOST_GUIDANCE = 1000, MOST_SIDE = 1 << 17 };
 
 char *cli_parameters_text(const cli_parameters *p)
 {
-    char *text = NULL;
+    char *text = NULL, from[48] = "";
+    if (p->strength > 0) snprintf(from, sizeof from, "Denoising strength: %g, ", p->strength);
     const bool negative = p->negative != NULL && p->negative[0] != 0;
-    int made = asprintf(&text,
-                        "%s%s%s\nSteps: %u, Sampler: Euler, Schedule type: Simple, CFG scale: %g, "
-                        "Seed: %" PRIu64 ", Size: %ux%u, Model: %s, VAE: %s, Shift: %g, RNG: CPU, "
-                        "Version: Zenith %s",
-                        p->prompt, negative ? "\nNegative prompt: " : "",
-                        negative ? p->negative : "", (unsigned)p->steps, 1 + p->guidance,
-                        p->seed.value, (unsigned)p->size.width, (unsigned)p->size.height, p->model,
-                        p->decoder, p->shift, zenith_version());
+    int made = asprintf(
+        &text,
+        "%s%s%s\nSteps: %u, Sampler: Euler, Schedule type: Simple, CFG scale: %g, "
+        "Seed: %" PRIu64 ", Size: %ux%u, Model: %s, VAE: %s, %sShift: %g, RNG: CPU, "
+        "Version: Zenith %s",
+        p->prompt, negative ? "\nNegative prompt: " : "", negative ? p->negative : "",
+        (unsigned)p->steps, 1 + p->guidance, p->seed.value, (unsigned)p->size.width,
+        (unsigned)p->size.height, p->model, p->decoder, from, p->shift, zenith_version());
     return made < 0 ? NULL : text;
 }
 
@@ -73,18 +74,19 @@ static void read_size(const char *value, cli_dimensions *out)
     if (width == 0 || height == 0) *out = (cli_dimensions){0, 0};
 }
 
-static void read_guidance(const char *value, double *out)
+static bool read_decimal(const char *value, double least, double most, double *out)
 {
     char *end;
-    if (*value == 0 || strspn(value, "0123456789.") != strlen(value)) return;
-    const double scale = strtod(value, &end);
-    if (*end == 0 && scale >= 1 && scale <= 1 + MOST_GUIDANCE) *out = scale - 1;
+    if (*value == 0 || strspn(value, "0123456789.") != strlen(value)) return false;
+    *out = strtod(value, &end);
+    return *end == 0 && *out >= least && *out <= most;
 }
 
 // The first of several values of a key counts.
 static void read_setting(const char *key, char *value, cli_parameters *out)
 {
     uint64_t number;
+    double decimal;
     const char *end;
     if (strcmp(key, "Steps") == 0 && out->steps == 0) {
         if (read_whole(value, MOST_STEPS, &number, &end) && *end == 0)
@@ -95,7 +97,9 @@ static void read_setting(const char *key, char *value, cli_parameters *out)
     } else if (strcmp(key, "Size") == 0 && out->size.width == 0) {
         read_size(value, &out->size);
     } else if (strcmp(key, "CFG scale") == 0 && out->guidance == 0) {
-        read_guidance(value, &out->guidance);
+        if (read_decimal(value, 1, 1 + MOST_GUIDANCE, &decimal)) out->guidance = decimal - 1;
+    } else if (strcmp(key, "Denoising strength") == 0 && out->strength == 0) {
+        if (read_decimal(value, 0, 1, &decimal)) out->strength = decimal;
     } else if (strcmp(key, "Model") == 0 && out->model[0] == 0) {
         out->model = value;
     }

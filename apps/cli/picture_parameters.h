@@ -20,6 +20,7 @@ typedef struct cli_parameters {
     uint32_t steps;
     double guidance; // as --guidance; other programs count from 1
     double shift;    // of the schedule
+    double strength; // how much of another picture was made anew; 0: it was made from text alone
 } cli_parameters;
 
 // To be freed; NULL when memory ran out.

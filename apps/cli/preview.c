@@ -206,6 +206,22 @@ void cli_preview_print(const cli_preview *preview, const char *caption)
     fflush(stdout);
 }
 
+void cli_preview_go_back(const cli_preview *preview)
+{
+    struct winsize size = {0};
+    uint32_t lines = (preview->small_height + 1) / 2;
+    if (!isatty(STDOUT_FILENO)) return;
+    cli_status_clear();
+    if (preview->how == CLI_SHOW_KITTY) {
+        bool sized = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_ypixel > 0 &&
+                     size.ws_row > 0;
+        uint32_t cell = sized ? size.ws_ypixel / size.ws_row : 16;
+        lines = (preview->small_height + cell - 1) / (cell > 0 ? cell : 16);
+    }
+    printf("\033[%uA\r", (unsigned)lines);
+    fflush(stdout);
+}
+
 // --- sink ---------------------------------------------------------------------------------------
 
 // What is wanted of a row is at its beginning, so rows go on one by one.

@@ -25,6 +25,8 @@ cli_preview *cli_preview_open(cli_show how, uint32_t width, uint32_t height);
 void cli_preview_rows(cli_preview *preview, uint32_t y, uint32_t count, const uint8_t *rows);
 // Draws it on standard output, with a line below it unless `caption` is NULL.
 void cli_preview_print(const cli_preview *preview, const char *caption);
+// After cli_preview_print without a caption: what is printed next goes over it, on a terminal.
+void cli_preview_go_back(const cli_preview *preview);
 void cli_preview_free(cli_preview *preview); // NULL is fine
 
 // Where rows of a picture go: into a file, onto the terminal, or both. Either may be NULL.

@@ -40,9 +40,10 @@ static zenith_status fail_missing(const opening *o, const char *name, zn_error *
                        "them; fetch the whole pipeline",
                        o->pipeline.folder, name);
     return zn_fail(err, ZENITH_NOT_FOUND,
-                   "there is no %s: name its file or folder, or the folder of a whole pipeline; "
-                   "'%s' is in none of the folders that are searched for models",
-                   name, usual_pipeline);
+                   "there is no %s: name it in zenith_generator_params.%s, or a whole pipeline in "
+                   "zenith_generator_params.folder; '%s' is in none of the folders that are "
+                   "searched for models",
+                   name, name, usual_pipeline);
 }
 
 // The place of a part: where it was said to be, else in the pipeline.

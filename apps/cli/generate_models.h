@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What zenith generate computes with: the pipeline's networks, the decoder, and for --image an encoder and the picture's
+// latent.
+#ifndef ZN_CLI_GENERATE_MODELS_H
+#define ZN_CLI_GENERATE_MODELS_H
+
+#include "apps/cli/generate_request.h"
+#include "apps/cli/session.h"
+#include "zenith/experimental.h"
+
+typedef struct cli_generate_models {
+    zenith_generator *generator;
+    zenith_generator_info info;
+    const cli_open_model *decoder;
+    cli_dimensions size; // of pictures
+    float *picture;      // the latent of --image; NULL: there is none
+} cli_generate_models;
+
+// False with *failure filled; to be freed either way.
+bool cli_generate_models_open(cli_session *session, const cli_generate_request *asked,
+                              cli_generate_models *out, cli_failure *failure);
+void cli_generate_models_free(cli_generate_models *models);
+
+// A latent of the pictures' size with these numbers.
+zenith_latent cli_generate_latent(const cli_generate_models *models, float *data);
+size_t cli_generate_values(const cli_generate_models *models); // numbers of it
+
+#endif
