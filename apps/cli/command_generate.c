@@ -157,7 +157,8 @@ static bool make_latent(struct picture *picture)
                                            .cancel = job->session->cancel,
                                            .facts = &picture->facts,
                                            .picture = first.data != NULL ? &first : NULL,
-                                           .strength = job->asked->strength};
+                                           .strength = job->asked->strength,
+                                           .held_memory = job->models.room};
     show_phase(picture, "reading the prompt");
     zenith_status status = zenith_generate(job->session->context, job->models.generator, &params,
                                            &latent);
@@ -213,6 +214,7 @@ static zenith_status decode(struct picture *picture, cli_sink *sink)
     zenith_run_params params = cli_session_run_params(job->session, &picture->decoding, 0);
     params.progress = NULL; // the line is that of the steps
     show_phase(picture, "decoding");
+    cli_generate_make_room(job->session, &job->models, picture->facts.weights_bytes);
     zenith_status status = zenith_decode(job->session->context, job->models.decoder->model, &latent,
                                          &image, 1, &params);
     return status == ZENITH_OK ? zenith_target_finish(sink->target) : status;
@@ -257,6 +259,9 @@ static void report_picture(const struct picture *picture)
                              job->models.decoder->info.name, "seconds_per_step",
                              seconds_per_step(picture, picture->steps), "decode_ms",
                              picture->decoding.seconds * 1e3, "tokens", (int)picture->facts.tokens);
+    const zenith_generate_needs *needs = &job->models.needs;
+    json_object_set_new(more, "needs_bytes",
+                        json_integer((json_int_t)(needs->transformer_bytes + needs->buffer_bytes)));
     if (job->models.picture != NULL)
         json_object_set_new(more, "strength", json_real(job->asked->strength));
     if (job->previews != NULL)

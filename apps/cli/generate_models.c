@@ -3,6 +3,7 @@
 //
 // See generate_models.h.
 #include "apps/cli/generate_models.h"
+#include "apps/cli/machine_facts.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
 
@@ -170,12 +171,64 @@ static bool read_picture(cli_session *session, cli_generate_models *models, cli_
     return done;
 }
 
+// --- memory -------------------------------------------------------------------------------------
+
+// --max-memory, or what the machine has to spare: beyond it packed weights that are not needed are better packed again
+// than written to swap.
+static uint64_t room_for_weights(const cli_settings *settings)
+{
+    cli_machine_facts facts;
+    if (settings->max_memory != 0) return settings->max_memory;
+    cli_machine_facts_read(&facts);
+    uint64_t room = facts.available;
+    if (facts.limit != 0 && (room == 0 || facts.limit < room)) room = facts.limit;
+    return room - room / 8; // others want some too
+}
+
+static bool look_at_memory(cli_session *session, const cli_generate_request *asked,
+                           cli_generate_models *models, cli_failure *failure)
+{
+    const cli_settings *settings = session->settings;
+    const zenith_latent latent = cli_generate_latent(models, NULL);
+    const zenith_generate_params params = {.size = sizeof params,
+                                           .steps = asked->steps,
+                                           .guidance = (float)settings->guidance,
+                                           .dtype = (zenith_dtype)settings->dtype};
+    models->needs = (zenith_generate_needs){.size = sizeof models->needs};
+    models->room = room_for_weights(settings);
+    zenith_status status = zenith_generate_get_needs(session->context, models->generator, &params,
+                                                     &latent, &models->needs);
+    if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);
+    const zenith_generate_needs *needs = &models->needs;
+    if (settings->log)
+        cli_say("weights in memory: text model %.2f GB, transformer %.2f GB, at the least; room "
+                "for %.2f GB",
+                (double)needs->text_bytes * 1e-9, (double)needs->transformer_bytes * 1e-9,
+                (double)models->room * 1e-9);
+    return true;
+}
+
+void cli_generate_make_room(cli_session *session, const cli_generate_models *models,
+                            uint64_t weights)
+{
+    zenith_estimate_info info = {.size = sizeof info};
+    zenith_run_facts facts;
+    const zenith_run_params params = cli_session_run_params(session, &facts, 0);
+    if (models->room == 0 || weights == 0) return;
+    if (zenith_estimate(session->context, models->decoder->model, ZENITH_DECODER,
+                        models->size.width, models->size.height, true, &params,
+                        &info) == ZENITH_OK &&
+        weights + info.total_bytes <= models->room)
+        return;
+    zenith_generator_trim(session->context, models->generator);
+}
+
 bool cli_generate_models_open(cli_session *session, const cli_generate_request *asked,
                               cli_generate_models *out, cli_failure *failure)
 {
     *out = (cli_generate_models){.size = asked->size};
     return open_generator(session, out, failure) && open_decoder(session, out, failure) &&
-           read_picture(session, out, failure);
+           read_picture(session, out, failure) && look_at_memory(session, asked, out, failure);
 }
 
 void cli_generate_models_free(cli_generate_models *models)

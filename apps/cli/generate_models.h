@@ -16,12 +16,19 @@ typedef struct cli_generate_models {
     const cli_open_model *decoder;
     cli_dimensions size; // of pictures
     float *picture;      // the latent of --image; NULL: there is none
+    zenith_generate_needs needs;
+    uint64_t room; // for packed weights that are held at once; 0: no bound
 } cli_generate_models;
 
 // False with *failure filled; to be freed either way.
 bool cli_generate_models_open(cli_session *session, const cli_generate_request *asked,
                               cli_generate_models *out, cli_failure *failure);
 void cli_generate_models_free(cli_generate_models *models);
+
+// Before pictures are decoded, after so many bytes of packed weights: frees those where the decoder has no room beside
+// them.
+void cli_generate_make_room(cli_session *session, const cli_generate_models *models,
+                            uint64_t weights);
 
 // A latent of the pictures' size with these numbers.
 zenith_latent cli_generate_latent(const cli_generate_models *models, float *data);

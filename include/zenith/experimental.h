@@ -26,7 +26,7 @@ extern "C" {
 
 // --- generators ---------------------------------------------------------------------------------
 
-// The networks of a pipeline. It does not change after _open and may be used by any number of contexts at once.
+// The networks of a pipeline, and what is packed of their weights. It may be used by any number of contexts at once.
 typedef struct zenith_generator zenith_generator;
 
 typedef struct zenith_generator_params {
@@ -97,6 +97,7 @@ typedef struct zenith_generate_facts {
     // end.
     uint32_t tokens, tokens_read;
     double seconds;
+    uint64_t weights_bytes; // packed weights that the generator holds after the call
 } zenith_generate_facts;
 
 typedef struct zenith_generate_params {
@@ -123,13 +124,17 @@ typedef struct zenith_generate_params {
     // How much of it is made anew, 0 < .. <= 1; 0: 0.6. The first steps are left out: of 8, 0.6 makes the last 5, as
     // diffusers does. 1 leaves nothing of the picture: the same bits as without it.
     double strength;
+    // Packed weights of both networks that the generator may hold at once: where they would be more, those of the text
+    // model are freed before the transformer's are made. What the text model said to the last prompts is kept, so the
+    // next picture of one of them does not need it. 0: max_memory.
+    uint64_t held_memory;
 } zenith_generate_params;
 
 // Makes a picture's latent, which zenith_decode takes with any model of these latents. latent: `data` for F32, CHW;
 // its width and height are the picture's divided by zenith_generator_info.factor. After a failure its numbers
 // are undefined.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generate(zenith_context *context,
-                                                           const zenith_generator *generator,
+                                                           zenith_generator *generator,
                                                            const zenith_generate_params *params,
                                                            const zenith_latent *latent);
 
@@ -179,6 +184,25 @@ typedef struct zenith_convert_params {
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_convert(zenith_context *context,
                                                           const zenith_convert_params *params,
                                                           char **out);
+
+// --- memory -------------------------------------------------------------------------------------
+
+// What a call will take, before anything is packed: the least, as far as the weights' files tell. Working memory, which
+// is small beside the weights, comes on top.
+typedef struct zenith_generate_needs {
+    size_t size;
+    uint64_t text_bytes, transformer_bytes; // packed weights
+    uint64_t buffer_bytes;                  // latents, and what prompts and steps are turned into
+} zenith_generate_needs;
+
+// Of params: dtype, steps and guidance; of latent: width and height. Returns at once.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generate_get_needs(
+    zenith_context *context, zenith_generator *generator, const zenith_generate_params *params,
+    const zenith_latent *latent, zenith_generate_needs *out);
+
+// Frees the packed weights, such as before a picture is decoded: the next call packs them again. Those that a call of
+// another context uses go when that is over and its plans are.
+ZENITH_API void zenith_generator_trim(zenith_context *context, zenith_generator *generator);
 
 #ifdef __cplusplus
 }

@@ -176,7 +176,7 @@ static zenith_status check_picture(const zn_generator *generator, const zenith_l
     return ZENITH_OK;
 }
 
-static zenith_status generate(zenith_context *context, const zenith_generator *generator,
+static zenith_status generate(zenith_context *context, zenith_generator *generator,
                               const zenith_generate_params *params, const zenith_latent *latent)
 {
     zn_error *err = &context->error;
@@ -195,6 +195,7 @@ static zenith_status generate(zenith_context *context, const zenith_generator *g
                                     .noise = p.noise == ZENITH_NOISE_CUDA ? ZN_NOISE_CUDA
                                                                           : ZN_NOISE_TORCH,
                                     .strength = p.strength,
+                                    .held = p.held_memory ? p.held_memory : p.max_memory,
                                     .how = {.dtype = p.dtype,
                                             .picture = picture,
                                             .height = w.latent.height,
@@ -212,14 +213,55 @@ static zenith_status generate(zenith_context *context, const zenith_generator *g
                      : p.dtype,
         .tokens = (uint32_t)tokens.whole,
         .tokens_read = (uint32_t)tokens.read,
+        .weights_bytes = zn_generator_held(generator->inner),
         .seconds = zn_clock_seconds() - w.begun};
     if (p.facts) zn_caller_struct_out(&facts, sizeof facts, p.facts);
     return ZENITH_OK;
 }
 
-zenith_status zenith_generate(zenith_context *context, const zenith_generator *generator,
+zenith_status zenith_generate(zenith_context *context, zenith_generator *generator,
                               const zenith_generate_params *params, const zenith_latent *latent)
 {
     ZN_TRY(zn_context_enter(context));
     return zn_context_leave(context, generate(context, generator, params, latent));
+}
+
+// --- memory -------------------------------------------------------------------------------------
+
+static zenith_status needs(zenith_context *context, zenith_generator *generator,
+                           const zenith_generate_params *params, const zenith_latent *latent,
+                           zenith_generate_needs *out)
+{
+    zn_error *err = &context->error;
+    zenith_generate_params p;
+    if (!generator || !latent || !out)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an argument is NULL");
+    ZN_TRY(zn_params_copy(params, &p, sizeof p, err));
+    const zn_generator_call call = {.how = {.dtype = p.dtype,
+                                            .height = latent->height,
+                                            .width = latent->width,
+                                            .steps = p.steps ? (int)p.steps : USUAL_STEPS,
+                                            .guidance = p.guidance}};
+    const zn_generator_needs least = zn_generator_needs_of(context->engine, generator->inner,
+                                                           &call);
+    const zenith_generate_needs answer = {.text_bytes = least.text,
+                                          .transformer_bytes = least.transformer,
+                                          .buffer_bytes = least.buffers};
+    zn_caller_struct_out(&answer, sizeof answer, out);
+    return ZENITH_OK;
+}
+
+zenith_status zenith_generate_get_needs(zenith_context *context, zenith_generator *generator,
+                                        const zenith_generate_params *params,
+                                        const zenith_latent *latent, zenith_generate_needs *out)
+{
+    ZN_TRY(zn_context_enter(context));
+    return zn_context_leave(context, needs(context, generator, params, latent, out));
+}
+
+void zenith_generator_trim(zenith_context *context, zenith_generator *generator)
+{
+    if (!generator || zn_context_enter(context) != ZENITH_OK) return;
+    zn_generator_trim(context->engine, generator->inner);
+    (void)zn_context_leave(context, ZENITH_OK);
 }

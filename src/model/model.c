@@ -379,6 +379,43 @@ const char *zn_model_sha256(const zn_model *model)
     return model->sha256;
 }
 
+zenith_status zn_model_again(zn_model *model, zn_model **out, zn_error *err)
+{
+    zn_model *again = zn_alloc_zero(sizeof *again);
+    if (!again) return zn_fail_memory(err, sizeof *again);
+    zenith_status status;
+    atomic_init(&again->references, 1);
+    again->base = zn_model_ref(model);
+    again->weights = model->weights;
+    again->family = model->family;
+    again->variant = model->variant;
+    again->parts = model->parts;
+    memcpy(again->layouts, model->layouts, sizeof again->layouts);
+    again->parameters = model->parameters;
+    again->unexpected = model->unexpected;
+    again->calibration = model->calibration;
+    ZN_GO(zn_packs_create(&again->packs, err));
+    ZN_GO(zn_mutex_create(&again->hashing, err));
+    *out = again;
+    return ZENITH_OK;
+fail:
+    zn_model_unref(again);
+    return status;
+}
+
+uint64_t zn_model_least_bytes(const zn_model *model, size_t element)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < zn_weights_count(model->weights); i++) {
+        const zn_file_tensor *tensor = zn_weights_get(model->weights, i);
+        size_t n = 0;
+        if (!zn_shape_elements(&tensor->shape, &n)) continue;
+        const uint64_t packed = (uint64_t)n * element;
+        sum += packed < tensor->bytes ? packed : tensor->bytes;
+    }
+    return sum;
+}
+
 zn_model *zn_model_ref(zn_model *model)
 {
     atomic_fetch_add(&model->references, 1);
@@ -388,9 +425,13 @@ zn_model *zn_model_ref(zn_model *model)
 void zn_model_unref(zn_model *model)
 {
     if (!model || atomic_fetch_sub(&model->references, 1) != 1) return;
-    zn_calibration_free(model->calibration);
     zn_packs_free(model->packs);
     zn_mutex_free(model->hashing);
-    zn_weights_free(model->weights);
+    if (model->base) {
+        zn_model_unref(model->base);
+    } else {
+        zn_calibration_free(model->calibration);
+        zn_weights_free(model->weights);
+    }
     zn_free(model);
 }

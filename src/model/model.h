@@ -16,6 +16,7 @@
 
 typedef struct zn_model {
     atomic_int references;
+    struct zn_model *base; // whose weights and calibration these are; NULL: its own
     zn_weights *weights;
     const zn_family *family;
     const zn_variant *variant;
@@ -43,6 +44,11 @@ typedef struct zn_model_request {
 } zn_model_request;
 
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err);
+// The same model with packed weights of its own: they go when it is freed, and the files stay open with `model`.
+zenith_status zn_model_again(zn_model *model, zn_model **out, zn_error *err);
+// The least that its packed weights take with `element` bytes for each, as far as the files tell: what is stored in less
+// may stay so.
+uint64_t zn_model_least_bytes(const zn_model *model, size_t element);
 zn_model *zn_model_ref(zn_model *model);
 void zn_model_unref(zn_model *model); // NULL is fine
 

@@ -91,6 +91,24 @@ void zn_engine_trim(zn_engine *engine)
     }
 }
 
+void zn_engine_forget(zn_engine *engine, const zn_model *model)
+{
+    for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
+        stream *s = &engine->streams[i];
+        for (kept_plan **link = &s->plans; *link;) {
+            kept_plan *plan = *link;
+            if (plan->compiled->key.model != model) {
+                link = &plan->next;
+                continue;
+            }
+            *link = plan->next;
+            zn_compiled_free(plan->compiled);
+            zn_free(plan);
+        }
+        drop_arena(s);
+    }
+}
+
 void zn_engine_free(zn_engine *engine)
 {
     if (!engine) return;

@@ -16,9 +16,11 @@ typedef struct zn_engine zn_engine;
 // the tuner; NULL: there is none.
 zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_t plan_memory,
                                const char *tuned_plans, zn_engine **out, zn_error *err);
-// No job may be running, in both. Trimming frees plans and arenas only.
+// No job may be running, in all three. Trimming frees plans and arenas only.
 void zn_engine_free(zn_engine *engine);
 void zn_engine_trim(zn_engine *engine);
+// Likewise, of one model only.
+void zn_engine_forget(zn_engine *engine, const zn_model *model);
 zn_executor *zn_engine_executor(zn_engine *engine);
 const zn_cpu *zn_engine_cpu(const zn_engine *engine);
 zn_tuner *zn_engine_tuner(const zn_engine *engine); // NULL: there is none

@@ -99,24 +99,24 @@ fail:
 }
 
 // What a prompt is to the denoiser, once for all steps.
-static zenith_status prepare_prompt(generating *g, const zn_prompt *prompt, conditions *out,
-                                    zn_error *err)
+static zenith_status prepare_prompt(generating *g, const zn_prompt *prompt, const float *hidden,
+                                    conditions *out, zn_error *err)
 {
     zn_model *transformer = g->is->transformer;
     const int64_t count = (int64_t)prompt->count, tokens = zn_zimage_caption_tokens(count);
     const zn_sizes sizes = {.height = g->is->height, .width = g->is->width, .tokens = tokens};
     const int64_t all = zn_zimage_image_tokens(transformer, sizes.height, sizes.width) + tokens;
     float *caption = NULL;
-    ZN_TRY(floats(&g->arena, count, g->facts.caption, &caption, err));
+    if (!hidden) ZN_TRY(floats(&g->arena, count, g->facts.caption, &caption, err));
     ZN_TRY(floats(&g->arena, tokens, g->facts.width, &out->context, err));
     ZN_TRY(floats(&g->arena, all, g->facts.head, &out->angles, err));
-    ZN_TRY(encode(&g->place, g->is->text, g->dtype, prompt, caption, err));
+    if (!hidden) ZN_TRY(encode(&g->place, g->is->text, g->dtype, prompt, caption, err));
     zn_zimage_caption_angles(transformer, tokens, out->angles);
     const zn_part_call call = {.model = transformer,
                                .part = "context",
                                .sizes = {.tokens = count},
                                .dtype = g->dtype,
-                               .inputs = {caption, out->angles},
+                               .inputs = {hidden ? hidden : caption, out->angles},
                                .outputs = {out->context}};
     ZN_TRY(zn_part_call_run(&g->place, &call, err));
     zn_zimage_angles(transformer, &sizes, out->angles);
@@ -198,8 +198,9 @@ static zenith_status generate(generating *g, float *latent, zn_error *err)
     ZN_TRY(floats(&g->arena, pixels, g->facts.channels, &g->planes, err));
     ZN_TRY(floats(&g->arena, pixels, g->facts.channels, &g->predicted, err));
     ZN_TRY(prepare_steps(g, err));
-    ZN_TRY(prepare_prompt(g, &is->prompt, &g->by[POSITIVE], err));
-    if (is->guidance > 0) ZN_TRY(prepare_prompt(g, &is->negative, &g->by[NEGATIVE], err));
+    ZN_TRY(prepare_prompt(g, &is->prompt, is->captions[POSITIVE], &g->by[POSITIVE], err));
+    if (is->guidance > 0)
+        ZN_TRY(prepare_prompt(g, &is->negative, is->captions[NEGATIVE], &g->by[NEGATIVE], err));
     to_map(g, latent, g->map);
     g->place.bound.buffers = g->arena.used;
     zenith_status status = zn_flow_sample(&run, g->map, g->values, err);
@@ -275,6 +276,7 @@ typedef struct encode_job {
     zn_model *text;
     zenith_dtype dtype;
     const zn_prompt *prompt;
+    uint64_t max_memory;
     const atomic_int *cancel;
     float *dst;
     zn_error *err;
@@ -283,17 +285,19 @@ typedef struct encode_job {
 static zenith_status encode_on_stream(void *arg, zn_team *team, int stream)
 {
     const encode_job *j = arg;
-    const zn_part_place place = {
-        .engine = j->engine, .stream = stream, .team = team, .cancel = j->cancel};
-    return encode(&place, j->text, dtype_of(j->engine, j->text, j->dtype), j->prompt, j->dst,
-                  j->err);
+    const zn_part_place place = {.engine = j->engine,
+                                 .stream = stream,
+                                 .team = team,
+                                 .bound = {.max_memory = j->max_memory},
+                                 .cancel = j->cancel};
+    return encode(&place, j->text, dtype_of(j->engine, j->dtype), j->prompt, j->dst, j->err);
 }
 
 zenith_status zn_encode_prompt(zn_engine *engine, zn_model *text, zenith_dtype dtype,
-                               const zn_prompt *prompt, const atomic_int *cancel, float *dst,
-                               zn_error *err)
+                               const zn_prompt *prompt, uint64_t max_memory,
+                               const atomic_int *cancel, float *dst, zn_error *err)
 {
     ZN_TRY(check_family(text, "qwen3", err));
-    encode_job j = {engine, text, dtype, prompt, cancel, dst, err};
+    encode_job j = {engine, text, dtype, prompt, max_memory, cancel, dst, err};
     return zn_executor_run(zn_engine_executor(engine), encode_on_stream, &j, 1, err);
 }

@@ -18,9 +18,11 @@ typedef struct zn_generation {
     zn_model *text, *transformer;
     zenith_dtype dtype;         // of both; the default: the transformer's on the machine
     zn_prompt prompt, negative; // negative: only with guidance
-    uint32_t height, width;     // of the latent, multiples of the transformer's patch
-    int steps;                  // as many forwards (twice as many with guidance)
-    int begin;                  // steps that are left out at the beginning: see `picture`
+    // Hidden states of both prompts (zn_encode_prompt), which the text model is then not asked for; NULL: it is.
+    const float *captions[2];
+    uint32_t height, width; // of the latent, multiples of the transformer's patch
+    int steps;              // as many forwards (twice as many with guidance)
+    int begin;              // steps that are left out at the beginning: see `picture`
     const float *
         picture; // [channels, height, width]: what the noise is mixed with, for `begin`; NULL: nothing
     double shift;   // of the schedule: scheduler_config.json
@@ -41,9 +43,9 @@ int64_t zn_generate_channels(const zn_model *transformer);
 // decoder of its autoencoder takes). After a failure it is some latent between.
 zenith_status zn_generate(zn_engine *engine, const zn_generation *is, float *latent, zn_error *err);
 
-// The hidden states of a prompt, [count, width of the text model], into dst.
+// The hidden states of a prompt, [count, width of the text model], into dst. max_memory: as above.
 zenith_status zn_encode_prompt(zn_engine *engine, zn_model *text, zenith_dtype dtype,
-                               const zn_prompt *prompt, const atomic_int *cancel, float *dst,
-                               zn_error *err);
+                               const zn_prompt *prompt, uint64_t max_memory,
+                               const atomic_int *cancel, float *dst, zn_error *err);
 
 #endif

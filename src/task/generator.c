@@ -10,7 +10,6 @@
 #include "src/model/autoencoder.h"
 #include "src/model/pipeline.h"
 #include "src/model/zimage.h"
-#include "src/text/chat.h"
 
 #include <string.h>
 
@@ -165,7 +164,8 @@ zenith_status zn_generator_open(const zn_generator_files *files, zn_generator **
     opening o = {.files = files};
     zn_generator *generator = zn_alloc_zero(sizeof *generator);
     if (!generator) return zn_fail_memory(err, sizeof *generator);
-    zenith_status status = open_pipeline(&o, err);
+    zenith_status status = zn_mutex_create(&generator->memory.lock, err);
+    if (status == ZENITH_OK) status = open_pipeline(&o, err);
     if (status == ZENITH_OK) status = open_all(&o, generator, err);
     if (o.has_pipeline) zn_pipeline_free(&o.pipeline);
     if (status == ZENITH_OK)
@@ -180,6 +180,7 @@ zenith_status zn_generator_open(const zn_generator_files *files, zn_generator **
 void zn_generator_free(zn_generator *generator)
 {
     if (!generator) return;
+    zn_generator_memory_free(&generator->memory);
     zn_model_unref(generator->text);
     zn_model_unref(generator->transformer);
     zn_tokenizer_free(generator->tokenizer);
@@ -206,55 +207,4 @@ uint32_t zn_generator_multiple(const zn_generator *generator)
 int zn_generator_left_out(int steps, double strength)
 {
     return zn_flow_begin(steps, strength);
-}
-
-// --- runs ---------------------------------------------------------------------------------------
-
-static zenith_status read_prompt(const zn_generator *generator, const char *text, int32_t **ids,
-                                 zn_prompt *out, zn_generator_tokens *tokens, zn_error *err)
-{
-    ZN_TRY(zn_chat_encode(generator->tokenizer, text, strlen(text), ZN_CHAT_TOKENS_MOST, ids,
-                          &tokens->read, &tokens->whole, err));
-    *out = (zn_prompt){*ids, tokens->read};
-    return ZENITH_OK;
-}
-
-// Numbers that are none come from the weights, or from a type that is too narrow for what is computed.
-static zenith_status blame_weights(const zn_generator *generator, zenith_status status,
-                                   zn_error *err)
-{
-    zn_error why = {0};
-    if (zn_model_check_numbers(generator->text, &why) == ZENITH_BAD_FILE ||
-        zn_model_check_numbers(generator->transformer, &why) == ZENITH_BAD_FILE) {
-        *err = (zn_error){0};
-        return zn_fail(err, ZENITH_BAD_FILE, "%s", why.text);
-    }
-    return status;
-}
-
-zenith_status zn_generator_run(zn_engine *engine, const zn_generator *generator,
-                               const zn_generator_call *call, float *latent,
-                               zn_generator_tokens *tokens, zn_error *err)
-{
-    zn_generation how = call->how;
-    uint64_t seed = call->seed;
-    zn_generator_tokens of_negative;
-    int32_t *prompt = NULL, *negative = NULL;
-    const size_t channels = (size_t)zn_generate_channels(generator->transformer);
-    zenith_status status;
-    how.text = generator->text;
-    how.transformer = generator->transformer;
-    how.shift = generator->shift;
-    if (how.picture) how.begin = zn_flow_begin(how.steps, call->strength);
-    ZN_GO(read_prompt(generator, call->prompt, &prompt, &how.prompt, tokens, err));
-    if (how.guidance > 0)
-        ZN_GO(read_prompt(generator, call->negative ? call->negative : "", &negative, &how.negative,
-                          &of_negative, err));
-    zn_noise_fill(call->noise, call->seed, 0, latent, channels * how.height * how.width);
-    status = zn_generate(engine, &how, latent, err);
-    if (status == ZENITH_OVERFLOW) status = blame_weights(generator, status, err);
-fail:
-    zn_free(prompt);
-    zn_free(negative);
-    return zn_together_leave(generator->together, status);
 }

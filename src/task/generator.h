@@ -2,21 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A generator: what makes pictures from text, from a folder of a whole pipeline (model/pipeline.h), from files by
-// themselves, or from both. It does not change after it is opened; any number of engines may use it.
+// themselves, or from both. Any number of engines may use it: after it is opened only its memory changes, which has its
+// own lock.
 #ifndef ZN_TASK_GENERATOR_H
 #define ZN_TASK_GENERATOR_H
 
 #include "src/diffusion/noise.h"
 #include "src/model/locate.h"
-#include "src/task/together.h"
+#include "src/task/generator_memory.h"
 #include "src/text/tokenizer.h"
 
 typedef struct zn_generator {
     zn_model *text, *transformer;
     zn_tokenizer *tokenizer;
     double shift; // of the schedule
-    char autoencoder
-        [ZN_PATH_SIZE]; // where the pipeline's own is, a folder or a file; "": it has none
+    // Where the pipeline's own is, a folder or a file; "": it has none.
+    zn_generator_memory memory;
+    char autoencoder[ZN_PATH_SIZE];
 } zn_generator;
 
 // Where its parts are. Each is a file or a folder; NULL: in the pipeline's folder.
@@ -26,8 +28,8 @@ typedef struct zn_generator_files {
     const char *transformer, *text_encoder;
     const char *tokenizer; // NULL: also in a GGUF file or a folder of text_encoder
     const char *autoencoder;
-    double
-        shift; // of the schedule; 0: the pipeline's, and without a pipeline that of Z-Image-Turbo
+    // Of the schedule; 0: the pipeline's, and without a pipeline that of Z-Image-Turbo.
+    double shift;
 } zn_generator_files;
 
 // What is missing is ZENITH_NOT_FOUND, with what to do.
@@ -44,8 +46,12 @@ typedef struct zn_generator_call {
     const char *prompt, *negative; // UTF-8; negative may be NULL, which is ""
     uint64_t seed;
     zn_noise noise;
-    double strength;   // with how.picture: how much of it is made anew, 0 < .. <= 1
-    zn_generation how; // models, prompts and shift are the generator's: they are filled in
+    double strength; // with how.picture: how much of it is made anew, 0 < .. <= 1
+    // Packed weights of both networks that may be held at once: where they are more, those of the text model go before
+    // the transformer's are made. 0: no bound.
+    uint64_t held;
+    zn_generation
+        how; // models, prompts, captions and shift are the generator's: they are filled in
 } zn_generator_call;
 
 // Steps that `strength` leaves out.
@@ -55,8 +61,21 @@ typedef struct zn_generator_tokens {
     size_t whole, read; // of the prompt, in its template: before its end was cut off, and after
 } zn_generator_tokens;
 
+// What a call takes, before it is made: the least, as far as the weights' files tell (zn_model_least_bytes).
+typedef struct zn_generator_needs {
+    uint64_t text, transformer; // packed weights
+    uint64_t buffers;           // latents and what prompts and steps are turned into
+} zn_generator_needs;
+zn_generator_needs zn_generator_needs_of(zn_engine *engine, const zn_generator *generator,
+                                         const zn_generator_call *call);
+
+// Packed weights that are held now.
+uint64_t zn_generator_held(zn_generator *generator);
+// Frees what is packed, once no plan of another engine has it. No job of `engine` may be running, in both.
+void zn_generator_trim(zn_engine *engine, zn_generator *generator);
+
 // Noise by the seed, then zn_generate. latent: [channels, height, width] of call->how, written in any case.
-zenith_status zn_generator_run(zn_engine *engine, const zn_generator *generator,
+zenith_status zn_generator_run(zn_engine *engine, zn_generator *generator,
                                const zn_generator_call *call, float *latent,
                                zn_generator_tokens *tokens, zn_error *err);
 

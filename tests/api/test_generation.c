@@ -392,6 +392,53 @@ static void parts_lie_anywhere(void **state)
     fails(zenith_generator_open(context, &files, &apart), ZENITH_UNSUPPORTED, "holds qwen3");
 }
 
+// --- memory -------------------------------------------------------------------------------------
+
+// Packed weights of the text model go where they have no room beside the transformer's, and come again for another
+// prompt; pictures have the same bits.
+static void memory_is_given_back(void **state)
+{
+    (void)state;
+    static float values[VALUES], expected[VALUES], other[VALUES];
+    zenith_generate_needs needs = {.size = sizeof needs};
+    zenith_generate_facts facts = {.size = sizeof facts};
+    zenith_generate_params params = usual();
+    const zenith_latent latent = latent_of(values);
+    params.steps = 2;
+    params.facts = &facts;
+    zenith_generator_trim(context, generator);
+    ok(zenith_generate(context, generator, &params, &latent));
+    memcpy(expected, values, sizeof values);
+    params.prompt = "a dog"; // of which nothing is kept
+    ok(zenith_generate(context, generator, &params, &latent));
+    const uint64_t both = facts.weights_bytes;
+    memcpy(other, values, sizeof values);
+    assert_memory_not_equal(other, expected, sizeof other);
+    ok(zenith_generate_get_needs(context, generator, &params, &latent, &needs));
+    assert_true(needs.text_bytes > 0 && needs.transformer_bytes > 0 && needs.buffer_bytes > 0);
+
+    zenith_generator_trim(context, generator);
+    params.held_memory = needs.transformer_bytes + needs.buffer_bytes;
+    ok(zenith_generate(context, generator, &params, &latent)); // without the text model
+    assert_memory_equal(values, other, sizeof values);
+    assert_true(facts.weights_bytes > 0 && facts.weights_bytes < both);
+    for (int i = 0; i < 10; i++) { // more prompts than are kept
+        char word[2] = {(char)('a' + i), 0};
+        params.prompt = word;
+        ok(zenith_generate(context, generator, &params, &latent));
+        assert_true(facts.weights_bytes > 0 && facts.weights_bytes < both);
+    }
+    params.prompt = prompt;
+    ok(zenith_generate(context, generator, &params, &latent));
+    assert_memory_equal(values, expected, sizeof values);
+    assert_true(facts.weights_bytes < both);
+    params.max_memory = needs.transformer_bytes / 2;
+    fails(zenith_generate(context, generator, &params, &latent), ZENITH_LIMIT,
+          "the transformer needs at least");
+    zenith_generator_trim(context, generator);
+    zenith_generator_trim(context, NULL);
+}
+
 static void mistakes_are_refused(void **state)
 {
     (void)state;
@@ -431,6 +478,7 @@ int main(void)
         cmocka_unit_test(structs_may_be_longer),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(parts_lie_anywhere),
+        cmocka_unit_test(memory_is_given_back),
         cmocka_unit_test(mistakes_are_refused),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));

@@ -166,7 +166,7 @@ static void what_goes_in(void **state)
     assert_memory_equal(noise, expected, count * sizeof(float));
     zn_free(expected);
     const zn_prompt prompt = {ids, read_ids(golden, ids)};
-    zn_test_ok(zn_encode_prompt(w.engine, w.text, ZENITH_DTYPE_F32, &prompt, NULL, hidden, &err),
+    zn_test_ok(zn_encode_prompt(w.engine, w.text, ZENITH_DTYPE_F32, &prompt, 0, NULL, hidden, &err),
                &err);
     expected = part_tensor(golden, "prompt_embeds", &count);
     assert_int_equal(count, prompt.count * 64);
