@@ -42,12 +42,33 @@ static void say_unknown(const char *name)
         cli_say("there is no model '%s'; 'zenith models' lists them", name);
 }
 
+// Files whose checksums are not known are named and left to the user.
+static void say_pipeline(const char *name, const cli_published_large *files)
+{
+    cli_say("'zenith pull' cannot fetch %s, since the checksums of its files are not known. They "
+            "are published on https://huggingface.co, with their licences:",
+            name);
+    for (; files->place != NULL; files++) {
+        char size[32] = "";
+        if (files->size > 0) snprintf(size, sizeof size, ", %.2f GB", (double)files->size * 1e-9);
+        cli_say("%s%s%s%s: %s", files->place, files->file != NULL ? " " : "",
+                files->file != NULL ? files->file : "", size, files->use);
+    }
+    cli_say(
+        "'hf download REPOSITORY [FILE] --local-dir DIR' of the package huggingface_hub fetches "
+        "them, and goes on where it was interrupted");
+}
+
 static bool check_names(const cli_settings *settings)
 {
     char how[640];
     for (size_t i = 0; i < settings->input_count; i++) {
         const char *name = settings->inputs[i];
         if (cli_published_count(name) > 0) continue;
+        if (cli_published_pipeline(name) != NULL) {
+            say_pipeline(name, cli_published_pipeline(name));
+            return false;
+        }
         cli_published_how(name, how, sizeof how);
         if (is_known(name))
             cli_say("'zenith pull' cannot fetch the weights of '%s': %s", name, how);
@@ -216,7 +237,8 @@ const cli_command cli_command_pull = {
     .description =
         "Fetches the published weights of models (taesd, taesdxl, taesd3, taef1; MIT licence) over "
         "HTTPS. Interrupted downloads resume. A file appears under its name only when its SHA-256 "
-        "is that of the published file. Proxies come from the environment, as for curl.",
+        "is that of the published file. Proxies come from the environment, as for curl. For "
+        "z-image-turbo, which makes pictures from text, it says where the files are.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

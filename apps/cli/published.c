@@ -39,6 +39,23 @@ const cli_published cli_published_files[] = {
             "bb41500b646d5b8b592b7f3ca5d20d888c3075e209d178d99af609cd7e02a1d4"),
     {NULL, NULL, 0, NULL, NULL}};
 
+// Sizes are those of the publishers' lists; what they do not say is left out.
+static const cli_published_large z_image_turbo[] = {
+    {"Tongyi-MAI/Z-Image-Turbo", NULL, 0,
+     "the whole pipeline: put it into ~/.local/share/zenith/z-image-turbo, or name it by -w"},
+    {"Comfy-Org/z_image_turbo", "z_image_turbo_bf16.safetensors", 12309866400, "--transformer"},
+    {"Comfy-Org/z_image_turbo", "qwen_3_4b.safetensors", 8044982048,
+     "--text-encoder, with --tokenizer of the pipeline's folder tokenizer"},
+    {"Comfy-Org/z_image_turbo", "ae.safetensors", 335304388, "--vae"},
+    {"leejet/Z-Image-Turbo-GGUF", "z_image_turbo-Q8_0.gguf", 6577440704, "--transformer"},
+    {"leejet/Z-Image-Turbo-GGUF", "z_image_turbo-Q4_K.gguf", 3864250304, "--transformer"},
+    {NULL, NULL, 0, NULL}};
+
+const cli_published_large *cli_published_pipeline(const char *name)
+{
+    return strcmp(name, "z-image-turbo") == 0 ? z_image_turbo : NULL;
+}
+
 size_t cli_published_count(const char *model)
 {
     size_t count = 0;

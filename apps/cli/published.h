@@ -29,6 +29,16 @@ size_t cli_published_count(const char *model);    // how many files it has in th
 // in the table.
 void cli_published_how(const char *model, char *text, size_t size);
 
+// Files of a pipeline for pictures from text, whose checksums are not known here: where they are published, and what
+// each is for. NULL where there is no such pipeline; ends with a NULL place.
+typedef struct cli_published_large {
+    const char *place; // the repository on https://huggingface.co
+    const char *file;  // NULL: all of it
+    uint64_t size;     // 0: not known
+    const char *use;   // what to do with it
+} cli_published_large;
+const cli_published_large *cli_published_pipeline(const char *name);
+
 // Whether the model is one to use: its weights are published, or come with the program. The others
 // are networks of research, for weights that one trains oneself.
 bool cli_model_is_product(const char *model);

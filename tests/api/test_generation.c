@@ -10,10 +10,12 @@
 #include "zenith/experimental.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WIDTH = 96, HEIGHT = 64, FACTOR = 8, CHANNELS = 16, STEPS = 8, SEED = 42 };
@@ -267,6 +269,65 @@ static void it_stops(void **state)
     zenith_cancel_free(params.cancel);
 }
 
+typedef struct late {
+    zenith_cancel *cancel;
+    double after, at; // seconds
+} late;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void *cancel_later(void *arg)
+{
+    late *l = arg;
+    usleep((useconds_t)(l->after * 1e6));
+    l->at = now();
+    zenith_cancel_request(l->cancel);
+    return NULL;
+}
+
+static int no_end(void *cookie, const zenith_generate_report *report)
+{
+    (void)cookie;
+    return report->step > 900; // it must not come that far
+}
+
+// Whenever it comes: while the prompt is read, while weights are packed, in a step.
+static void a_cancel_is_answered_soon(void **state)
+{
+    (void)state;
+    enum { SIDE = 64 };
+    static const double moments[] = {0, 0.002, 0.01, 0.05, 0.2};
+    static float values[SIDE * SIDE * CHANNELS];
+    zenith_latent latent = latent_of(values);
+    zenith_generate_params params = usual();
+    latent.width = latent.height = SIDE;
+    params.steps = 1000;
+    params.report = no_end;
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        pthread_t thread;
+        char word[16];
+        late l = {.after = moments[i]};
+        snprintf(word, sizeof word, "cancel %u", (unsigned)i); // a prompt that is not kept
+        params.prompt = word;
+        zenith_generator_trim(context, generator);
+        ok(zenith_cancel_create(&l.cancel));
+        params.cancel = l.cancel;
+        assert_int_equal(pthread_create(&thread, NULL, cancel_later, &l), 0);
+        assert_int_equal(zenith_generate(context, generator, &params, &latent), ZENITH_CANCELLED);
+        const double ended = now();
+        pthread_join(thread, NULL);
+        print_message("%.3f s after the beginning: answered in %.1f ms\n", moments[i],
+                      (ended - l.at) * 1e3);
+        assert_true(ended - l.at < 0.25);
+        zenith_cancel_free(l.cancel);
+    }
+}
+
 // --- structs ------------------------------------------------------------------------------------
 
 // A caller with a newer header, whose further fields are zero, and one that sets one of them.
@@ -471,15 +532,11 @@ static void mistakes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_is_reported),
-        cmocka_unit_test(the_latent_is_decoded),
-        cmocka_unit_test(pictures_begin_with_a_picture),
-        cmocka_unit_test(it_stops),
-        cmocka_unit_test(structs_may_be_longer),
-        cmocka_unit_test(what_is_missing_is_said),
-        cmocka_unit_test(parts_lie_anywhere),
-        cmocka_unit_test(memory_is_given_back),
-        cmocka_unit_test(mistakes_are_refused),
+        cmocka_unit_test(every_step_is_reported),        cmocka_unit_test(the_latent_is_decoded),
+        cmocka_unit_test(pictures_begin_with_a_picture), cmocka_unit_test(it_stops),
+        cmocka_unit_test(a_cancel_is_answered_soon),     cmocka_unit_test(structs_may_be_longer),
+        cmocka_unit_test(what_is_missing_is_said),       cmocka_unit_test(parts_lie_anywhere),
+        cmocka_unit_test(memory_is_given_back),          cmocka_unit_test(mistakes_are_refused),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
     return cmocka_run_group_tests(tests, open_all, close_all);

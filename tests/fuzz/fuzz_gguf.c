@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a GGUF file; whatever opens is read to the last byte, values and tensors.
+// Any bytes as a GGUF file; whatever opens is read to the last byte, values and tensors, and the tokenizer that it carries.
 #include "src/base/memory.h"
 #include "src/format/gguf.h"
+#include "src/text/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,6 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (file || !*err.text) __builtin_trap(); // every refusal has its sentence
         return 0;
     }
+    zn_tokenizer *tokenizer = NULL;
+    if (zn_tokenizer_from_gguf(file, "fuzz", &tokenizer, &err) == ZENITH_OK)
+        zn_tokenizer_free(tokenizer);
+    else if (tokenizer || !*err.text)
+        __builtin_trap();
     size_t bytes = 0;
     for (size_t i = 0; i < zn_gguf_count(file); i++) {
         const zn_file_tensor *tensor = zn_gguf_get(file, i);

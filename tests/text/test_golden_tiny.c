@@ -127,6 +127,98 @@ static zenith_status take_token(void *cookie, const char *key, const zn_json *va
     return ZENITH_OK;
 }
 
+// --- GGUF ---------------------------------------------------------------------------------------
+
+typedef struct gguf_bytes {
+    uint8_t data[1 << 17];
+    size_t size;
+} gguf_bytes;
+
+static void put(gguf_bytes *file, const void *data, size_t size)
+{
+    assert_true(file->size + size <= sizeof file->data);
+    memcpy(file->data + file->size, data, size);
+    file->size += size;
+}
+
+static void put_number(gguf_bytes *file, uint64_t number, size_t size)
+{
+    uint8_t bytes[8];
+    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(number >> (8 * i));
+    put(file, bytes, size);
+}
+
+static void put_text(gguf_bytes *file, const char *text, size_t size)
+{
+    put_number(file, size, 8);
+    put(file, text, size);
+}
+
+static void put_key(gguf_bytes *file, const char *key, uint32_t type)
+{
+    put_text(file, key, strlen(key));
+    put_number(file, type, 4);
+}
+
+static void put_texts(gguf_bytes *file, const char *key, const zn_bytes *texts, size_t count)
+{
+    put_key(file, key, ZN_GGUF_ARRAY);
+    put_number(file, ZN_GGUF_TEXT, 4);
+    put_number(file, count, 8);
+    for (size_t i = 0; i < count; i++) put_text(file, texts[i].data, texts[i].size);
+}
+
+// kind: of the tokenizer; types: how many of them the file has.
+static void fill_gguf(gguf_bytes *file, const zn_tokenizer_arrays *all, const char *kind,
+                      size_t types)
+{
+    file->size = 0;
+    put(file, "GGUF", 4);
+    put_number(file, 3, 4);
+    put_number(file, 0, 8);
+    put_number(file, 5, 8);
+    put_key(file, "tokenizer.ggml.model", ZN_GGUF_TEXT);
+    put_text(file, kind, strlen(kind));
+    put_key(file, "tokenizer.ggml.pre", ZN_GGUF_TEXT);
+    put_text(file, all->pre, strlen(all->pre));
+    put_texts(file, "tokenizer.ggml.tokens", all->tokens, all->token_count);
+    put_texts(file, "tokenizer.ggml.merges", all->merges, all->merge_count);
+    put_key(file, "tokenizer.ggml.token_type", ZN_GGUF_ARRAY);
+    put_number(file, ZN_GGUF_I32, 4);
+    put_number(file, types, 8);
+    for (size_t i = 0; i < types; i++) put_number(file, (uint64_t)all->types[i], 4);
+}
+
+static zenith_status read_gguf(const gguf_bytes *file, zn_tokenizer **out, zn_error *err)
+{
+    zn_gguf *gguf = NULL;
+    zn_test_ok(zn_gguf_open_memory(file->data, file->size, "made.gguf", &gguf, err), err);
+    zenith_status status = zn_tokenizer_from_gguf(gguf, "made.gguf", out, err);
+    zn_gguf_free(gguf);
+    return status;
+}
+
+static void check_gguf(const zn_tokenizer_arrays *all)
+{
+    static gguf_bytes file;
+    static const uint8_t none[32] = "GGUF\3";
+    zn_error err = {{0}};
+    zn_tokenizer *tokenizer = NULL;
+    fill_gguf(&file, all, "gpt2", all->token_count);
+    zn_test_ok(read_gguf(&file, &tokenizer, &err), &err);
+    check_and_free(tokenizer);
+    fill_gguf(&file, all, "gpt2", all->token_count - 1);
+    assert_int_equal(read_gguf(&file, &tokenizer, &err), ZENITH_BAD_FILE);
+    assert_non_null(strstr(err.text, "602 items for 603 tokens"));
+    err = (zn_error){{0}};
+    fill_gguf(&file, all, "llama", all->token_count);
+    assert_int_equal(read_gguf(&file, &tokenizer, &err), ZENITH_UNSUPPORTED);
+    err = (zn_error){{0}};
+    file.size = 0;
+    put(&file, none, sizeof none);
+    assert_int_equal(read_gguf(&file, &tokenizer, &err), ZENITH_NOT_FOUND);
+}
+
 static void arrays(void **state)
 {
     (void)state;
@@ -161,6 +253,7 @@ static void arrays(void **state)
                                      .pre = "qwen2"};
     zn_test_ok(zn_tokenizer_from_arrays(&all, "arrays", &tokenizer, &err), &err);
     check_and_free(tokenizer);
+    check_gguf(&all);
     zn_json_free(parts.root);
 }
 
