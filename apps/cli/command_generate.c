@@ -211,10 +211,11 @@ static zenith_status decode(struct picture *picture, cli_sink *sink)
                                 .rows = cli_sink_rows,
                                 .cookie = sink,
                                 .restarts = true};
-    zenith_run_params params = cli_session_run_params(job->session, &picture->decoding, 0);
-    params.progress = NULL; // the line is that of the steps
     show_phase(picture, "decoding");
-    cli_generate_make_room(job->session, &job->models, picture->facts.weights_bytes);
+    const uint64_t held = cli_generate_make_room(job->session, &job->models,
+                                                 picture->facts.weights_bytes);
+    zenith_run_params params = cli_session_run_params(job->session, &picture->decoding, held);
+    params.progress = NULL; // the line is that of the steps
     zenith_status status = zenith_decode(job->session->context, job->models.decoder->model, &latent,
                                          &image, 1, &params);
     return status == ZENITH_OK ? zenith_target_finish(sink->target) : status;
@@ -536,14 +537,13 @@ static const cli_example examples[] = {
      "four of them, with seeds one after the other"},
     {"zenith generate --from apples/a-red-apple-2.png -w Z-Image-Turbo -o again.png",
      "one of them again"},
-    {"zenith generate \"a red apple, oil\" -w Z-Image-Turbo -o oil.png -i apple.png --strength 0.5",
+    {"zenith generate \"in oil\" -w Z-Image-Turbo -o oil.png -i apple.png --strength 0.5",
      "a picture made from another one"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png --show",
      "look on while it comes about"},
     {"zenith generate --prompts fruits.txt -w Z-Image-Turbo -o fruits/",
      "a picture for each line of a file"},
-    {"zenith generate \"a red apple\" --transformer z_image_turbo-Q4_K.gguf --text-encoder "
-     "Qwen3-4B-Q4_K_M.gguf --vae ae.safetensors -o apple.png",
+    {"zenith generate cat --transformer turbo.gguf --text-encoder qwen3.gguf -o a.png",
      "from files by themselves"},
     {NULL, NULL}};
 

@@ -208,19 +208,20 @@ static bool look_at_memory(cli_session *session, const cli_generate_request *ask
     return true;
 }
 
-void cli_generate_make_room(cli_session *session, const cli_generate_models *models,
-                            uint64_t weights)
+uint64_t cli_generate_make_room(cli_session *session, const cli_generate_models *models,
+                                uint64_t weights)
 {
     zenith_estimate_info info = {.size = sizeof info};
     zenith_run_facts facts;
     const zenith_run_params params = cli_session_run_params(session, &facts, 0);
-    if (models->room == 0 || weights == 0) return;
+    if (models->room == 0 || weights == 0) return weights;
     if (zenith_estimate(session->context, models->decoder->model, ZENITH_DECODER,
                         models->size.width, models->size.height, true, &params,
                         &info) == ZENITH_OK &&
         weights + info.total_bytes <= models->room)
-        return;
+        return weights;
     zenith_generator_trim(session->context, models->generator);
+    return 0;
 }
 
 bool cli_generate_models_open(cli_session *session, const cli_generate_request *asked,

@@ -26,9 +26,9 @@ bool cli_generate_models_open(cli_session *session, const cli_generate_request *
 void cli_generate_models_free(cli_generate_models *models);
 
 // Before pictures are decoded, after so many bytes of packed weights: frees those where the decoder has no room beside
-// them.
-void cli_generate_make_room(cli_session *session, const cli_generate_models *models,
-                            uint64_t weights);
+// them. Returns the bytes that are left.
+uint64_t cli_generate_make_room(cli_session *session, const cli_generate_models *models,
+                                uint64_t weights);
 
 // A latent of the pictures' size with these numbers.
 zenith_latent cli_generate_latent(const cli_generate_models *models, float *data);

@@ -144,8 +144,9 @@ static const cli_option networks[] = {
     THREADS,
     {.name = "max-memory",
      .argument = "SIZE",
-     .help = "bound for working memory and packed weights of each network by itself, in bytes or "
-             "with K, M, G (powers of 1024). The result has the same bits; default: no bound",
+     .help = "bound for working memory and packed weights, in bytes or with K, M, G (powers of "
+             "1024): weights of networks that are not at work go where there is no room for them. "
+             "The result has the same bits; default: no bound",
      .kind = CLI_BYTES,
      .offset = AT(max_memory)},
     {.name = "spill",

@@ -112,7 +112,8 @@ typedef struct zenith_generate_params {
     float guidance;
     zenith_noise noise;
     zenith_dtype dtype;
-    // Bounds the working memory and the packed weights of each network by itself; 0: no bound.
+    // Bounds working memory, packed weights and buffers: where both networks' weights do not fit, one's are freed. A call
+    // that cannot fit fails with ZENITH_LIMIT and the bytes that it needs. 0: no bound.
     uint64_t max_memory;
     zenith_generate_fn *report;
     void *report_cookie;

@@ -69,12 +69,64 @@ static zenith_status read_prompt(running *r, int which, const char *text, zn_pro
     return ZENITH_OK;
 }
 
-// The hidden states of a prompt: those that are kept, or new ones.
+static void drop_part(zn_engine *engine, zn_generator *generator, zn_generator_part part)
+{
+    zn_model *model = NULL;
+    zn_model *base = part == ZN_GENERATOR_TEXT ? generator->text : generator->transformer;
+    if (zn_generator_memory_bytes(&generator->memory, part) == 0) return;
+    if (zn_generator_memory_take(&generator->memory, part, base, &model, NULL) != ZENITH_OK) return;
+    zn_generator_memory_drop(&generator->memory, part);
+    zn_engine_forget(engine, model);
+    zn_model_unref(model);
+}
+
+// What max_memory leaves beside the packed weights of the other network.
+static uint64_t bound_beside(const running *r, zn_generator_part other)
+{
+    const uint64_t most = r->call->how.max_memory;
+    const uint64_t there = zn_generator_memory_bytes(&r->generator->memory, other);
+    return most > there ? most - there : most ? 1 : 0;
+}
+
+// Runs a network in `bound` bytes.
+typedef zenith_status run_fn(running *r, uint64_t bound, void *arg, zn_error *err);
+
+// Runs one network. Where it has no room beside the other, that one goes, and it runs again: a bound fails before
+// anything is computed.
+static zenith_status run_part(running *r, zn_generator_part part, run_fn *run, void *arg,
+                              zn_error *err)
+{
+    const zn_generator_part other = part == ZN_GENERATOR_TEXT ? ZN_GENERATOR_TRANSFORMER
+                                                              : ZN_GENERATOR_TEXT;
+    zn_error why = {0};
+    zenith_status status = run(r, bound_beside(r, other), arg, &why);
+    if (status == ZENITH_LIMIT && zn_generator_memory_bytes(&r->generator->memory, other)) {
+        drop_part(r->engine, r->generator, other);
+        why = (zn_error){0};
+        status = run(r, r->call->how.max_memory, arg, &why);
+    }
+    return status == ZENITH_OK ? status : zn_fail(err, status, "%s", why.text);
+}
+
+// The hidden states of a prompt, by the text model.
+static zenith_status encode_prompt(running *r, uint64_t bound, void *arg, zn_error *err)
+{
+    const zn_caption *c = arg;
+    const zn_prompt prompt = {c->ids, c->count};
+    zn_model *text = NULL;
+    ZN_TRY(zn_generator_memory_take(&r->generator->memory, ZN_GENERATOR_TEXT, r->generator->text,
+                                    &text, err));
+    zenith_status status = zn_encode_prompt(r->engine, text, r->how.dtype, &prompt, bound,
+                                            r->how.cancel, c->hidden, err);
+    zn_model_unref(text);
+    return status;
+}
+
+// The same: those that are kept, or new ones.
 static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_error *err)
 {
     zn_generator_memory *memory = &r->generator->memory;
     zn_caption *c = &r->captions[which];
-    zn_model *text = NULL;
     size_t bytes = 0;
     *c = (zn_caption){.ids = r->ids[which],
                       .count = prompt->count,
@@ -87,23 +139,9 @@ static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_
         return zn_fail_memory(err, SIZE_MAX);
     c->hidden = zn_alloc(bytes);
     if (!c->hidden) return zn_fail_memory(err, bytes);
-    ZN_TRY(zn_generator_memory_take(memory, ZN_GENERATOR_TEXT, r->generator->text, &text, err));
-    zenith_status status = zn_encode_prompt(r->engine, text, r->how.dtype, prompt,
-                                            r->how.max_memory, r->how.cancel, c->hidden, err);
-    zn_model_unref(text);
-    if (status == ZENITH_OK) zn_generator_memory_keep(memory, c);
-    return status;
-}
-
-static void drop_part(zn_engine *engine, zn_generator *generator, zn_generator_part part)
-{
-    zn_model *model = NULL;
-    zn_model *base = part == ZN_GENERATOR_TEXT ? generator->text : generator->transformer;
-    if (zn_generator_memory_bytes(&generator->memory, part) == 0) return;
-    if (zn_generator_memory_take(&generator->memory, part, base, &model, NULL) != ZENITH_OK) return;
-    zn_generator_memory_drop(&generator->memory, part);
-    zn_engine_forget(engine, model);
-    zn_model_unref(model);
+    ZN_TRY(run_part(r, ZN_GENERATOR_TEXT, encode_prompt, c, err));
+    zn_generator_memory_keep(memory, c);
+    return ZENITH_OK;
 }
 
 // Packed weights that are not needed any more go where the next have no room beside them.
@@ -115,7 +153,6 @@ static void make_room(const running *r, zn_generator_part leaving, uint64_t comi
         drop_part(r->engine, r->generator, leaving);
 }
 
-// Both prompts. The text model is asked for what is not kept; the transformer of an earlier call then makes room.
 static zenith_status read_text(running *r, zn_generator_tokens *tokens, zn_error *err)
 {
     const zn_generator_call *call = r->call;
@@ -165,25 +202,32 @@ static zenith_status blame_weights(const zn_generator *generator, zenith_status 
     return zn_fail(err, ZENITH_BAD_FILE, "%s", why.text);
 }
 
+// From noise on, by the transformer.
+static zenith_status make_latent(running *r, uint64_t bound, void *arg, zn_error *err)
+{
+    float *latent = arg;
+    zn_generation how = r->how;
+    const size_t channels = (size_t)zn_generate_channels(r->generator->transformer);
+    ZN_TRY(zn_generator_memory_take(&r->generator->memory, ZN_GENERATOR_TRANSFORMER,
+                                    r->generator->transformer, &how.transformer, err));
+    how.max_memory = bound;
+    zn_noise_fill(r->call->noise, r->call->seed, 0, latent, channels * how.height * how.width);
+    zenith_status status = zn_generate(r->engine, &how, latent, err);
+    zn_model_unref(how.transformer);
+    return status;
+}
+
 static zenith_status run(running *r, float *latent, zn_generator_tokens *tokens, zn_error *err)
 {
     zn_generator *generator = r->generator;
     const zn_generator_call *call = r->call;
-    const size_t channels = (size_t)zn_generate_channels(generator->transformer);
-    zn_model *transformer = NULL;
     r->how.text = generator->text; // its captions are there
     r->how.shift = generator->shift;
     if (r->how.picture) r->how.begin = zn_generator_left_out(r->how.steps, call->strength);
     ZN_TRY(check_needs(r, err));
     ZN_TRY(read_text(r, tokens, err));
     ZN_TRY(encode_text(r, err));
-    ZN_TRY(zn_generator_memory_take(&generator->memory, ZN_GENERATOR_TRANSFORMER,
-                                    generator->transformer, &transformer, err));
-    r->how.transformer = transformer;
-    zn_noise_fill(call->noise, call->seed, 0, latent, channels * r->how.height * r->how.width);
-    zenith_status status = zn_generate(r->engine, &r->how, latent, err);
-    zn_model_unref(transformer);
-    return status;
+    return run_part(r, ZN_GENERATOR_TRANSFORMER, make_latent, latent, err);
 }
 
 zenith_status zn_generator_run(zn_engine *engine, zn_generator *generator,
