@@ -537,13 +537,13 @@ static const cli_example examples[] = {
      "four of them, with seeds one after the other"},
     {"zenith generate --from apples/a-red-apple-2.png -w Z-Image-Turbo -o again.png",
      "one of them again"},
-    {"zenith generate \"in oil\" -w Z-Image-Turbo -o oil.png -i apple.png --strength 0.5",
+    {"zenith generate \"in oil\" -w Z-Image-Turbo -o oil.png -i apple.png",
      "a picture made from another one"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png --show",
      "look on while it comes about"},
     {"zenith generate --prompts fruits.txt -w Z-Image-Turbo -o fruits/",
      "a picture for each line of a file"},
-    {"zenith generate cat --transformer turbo.gguf --text-encoder qwen3.gguf -o a.png",
+    {"zenith generate cat --transformer dit.gguf --text-encoder qwen3.gguf -o a.png",
      "from files by themselves"},
     {NULL, NULL}};
 
