@@ -325,14 +325,50 @@ static bool make_prompt(struct job *job, size_t prompt)
     return status == ZENITH_INVALID_ARGUMENT;
 }
 
+// Whether a picture of the prompt is to be made: --no-overwrite keeps those that are there.
+static bool is_wanted(const struct job *job, size_t prompt)
+{
+    bool wanted = false;
+    for (uint32_t i = 0; i < job->asked->count && !wanted; i++) {
+        char *path = output_of(job, prompt, i, (uint32_t)prompt * job->asked->count + i);
+        wanted = path != NULL && !cli_output_stays(job->session->settings, path);
+        free(path);
+    }
+    return wanted;
+}
+
+// The prompts that follow at once, so that the text model's weights need not come and go for each. Whatever fails here
+// fails again for the picture, and is said there.
+static void read_ahead(struct job *job, size_t first)
+{
+    enum { AHEAD = 16 }; // with the negative prompt they are all kept
+    const char *texts[AHEAD];
+    const cli_settings *settings = job->session->settings;
+    const size_t all = job->asked->prompts_count;
+    size_t count = 0;
+    if (all == 1 || first % AHEAD != 0) return;
+    for (size_t i = first; i < all && i < first + AHEAD; i++)
+        if (is_wanted(job, i)) texts[count++] = job->asked->prompts[i].text;
+    const zenith_generate_params params = {.size = sizeof params,
+                                           .dtype = (zenith_dtype)settings->dtype,
+                                           .max_memory = settings->max_memory,
+                                           .held_memory = job->models.room,
+                                           .cancel = job->session->cancel};
+    if (job->session->progress.bar) cli_status_show("reading prompts");
+    (void)!zenith_generator_read(job->session->context, job->models.generator, &params, texts,
+                                 count);
+}
+
 static void make_pictures(struct job *job)
 {
     cli_session *session = job->session;
     bool going = true;
     const double pixels = (double)job->models.size.width * job->models.size.height;
     session->progress.megapixels = pixels * job->all * 1e-6;
-    for (size_t i = 0; going && i < job->asked->prompts_count && !cli_interrupted(); i++)
+    for (size_t i = 0; going && i < job->asked->prompts_count && !cli_interrupted(); i++) {
+        read_ahead(job, i);
         going = make_prompt(job, i);
+    }
     if (!cli_interrupted()) {
         if (session->failed == 0) cli_session_done(session);
         session->done = job->done;

@@ -201,6 +201,13 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generate_get_needs(
     zenith_context *context, zenith_generator *generator, const zenith_generate_params *params,
     const zenith_latent *latent, zenith_generate_needs *out);
 
+// Lets the text model read prompts ahead, at most 32, and keeps what it said to them: where there is no room for both
+// networks, pictures of several prompts then need no weights packed again and again. Of params: dtype, max_memory,
+// held_memory and cancel. A prompt that is refused is left out: its own call says why.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generator_read(
+    zenith_context *context, zenith_generator *generator, const zenith_generate_params *params,
+    const char *const *prompts, size_t count);
+
 // Frees the packed weights, such as before a picture is decoded: the next call packs them again. Those that a call of
 // another context uses go when that is over and its plans are.
 ZENITH_API void zenith_generator_trim(zenith_context *context, zenith_generator *generator);

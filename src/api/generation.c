@@ -228,6 +228,32 @@ zenith_status zenith_generate(zenith_context *context, zenith_generator *generat
 
 // --- memory -------------------------------------------------------------------------------------
 
+static zenith_status read_prompts(zenith_context *context, zenith_generator *generator,
+                                  const zenith_generate_params *params, const char *const *prompts,
+                                  size_t count)
+{
+    zn_error *err = &context->error;
+    zenith_generate_params p;
+    ZN_TRY(zn_params_copy(params, &p, sizeof p, err));
+    if (!generator || (count > 0 && !prompts))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the generator or the prompts are NULL");
+    for (size_t i = 0; i < count; i++)
+        if (!prompts[i]) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "prompt %zu is NULL", i);
+    const zn_generator_call call = {.held = p.held_memory ? p.held_memory : p.max_memory,
+                                    .how = {.dtype = p.dtype,
+                                            .max_memory = p.max_memory,
+                                            .cancel = p.cancel ? &p.cancel->requested : NULL}};
+    return zn_generator_read(context->engine, generator->inner, &call, prompts, count, err);
+}
+
+zenith_status zenith_generator_read(zenith_context *context, zenith_generator *generator,
+                                    const zenith_generate_params *params,
+                                    const char *const *prompts, size_t count)
+{
+    ZN_TRY(zn_context_enter(context));
+    return zn_context_leave(context, read_prompts(context, generator, params, prompts, count));
+}
+
 static zenith_status needs(zenith_context *context, zenith_generator *generator,
                            const zenith_generate_params *params, const zenith_latent *latent,
                            zenith_generate_needs *out)

@@ -69,6 +69,13 @@ typedef struct zn_generator_needs {
 zn_generator_needs zn_generator_needs_of(zn_engine *engine, const zn_generator *generator,
                                          const zn_generator_call *call);
 
+// Lets the text model read prompts ahead, up to ZN_CAPTIONS_KEPT, so that it need not be packed again for each where
+// there is no room for both networks. Of `call`: held, cancel, dtype and max_memory. A prompt that is refused is left
+// out: its own call says why.
+zenith_status zn_generator_read(zn_engine *engine, zn_generator *generator,
+                                const zn_generator_call *call, const char *const *prompts,
+                                size_t count, zn_error *err);
+
 // Packed weights that are held now.
 uint64_t zn_generator_held(zn_generator *generator);
 // Frees what is packed, once no plan of another engine has it. No job of `engine` may be running, in both.

@@ -9,7 +9,7 @@
 #include "src/base/os.h"
 #include "src/task/generate.h"
 
-enum { ZN_CAPTIONS_KEPT = 8 };
+enum { ZN_CAPTIONS_KEPT = 32 };
 
 typedef enum zn_generator_part { ZN_GENERATOR_TEXT, ZN_GENERATOR_TRANSFORMER } zn_generator_part;
 

@@ -248,6 +248,40 @@ zenith_status zn_generator_run(zn_engine *engine, zn_generator *generator,
     return status;
 }
 
+static zenith_status read_ahead(running *r, const char *prompt, zn_error *err)
+{
+    zn_generator_tokens tokens;
+    zenith_status status;
+    ZN_GO(read_prompt(r, 0, prompt, &r->how.prompt, &tokens, err));
+    ZN_GO(caption(r, 0, &r->how.prompt, err));
+fail:
+    zn_free(r->ids[0]);
+    zn_free(r->captions[0].hidden);
+    r->ids[0] = NULL;
+    r->captions[0].hidden = NULL;
+    return status;
+}
+
+zenith_status zn_generator_read(zn_engine *engine, zn_generator *generator,
+                                const zn_generator_call *call, const char *const *prompts,
+                                size_t count, zn_error *err)
+{
+    running r = {.engine = engine,
+                 .generator = generator,
+                 .call = call,
+                 .how = call->how,
+                 .needs = zn_generator_needs_of(engine, generator, call)};
+    make_room(&r, ZN_GENERATOR_TRANSFORMER, r.needs.text);
+    for (size_t i = 0; i < count && i < ZN_CAPTIONS_KEPT; i++) {
+        zn_error why = {0};
+        zenith_status status = read_ahead(&r, prompts[i], &why);
+        if (status != ZENITH_OK && status != ZENITH_INVALID_ARGUMENT)
+            return zn_fail(err, status, "%s", why.text);
+    }
+    make_room(&r, ZN_GENERATOR_TEXT, r.needs.transformer);
+    return ZENITH_OK;
+}
+
 uint64_t zn_generator_held(zn_generator *generator)
 {
     return zn_generator_memory_bytes(&generator->memory, ZN_GENERATOR_TEXT) +

@@ -483,13 +483,16 @@ static void memory_is_given_back(void **state)
     ok(zenith_generate(context, generator, &params, &latent)); // without the text model
     assert_memory_equal(values, other, sizeof values);
     assert_true(facts.weights_bytes > 0 && facts.weights_bytes < both);
-    for (int i = 0; i < 10; i++) { // more prompts than are kept
-        char word[2] = {(char)('a' + i), 0};
+    params.steps = 1;
+    for (int i = 0; i < 34; i++) { // more prompts than are kept
+        char word[8];
+        snprintf(word, sizeof word, "%d", i);
         params.prompt = word;
         ok(zenith_generate(context, generator, &params, &latent));
         assert_true(facts.weights_bytes > 0 && facts.weights_bytes < both);
     }
     params.prompt = prompt;
+    params.steps = 2;
     ok(zenith_generate(context, generator, &params, &latent));
     assert_memory_equal(values, expected, sizeof values);
     assert_true(facts.weights_bytes < both);

@@ -8,7 +8,7 @@
 
 #include "src/diffusion/noise.h"
 #include "src/model/autoencoder.h"
-#include "src/task/generate.h"
+#include "src/task/generator.h"
 
 #include <pthread.h>
 
@@ -306,12 +306,59 @@ static void refused(void **state)
     close_world(&w);
 }
 
+// --- several prompts ----------------------------------------------------------------------------
+
+static size_t kept_captions(const zn_generator *generator)
+{
+    size_t kept = 0;
+    for (int i = 0; i < ZN_CAPTIONS_KEPT; i++) kept += generator->memory.captions[i].hidden != NULL;
+    return kept;
+}
+
+// What was read ahead is kept, without the text model's packed weights, and pictures have the same bits. A prompt that
+// is no text is left out.
+static void prompts_are_read_ahead(void **state)
+{
+    (void)state;
+    enum { SIDE = 4, VALUES = SIDE * SIDE * CHANNELS };
+    static const char *const prompts[] = {"a cat", "a dog", "\xff", "a cat"};
+    static float ahead[VALUES], alone[VALUES];
+    const zn_generator_files files = {.folder = zn_test_path(zn_test_golden(), "pipeline")};
+    zn_error err = {0};
+    world w;
+    zn_generator *first = NULL, *second = NULL;
+    zn_generator_tokens tokens;
+    const zn_generator_call call = {
+        .prompt = "a dog",
+        .held = 1,
+        .how = {.dtype = ZENITH_DTYPE_F32, .height = SIDE, .width = SIDE, .steps = 2}};
+    open_world(&w, 2, 1);
+    zn_test_ok(zn_generator_open(&files, &first, &err), &err);
+    zn_test_ok(zn_generator_open(&files, &second, &err), &err);
+    zn_test_ok(zn_generator_read(w.engine, first, &call, prompts, 4, &err), &err);
+    assert_int_equal(kept_captions(first), 2);
+    assert_int_equal(zn_generator_held(first), 0);
+    zn_test_ok(zn_generator_run(w.engine, first, &call, ahead, &tokens, &err), &err);
+    assert_int_equal(kept_captions(first), 2);
+    zn_test_ok(zn_generator_run(w.engine, second, &call, alone, &tokens, &err), &err);
+    assert_memory_equal(ahead, alone, sizeof ahead);
+    zn_generator_trim(w.engine, first);
+    assert_int_equal(zn_generator_held(first), 0);
+    zn_generator_free(first);
+    zn_generator_free(second);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_goes_in), cmocka_unit_test(every_step_matches),
-        cmocka_unit_test(the_picture),  cmocka_unit_test(threads_and_neighbours_change_nothing),
-        cmocka_unit_test(stopped),      cmocka_unit_test(refused),
+        cmocka_unit_test(what_goes_in),
+        cmocka_unit_test(every_step_matches),
+        cmocka_unit_test(the_picture),
+        cmocka_unit_test(threads_and_neighbours_change_nothing),
+        cmocka_unit_test(stopped),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(prompts_are_read_ahead),
     };
     zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
     return cmocka_run_group_tests(tests, NULL, NULL);
