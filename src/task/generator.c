@@ -83,6 +83,11 @@ static zenith_status open_pipeline(opening *o, zn_error *err)
                        folder);
     if (!folder && files->transformer && files->text_encoder && files->tokenizer) return ZENITH_OK;
     if (!folder && zn_locate_pipeline(usual_pipeline, found)) folder = found;
+    if (!folder && !files->transformer && !files->text_encoder)
+        return zn_fail(err, ZENITH_NOT_FOUND,
+                       "there is no pipeline: name its folder in zenith_generator_params.folder; "
+                       "'%s' is in none of the folders that are searched for models",
+                       usual_pipeline);
     if (!folder) return ZENITH_OK;
     ZN_TRY(zn_pipeline_open(folder, &o->pipeline, err));
     o->has_pipeline = true;
