@@ -43,9 +43,17 @@ struct picture {
     zenith_run_facts decoding;
 };
 
+// Of several processes, the first one writes and reports.
+static bool is_first(const struct job *job)
+{
+    return job->models.info.process == 0;
+}
+
 static bool open_all(struct job *job)
 {
-    if (!cli_generate_models_open(job->session, job->asked, &job->models, &job->failure) ||
+    if (!cli_generate_models_open(job->session, job->asked, &job->models, &job->failure))
+        return false;
+    if (is_first(job) &&
         !cli_step_previews_open(job->session, job->models.info.latents, job->models.decoder,
                                 &job->previews, &job->failure))
         return false;
@@ -84,7 +92,9 @@ static void show_phase(const struct picture *picture, const char *what)
 {
     const cli_settings *settings = picture->job->session->settings;
     char line[160], which[40];
-    if (!picture->job->session->progress.bar || settings->quiet || settings->json) return;
+    if (!is_first(picture->job) || !picture->job->session->progress.bar || settings->quiet ||
+        settings->json)
+        return;
     which_picture(picture, which, sizeof which);
     snprintf(line, sizeof line, "%s%s", which, what);
     cli_status_show(line);
@@ -96,7 +106,7 @@ static void show_step(struct picture *picture, const zenith_generate_report *rep
     const cli_settings *settings = job->session->settings;
     const bool terminal = job->session->progress.bar;
     char line[160], which[40], left[32];
-    if (settings->quiet || settings->json) return;
+    if (settings->quiet || settings->json || !is_first(job)) return;
     if (picture->last_step - picture->shown < (terminal ? line_seconds : plain_seconds)) return;
     picture->shown = picture->last_step;
     const double each = seconds_per_step(picture, report->step);
@@ -129,7 +139,7 @@ static void say_long_prompt(const struct picture *picture)
 {
     const zenith_generate_facts *facts = &picture->facts;
     if (facts->tokens <= facts->tokens_read || picture->index > 0) return;
-    if (picture->job->session->settings->quiet) return;
+    if (picture->job->session->settings->quiet || !is_first(picture->job)) return;
     cli_say("the prompt has %u tokens, and the model reads the first %u: what comes later does not "
             "count",
             (unsigned)facts->tokens, (unsigned)facts->tokens_read);
@@ -303,7 +313,7 @@ static bool make_picture(struct job *job, size_t prompt, uint32_t index)
     const bool stays = cli_output_stays(session->settings, picture.output);
     cli_step_previews_begin(job->previews, picture.output,
                             job->all > 1 ? (int64_t)picture.number : CLI_UNSET);
-    bool done = stays || (make_latent(&picture) && write_picture(&picture));
+    bool done = stays || (make_latent(&picture) && (!is_first(job) || write_picture(&picture)));
     if (stays) session->kept++;
     if (done && !stays && is_first(job)) report_picture(&picture);
     if (done) job->done++;
@@ -354,7 +364,7 @@ static void read_ahead(struct job *job, size_t first)
                                            .max_memory = settings->max_memory,
                                            .held_memory = job->models.room,
                                            .cancel = job->session->cancel};
-    if (job->session->progress.bar) cli_status_show("reading prompts");
+    if (job->session->progress.bar && is_first(job)) cli_status_show("reading prompts");
     (void)!zenith_generator_read(job->session->context, job->models.generator, &params, texts,
                                  count);
 }
@@ -376,6 +386,7 @@ static void make_pictures(struct job *job)
     }
     cli_status_clear();
     session->told = true;
+    if (!is_first(job)) return;
     cli_say("interrupted, %u of %u pictures done", (unsigned)job->done, (unsigned)job->all);
 }
 

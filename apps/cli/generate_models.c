@@ -228,7 +228,10 @@ bool cli_generate_models_open(cli_session *session, const cli_generate_request *
                               cli_generate_models *out, cli_failure *failure)
 {
     *out = (cli_generate_models){.size = asked->size};
-    return open_generator(session, out, failure) && open_decoder(session, out, failure) &&
+    if (!open_generator(session, out, failure)) return false;
+    // Of several processes the first one decodes, and all need the picture to begin with.
+    const bool decodes = out->info.process == 0 || session->settings->image != NULL;
+    return (!decodes || open_decoder(session, out, failure)) &&
            read_picture(session, out, failure) && look_at_memory(session, asked, out, failure);
 }
 

@@ -291,6 +291,7 @@ static zenith_status check_parameters(zn_model *model, zn_error *err)
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
         used += count_parameters(model->weights, &graph, &model->parameters);
         zenith_status status = is_small(model) ? check_graph_numbers(&graph, err) : ZENITH_OK;
+        model->bytes = model->bytes || has_bytes(&graph);
         zn_graph_free(&graph);
         ZN_TRY(status);
     }
@@ -307,17 +308,6 @@ static zenith_status check_parts(const zn_model *model, const char *const *wante
         return zn_fail(err, ZENITH_NOT_FOUND, "the weights of %s have no %s", model->variant->name,
                        *wanted);
     }
-    return ZENITH_OK;
-}
-
-static zenith_status open_share(zn_model *model, const zn_share *share, zn_error *err)
-{
-    model->share = share;
-    for (int i = 0; i < model->family->parts_count; i++) {
-        const zn_part *part = &model->family->parts[i];
-        if (zn_model_has(model, part)) ZN_TRY(check_share(model, part, err));
-    }
-    zn_weights_forget(model->weights);
     return ZENITH_OK;
 }
 
@@ -352,10 +342,11 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(choose_variant(model, request->name, err));
     find_layouts(model);
     ZN_GO(check_parts(model, request->parts, err));
-    ZN_GO(check_parameters(model, !request->share, err));
+    ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));
     ZN_GO(zn_mutex_create(&model->hashing, err));
-    if (is_small(model)) {
+    model->share = request->share; // after the check, which is of the whole
+    if (is_small(model) && !request->share) {
         zn_weights_sha256(model->weights, model->sha256);
         zn_weights_forget(model->weights); // most will not be read again but to be packed
         ZN_GO(find_calibration(model, request, err));
@@ -389,7 +380,9 @@ zenith_status zn_model_again(zn_model *model, zn_model **out, zn_error *err)
     again->weights = model->weights;
     again->family = model->family;
     again->variant = model->variant;
+    again->share = model->share;
     again->parts = model->parts;
+    again->bytes = model->bytes;
     memcpy(again->layouts, model->layouts, sizeof again->layouts);
     again->parameters = model->parameters;
     again->unexpected = model->unexpected;

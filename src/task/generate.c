@@ -290,7 +290,8 @@ static zenith_status encode_on_stream(void *arg, zn_team *team, int stream)
                                  .team = team,
                                  .bound = {.max_memory = j->max_memory},
                                  .cancel = j->cancel};
-    return encode(&place, j->text, dtype_of(j->engine, j->dtype), j->prompt, j->dst, j->err);
+    return encode(&place, j->text, dtype_of(j->engine, j->text, j->dtype), j->prompt, j->dst,
+                  j->err);
 }
 
 zenith_status zn_encode_prompt(zn_engine *engine, zn_model *text, zenith_dtype dtype,

@@ -112,12 +112,13 @@ static zenith_status open_schedule(const opening *o, double *shift, zn_error *er
 }
 
 static zenith_status open_network(const opening *o, const char *name, const char *given,
-                                  const char *family, zn_model **out, zn_error *err)
+                                  const char *family, const zn_share *share, zn_model **out,
+                                  zn_error *err)
 {
     char place[ZN_PATH_SIZE], config[ZN_PATH_SIZE];
     ZN_TRY(find_part(o, name, given, place, err));
     if (!given) ZN_TRY(file_in(place, "config.json", config, err));
-    const zn_model_request request = {.weights = place};
+    const zn_model_request request = {.weights = place, .share = share};
     ZN_TRY(zn_model_open(&request, out, err));
     if (strcmp((*out)->family->name, family) == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_UNSUPPORTED,
@@ -153,10 +154,13 @@ static zenith_status open_all(const opening *o, zn_generator *generator, zn_erro
 {
     const zn_generator_files *files = o->files;
     ZN_TRY(open_schedule(o, &generator->shift, err));
-    ZN_TRY(open_network(o, "text_encoder", files->text_encoder, "qwen3", &generator->text, err));
+    ZN_TRY(zn_together_open(&generator->together, err));
+    const zn_share *share = zn_together_share(generator->together);
+    ZN_TRY(open_network(o, "text_encoder", files->text_encoder, "qwen3", share, &generator->text,
+                        err));
     ZN_TRY(open_tokenizer(o, generator, err));
-    ZN_TRY(
-        open_network(o, "transformer", files->transformer, "zimage", &generator->transformer, err));
+    ZN_TRY(open_network(o, "transformer", files->transformer, "zimage", share,
+                        &generator->transformer, err));
     if (files->autoencoder)
         return find_part(o, "vae", files->autoencoder, generator->autoencoder, err);
     if (!o->has_pipeline || !is_there(&o->pipeline, "vae", generator->autoencoder))
@@ -173,7 +177,7 @@ zenith_status zn_generator_open(const zn_generator_files *files, zn_generator **
     if (status == ZENITH_OK) status = open_pipeline(&o, err);
     if (status == ZENITH_OK) status = open_all(&o, generator, err);
     if (o.has_pipeline) zn_pipeline_free(&o.pipeline);
-    if (status == ZENITH_OK)
+    if (status == ZENITH_OK) {
         *out = generator;
     } else {
         zn_together_fail(generator->together);

@@ -10,12 +10,14 @@
 #include "src/diffusion/noise.h"
 #include "src/model/locate.h"
 #include "src/task/generator_memory.h"
+#include "src/task/together.h"
 #include "src/text/tokenizer.h"
 
 typedef struct zn_generator {
     zn_model *text, *transformer;
     zn_tokenizer *tokenizer;
-    double shift; // of the schedule
+    zn_together *together; // with other processes, and then one call at a time; NULL: alone
+    double shift;          // of the schedule
     // Where the pipeline's own is, a folder or a file; "": it has none.
     zn_generator_memory memory;
     char autoencoder[ZN_PATH_SIZE];

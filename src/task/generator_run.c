@@ -20,19 +20,21 @@ typedef struct running {
     zn_caption captions[2];
     int32_t *ids[2];
     zn_generator_needs needs;
+    uint64_t seed;
 } running;
 
 // --- needs --------------------------------------------------------------------------------------
 
-static zenith_dtype dtype_of(const zn_engine *engine, zenith_dtype wanted)
+static zenith_dtype dtype_of(const zn_engine *engine, const zn_model *model, zenith_dtype wanted)
 {
-    return wanted == ZENITH_DTYPE_DEFAULT ? zn_default_dtype(zn_engine_cpu(engine)) : wanted;
+    return wanted == ZENITH_DTYPE_DEFAULT ? zn_default_dtype_of(zn_engine_cpu(engine), model)
+                                          : wanted;
 }
 
 zn_generator_needs zn_generator_needs_of(zn_engine *engine, const zn_generator *generator,
                                          const zn_generator_call *call)
 {
-    const zenith_dtype dtype = dtype_of(engine, call->how.dtype);
+    const zenith_dtype dtype = dtype_of(engine, generator->transformer, call->how.dtype);
     const size_t element = dtype == ZENITH_DTYPE_INT8 ? 1 : dtype == ZENITH_DTYPE_BF16 ? 2 : 4;
     const zn_zimage_facts facts = zn_zimage_facts_of(generator->transformer);
     const uint64_t pixels = (uint64_t)call->how.height * call->how.width;
@@ -100,7 +102,9 @@ static zenith_status run_part(running *r, zn_generator_part part, run_fn *run, v
                                                               : ZN_GENERATOR_TEXT;
     zn_error why = {0};
     zenith_status status = run(r, bound_beside(r, other), arg, &why);
-    if (status == ZENITH_LIMIT && zn_generator_memory_bytes(&r->generator->memory, other)) {
+    const bool alone = !r->generator->together; // others would not run it again
+    if (status == ZENITH_LIMIT && alone &&
+        zn_generator_memory_bytes(&r->generator->memory, other)) {
         drop_part(r->engine, r->generator, other);
         why = (zn_error){0};
         status = run(r, r->call->how.max_memory, arg, &why);
@@ -131,7 +135,7 @@ static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_
     *c = (zn_caption){.ids = r->ids[which],
                       .count = prompt->count,
                       .width = (size_t)zn_qwen3_width(r->generator->text),
-                      .dtype = dtype_of(r->engine, r->how.dtype),
+                      .dtype = dtype_of(r->engine, r->generator->text, r->how.dtype),
                       .isa = (int)zn_engine_cpu(r->engine)->isa};
     ZN_TRY(zn_generator_memory_recall(memory, c, &c->hidden, err));
     if (c->hidden) return ZENITH_OK;
@@ -169,7 +173,7 @@ static bool is_kept(running *r, int which, const zn_prompt *prompt)
     float *hidden = NULL;
     const zn_caption key = {.ids = r->ids[which],
                             .count = prompt->count,
-                            .dtype = dtype_of(r->engine, r->how.dtype),
+                            .dtype = dtype_of(r->engine, r->generator->text, r->how.dtype),
                             .isa = (int)zn_engine_cpu(r->engine)->isa};
     (void)!zn_generator_memory_recall(&r->generator->memory, &key, &hidden, NULL);
     zn_free(hidden);
@@ -211,7 +215,7 @@ static zenith_status make_latent(running *r, uint64_t bound, void *arg, zn_error
     ZN_TRY(zn_generator_memory_take(&r->generator->memory, ZN_GENERATOR_TRANSFORMER,
                                     r->generator->transformer, &how.transformer, err));
     how.max_memory = bound;
-    zn_noise_fill(r->call->noise, r->call->seed, 0, latent, channels * how.height * how.width);
+    zn_noise_fill(r->call->noise, r->seed, 0, latent, channels * how.height * how.width);
     zenith_status status = zn_generate(r->engine, &how, latent, err);
     zn_model_unref(how.transformer);
     return status;
@@ -221,9 +225,11 @@ static zenith_status run(running *r, float *latent, zn_generator_tokens *tokens,
 {
     zn_generator *generator = r->generator;
     const zn_generator_call *call = r->call;
+    r->seed = call->seed;
     r->how.text = generator->text; // its captions are there
     r->how.shift = generator->shift;
     if (r->how.picture) r->how.begin = zn_generator_left_out(r->how.steps, call->strength);
+    ZN_TRY(zn_together_enter(generator->together, r->engine, &r->how, &r->seed, err));
     ZN_TRY(check_needs(r, err));
     ZN_TRY(read_text(r, tokens, err));
     ZN_TRY(encode_text(r, err));
@@ -245,7 +251,7 @@ zenith_status zn_generator_run(zn_engine *engine, zn_generator *generator,
         zn_free(r.ids[i]);
         zn_free(r.captions[i].hidden);
     }
-    return status;
+    return zn_together_leave(generator->together, status);
 }
 
 static zenith_status read_ahead(running *r, const char *prompt, zn_error *err)
@@ -271,15 +277,16 @@ zenith_status zn_generator_read(zn_engine *engine, zn_generator *generator,
                  .call = call,
                  .how = call->how,
                  .needs = zn_generator_needs_of(engine, generator, call)};
+    ZN_TRY(zn_together_enter(generator->together, engine, &r.how, &r.seed, err));
     make_room(&r, ZN_GENERATOR_TRANSFORMER, r.needs.text);
     for (size_t i = 0; i < count && i < ZN_CAPTIONS_KEPT; i++) {
         zn_error why = {0};
         zenith_status status = read_ahead(&r, prompts[i], &why);
         if (status != ZENITH_OK && status != ZENITH_INVALID_ARGUMENT)
-            return zn_fail(err, status, "%s", why.text);
+            return zn_together_leave(generator->together, zn_fail(err, status, "%s", why.text));
     }
     make_room(&r, ZN_GENERATOR_TEXT, r.needs.transformer);
-    return ZENITH_OK;
+    return zn_together_leave(generator->together, ZENITH_OK);
 }
 
 uint64_t zn_generator_held(zn_generator *generator)

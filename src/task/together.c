@@ -24,11 +24,11 @@ static zenith_status sum(void *cookie, float *values, size_t count, zn_error *er
     return zn_ranks_sum(&t->ranks, values, count, err);
 }
 
-static int stepped(void *cookie, int step, const float *latent)
+static int stepped(void *cookie, int step, const float *latent, const float *predicted)
 {
     zn_together *t = cookie;
     const zn_generation *asked = &t->asked;
-    int stop = asked->stepped ? asked->stepped(asked->cookie, step, latent) != 0 : 0;
+    int stop = asked->stepped ? asked->stepped(asked->cookie, step, latent, predicted) != 0 : 0;
     if (zn_ranks_agree(&t->ranks, &stop, NULL) == ZENITH_OK) return stop;
     t->failed = true;
     return 1;

@@ -14,6 +14,9 @@
 
 enum { VALUES = 16 * 4 * 4 };
 
+static char folder[1024]; // of the pipeline
+static zenith_dtype dtype;
+
 static zenith_status run(zn_engine *engine, zn_generator *generator, float *latent, zn_error *err)
 {
     zn_generator_tokens tokens;
@@ -34,7 +37,7 @@ static zenith_status session(void *latent)
     zn_generator *generator = NULL;
     zenith_status status = zn_executor_create(1, 1, &executor, &err);
     if (status == ZENITH_OK) status = zn_engine_create(executor, &cpu, 0, NULL, &engine, &err);
-    const zn_generator_files files = {.folder = zn_test_path(zn_test_golden(), "pipeline")};
+    const zn_generator_files files = {.folder = folder};
     if (status == ZENITH_OK) status = zn_generator_open(&files, &generator, &err);
     if (status == ZENITH_OK) status = run(engine, generator, latent, &err);
     zn_engine_free(engine);
