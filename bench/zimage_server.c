@@ -149,8 +149,8 @@ static zenith_status run_text(bench *b)
     b->result = need(b->values * sizeof(float));
     const zn_prompt prompt = {b->ids, (size_t)b->tokens};
     begin_time(b);
-    zenith_status status = zn_encode_prompt(b->engine, b->text, b->dtype, &prompt, NULL, b->result,
-                                            &b->err);
+    zenith_status status = zn_encode_prompt(b->engine, b->text, b->dtype, &prompt, 0, NULL,
+                                            b->result, &b->err);
     end_time(b);
     return status;
 }

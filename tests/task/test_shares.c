@@ -120,9 +120,10 @@ typedef struct process {
     zn_error err;
 } process;
 
-static int stepped(void *cookie, int step, const float *latent)
+static int stepped(void *cookie, int step, const float *latent, const float *predicted)
 {
     process *p = cookie;
+    (void)predicted;
     memcpy(p->latents[step], latent, sizeof p->latents[step]);
     p->steps = step + 1;
     return 0;

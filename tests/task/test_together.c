@@ -119,9 +119,10 @@ typedef struct process {
     zn_error err;
 } process;
 
-static int stepped(void *cookie, int step, const float *latent)
+static int stepped(void *cookie, int step, const float *latent, const float *predicted)
 {
     process *p = cookie;
+    (void)predicted;
     (void)latent;
     p->steps = step + 1;
     if (p->cancel_after == step + 1) atomic_store(&p->cancel, 1);
@@ -150,14 +151,14 @@ static void *work(void *arg)
     zn_executor *executor = NULL;
     zn_engine *engine = NULL;
     zn_generator *generator = NULL;
+    const char *folder = zn_test_path(zn_test_golden(), "pipeline");
     const zn_cpu cpu = zn_cpu_detect();
     next_rank = p->rank;
     p->status = zn_executor_create(1, 1, &executor, &p->err);
     if (p->status == ZENITH_OK)
         p->status = zn_engine_create(executor, &cpu, 0, NULL, &engine, &p->err);
     if (p->status == ZENITH_OK)
-        p->status = zn_generator_open(zn_test_path(zn_test_golden(), "pipeline"), &generator,
-                                      &p->err);
+        p->status = zn_generator_open(&(zn_generator_files){.folder = folder}, &generator, &p->err);
     for (int i = 0; i < p->pictures && p->status == ZENITH_OK; i++)
         make_picture(p, engine, generator);
     zn_engine_free(engine);
