@@ -332,6 +332,20 @@ static zenith_status find_calibration(zn_model *model, const zn_model_request *r
     return ZENITH_OK;
 }
 
+// Fails where the parts cannot be divided so.
+static zenith_status take_share(zn_model *model, const zn_share *share, zn_error *err)
+{
+    model->share = share;
+    for (int i = 0; share && i < model->family->parts_count; i++) {
+        zn_graph graph;
+        const zn_part *part = &model->family->parts[i];
+        if (!zn_model_has(model, part)) continue;
+        ZN_TRY(zn_model_small_graph(model, part, &graph, err));
+        zn_graph_free(&graph);
+    }
+    return ZENITH_OK;
+}
+
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err)
 {
     zn_model *model = zn_alloc_zero(sizeof *model);
@@ -345,7 +359,7 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));
     ZN_GO(zn_mutex_create(&model->hashing, err));
-    model->share = request->share; // after the check, which is of the whole
+    ZN_GO(take_share(model, request->share, err)); // after the check, which is of the whole
     if (is_small(model) && !request->share) {
         zn_weights_sha256(model->weights, model->sha256);
         zn_weights_forget(model->weights); // most will not be read again but to be packed

@@ -393,7 +393,8 @@ static void others_weights_are_not_read(void **state)
             const zn_share share = {k, SHARES, never, NULL};
             const zn_model_request request = {.weights = zn_test_path(zn_test_build(), spoilt),
                                               .share = k < SHARES ? &share : NULL};
-            const zenith_status status = zn_model_open(&request, &model, &err);
+            zn_test_ok(zn_model_open(&request, &model, &err), &err);
+            const zenith_status status = zn_model_check_numbers(model, &err);
             assert_int_equal(status, k == 0 ? ZENITH_OK : ZENITH_BAD_FILE);
             if (status != ZENITH_OK) assert_non_null(strstr(err.text, names[i]));
             zn_model_unref(model);
