@@ -181,7 +181,7 @@ static zn_conv_parts take_apart(const zn_node *node, const phase *p)
     const int64_t *w = parameter->desc.shape.dim;
     const zn_desc turned = zn_desc_make(ZN_F32, ZN_SHAPE(w[1], w[0], p->down.taps, p->across.taps));
     return (zn_conv_parts){.node = &p->node,
-                           .weight = {.tensor = {turned, NULL},
+                           .weight = {.tensor = {.desc = turned},
                                       .source = parameter->data,
                                       .variant = p->variant,
                                       .make = turn,

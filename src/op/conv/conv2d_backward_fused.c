@@ -123,7 +123,7 @@ static zn_conv_parts take_apart(const zn_node *node)
     const int64_t high = a->halves ? HALVING_TAPS : w[2], wide = a->halves ? HALVING_TAPS : w[3];
     const zn_desc turned = zn_desc_make(ZN_F32, ZN_SHAPE(w[1], w[0], high, wide));
     return (zn_conv_parts){.node = node,
-                           .weight = {.tensor = {turned, NULL},
+                           .weight = {.tensor = {.desc = turned},
                                       .source = parameter->data,
                                       .variant = a->halves ? "halved" : "turned",
                                       .make = turn,

@@ -100,7 +100,7 @@ static zn_conv_parts as_dense(const zn_node *node)
     const grouping g = groups_of(node);
     const zn_shape shape = ZN_SHAPE(g.count * g.outputs, g.count * g.inputs, 1, 1);
     return (zn_conv_parts){.node = node,
-                           .weight = {.tensor = {zn_desc_make(ZN_F32, shape), NULL},
+                           .weight = {.tensor = {.desc = zn_desc_make(ZN_F32, shape)},
                                       .source = node->inputs[1]->constant.data,
                                       .variant = g.turned ? "groups turned" : "groups",
                                       .make = make_dense,
