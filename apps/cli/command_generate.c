@@ -399,6 +399,8 @@ static int make_all(const cli_generate_request *asked, const cli_outputs *output
                       .all = (uint32_t)asked->prompts_count * asked->count};
     int code = cli_session_open(&session, &asked->settings, "generate");
     if (code != CLI_DONE) return code;
+    // Networks round to 8 bits as they go; an autoencoder would need a calibration.
+    if (session.dtype == ZENITH_DTYPE_INT8) session.dtype = ZENITH_DTYPE_DEFAULT;
     if (open_all(&job))
         make_pictures(&job);
     else

@@ -56,7 +56,7 @@ int cli_session_open(cli_session *session, const cli_settings *settings, const c
     zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
     if (may_tune(settings, verb)) machine.tuned_plans = plans_path(plans, sizeof plans);
     if (settings->log) machine.log = print_log;
-    *session = (cli_session){.settings = settings};
+    *session = (cli_session){.settings = settings, .dtype = (zenith_dtype)settings->dtype};
     zenith_status status = zenith_context_create(&machine, &session->context);
     if (status == ZENITH_OK) status = zenith_cancel_create(&session->cancel);
     if (status != ZENITH_OK) {
@@ -218,7 +218,7 @@ bool cli_fail_model(cli_session *session, cli_failure *failure, zenith_status st
 static bool check_dtype(const cli_session *session, const zenith_model_info *info,
                         cli_failure *failure)
 {
-    if (session->settings->dtype != ZENITH_DTYPE_INT8 || info->has_int8) return true;
+    if (session->dtype != ZENITH_DTYPE_INT8 || info->has_int8) return true;
     failure->model = true;
     if (!info->can_int8)
         return cli_fail_text(failure, ZENITH_UNSUPPORTED, "%s has no int8: use --dtype bf16 or f32",
@@ -283,7 +283,7 @@ zenith_run_params cli_session_run_params(cli_session *session, zenith_run_facts 
     if (most != 0) most = most > held ? most - held : 1; // 0 would be no bound
     *facts = (zenith_run_facts){.size = sizeof *facts};
     return (zenith_run_params){.size = sizeof(zenith_run_params),
-                               .dtype = (zenith_dtype)settings->dtype,
+                               .dtype = session->dtype,
                                .bands = (zenith_bands)settings->bands.bands,
                                .band_rows = settings->bands.rows,
                                .max_memory = most,

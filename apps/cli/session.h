@@ -24,6 +24,7 @@ typedef struct cli_session {
     zenith_cancel *cancel;
     cli_open_model *models; // a list: what was handed out stays where it is
     cli_progress progress;
+    zenith_dtype dtype;      // that autoencoders compute in
     bool blocked;            // no input was tried
     bool told;               // the command has said itself how it ended
     size_t cropped;          // pictures of which --fit crop left something out
