@@ -213,10 +213,10 @@ void cli_preview_go_back(const cli_preview *preview)
     if (!isatty(STDOUT_FILENO)) return;
     cli_status_clear();
     if (preview->how == CLI_SHOW_KITTY) {
-        bool sized = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_ypixel > 0 &&
-                     size.ws_row > 0;
-        uint32_t cell = sized ? size.ws_ypixel / size.ws_row : 16;
-        lines = (preview->small_height + cell - 1) / (cell > 0 ? cell : 16);
+        const bool sized = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+                           size.ws_ypixel >= size.ws_row;
+        const uint32_t cell = sized ? (uint32_t)(size.ws_ypixel / size.ws_row) : 16;
+        lines = (preview->small_height + cell - 1) / cell;
     }
     printf("\033[%uA\r", (unsigned)lines);
     fflush(stdout);
