@@ -487,7 +487,7 @@ static void memory_is_given_back(void **state)
     params.steps = 1;
     params.held_memory = 0;
     for (int i = 0; i < 34; i++) { // more prompts than are kept
-        char word[8];
+        char word[16];
         snprintf(word, sizeof word, "%d", i);
         params.prompt = word;
         ok(zenith_generate(context, generator, &params, &latent));
