@@ -97,11 +97,6 @@ zn_node *seed_network_add(seed_network *n, const char *variant, unsigned part, z
 
 // --- compiling ----------------------------------------------------------------------------------
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void add_gradients(seed_network *n, zn_node *y)
 {
     zn_node *of[MOST_PARAMETERS], *gradients[MOST_PARAMETERS];
@@ -133,7 +128,7 @@ void seed_network_compile(seed_network *n, zn_node *y, zn_type type, bool gradie
     const zn_cpu cpu = zn_cpu_detect();
     static zn_dnn *dnn; // one for all
     zn_graph fused, typed;
-    const zn_type_policy policy = {.type = type, .convert = convert};
+    const zn_type_policy policy = {.type = type, .convert = zn_convert_as};
     if (!dnn) (void)!zn_dnn_create(&cpu, &dnn, NULL);
     seeds_need(n->plain.status);
     if (gradients)

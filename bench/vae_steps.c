@@ -63,11 +63,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static zn_node *convert(zn_graph *graph, zn_node *node, zn_type type, float scale)
-{
-    return zn_convert(graph, node->name, node, type, scale);
-}
-
 static void compile(contender *c, const step *s, const zn_compile_key *key,
                     const zn_machine *machine)
 {
@@ -79,7 +74,7 @@ static void compile(contender *c, const step *s, const zn_compile_key *key,
         c->plan = c->compiled->plan;
         return;
     }
-    const zn_type_policy policy = {.type = ZN_F32, .convert = convert};
+    const zn_type_policy policy = {.type = ZN_F32, .convert = zn_convert_as};
     const zn_plan_options options = {.mode = s->mode,
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,

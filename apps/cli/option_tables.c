@@ -137,8 +137,7 @@ static const cli_option networks[] = {
      .argument = "f32|bf16|int8",
      .help = "type to compute in; default: bf16 where the CPU has AMX; elsewhere int8 for weights "
              "of 8 or 4 bits, else f32. int8 is the fastest without AMX; the autoencoder computes "
-             "in its "
-             "usual type",
+             "in its usual type",
      .kind = CLI_CHOICE,
      .offset = AT(dtype),
      .choices = dtypes},

@@ -208,9 +208,7 @@ static zenith_status generate(zenith_context *context, zenith_generator *generat
                                             .cookie = &w}};
     ZN_TRY(zn_generator_run(context->engine, generator->inner, &call, w.latent.data, &tokens, err));
     const zenith_generate_facts facts = {
-        .dtype = p.dtype == ZENITH_DTYPE_DEFAULT
-                     ? zn_default_dtype_of(&context->cpu, generator->inner->transformer)
-                     : p.dtype,
+        .dtype = zn_dtype_of(&context->cpu, generator->inner->transformer, p.dtype),
         .tokens = (uint32_t)tokens.whole,
         .tokens_read = (uint32_t)tokens.read,
         .weights_bytes = zn_generator_held(generator->inner),

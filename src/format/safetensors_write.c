@@ -7,6 +7,7 @@
 
 #include "src/base/json.h"
 #include "src/base/memory.h"
+#include "src/base/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -41,25 +42,11 @@ static json_t *describe(const zn_file_tensor *tensor, size_t bytes, size_t *offs
                      shape, "data_offsets", (json_int_t)begin, (json_int_t)*offset);
 }
 
-// As jansson sees it, which says the same for broken text as for a lack of memory: shortest forms,
-// up to U+10FFFF, no surrogates.
+// Jansson says the same for broken text as for a lack of memory.
 static bool is_utf8(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-        int more = *s < 0x80 ? 0 : *s >> 5 == 6 ? 1 : *s >> 4 == 14 ? 2 : *s >> 3 == 30 ? 3 : -1;
-        if (more < 0) return false;
-        uint32_t code = more == 0 ? *s : *s & (0x3fu >> more);
-        s++;
-        for (int i = 0; i < more; i++, s++) {
-            if ((*s & 0xc0) != 0x80) return false;
-            code = code << 6 | (*s & 0x3fu);
-        }
-        if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return false;
-    }
-    return true;
+    const size_t length = strlen(text);
+    return zn_utf8_valid(text, length) == length;
 }
 
 // Adds a key that must be new and valid UTF-8. Takes `value` over; NULL: there was no memory.

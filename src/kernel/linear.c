@@ -199,16 +199,7 @@ static int64_t panel_at(const zn_linear_version *v, const zn_linear_size *size, 
 // The scale of a row of weights in 8 bits.
 static float row_scale(const float *row, int64_t inputs)
 {
-    int32_t most = 0; // by its bits, which integers compare in vectors
-    for (int64_t k = 0; k < inputs; k++) {
-        int32_t bits;
-        memcpy(&bits, row + k, sizeof bits);
-        bits &= 0x7fffffff;
-        most = bits > most ? bits : most;
-    }
-    float largest;
-    memcpy(&largest, &most, sizeof largest);
-    const float scale = largest / ZN_LINEAR_LEVELS;
+    const float scale = linear_largest(row, inputs) / ZN_LINEAR_LEVELS;
     return isnormal(scale) ? scale : 1.0f; // all zero, or no finite number
 }
 

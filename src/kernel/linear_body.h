@@ -127,8 +127,8 @@ ALWAYS_INLINE void linear_end(const zn_linear_end *e)
     for (int64_t i = 0; e->bias && i < e->n; i++) e->dst[i] += e->bias[i];
 }
 
-// The largest magnitude by its bits: those of infinity and NaN lie above all others.
-ALWAYS_INLINE float linear_round(const float *src, int64_t n, int offset, int8_t *dst)
+// The largest magnitude by its bits, which integers compare in vectors: those of infinity and NaN lie above all others.
+ALWAYS_INLINE float linear_largest(const float *src, int64_t n)
 {
     int32_t most = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -139,6 +139,12 @@ ALWAYS_INLINE float linear_round(const float *src, int64_t n, int offset, int8_t
     }
     float largest;
     memcpy(&largest, &most, sizeof largest);
+    return largest;
+}
+
+ALWAYS_INLINE float linear_round(const float *src, int64_t n, int offset, int8_t *dst)
+{
+    const float largest = linear_largest(src, n);
     const bool finite = largest <= FLT_MAX, normal = finite && largest >= 128 * FLT_MIN;
     const float up = normal ? ZN_LINEAR_LEVELS / largest : 0;
     for (int64_t i = 0; i < n; i++)

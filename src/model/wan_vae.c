@@ -77,12 +77,6 @@ static int64_t channels_of(const frames *x)
     return x->at[0] ? x->at[0]->desc.shape.dim[3] : 1;
 }
 
-static const char *inside(const char *name, const char *tail, char dst[ZN_NAME_SIZE])
-{
-    zn_text_format(dst, ZN_NAME_SIZE, "%s.%s", name, tail);
-    return dst;
-}
-
 // The name of the value of frame t; those of a picture by itself have the layer's.
 static const char *named(const builder *b, const char *name, int t, char dst[ZN_NAME_SIZE])
 {
@@ -184,7 +178,7 @@ static frames norm(const builder *b, const char *name, frames x, bool silu)
     static const float epsilon = 1e-24f; // lengths below 1e-12 count as that
     char full[ZN_NAME_SIZE], curve[ZN_NAME_SIZE];
     zn_node *gain = zn_scope_parameter(b->scope, name, ".gamma", ZN_SHAPE(channels_of(&x)));
-    inside(name, "silu", curve);
+    zn_nn_inside(name, "silu", curve);
     for (int t = 0; t < x.count; t++) {
         x.at[t] = zn_rms_norm(b->scope->graph, named(b, name, t, full), x.at[t], gain,
                               (zn_token_norm_attributes){1, epsilon});
@@ -198,12 +192,12 @@ static frames norm(const builder *b, const char *name, frames x, bool silu)
 static frames residual_block(const builder *b, const char *name, frames x, int64_t channels)
 {
     char part[ZN_NAME_SIZE];
-    frames skip = x, y = norm(b, inside(name, "norm1", part), x, true);
-    y = causal(b, inside(name, "conv1", part), y, channels, 3, NULL);
+    frames skip = x, y = norm(b, zn_nn_inside(name, "norm1", part), x, true);
+    y = causal(b, zn_nn_inside(name, "conv1", part), y, channels, 3, NULL);
     const int64_t out = channels_of(&y);
-    if (out != channels_of(&x)) skip = point(b, inside(name, "conv_shortcut", part), x, out);
-    y = norm(b, inside(name, "norm2", part), y, true);
-    return causal(b, inside(name, "conv2", part), y, out, 3, &skip);
+    if (out != channels_of(&x)) skip = point(b, zn_nn_inside(name, "conv_shortcut", part), x, out);
+    y = norm(b, zn_nn_inside(name, "norm2", part), y, true);
+    return causal(b, zn_nn_inside(name, "conv2", part), y, out, 3, &skip);
 }
 
 static frames attention(const builder *b, const char *name, frames x)
@@ -211,7 +205,7 @@ static frames attention(const builder *b, const char *name, frames x)
     zn_graph *graph = b->scope->graph;
     const int64_t c = channels_of(&x);
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
-    const frames y = norm(b, inside(name, "norm", part), x, false);
+    const frames y = norm(b, zn_nn_inside(name, "norm", part), x, false);
     zn_node *qkv = zn_scope_parameter(b->scope, name, ".to_qkv.weight", ZN_SHAPE(3 * c, c));
     zn_node *qkv_bias = zn_scope_parameter(b->scope, name, ".to_qkv.bias", ZN_SHAPE(3 * c));
     zn_node *proj = zn_scope_parameter(b->scope, name, ".proj.weight", ZN_SHAPE(c, c));
@@ -257,7 +251,7 @@ static frames doubled(const builder *b, const char *name, frames x, int64_t chan
 {
     zn_graph *graph = b->scope->graph;
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
-    inside(name, "resample.1", part);
+    zn_nn_inside(name, "resample.1", part);
     const kernel k = find_kernel(b, part, channels_of(&x), channels, 1, 3);
     for (int t = 0; t < x.count; t++) {
         zn_node *large = zn_upsample2(graph, named(b, name, t, full), x.at[t]);
@@ -303,7 +297,7 @@ static frames up_level(const builder *b, int level, frames x)
     if (last) return x;
     zn_text_format(up, sizeof up, "up_blocks.%d.%s", level,
                    b->residual ? "upsampler" : "upsamplers.0");
-    if (halves_time[LEVELS - 2 - level]) x = grow(b, inside(up, "time_conv", part), x);
+    if (halves_time[LEVELS - 2 - level]) x = grow(b, zn_nn_inside(up, "time_conv", part), x);
     x = doubled(b, up, x, -1);
     zn_text_format(name, sizeof name, "up_blocks.%d.shortcut", level);
     return b->residual ? add_copies(b, name, x, &from) : x;
@@ -344,7 +338,7 @@ static frames shrink(const builder *b, const char *name, frames x)
 static frames halved(const builder *b, const char *name, frames x)
 {
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
-    inside(name, "resample.1", part);
+    zn_nn_inside(name, "resample.1", part);
     kernel k = find_kernel(b, part, channels_of(&x), channels_of(&x), 1, 3);
     k.how.stride = 2;
     k.how.pad = 0;
@@ -399,7 +393,7 @@ static frames down_level(const builder *b, int level, frames x)
     if (!last) {
         down_name(b, level, b->layers, name);
         x = halved(b, name, x);
-        if (in_time) x = shrink(b, inside(name, "time_conv", part), x);
+        if (in_time) x = shrink(b, zn_nn_inside(name, "time_conv", part), x);
     }
     if (!b->residual) return x;
     zn_text_format(name, sizeof name, "down_blocks.%d.shortcut", level);

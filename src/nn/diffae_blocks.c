@@ -9,21 +9,10 @@
 enum { GROUPS = 32 };
 static const float EPSILON = 1e-5f;
 
-static int64_t channels_of(const zn_node *x)
-{
-    return x ? x->desc.shape.dim[3] : 1;
-}
-
-static const char *inside(const char *name, const char *tail, char dst[ZN_NAME_SIZE])
-{
-    zn_text_format(dst, ZN_NAME_SIZE, "%s.%s", name, tail);
-    return dst;
-}
-
 // 0, and a sentence, where the channels do not divide.
 static int groups_of(const zn_scope *scope, const zn_node *x)
 {
-    const int64_t channels = channels_of(x);
+    const int64_t channels = zn_nn_channels(x);
     if (channels <= GROUPS) return (int)channels;
     if (channels % GROUPS == 0) return GROUPS;
     if (scope->graph->status == ZENITH_OK)
@@ -47,8 +36,8 @@ zn_node *zn_nn_diffae_given_norm(const zn_scope *scope, const char *name, zn_nod
 
 zn_node *zn_nn_diffae_norm(const zn_scope *scope, const char *name, zn_node *x)
 {
-    zn_node *gain = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(channels_of(x)));
-    zn_node *offset = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(channels_of(x)));
+    zn_node *gain = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(zn_nn_channels(x)));
+    zn_node *offset = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(zn_nn_channels(x)));
     return zn_nn_diffae_given_norm(scope, name, x, gain, offset);
 }
 
@@ -74,19 +63,19 @@ zn_node *zn_nn_diffae_residual_block(const zn_scope *scope, const char *name, zn
 {
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     const zn_nn_conv_shape shape = {is->channels, 3, 1, true};
-    zn_node *y = zn_nn_diffae_norm(scope, inside(name, "in_layers.0", part), x);
+    zn_node *y = zn_nn_diffae_norm(scope, zn_nn_inside(name, "in_layers.0", part), x);
     y = zn_nn_diffae_silu(scope, part, y);
     y = resampled(scope, part, y, is->resample);
-    y = zn_nn_conv(scope, inside(name, "in_layers.2", part), y, shape);
+    y = zn_nn_conv(scope, zn_nn_inside(name, "in_layers.2", part), y, shape);
     if (is->gain) {
-        y = zn_nn_diffae_given_norm(scope, inside(name, "out_layers.0", part), y, is->gain,
+        y = zn_nn_diffae_given_norm(scope, zn_nn_inside(name, "out_layers.0", part), y, is->gain,
                                     is->offset);
         y = zn_nn_diffae_silu(scope, part, y);
-        y = zn_nn_conv(scope, inside(name, "out_layers.3", part), y, shape);
+        y = zn_nn_conv(scope, zn_nn_inside(name, "out_layers.3", part), y, shape);
     }
-    inside(name, "skip_connection", part);
+    zn_nn_inside(name, "skip_connection", part);
     x = resampled(scope, part, x, is->resample);
-    if (channels_of(x) != is->channels)
+    if (zn_nn_channels(x) != is->channels)
         x = zn_nn_conv(scope, part, x, (zn_nn_conv_shape){is->channels, 1, 1, true});
     return zn_add(scope->graph, zn_scope_name(scope, name, "", full), y, x);
 }
@@ -94,7 +83,7 @@ zn_node *zn_nn_diffae_residual_block(const zn_scope *scope, const char *name, zn
 static zn_node *third(const zn_scope *scope, const char *name, zn_node *x, int which)
 {
     char full[ZN_NAME_SIZE], tail[16];
-    const int64_t channels = channels_of(x) / 3;
+    const int64_t channels = zn_nn_channels(x) / 3;
     zn_text_format(tail, sizeof tail, ".%d", which);
     return zn_channel_slice(scope->graph, zn_scope_name(scope, name, tail, full), x,
                             which * channels, channels);
@@ -102,14 +91,14 @@ static zn_node *third(const zn_scope *scope, const char *name, zn_node *x, int w
 
 zn_node *zn_nn_diffae_attention(const zn_scope *scope, const char *name, zn_node *x)
 {
-    const int64_t channels = channels_of(x);
+    const int64_t channels = zn_nn_channels(x);
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
-    zn_node *y = zn_nn_diffae_norm(scope, inside(name, "norm", part), x);
-    y = zn_nn_linear(scope, inside(name, "qkv", part), y, 3 * channels, true);
+    zn_node *y = zn_nn_diffae_norm(scope, zn_nn_inside(name, "norm", part), x);
+    y = zn_nn_linear(scope, zn_nn_inside(name, "qkv", part), y, 3 * channels, true);
     zn_node *q = third(scope, part, y, 0), *k = third(scope, part, y, 1);
     zn_node *v = third(scope, part, y, 2);
     y = zn_attention(scope->graph, zn_scope_name(scope, name, ".attention", full), q, k, v,
                      (zn_attention_attributes){.heads = 1, .key_heads = 1});
-    y = zn_nn_linear(scope, inside(name, "proj_out", part), y, channels, true);
+    y = zn_nn_linear(scope, zn_nn_inside(name, "proj_out", part), y, channels, true);
     return zn_add(scope->graph, zn_scope_name(scope, name, "", full), y, x);
 }

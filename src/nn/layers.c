@@ -7,9 +7,15 @@
 
 #include <string.h>
 
-static int64_t channels_of(const zn_node *x)
+int64_t zn_nn_channels(const zn_node *x)
 {
     return x ? x->desc.shape.dim[3] : 1;
+}
+
+const char *zn_nn_inside(const char *name, const char *tail, char dst[ZN_NAME_SIZE])
+{
+    zn_text_format(dst, ZN_NAME_SIZE, "%s.%s", name, tail);
+    return dst;
 }
 
 zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape)
@@ -17,7 +23,7 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
     char full[ZN_NAME_SIZE];
     zn_node *weight = zn_scope_parameter(
         scope, name, ".weight",
-        ZN_SHAPE(shape.channels, channels_of(x), shape.kernel, shape.kernel));
+        ZN_SHAPE(shape.channels, zn_nn_channels(x), shape.kernel, shape.kernel));
     zn_node *bias = NULL;
     const int64_t channels = weight ? weight->desc.shape.dim[0] : 1;
     if (shape.bias) bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(channels));
@@ -98,7 +104,7 @@ zn_node *zn_nn_residual(const zn_scope *scope, const char *name, zn_node *x)
 
 zn_node *zn_nn_residual_over(const zn_scope *scope, const char *name, zn_node *x, zn_node *skip)
 {
-    const int64_t channels = channels_of(x);
+    const int64_t channels = zn_nn_channels(x);
     char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     zn_node *y = x;
     for (int i = 0; i < 6; i += 2) {
@@ -125,6 +131,6 @@ zn_node *zn_nn_pool(const zn_scope *scope, const char *name, zn_node *x, int64_t
     zn_text_format(part, sizeof part, "%s.pool.2", name);
     y = relu(scope, part, y);
     zn_text_format(part, sizeof part, "%s.pool.3", name);
-    y = zn_nn_conv(scope, part, y, (zn_nn_conv_shape){channels_of(x), 1, 1, false});
+    y = zn_nn_conv(scope, part, y, (zn_nn_conv_shape){zn_nn_channels(x), 1, 1, false});
     return zn_add(scope->graph, zn_scope_name(scope, name, ".pool", full), y, x);
 }

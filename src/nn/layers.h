@@ -8,6 +8,11 @@
 
 #include "src/nn/scope.h"
 
+// Channels of a map; 1 of none, where an earlier step of a graph has failed.
+int64_t zn_nn_channels(const zn_node *x);
+// NAME.TAIL in dst, which it returns.
+const char *zn_nn_inside(const char *name, const char *tail, char dst[ZN_NAME_SIZE]);
+
 // A square convolution with "same" padding.
 typedef struct zn_nn_conv_shape {
     int64_t channels; // of the result; -n: as many as the weights have, usually n

@@ -6,16 +6,12 @@
 
 #include <math.h>
 
-static int64_t channels_of(const zn_node *x)
-{
-    return x ? x->desc.shape.dim[3] : 1;
-}
-
 zn_node *zn_nn_rms_norm(const zn_scope *scope, const char *name, zn_node *x, int groups,
                         float epsilon)
 {
     char full[ZN_NAME_SIZE];
-    zn_node *gain = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(channels_of(x) / groups));
+    zn_node *gain = zn_scope_parameter(scope, name, ".weight",
+                                       ZN_SHAPE(zn_nn_channels(x) / groups));
     return zn_rms_norm(scope->graph, zn_scope_name(scope, name, "", full), x, gain,
                        (zn_token_norm_attributes){groups, epsilon});
 }
@@ -37,7 +33,7 @@ zn_node *zn_nn_gated_forward(const zn_scope *scope, const zn_nn_gated_names *nam
                              int64_t inner)
 {
     char full[ZN_NAME_SIZE];
-    const int64_t channels = channels_of(x);
+    const int64_t channels = zn_nn_channels(x);
     const zn_nn_units units = zn_nn_inner_units(scope, inner);
     zn_node *gate = zn_nn_linear_rows(scope, names->gate, x, units);
     zn_node *up = zn_nn_linear_rows(scope, names->up, x, units);

@@ -14,8 +14,9 @@ zenith_dtype zn_default_dtype(const zn_cpu *cpu)
     return cpu->isa >= ZN_ISA_AMX ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
 }
 
-zenith_dtype zn_default_dtype_of(const zn_cpu *cpu, const zn_model *model)
+zenith_dtype zn_dtype_of(const zn_cpu *cpu, const zn_model *model, zenith_dtype wanted)
 {
+    if (wanted != ZENITH_DTYPE_DEFAULT) return wanted;
     const zenith_dtype usual = zn_default_dtype(cpu);
     const bool bytes = model->bytes && model->variant->int8 == ZN_INT8_DYNAMIC;
     return usual == ZENITH_DTYPE_F32 && bytes ? ZENITH_DTYPE_INT8 : usual;

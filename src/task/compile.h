@@ -42,8 +42,8 @@ typedef struct zn_compiled {
 } zn_compiled;
 
 zenith_dtype zn_default_dtype(const zn_cpu *cpu);
-// The same for one model: int8 rather than f32 where its weights are in 8 and 4 bits already.
-zenith_dtype zn_default_dtype_of(const zn_cpu *cpu, const zn_model *model);
+// `wanted`, and for the default that of one model: int8 rather than f32 where its weights are in 8 and 4 bits already.
+zenith_dtype zn_dtype_of(const zn_cpu *cpu, const zn_model *model, zenith_dtype wanted);
 
 // The graph of one part as the model describes it, all f32 but for pictures in bytes.
 zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error *err);

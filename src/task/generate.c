@@ -217,23 +217,18 @@ typedef struct job {
     zn_error *err;
 } job;
 
-static zenith_dtype dtype_of(const zn_engine *engine, const zn_model *model, zenith_dtype wanted)
-{
-    return wanted == ZENITH_DTYPE_DEFAULT ? zn_default_dtype_of(zn_engine_cpu(engine), model)
-                                          : wanted;
-}
-
 static zenith_status generate_on_stream(void *arg, zn_team *team, int stream)
 {
     const job *j = arg;
-    generating g = {.is = j->is,
-                    .place = {.engine = j->engine,
-                              .stream = stream,
-                              .team = team,
-                              .bound = {.max_memory = j->is->max_memory},
-                              .cancel = j->is->cancel},
-                    .dtype = dtype_of(j->engine, j->is->transformer, j->is->dtype),
-                    .facts = zn_zimage_facts_of(j->is->transformer)};
+    generating g = {
+        .is = j->is,
+        .place = {.engine = j->engine,
+                  .stream = stream,
+                  .team = team,
+                  .bound = {.max_memory = j->is->max_memory},
+                  .cancel = j->is->cancel},
+        .dtype = zn_dtype_of(zn_engine_cpu(j->engine), j->is->transformer, j->is->dtype),
+        .facts = zn_zimage_facts_of(j->is->transformer)};
     zenith_status status = generate(&g, j->latent, j->err);
     zn_arena_free(&g.arena);
     return status;
@@ -290,8 +285,8 @@ static zenith_status encode_on_stream(void *arg, zn_team *team, int stream)
                                  .team = team,
                                  .bound = {.max_memory = j->max_memory},
                                  .cancel = j->cancel};
-    return encode(&place, j->text, dtype_of(j->engine, j->text, j->dtype), j->prompt, j->dst,
-                  j->err);
+    return encode(&place, j->text, zn_dtype_of(zn_engine_cpu(j->engine), j->text, j->dtype),
+                  j->prompt, j->dst, j->err);
 }
 
 zenith_status zn_encode_prompt(zn_engine *engine, zn_model *text, zenith_dtype dtype,

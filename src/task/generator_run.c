@@ -25,16 +25,11 @@ typedef struct running {
 
 // --- needs --------------------------------------------------------------------------------------
 
-static zenith_dtype dtype_of(const zn_engine *engine, const zn_model *model, zenith_dtype wanted)
-{
-    return wanted == ZENITH_DTYPE_DEFAULT ? zn_default_dtype_of(zn_engine_cpu(engine), model)
-                                          : wanted;
-}
-
 zn_generator_needs zn_generator_needs_of(zn_engine *engine, const zn_generator *generator,
                                          const zn_generator_call *call)
 {
-    const zenith_dtype dtype = dtype_of(engine, generator->transformer, call->how.dtype);
+    const zenith_dtype dtype = zn_dtype_of(zn_engine_cpu(engine), generator->transformer,
+                                           call->how.dtype);
     const size_t element = dtype == ZENITH_DTYPE_INT8 ? 1 : dtype == ZENITH_DTYPE_BF16 ? 2 : 4;
     const zn_zimage_facts facts = zn_zimage_facts_of(generator->transformer);
     const uint64_t pixels = (uint64_t)call->how.height * call->how.width;
@@ -132,11 +127,12 @@ static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_
     zn_generator_memory *memory = &r->generator->memory;
     zn_caption *c = &r->captions[which];
     size_t bytes = 0;
-    *c = (zn_caption){.ids = r->ids[which],
-                      .count = prompt->count,
-                      .width = (size_t)zn_qwen3_width(r->generator->text),
-                      .dtype = dtype_of(r->engine, r->generator->text, r->how.dtype),
-                      .isa = (int)zn_engine_cpu(r->engine)->isa};
+    *c = (zn_caption){
+        .ids = r->ids[which],
+        .count = prompt->count,
+        .width = (size_t)zn_qwen3_width(r->generator->text),
+        .dtype = zn_dtype_of(zn_engine_cpu(r->engine), r->generator->text, r->how.dtype),
+        .isa = (int)zn_engine_cpu(r->engine)->isa};
     ZN_TRY(zn_generator_memory_recall(memory, c, &c->hidden, err));
     if (c->hidden) return ZENITH_OK;
     if (!zn_mul_size(c->count * sizeof(float), c->width, &bytes))
@@ -171,10 +167,11 @@ static zenith_status read_text(running *r, zn_generator_tokens *tokens, zn_error
 static bool is_kept(running *r, int which, const zn_prompt *prompt)
 {
     float *hidden = NULL;
-    const zn_caption key = {.ids = r->ids[which],
-                            .count = prompt->count,
-                            .dtype = dtype_of(r->engine, r->generator->text, r->how.dtype),
-                            .isa = (int)zn_engine_cpu(r->engine)->isa};
+    const zn_caption key = {
+        .ids = r->ids[which],
+        .count = prompt->count,
+        .dtype = zn_dtype_of(zn_engine_cpu(r->engine), r->generator->text, r->how.dtype),
+        .isa = (int)zn_engine_cpu(r->engine)->isa};
     (void)!zn_generator_memory_recall(&r->generator->memory, &key, &hidden, NULL);
     zn_free(hidden);
     return hidden != NULL;

@@ -392,7 +392,7 @@ static zenith_dtype default_of(const char *path, zn_isa isa)
     const zn_cpu cpu = {.isa = isa};
     const zn_model_request request = {.weights = path};
     zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    const zenith_dtype dtype = zn_default_dtype_of(&cpu, model);
+    const zenith_dtype dtype = zn_dtype_of(&cpu, model, ZENITH_DTYPE_DEFAULT);
     zn_model_unref(model);
     return dtype;
 }
