@@ -49,14 +49,18 @@ static void check_options(const contender_options *o)
 
 contender_options contender_parse(int argc, char **argv)
 {
-    contender_options o = {
-        .size = 512, .threads = 1, .dtype = "f32", .model = "taesd", .bands = "planes"};
+    contender_options o = {.op = "decode",
+                           .size = 512,
+                           .threads = 1,
+                           .dtype = "f32",
+                           .model = "taesd",
+                           .bands = "planes"};
     const char *slash = strrchr(argv[0], '/');
     program = slash ? slash + 1 : argv[0];
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(name, "--op") == 0)
-            o.encode = strcmp(value, "encode") == 0;
+            o.op = value;
         else if (strcmp(name, "--size") == 0)
             o.size = (uint32_t)parse_number(name, value);
         else if (strcmp(name, "--threads") == 0)
@@ -75,6 +79,7 @@ contender_options contender_parse(int argc, char **argv)
             contender_fail(name, "is no option: see contender.h");
     }
     check_options(&o);
+    o.encode = strcmp(o.op, "encode") == 0;
     return o;
 }
 

@@ -20,7 +20,8 @@
 #include <stdint.h>
 
 typedef struct contender_options {
-    bool encode;         // --op encode|decode
+    const char *op;      // --op encode|decode, and what else a contender has
+    bool encode;         // that op is encode
     uint32_t size;       // --size: side of the picture
     int threads;         // --threads
     const char *dtype;   // --dtype f32|bf16|int8

@@ -313,8 +313,7 @@ def answer(peer, command, argument):
     sys.exit(f"peers: {command} is no command: see contender.h")
 
 
-def serve(options):
-    peer = PEERS[options.peer](options)
+def serve(peer):
     print(json.dumps({"ready": True, "note": peer.note}), flush=True)
     for line in sys.stdin:
         command, _, argument = line.strip().partition(" ")
@@ -337,7 +336,7 @@ def main():
     parser.add_argument("--photos", type=pathlib.Path)
     parser.add_argument("--cache", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    prepare(options) if options.action == "prepare" else serve(options)
+    prepare(options) if options.action == "prepare" else serve(PEERS[options.peer](options))
 
 
 if __name__ == "__main__":
