@@ -33,8 +33,12 @@ double zn_curve_value(zn_curve curve, double x)
         return 0.5 * x * erfc(-x * root_half);
     case ZN_CURVE_GELU_TANH:
         return x * logistic(twice_u(x));
-    default:
+    case ZN_CURVE_TANH:
         return tanh(x);
+    case ZN_CURVE_LOGISTIC:
+        return logistic(x);
+    default:
+        return x;
     }
 }
 
@@ -49,8 +53,12 @@ double zn_curve_slope(zn_curve curve, double x)
         return 0.5 * erfc(-x * root_half) + x * exp(-0.5 * x * x) / root_2_pi;
     case ZN_CURVE_GELU_TANH:
         return s + x * s * rest * 2 * root_2_over_pi * (1 + 3 * cubic * x * x);
-    default:
+    case ZN_CURVE_TANH:
         return 1 / (cosh(x) * cosh(x));
+    case ZN_CURVE_LOGISTIC:
+        return s * rest;
+    default:
+        return 1;
     }
 }
 

@@ -20,6 +20,8 @@ typedef enum zn_curve {
     ZN_CURVE_GELU,      // x * Phi(x)
     ZN_CURVE_GELU_TANH, // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
     ZN_CURVE_TANH,
+    ZN_CURVE_LOGISTIC, // 1 / (1 + exp(-x))
+    ZN_CURVE_NONE,     // x
     ZN_CURVE_COUNT
 } zn_curve;
 

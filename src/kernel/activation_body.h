@@ -117,6 +117,29 @@ static inline vec vec_tanh_curve_slope(vec x)
     return vec_div(vec_mul(vec_set1(4.0f), e), vec_mul(d, d));
 }
 
+static inline vec vec_logistic_curve(vec x)
+{
+    vec rest;
+    return vec_logistic(x, &rest);
+}
+
+static inline vec vec_logistic_slope(vec x)
+{
+    vec rest;
+    const vec s = vec_logistic(x, &rest);
+    return vec_mul(s, rest);
+}
+
+static inline vec vec_same(vec x)
+{
+    return x;
+}
+
+static inline vec vec_same_slope(vec x)
+{
+    return vec_fmadd(x, vec_zero(), vec_set1(1.0f)); // a NaN stays
+}
+
 // The last, partial vector goes through a buffer: no array is touched outside its n elements.
 #define ACTIVATION(name)                                                                           \
     static void name(const float *x, const float *by, float *dst, size_t n)                        \
@@ -142,6 +165,10 @@ ACTIVATION(gelu_tanh)
 ACTIVATION(gelu_tanh_slope)
 ACTIVATION(tanh_curve)
 ACTIVATION(tanh_curve_slope)
+ACTIVATION(logistic_curve)
+ACTIVATION(logistic_slope)
+ACTIVATION(same)
+ACTIVATION(same_slope)
 
 static zn_activation_fn *activation_of(zn_curve curve, bool slope)
 {
@@ -150,6 +177,8 @@ static zn_activation_fn *activation_of(zn_curve curve, bool slope)
         [ZN_CURVE_GELU] = {gelu, gelu_slope},
         [ZN_CURVE_GELU_TANH] = {gelu_tanh, gelu_tanh_slope},
         [ZN_CURVE_TANH] = {tanh_curve, tanh_curve_slope},
+        [ZN_CURVE_LOGISTIC] = {logistic_curve, logistic_slope},
+        [ZN_CURVE_NONE] = {same, same_slope},
     };
     return all[curve][slope];
 }

@@ -11,6 +11,7 @@
 #include "src/op/norm/norm_ops.h"
 #include "src/op/pointwise/pointwise_ops.h"
 #include "src/op/reduce/reduce_ops.h"
+#include "src/op/scan/scan_ops.h"
 #include "src/op/shape/shape_ops.h"
 #include "src/op/spectral/spectral_ops.h"
 #include "src/op/token/token_ops.h"

@@ -96,7 +96,7 @@ static void check_ways(const zn_graph *fused, zn_activation kind, const float *w
 static void every_curve_is_fused_with_the_same_bits(void **state)
 {
     (void)state;
-    for (int kind = ZN_ACTIVATION_SILU; kind <= ZN_ACTIVATION_TANH; kind++) {
+    for (int kind = ZN_ACTIVATION_SILU; kind < ZN_ACTIVATION_COUNT; kind++) {
         zn_error err = {0};
         zn_graph plain, fused;
         static float want[MAP];

@@ -51,7 +51,9 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_activation_attributes silu = {ZN_ACTIVATION_SILU}, gelu = {ZN_ACTIVATION_GELU},
                                       gelu_tanh = {ZN_ACTIVATION_GELU_TANH},
-                                      tanh_ = {ZN_ACTIVATION_TANH};
+                                      tanh_ = {ZN_ACTIVATION_TANH},
+                                      logistic = {ZN_ACTIVATION_LOGISTIC},
+                                      none = {ZN_ACTIVATION_NONE};
 #define SAMPLE(label, attribute, h, w, c)                                                          \
     {                                                                                              \
         .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},   \
@@ -63,12 +65,14 @@ static const zn_op_sample samples[] = {
     SAMPLE("gelu", gelu, 5, 7, 3),
     SAMPLE("by tanh", gelu_tanh, 3, 17, 70),
     SAMPLE("tanh", tanh_, 7, 1, 64),
+    SAMPLE("logistic", logistic, 2, 3, 35),
+    SAMPLE("product", none, 2, 5, 19),
     {.name = "vectors", .inputs_count = 2, .inputs = {{1, {37}}, {1, {37}}}, .attributes = &silu},
 };
 
 const zn_op zn_op_gated = {
     .name = "gated",
-    .summary = "silu, gelu or tanh of one value times another",
+    .summary = "a curve of one value (silu, gelu, tanh, logistic, none) times another",
     .attributes_size = sizeof(zn_activation_attributes),
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,

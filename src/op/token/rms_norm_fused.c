@@ -20,7 +20,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
 {
     const attributes *a = node->attributes;
     ZN_TRY(zn_token_norm_infer(node, err));
-    if (a->activation.kind <= ZN_ACTIVATION_TANH) return ZENITH_OK;
+    if (a->activation.kind < ZN_ACTIVATION_COUNT) return ZENITH_OK;
     return zn_fail(err, ZENITH_INTERNAL, "%s: no activation has the number %d", node->op->name,
                    (int)a->activation.kind);
 }

@@ -26,7 +26,7 @@ static zn_activation kind_of(const zn_node *node)
 
 zenith_status zn_check_activation(const zn_node *node, zn_error *err)
 {
-    if (kind_of(node) <= ZN_ACTIVATION_TANH) return ZENITH_OK;
+    if (kind_of(node) < ZN_ACTIVATION_COUNT) return ZENITH_OK;
     return zn_fail(err, ZENITH_INTERNAL, "%s: no activation has the number %d", node->op->name,
                    (int)kind_of(node));
 }
@@ -34,10 +34,9 @@ zenith_status zn_check_activation(const zn_node *node, zn_error *err)
 zn_curve zn_curve_of_kind(zn_activation kind)
 {
     static const zn_curve curves[] = {
-        [ZN_ACTIVATION_SILU] = ZN_CURVE_SILU,
-        [ZN_ACTIVATION_GELU] = ZN_CURVE_GELU,
-        [ZN_ACTIVATION_GELU_TANH] = ZN_CURVE_GELU_TANH,
-        [ZN_ACTIVATION_TANH] = ZN_CURVE_TANH,
+        [ZN_ACTIVATION_SILU] = ZN_CURVE_SILU,           [ZN_ACTIVATION_GELU] = ZN_CURVE_GELU,
+        [ZN_ACTIVATION_GELU_TANH] = ZN_CURVE_GELU_TANH, [ZN_ACTIVATION_TANH] = ZN_CURVE_TANH,
+        [ZN_ACTIVATION_LOGISTIC] = ZN_CURVE_LOGISTIC,   [ZN_ACTIVATION_NONE] = ZN_CURVE_NONE,
     };
     return curves[kind];
 }

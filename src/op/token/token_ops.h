@@ -52,7 +52,10 @@ typedef enum zn_activation {
     ZN_ACTIVATION_SILU = 0,  // x / (1 + exp(-x))
     ZN_ACTIVATION_GELU,      // x * Phi(x), by erf
     ZN_ACTIVATION_GELU_TANH, // its approximation by tanh
-    ZN_ACTIVATION_TANH
+    ZN_ACTIVATION_TANH,
+    ZN_ACTIVATION_LOGISTIC, // 1 / (1 + exp(-x))
+    ZN_ACTIVATION_NONE,     // x: gated is then a product
+    ZN_ACTIVATION_COUNT
 } zn_activation;
 
 typedef struct zn_activation_attributes {
