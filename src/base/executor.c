@@ -24,6 +24,7 @@ typedef struct job {
 typedef struct stream {
     zn_executor *executor;
     zn_thread *thread; // NULL: not started
+    zn_team *team;     // written and read on the thread
     int number;
 } stream;
 
@@ -88,6 +89,7 @@ static void stream_main(void *arg)
     zn_condition_wake_all(executor->done);
     zn_mutex_unlock(executor->lock);
     if (status != ZENITH_OK) return;
+    self->team = team;
     run_jobs(executor, team, self->number);
     zn_team_free(team);
 }
@@ -192,6 +194,11 @@ zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *run, void *arg, 
     zenith_status status = run_and_wait(executor, jobs, count);
     zn_free(jobs);
     return status;
+}
+
+zn_team *zn_executor_team(const zn_executor *executor, int number)
+{
+    return executor->stream[number].team;
 }
 
 int zn_executor_threads(const zn_executor *executor)

@@ -32,6 +32,8 @@ void zn_executor_free(zn_executor *executor);
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, int count,
                               zn_error *err);
 int zn_executor_threads(const zn_executor *executor);
+// The team that a stream's jobs are given: only for them, on their thread.
+zn_team *zn_executor_team(const zn_executor *executor, int stream);
 int zn_executor_streams(const zn_executor *executor);
 int zn_executor_waiting(
     zn_executor *executor); // jobs that no stream has begun; 0 in a forked child

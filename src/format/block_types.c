@@ -154,13 +154,84 @@ static void read_iq4_xs(const uint8_t *block, float *dst) // d, h[2], s[4], q[12
     }
 }
 
+// --- 4 bits as they are
+
+const int8_t zn_even_levels[16] = {-128, -111, -94, -77, -60, -43, -26, -9,
+                                   8,    25,   42,  59,  76,  93,  110, 127};
+static const int8_t centred[16] = {-128, -112, -96, -80, -64, -48, -32, -16,
+                                   0,    16,   32,  48,  64,  80,  96,  112};
+
+static void nibbles(const uint8_t *q, uint8_t *numbers)
+{
+    for (int i = 0; i < 16; i++) {
+        numbers[i] = q[i] & 15;
+        numbers[16 + i] = q[i] >> 4;
+    }
+}
+
+static void four_q4_0(const uint8_t *block, uint8_t *numbers, float *factors, float *offsets)
+{
+    (void)offsets;
+    nibbles(block + 2, numbers);
+    *factors = half(block) / 16;
+}
+
+static void four_q4_1(const uint8_t *block, uint8_t *numbers, float *factors, float *offsets)
+{
+    const float d = half(block);
+    nibbles(block + 4, numbers);
+    *factors = zn_even_factor(d);
+    *offsets = zn_even_offset(d, half(block + 2));
+}
+
+static void four_iq4_nl(const uint8_t *block, uint8_t *numbers, float *factors, float *offsets)
+{
+    (void)offsets;
+    nibbles(block + 2, numbers);
+    *factors = half(block);
+}
+
+static void four_q4_k(const uint8_t *block, uint8_t *numbers, float *factors, float *offsets)
+{
+    const float d = half(block), m = half(block + 2);
+    const uint8_t *q = block + 16;
+    for (int j = 0; j < 8; j++) {
+        int scale, offset;
+        scale_and_offset(block + 4, j, &scale, &offset);
+        const float by = d * (float)scale;
+        factors[j] = zn_even_factor(by);
+        offsets[j] = zn_even_offset(by, -(m * (float)offset));
+        for (int l = 0; l < 32; l++) *numbers++ = q[32 * (j / 2) + l] >> 4 * (j & 1) & 15;
+    }
+}
+
+static void four_iq4_xs(const uint8_t *block, uint8_t *numbers, float *factors, float *offsets)
+{
+    const float d = half(block);
+    const int h = block[2] | block[3] << 8;
+    (void)offsets;
+    for (int j = 0; j < 8; j++) {
+        const int low = block[4 + j / 2] >> 4 * (j & 1) & 15, high = h >> 2 * j & 3;
+        factors[j] = d * (float)((low | high << 4) - 32);
+        nibbles(block + 8 + 16 * j, numbers + 32 * j);
+    }
+}
+
+// --- the table
+
 static const zn_block_type types[] = {
-    {"Q4_0", 2, 32, 18, read_q4_0},      {"Q4_1", 3, 32, 20, read_q4_1},
-    {"Q5_0", 6, 32, 22, read_q5_0},      {"Q5_1", 7, 32, 24, read_q5_1},
-    {"Q8_0", 8, 32, 34, read_q8_0},      {"Q2_K", 10, 256, 84, read_q2_k},
-    {"Q3_K", 11, 256, 110, read_q3_k},   {"Q4_K", 12, 256, 144, read_q4_k},
-    {"Q5_K", 13, 256, 176, read_q5_k},   {"Q6_K", 14, 256, 210, read_q6_k},
-    {"IQ4_NL", 20, 32, 18, read_iq4_nl}, {"IQ4_XS", 23, 256, 136, read_iq4_xs},
+    {"Q4_0", 2, 32, 18, read_q4_0, four_q4_0, centred, false},
+    {"Q4_1", 3, 32, 20, read_q4_1, four_q4_1, zn_even_levels, true},
+    {"Q5_0", 6, 32, 22, .read = read_q5_0},
+    {"Q5_1", 7, 32, 24, .read = read_q5_1},
+    {"Q8_0", 8, 32, 34, .read = read_q8_0},
+    {"Q2_K", 10, 256, 84, .read = read_q2_k},
+    {"Q3_K", 11, 256, 110, .read = read_q3_k},
+    {"Q4_K", 12, 256, 144, read_q4_k, four_q4_k, zn_even_levels, true},
+    {"Q5_K", 13, 256, 176, .read = read_q5_k},
+    {"Q6_K", 14, 256, 210, .read = read_q6_k},
+    {"IQ4_NL", 20, 32, 18, read_iq4_nl, four_iq4_nl, curve, false},
+    {"IQ4_XS", 23, 256, 136, read_iq4_xs, four_iq4_xs, curve, false},
 };
 enum { TYPES = sizeof types / sizeof *types };
 

@@ -59,6 +59,19 @@ zenith_status zn_stored_weight_of(const zn_weights *weights, const zn_file_tenso
 // Rows begin <= r < end as f32; of rotated weights, as they were before.
 void zn_stored_weight_read(const zn_stored_weight *weight, size_t begin, size_t end, float *dst);
 
+// Weights that a file has in 4 bits, as they are: see tensor/four_panels.h.
+typedef struct zn_stored_four {
+    const int8_t *levels;
+    size_t group; // columns that share a factor
+    size_t unit;  // columns that are read together: a multiple of the group
+    bool offsets;
+} zn_stored_four;
+
+bool zn_stored_weight_is_four(const zn_stored_weight *weight, zn_stored_four *out);
+// Columns left <= c < left + width of a row of such a weight: multiples of the unit.
+void zn_stored_weight_read_four(const zn_stored_weight *weight, size_t row, size_t left,
+                                size_t width, uint8_t *numbers, float *factors, float *offsets);
+
 // Bits of the file for each weight, with scales and all; 0 where it has no weights.
 double zn_stored_weight_bits(const zn_stored_weight *weight);
 

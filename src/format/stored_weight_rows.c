@@ -85,3 +85,70 @@ void zn_stored_weight_read(const zn_stored_weight *weight, size_t begin, size_t 
     for (size_t row = begin; row < end; row++)
         readers[weight->form](weight, row, dst + (row - begin) * weight->columns);
 }
+
+// --- 4 bits ---
+
+// Twenty times what a number of four bits stands for.
+static const int8_t nvfp4_levels[16] = {0, 10,  20,  30,  40,  60,  80,  120,
+                                        0, -10, -20, -30, -40, -60, -80, -120};
+
+bool zn_stored_weight_is_four(const zn_stored_weight *weight, zn_stored_four *out)
+{
+    const zn_block_type *blocks = weight->numbers ? weight->numbers->blocks : NULL;
+    *out = (zn_stored_four){.group = 0};
+    if (weight->form == ZN_WEIGHT_BLOCKS && blocks && blocks->read_four && weight->scale == 1.0f)
+        *out = (zn_stored_four){blocks->levels, ZN_BLOCK_FOUR_GROUP, blocks->weights,
+                                blocks->offsets};
+    if (weight->form == ZN_WEIGHT_MLX && weight->bits == 4 && weight->group % 8 == 0 &&
+        ZN_PANEL_FILL % weight->group == 0)
+        *out = (zn_stored_four){zn_even_levels, weight->group, weight->group, true};
+    if (weight->form == ZN_WEIGHT_NVFP4) *out = (zn_stored_four){nvfp4_levels, 16, 16, false};
+    return out->unit > 0 && weight->columns % out->unit == 0;
+}
+
+static void four_blocks(const zn_stored_weight *weight, size_t row, size_t left, size_t width,
+                        uint8_t *numbers, float *factors, float *offsets)
+{
+    const zn_block_type *type = weight->numbers->blocks;
+    const size_t first = (row * weight->columns + left) / type->weights;
+    const size_t groups = type->weights / ZN_BLOCK_FOUR_GROUP;
+    for (size_t i = 0; i < width / type->weights; i++)
+        type->read_four(weight->numbers->data + (first + i) * type->bytes,
+                        numbers + i * type->weights, factors + i * groups, offsets + i * groups);
+}
+
+static void four_mlx(const zn_stored_weight *weight, size_t row, size_t left, size_t width,
+                     uint8_t *numbers, float *factors, float *offsets)
+{
+    const size_t first = row * weight->columns + left;
+    const uint8_t *src = weight->numbers->data + first / 2;
+    for (size_t i = 0; i < width; i++) numbers[i] = src[i / 2] >> 4 * (i % 2) & 15;
+    for (size_t g = 0; g < width / weight->group; g++) {
+        const float step = number_at(weight->scales, first / weight->group + g);
+        factors[g] = zn_even_factor(step);
+        offsets[g] = zn_even_offset(step, number_at(weight->offsets, first / weight->group + g));
+    }
+}
+
+static void four_nvfp4(const zn_stored_weight *weight, size_t row, size_t left, size_t width,
+                       uint8_t *numbers, float *factors, float *offsets)
+{
+    const uint8_t *src = weight->numbers->data + (row * weight->columns + left) / 2;
+    (void)offsets;
+    for (size_t i = 0; i < width; i++) numbers[i] = src[i / 2] >> (i % 2 ? 0 : 4) & 15;
+    for (size_t g = 0; g < width / 16; g++) {
+        const size_t at = tile_place(row, left / 16 + g, weight->columns / 16);
+        factors[g] = weight->scale * zn_f8_e4m3_to_f32(weight->scales->data[at]) / 20;
+    }
+}
+
+void zn_stored_weight_read_four(const zn_stored_weight *weight, size_t row, size_t left,
+                                size_t width, uint8_t *numbers, float *factors, float *offsets)
+{
+    if (weight->form == ZN_WEIGHT_BLOCKS)
+        four_blocks(weight, row, left, width, numbers, factors, offsets);
+    else if (weight->form == ZN_WEIGHT_MLX)
+        four_mlx(weight, row, left, width, numbers, factors, offsets);
+    else
+        four_nvfp4(weight, row, left, width, numbers, factors, offsets);
+}

@@ -62,6 +62,7 @@ typedef struct zn_lowering_request {
     int threads;
     struct zn_dnn *dnn;     // NULL without oneDNN
     struct zn_packs *packs; // packed weights, shared by all plans of a model
+    zn_team *team;          // for packing; NULL: the caller's thread alone
 } zn_lowering_request;
 
 typedef struct zn_lowering zn_lowering;

@@ -61,6 +61,7 @@ typedef struct zn_plan_options {
     int threads;
     struct zn_dnn *dnn;
     struct zn_packs *packs;
+    zn_team *team;            // packs weights; NULL: the caller's thread alone does
     const atomic_int *cancel; // not zero: compiling stops, ZENITH_CANCELLED; NULL: never
 } zn_plan_options;
 

@@ -145,7 +145,8 @@ static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_
                                  .cpu = plan->options.cpu,
                                  .threads = plan->options.threads,
                                  .dnn = plan->options.dnn,
-                                 .packs = plan->options.packs};
+                                 .packs = plan->options.packs,
+                                 .team = plan->options.team};
 }
 
 // How many rows of a convolution's result one call should make at the least, so that weights which do not

@@ -238,7 +238,7 @@ static bool has_bytes(const zn_graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const zn_row_source *rows = graph->nodes[i]->constant.rows;
-        if (rows && rows->read_bytes) return true;
+        if (rows && (rows->read_bytes || rows->fours.read)) return true;
     }
     return false;
 }

@@ -177,6 +177,26 @@ static void read_panels(const zn_row_source *base, int64_t begin, int64_t end, i
     }
 }
 
+static void read_four(const zn_row_source *base, int64_t row, const zn_four_row *dst)
+{
+    const stored_rows *rows = (const stored_rows *)base;
+    zn_stored_weight_read_four(&rows->weight, rows->first + (size_t)row, rows->left, rows->width,
+                               dst->numbers, dst->factors, dst->offsets);
+}
+
+// What products in 8 bits keep in 4.
+static void offer_fours(stored_rows *rows)
+{
+    zn_stored_four four;
+    if (!zn_stored_weight_is_four(&rows->weight, &four) || rows->left % four.unit != 0 ||
+        rows->width % four.unit != 0)
+        return;
+    rows->base.fours = (zn_fours){.read = read_four,
+                                  .levels = four.levels,
+                                  .group = (int64_t)four.group,
+                                  .offsets = four.offsets};
+}
+
 // What products in 8 bits take as it is. Features that were rotated together are of use together; panels lie as they
 // are used where all columns are meant.
 static void offer_bytes(stored_rows *rows, int64_t count)
@@ -237,6 +257,7 @@ static zn_node *as_rows(zn_graph *graph, const wanted *w)
     take_cut(w, &rows, &there);
     rows.base.address = weight->numbers->data + weight->numbers->bytes / weight->rows * rows.first;
     offer_bytes(&rows, there.dim[0]);
+    offer_fours(&rows);
     const zn_tensor constant = {.desc = zn_desc_make(ZN_F32, zn_shape_make(2, there.dim)),
                                 .rows = &rows.base};
     return zn_graph_parameter(graph, w->name, constant);

@@ -135,6 +135,7 @@ zenith_status zn_compile(const zn_compile_key *key, const zn_allowance *allowed,
                                      .cpu = machine->cpu,
                                      .threads = machine->threads,
                                      .dnn = machine->dnn,
+                                     .team = machine->team,
                                      .packs = key->model->packs,
                                      .cancel = machine->cancel};
     ZN_GO(check_dtype(key, err));

@@ -28,6 +28,7 @@ typedef struct zn_machine {
     zn_cpu cpu;
     int threads;
     struct zn_dnn *dnn;
+    zn_team *team;            // packs weights; NULL: the caller's thread alone does
     const atomic_int *cancel; // stops compiling; NULL: nothing does
 } zn_machine;
 

@@ -221,7 +221,10 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream_number, zn_machine
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail_memory(err, sizeof *s);
         s->dnn_tried = true; // for want of memory it is tried again: other code has other bits
     }
-    *out = (zn_machine){engine->cpu, zn_executor_threads(engine->executor), s->dnn, NULL};
+    *out = (zn_machine){.cpu = engine->cpu,
+                        .threads = zn_executor_threads(engine->executor),
+                        .dnn = s->dnn,
+                        .team = zn_executor_team(engine->executor, stream_number)};
     return ZENITH_OK;
 }
 

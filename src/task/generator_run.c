@@ -20,7 +20,7 @@ typedef struct running {
     zn_caption captions[2];
     int32_t *ids[2];
     zn_generator_needs needs;
-    uint64_t seed;
+    zn_together_same same;
 } running;
 
 // --- needs --------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ static zenith_status encode_prompt(running *r, uint64_t bound, void *arg, zn_err
     zn_model *text = NULL;
     ZN_TRY(zn_generator_memory_take(&r->generator->memory, ZN_GENERATOR_TEXT, r->generator->text,
                                     &text, err));
-    zenith_status status = zn_encode_prompt(r->engine, text, r->how.dtype, &prompt, bound,
+    zenith_status status = zn_encode_prompt(r->engine, text, r->same.text, &prompt, bound,
                                             r->how.cancel, c->hidden, err);
     zn_model_unref(text);
     return status;
@@ -127,12 +127,11 @@ static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_
     zn_generator_memory *memory = &r->generator->memory;
     zn_caption *c = &r->captions[which];
     size_t bytes = 0;
-    *c = (zn_caption){
-        .ids = r->ids[which],
-        .count = prompt->count,
-        .width = (size_t)zn_qwen3_width(r->generator->text),
-        .dtype = zn_dtype_of(zn_engine_cpu(r->engine), r->generator->text, r->how.dtype),
-        .isa = (int)zn_engine_cpu(r->engine)->isa};
+    *c = (zn_caption){.ids = r->ids[which],
+                      .count = prompt->count,
+                      .width = (size_t)zn_qwen3_width(r->generator->text),
+                      .dtype = r->same.text,
+                      .isa = (int)zn_engine_cpu(r->engine)->isa};
     ZN_TRY(zn_generator_memory_recall(memory, c, &c->hidden, err));
     if (c->hidden) return ZENITH_OK;
     if (!zn_mul_size(c->count * sizeof(float), c->width, &bytes))
@@ -167,11 +166,10 @@ static zenith_status read_text(running *r, zn_generator_tokens *tokens, zn_error
 static bool is_kept(running *r, int which, const zn_prompt *prompt)
 {
     float *hidden = NULL;
-    const zn_caption key = {
-        .ids = r->ids[which],
-        .count = prompt->count,
-        .dtype = zn_dtype_of(zn_engine_cpu(r->engine), r->generator->text, r->how.dtype),
-        .isa = (int)zn_engine_cpu(r->engine)->isa};
+    const zn_caption key = {.ids = r->ids[which],
+                            .count = prompt->count,
+                            .dtype = r->same.text,
+                            .isa = (int)zn_engine_cpu(r->engine)->isa};
     (void)!zn_generator_memory_recall(&r->generator->memory, &key, &hidden, NULL);
     zn_free(hidden);
     return hidden != NULL;
@@ -212,21 +210,34 @@ static zenith_status make_latent(running *r, uint64_t bound, void *arg, zn_error
     ZN_TRY(zn_generator_memory_take(&r->generator->memory, ZN_GENERATOR_TRANSFORMER,
                                     r->generator->transformer, &how.transformer, err));
     how.max_memory = bound;
-    zn_noise_fill(r->call->noise, r->seed, 0, latent, channels * how.height * how.width);
+    zn_noise_fill(r->call->noise, r->same.seed, 0, latent, channels * how.height * how.width);
     zenith_status status = zn_generate(r->engine, &how, latent, err);
     zn_model_unref(how.transformer);
     return status;
+}
+
+// Each network computes in its own type, and with other processes in that of the first.
+static zenith_status enter(running *r, zn_error *err)
+{
+    const zn_generator *generator = r->generator;
+    const zn_cpu *cpu = zn_engine_cpu(r->engine);
+    const zenith_dtype wanted = r->call->how.dtype;
+    r->same = (zn_together_same){.seed = r->call->seed,
+                                 .text = zn_dtype_of(cpu, generator->text, wanted),
+                                 .transformer = zn_dtype_of(cpu, generator->transformer, wanted)};
+    ZN_TRY(zn_together_enter(generator->together, &r->same, &r->how, err));
+    r->how.dtype = r->same.transformer;
+    return ZENITH_OK;
 }
 
 static zenith_status run(running *r, float *latent, zn_generator_tokens *tokens, zn_error *err)
 {
     zn_generator *generator = r->generator;
     const zn_generator_call *call = r->call;
-    r->seed = call->seed;
     r->how.text = generator->text; // its captions are there
     r->how.shift = generator->shift;
     if (r->how.picture) r->how.begin = zn_generator_left_out(r->how.steps, call->strength);
-    ZN_TRY(zn_together_enter(generator->together, r->engine, &r->how, &r->seed, err));
+    ZN_TRY(enter(r, err));
     ZN_TRY(check_needs(r, err));
     ZN_TRY(read_text(r, tokens, err));
     ZN_TRY(encode_text(r, err));
@@ -274,7 +285,7 @@ zenith_status zn_generator_read(zn_engine *engine, zn_generator *generator,
                  .call = call,
                  .how = call->how,
                  .needs = zn_generator_needs_of(engine, generator, call)};
-    ZN_TRY(zn_together_enter(generator->together, engine, &r.how, &r.seed, err));
+    ZN_TRY(enter(&r, err));
     make_room(&r, ZN_GENERATOR_TRANSFORMER, r.needs.text);
     for (size_t i = 0; i < count && i < ZN_CAPTIONS_KEPT; i++) {
         zn_error why = {0};

@@ -70,8 +70,8 @@ const zn_share *zn_together_share(const zn_together *together)
     return together ? &together->share : NULL;
 }
 
-zenith_status zn_together_enter(zn_together *together, const zn_engine *engine, zn_generation *how,
-                                uint64_t *seed, zn_error *err)
+zenith_status zn_together_enter(zn_together *together, zn_together_same *same, zn_generation *how,
+                                zn_error *err)
 {
     if (!together) return ZENITH_OK;
     int ends = together->over;
@@ -80,12 +80,10 @@ zenith_status zn_together_enter(zn_together *together, const zn_engine *engine, 
     if (ends)
         return zn_fail(err, ZENITH_CANCELLED,
                        "another process has ended, and the others make no picture without it");
-    const bool usual = how->dtype == ZENITH_DTYPE_DEFAULT;
-    uint64_t same[] = {*seed, usual ? zn_default_dtype(zn_engine_cpu(engine)) : how->dtype};
-    ZN_TRY(zn_ranks_spread(&together->ranks, same, sizeof same, err));
-    *seed = same[0];
+    uint64_t spread[] = {same->seed, same->text, same->transformer};
+    ZN_TRY(zn_ranks_spread(&together->ranks, spread, sizeof spread, err));
+    *same = (zn_together_same){spread[0], (zenith_dtype)spread[1], (zenith_dtype)spread[2]};
     together->asked = *how;
-    how->dtype = (zenith_dtype)same[1];
     how->cancel = NULL; // one process that saw it alone would leave the others waiting
     how->stepped = stepped;
     how->cookie = together;

@@ -20,10 +20,16 @@ void zn_together_free(zn_together *together);
 void zn_together_fail(zn_together *together);
 const zn_share *zn_together_share(const zn_together *together); // of NULL: NULL
 
-// Begins a picture: seed and type become those of the first process, and `cancel` and `stepped` of any process stop
+// What is the same in all processes.
+typedef struct zn_together_same {
+    uint64_t seed;
+    zenith_dtype text, transformer; // of each network's products, never the default
+} zn_together_same;
+
+// Begins a picture: *same becomes that of the first process, and `cancel` and `stepped` of any process stop
 // all. ZENITH_CANCELLED where another process has ended. Nothing happens where `together` is NULL, in both.
-zenith_status zn_together_enter(zn_together *together, const zn_engine *engine, zn_generation *how,
-                                uint64_t *seed, zn_error *err);
+zenith_status zn_together_enter(zn_together *together, zn_together_same *same, zn_generation *how,
+                                zn_error *err);
 // Ends it, with the status that the whole had, which is returned.
 zenith_status zn_together_leave(zn_together *together, zenith_status status);
 

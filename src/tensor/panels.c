@@ -36,6 +36,11 @@ int zn_panels_byte(const zn_panels *p, int64_t padded_inputs, int64_t output, in
         return ((const int8_t *)p->numbers)[(panel * quads + quad) * quad_bytes + within];
     const int64_t at = (panel * quads / 2 + quad / 2) * quad_bytes + within;
     const int pair = ((const uint8_t *)p->numbers)[at], u = quad % 2 ? pair >> 4 : pair & 15;
+    if (p->factors) {
+        const int64_t g = (panel * (padded_inputs / p->group) + k / p->group) * ZN_PANEL_OUTPUTS;
+        const int offset = p->offsets ? p->offsets[g + o] : ZN_FOUR_HALF;
+        return zn_four_byte(p->levels[u], p->factors[g + o], offset);
+    }
     const int64_t groups = padded_inputs / ZN_PANEL_GROUP;
     return (u - 8) * p->steps[(panel * groups + k / ZN_PANEL_GROUP) * ZN_PANEL_OUTPUTS + o];
 }
@@ -64,6 +69,8 @@ bool zn_panels_slice(const zn_panels *panels, int64_t first, int64_t count, zn_p
     if (!zn_panels_measure(first, panels->inputs, panels->bits, &before)) return false;
     out->numbers = (const char *)panels->numbers + before.numbers_bytes;
     if (panels->steps) out->steps = panels->steps + before.steps_bytes;
+    if (panels->factors) out->factors += before.numbers_bytes * 2 / (size_t)panels->group;
+    if (panels->offsets) out->offsets += before.numbers_bytes * 2 / (size_t)panels->group;
     out->scales = panels->scales + first;
     out->sums = panels->sums + first;
     return true;

@@ -16,6 +16,13 @@
 // A panel is 32 outputs. Outputs are filled up to whole panels, inputs to 128, so that each array is a
 // multiple of 64 bytes; what is beyond them is zero (u = 8). A product multiplies the bytes q: 4 bits become 8 without a floating number, and the sums are exact.
 //
+// Others' 4 bits (four_panels.h), in memory only, have no steps but two numbers for each `group` inputs of an output:
+//
+//     factors  [panel][k / group][32 outputs]            s16
+//     offsets  [panel][k / group][32 outputs]            s16; or none, which is 128
+//
+//     q = bounded(((256 v * factor + 2^14) >> 15) + offset) >> 8,     v = levels[u], bounded to 16 bits
+//
 // Rotated weights stand for W R, where R rotates each run of `rotated_by` inputs (convrot.h); tokens are rotated
 // likewise before they are rounded, since (x R) (W R)^T = x W^T.
 #ifndef ZN_TENSOR_PANELS_H
@@ -31,15 +38,19 @@ enum {
     ZN_PANEL_GROUP = 64, // of k, which share a step
     ZN_PANEL_FILL = 128, // k is filled up to a multiple of this
     ZN_PANEL_STEPS = 15, // the largest step
+    ZN_FOUR_HALF = 128,  // of others' 4 bits: what offsets have besides, for rounding
 };
 
 typedef struct zn_panels {
     int64_t outputs, inputs;
-    int bits;             // 8 or 4
-    int64_t rotated_by;   // 0: not rotated
-    const void *numbers;  // aligned to 64 bytes, as the others are
-    const uint8_t *steps; // 4 bits only
-    const float *scales;  // filled up with zeros to whole panels, as sums are
+    int bits;                         // 8 or 4
+    int64_t rotated_by;               // 0: not rotated
+    const void *numbers;              // aligned to 64 bytes, as the others are
+    const uint8_t *steps;             // 4 bits only
+    const int16_t *factors, *offsets; // of others' 4 bits
+    const int8_t *levels;             // 16 of them
+    int64_t group;                    // divides 128, a multiple of 8
+    const float *scales;              // filled up with zeros to whole panels, as sums are
     const int32_t *sums;
 } zn_panels;
 
@@ -56,6 +67,14 @@ void zn_panels_read(const zn_panels *panels, int64_t output, float *dst);
 // One byte q of it, and all of them. padded_inputs: as measured.
 int zn_panels_byte(const zn_panels *panels, int64_t padded_inputs, int64_t output, int64_t k);
 void zn_panels_read_bytes(const zn_panels *panels, int64_t output, int8_t *dst);
+
+// The byte q of others' 4 bits, from v, a factor and an offset. The product is rounded as one instruction of x86 does it.
+static inline int zn_four_byte(int level, int factor, int offset)
+{
+    int sum = ((256 * level * factor + (1 << 14)) >> 15) + offset;
+    sum = sum < INT16_MIN ? INT16_MIN : sum > INT16_MAX ? INT16_MAX : sum;
+    return sum >> 8;
+}
 
 // The outputs [first, first + count) as panels of their own, where they begin at a whole panel; else false.
 bool zn_panels_slice(const zn_panels *panels, int64_t first, int64_t count, zn_panels *out);

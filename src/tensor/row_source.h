@@ -10,6 +10,22 @@
 #include "src/tensor/panels.h"
 
 typedef struct zn_row_source zn_row_source;
+
+// A row that is stored in 4 bits (four_panels.h).
+typedef struct zn_four_row {
+    uint8_t *numbers; // [inputs], 0 .. 15
+    float *factors;   // [inputs / group]
+    float *offsets;   // the same; of fours without offsets it is not written
+} zn_four_row;
+
+typedef struct zn_fours {
+    // One row; NULL: there are none.
+    void (*read)(const zn_row_source *rows, int64_t row, const zn_four_row *dst);
+    const int8_t *levels; // 16 of them, of both signs
+    int64_t group;        // inputs that share a factor: divides 128 and the inputs, a multiple of 8
+    bool offsets;
+} zn_fours;
+
 struct zn_row_source {
     size_t bytes; // of the struct that begins with this one: a graph keeps a copy of the whole
     // Rows begin <= r < end of the matrix in f32, not rotated.
@@ -20,6 +36,7 @@ struct zn_row_source {
                        float *scales);
     int64_t rotated_by;
     const void *address; // of the numbers, which no other matrix has: packed forms are found by it
+    zn_fours fours;      // what products in 8 bits keep in 4 where there are no bytes
     zn_panels panels;    // bits 0: there are none; else products in 8 bits use them as they lie
 };
 

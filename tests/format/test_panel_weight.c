@@ -52,8 +52,14 @@ static packed pack(int outputs, int inputs, int bits, size_t rotated_by)
         memcpy(row, matrix[r], (size_t)inputs * sizeof *row);
         assert_true(zn_panel_pack(&kind, place, row, bytes, &dst, &p.error));
     }
-    p.panels = (zn_panels){outputs, inputs, bits,   (int64_t)rotated_by,
-                           numbers, steps,  scales, sums};
+    p.panels = (zn_panels){.outputs = outputs,
+                           .inputs = inputs,
+                           .bits = bits,
+                           .rotated_by = (int64_t)rotated_by,
+                           .numbers = numbers,
+                           .steps = steps,
+                           .scales = scales,
+                           .sums = sums};
     return p;
 }
 

@@ -48,6 +48,33 @@ static void same_bits(const char *what, const float *found, const uint8_t *golde
     }
 }
 
+// What 4 bits stand for is the row, but for roundings of a few bits.
+static void same_fours(const zn_stored_weight *weight, const char *name, const float *values)
+{
+    zn_stored_four four;
+    if (!zn_stored_weight_is_four(weight, &four)) return;
+    const size_t columns = weight->columns, groups = columns / four.group;
+    uint8_t *numbers = zn_alloc(columns);
+    float *factors = zn_alloc(2 * groups * sizeof *factors), *offsets = factors + groups;
+    assert_true(numbers && factors);
+    for (size_t row = 0; row < weight->rows; row++) {
+        const size_t left = columns > four.unit && row % 2 ? four.unit : 0; // or a part of it
+        zn_stored_weight_read_four(weight, row, left, columns - left, numbers, factors, offsets);
+        for (size_t k = left; k < columns; k++) {
+            const size_t g = (k - left) / four.group;
+            const float factor = factors[g], offset = four.offsets ? offsets[g] : 0;
+            const float wanted = values[row * columns + k];
+            const float value = factor * four.levels[numbers[k - left]] + offset;
+            const float size = 128 * fabsf(factor) + fabsf(offset);
+            if (isfinite(size) && !(fabsf(value - wanted) <= 1e-6f * size))
+                fail_msg("%s: number %zu of row %zu is %a where %a is expected", name, k, row,
+                         (double)value, (double)wanted);
+        }
+    }
+    zn_free(numbers);
+    zn_free(factors);
+}
+
 // A weight of a set against a golden, whole and by rows that begin anywhere.
 static void same_weight(const zn_weights *weights, const char *name, const zn_shape *expected,
                         const zn_file_tensor *golden)
@@ -62,6 +89,7 @@ static void same_weight(const zn_weights *weights, const char *name, const zn_sh
     float *values = malloc(weight.rows * row * sizeof *values);
     zn_test_ok(zn_weights_read_f32(weights, name, expected, values, &err), &err);
     same_bits(name, values, golden->data, weight.rows * row);
+    same_fours(&weight, name, values);
     for (size_t r = 0; r < weight.rows; r += 1 + r % 5) {
         const size_t end = r + 3 < weight.rows ? r + 3 : weight.rows;
         zn_stored_weight_read(&weight, r, end, values);
@@ -84,6 +112,13 @@ static void every_block_type(void **state)
         float *values = malloc(golden->bytes);
         zn_blocks_to_f32(type, raw->data, 0, blocks, values);
         same_bits(type->name, values, golden->data, blocks * type->weights);
+        const zn_file_tensor tensor = {.blocks = type, .data = raw->data, .bytes = raw->bytes};
+        const zn_stored_weight two_rows = {.form = ZN_WEIGHT_BLOCKS,
+                                           .rows = 2,
+                                           .columns = blocks / 2 * type->weights,
+                                           .numbers = &tensor,
+                                           .scale = 1};
+        same_fours(&two_rows, type->name, values);
         zn_blocks_to_f32(type, raw->data, blocks / 2, 1, values);
         same_bits(type->name, values, golden->data + blocks / 2 * type->weights * 4, type->weights);
         free(values);

@@ -316,11 +316,14 @@ static double panel_sum(const problem *p, const zn_panels *panels, int64_t token
            (a->bias ? (double)a->bias[out] : 0);
 }
 
-static void check_panels(const zn_linear_version *v, const shape *s, int bits, uint64_t seed)
+// fours: inputs that share a factor, of others' 4 bits; 0: ours.
+static void check_panels(const zn_linear_version *v, const shape *s, int bits, int64_t fours,
+                         uint64_t seed)
 {
     zn_random random = {.seed = seed};
     problem p = make(v, s, source_of(v, seed), ZN_F32, 0, seed);
-    made_panels made = panels_of_random(s->outputs, s->inputs, bits, &random);
+    made_panels made = fours ? panels_of_fours(s->outputs, s->inputs, fours, seed % 2, &random)
+                             : panels_of_random(s->outputs, s->inputs, bits, &random);
     if (s->inputs % 16 == 0) made.is.rotated_by = 16;
     fenced again = fenced_make(p.dst.bytes, 0);
     run_panels(&p, &made.is, ZN_LINEAR_PANELS, (s->tokens + 1) * (int64_t)v->tokens, p.dst.data);
@@ -348,7 +351,24 @@ static void panels_are_near_double(void **state)
         zn_linear_version v;
         if (!version_at(i, &v) || v.weights != ZN_S8) continue;
         for (size_t s = 0; s < COUNT(shapes); s++, seed++)
-            if (zn_test_takes(seed)) check_panels(&v, &shapes[s], s % 3 ? 4 : 8, seed);
+            if (zn_test_takes(seed)) check_panels(&v, &shapes[s], s % 3 ? 4 : 8, 0, seed);
+    }
+}
+
+static void others_four_bits_are_near_double(void **state)
+{
+    (void)state;
+    static const shape fitting[] = {{1, 64, 32}, {7, 64, 16},  {13, 400, 70}, {3, 768, 31},
+                                    {9, 8, 33},  {40, 96, 35}, {25, 1600, 48}};
+    uint64_t seed = 0;
+    for (int i = 0; zn_linear_at(i); i++) {
+        zn_linear_version v;
+        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+        for (size_t s = 0; s < COUNT(fitting); s++, seed++) {
+            const int64_t inputs = fitting[s].inputs, most = inputs & -inputs;
+            if (zn_test_takes(seed))
+                check_panels(&v, &fitting[s], 4, most < 128 ? most : 128, seed);
+        }
     }
 }
 
@@ -546,5 +566,6 @@ static void bench(void)
 KERNEL_GROUP(linear, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_calls), cmocka_unit_test(special_tokens),
              cmocka_unit_test(panels_have_the_bits_of_packed_rows),
-             cmocka_unit_test(panels_are_near_double), cmocka_unit_test(sizes_that_do_not_fit),
-             cmocka_unit_test(onednn_agrees));
+             cmocka_unit_test(panels_are_near_double),
+             cmocka_unit_test(others_four_bits_are_near_double),
+             cmocka_unit_test(sizes_that_do_not_fit), cmocka_unit_test(onednn_agrees));

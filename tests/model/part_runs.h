@@ -161,8 +161,12 @@ static inline zenith_status part_run_compiled(part_run *r, zn_error *err)
                                 .pixels = ZENITH_F32,
                                 .mode = r->mode,
                                 .band = r->mode == ZN_PLAN_ROLLING ? 1 : 0};
-    const zn_machine machine = {cpu, r->threads ? r->threads : 1, dnn, NULL};
+    const int threads = r->threads ? r->threads : 1;
+    zn_team *team = NULL; // packs weights
+    zn_test_ok(zn_team_create(threads, &team, err), err);
+    const zn_machine machine = {.cpu = cpu, .threads = threads, .dnn = dnn, .team = team};
     zn_test_ok(zn_compile(&key, NULL, &machine, &compiled, err), err);
+    zn_team_free(team);
     zenith_status status = part_run_plan(r, compiled->plan, err);
     zn_compiled_free(compiled);
     zn_dnn_free(dnn);

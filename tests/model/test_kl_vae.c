@@ -242,7 +242,7 @@ static size_t run_compiled(world *w, how h)
                                 .pixels = ZENITH_F32,
                                 .mode = h.mode,
                                 .band = h.band};
-    const zn_machine machine = {cpu, h.threads, dnn, NULL};
+    const zn_machine machine = {.cpu = cpu, .threads = h.threads, .dnn = dnn};
     zn_test_ok(zn_compile(&key, &(zn_allowance){.max_bytes = h.limit}, &machine, &compiled, &err),
                &err);
     run_plan(w, compiled->plan, h.threads, false);

@@ -151,7 +151,7 @@ static void run_part(check *c, zn_model *model, unsigned part, zn_plan_mode mode
                                 .pixels = part == ZENITH_ENCODER ? ZENITH_U8 : ZENITH_F32,
                                 .mode = mode,
                                 .band = band};
-    const zn_machine machine = {cpu, 2, dnn, NULL};
+    const zn_machine machine = {.cpu = cpu, .threads = 2, .dnn = dnn};
     zn_test_ok(zn_compile(&key, NULL, &machine, &compiled, &err), &err);
     size_t channels = part == ZENITH_ENCODER ? (size_t)model->variant->autoencoder->latent_channels
                                              : 3;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // linear and embed with constants that are read by rows: in f32 as with an array of the same numbers, to the
-// bit; in 8 bits from panels as they lie, from bytes, and rotated, near the reference; the same bits in planes and
+// bit; in 8 bits from panels as they lie, from bytes, from another's 4 bits, and rotated, near the reference; the same bits in planes and
 // bands, on one thread and two. What needs arrays refuses them.
 #include "src/graph/packs.h"
 #include "src/graph/plan_parts.h"
@@ -41,13 +41,34 @@ static void read_bytes(const zn_row_source *base, int64_t begin, int64_t end, in
     }
 }
 
+// Numbers of made panels as another's 4 bits: a factor for each 8 of k, which is the step.
+static void read_four(const zn_row_source *base, int64_t row, const zn_four_row *dst)
+{
+    const zn_panels *made = ((const source *)base)->made;
+    const int64_t padded = (made->inputs + 127) / 128 * 128;
+    zn_panels ones = *made;
+    uint8_t step[4096];
+    memset(step, 1, sizeof step);
+    ones.steps = step;
+    assert_true((size_t)(padded / 64 * 32 * ((made->outputs + 31) / 32)) <= sizeof step);
+    for (int64_t k = 0; k < made->inputs; k++) {
+        const int64_t group = row / 32 * (padded / 64) + k / 64;
+        dst->numbers[k] = (uint8_t)(zn_panels_byte(&ones, padded, row, k) + 8);
+        dst->factors[k / 8] = made->scales[row] * made->steps[group * 32 + row % 32] / 16;
+    }
+}
+
+static const int8_t centred[16] = {-128, -112, -96, -80, -64, -48, -32, -16,
+                                   0,    16,   32,  48,  64,  80,  96,  112};
+
 static source source_of(const zn_panels *made, bool bytes, bool lies)
 {
     source s = {.base = {.bytes = sizeof s, .read = read_numbers, .address = made->numbers},
                 .made = made};
     if (bytes) s.base.read_bytes = read_bytes;
     if (bytes) s.base.rotated_by = made->rotated_by;
-    if (lies) s.base.panels = *made;
+    if (bytes && lies) s.base.panels = *made;
+    if (!bytes && lies) s.base.fours = (zn_fours){read_four, centred, 8, false};
     return s;
 }
 
@@ -91,7 +112,7 @@ static void run_graph(const zn_graph *graph, world *w, zn_plan_mode mode, int th
     zn_test_ok(zn_packs_create(&packs, &err), &err);
     zn_test_ok(zn_team_create(threads, &team, &err), &err);
     const zn_plan_options options = {
-        .mode = mode, .band = 1, .cpu = cpu, .threads = threads, .packs = packs};
+        .mode = mode, .band = 1, .cpu = cpu, .threads = threads, .packs = packs, .team = team};
     zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
     snprintf(id, 64, "%s", plan->works[plan->works_count - 1].lowering->id);
     void *arena = zn_alloc(zn_plan_bytes(plan));
@@ -124,6 +145,7 @@ static const subject subjects[] = {
     {"8 bits", 1, 1, 77, 31, 8, 0, ZN_F16, false, true, true, "linear:q8:"},
     {"bytes, rotated", 6, 2, 64, 40, 8, 16, ZN_BF16, false, true, false, "linear:s8:"},
     {"bytes", 6, 2, 45, 40, 8, 0, ZN_F32, true, true, false, "linear:s8:"},
+    {"another's 4 bits", 9, 3, 1600, 70, 4, 0, ZN_F32, true, false, true, "linear:q4:"},
     {"rounded rows", 6, 2, 45, 40, 4, 0, ZN_F32, true, false, false, "linear:s8:"},
     {"f32", 6, 2, 80, 40, 4, 16, ZN_F32, false, true, true, "linear:f32:"},
     {"bf16", 6, 2, 45, 40, 8, 0, ZN_BF16, false, false, false, "linear:bf16:"},

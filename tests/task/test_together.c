@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Generators of processes that work together, here on threads, with functions of src/ranks of this test's own that let
-// threads meet: one picture, with the first one's seed; either stops both; one that ends leaves none waiting; and only a
+// threads meet: one picture, with the first one's seed and in each network's own type; either stops both; one that ends leaves none waiting; and only a
 // run that went well is ended in a regular way.
 #include "tests/model/part_runs.h"
 
+#include "src/base/os.h"
 #include "src/ranks/ranks.h"
+#include "src/task/few_bits_files.h"
 #include "src/task/generator.h"
+#include "src/text/chat.h"
 
 #include <pthread.h>
 
@@ -111,10 +114,14 @@ typedef struct process {
     uint64_t seed;
     int stop_after, cancel_after; // steps of the first picture; 0: never
     uint32_t height;              // of its latents; 7 is no multiple of the patch
+    const char *transformer;      // instead of the pipeline's, in f32
+    zenith_dtype dtype;
+    zn_isa isa; // the most that its CPU has
     // What became of it.
     int steps; // of the last picture
     atomic_int cancel;
     float latent[VALUES];
+    bool kept_f32; // the text model's states were computed in f32
     zenith_status status;
     zn_error err;
 } process;
@@ -135,7 +142,7 @@ static void make_picture(process *p, zn_engine *engine, zn_generator *generator)
     const zn_generator_call call = {.prompt = prompt,
                                     .seed = p->seed,
                                     .noise = ZN_NOISE_TORCH,
-                                    .how = {.dtype = ZENITH_DTYPE_F32,
+                                    .how = {.dtype = p->dtype,
                                             .height = p->height,
                                             .width = WIDTH,
                                             .steps = STEPS,
@@ -145,6 +152,24 @@ static void make_picture(process *p, zn_engine *engine, zn_generator *generator)
     p->status = zn_generator_run(engine, generator, &call, p->latent, &tokens, &p->err);
 }
 
+// Whether the states of the prompt are there, in f32.
+static bool keeps_f32(zn_generator *generator, const zn_cpu *cpu)
+{
+    zn_error err = {0};
+    size_t read = 0, whole = 0;
+    int32_t *ids = NULL;
+    float *hidden = NULL;
+    if (zn_chat_encode(generator->tokenizer, prompt, strlen(prompt), ZN_CHAT_TOKENS_MOST, &ids,
+                       &read, &whole, &err) == ZENITH_OK) {
+        const zn_caption key = {
+            .ids = ids, .count = read, .dtype = ZENITH_DTYPE_F32, .isa = (int)cpu->isa};
+        (void)!zn_generator_memory_recall(&generator->memory, &key, &hidden, NULL);
+    }
+    zn_free(ids);
+    zn_free(hidden);
+    return hidden != NULL;
+}
+
 static void *work(void *arg)
 {
     process *p = arg;
@@ -152,15 +177,19 @@ static void *work(void *arg)
     zn_engine *engine = NULL;
     zn_generator *generator = NULL;
     const char *folder = zn_test_path(zn_test_golden(), "pipeline");
-    const zn_cpu cpu = zn_cpu_detect();
+    zn_cpu cpu = zn_cpu_detect();
+    if (cpu.isa > p->isa) cpu.isa = p->isa;
     next_rank = p->rank;
     p->status = zn_executor_create(1, 1, &executor, &p->err);
     if (p->status == ZENITH_OK)
         p->status = zn_engine_create(executor, &cpu, 0, NULL, &engine, &p->err);
     if (p->status == ZENITH_OK)
-        p->status = zn_generator_open(&(zn_generator_files){.folder = folder}, &generator, &p->err);
+        p->status = zn_generator_open(
+            &(zn_generator_files){.folder = folder, .transformer = p->transformer}, &generator,
+            &p->err);
     for (int i = 0; i < p->pictures && p->status == ZENITH_OK; i++)
         make_picture(p, engine, generator);
+    if (generator) p->kept_f32 = keeps_f32(generator, &cpu);
     zn_engine_free(engine);
     zn_executor_free(executor);
     zn_generator_free(generator);
@@ -174,6 +203,9 @@ static void run(process all[COUNT])
     for (int i = 0; i < COUNT; i++) {
         all[i].rank = i;
         if (all[i].height == 0) all[i].height = HEIGHT;
+        if (all[i].dtype == ZENITH_DTYPE_DEFAULT && !all[i].transformer)
+            all[i].dtype = ZENITH_DTYPE_F32;
+        if (!all[i].transformer) all[i].isa = ZN_ISA_AMX;
         assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
     }
     for (int i = 0; i < COUNT; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -199,6 +231,50 @@ static void the_first_ones_seed(void **state)
     assert_int_equal(meeting.well, COUNT);
     zn_free(expected);
     zn_safetensors_free(golden);
+}
+
+static const char *write_few_bits(void)
+{
+    static char path[512];
+    char from[512];
+    zn_error err = {0};
+    zn_executor *executor = NULL;
+    char *answer = NULL;
+    snprintf(from, sizeof from, "%s", zn_test_path(zn_test_golden(), "pipeline/transformer"));
+    snprintf(path, sizeof path, "%s", zn_test_path(zn_test_build(), "together_few_bits"));
+    const zn_few_bits call = {.source = from, .output = path, .rotate = true};
+    zn_test_ok(zn_executor_create(1, 1, &executor, &err), &err);
+    zn_test_ok(zn_write_few_bits(executor, &call, &answer, &err), &err);
+    zn_free(answer);
+    zn_executor_free(executor);
+    return path;
+}
+
+// A transformer in few bits beside a text model in f32, without a type: products of bytes for the one and f32 for
+// the other, as one process alone has it.
+static void each_network_in_its_own_type(void **state)
+{
+    (void)state;
+    static process usual[COUNT], asked[COUNT];
+    static const zenith_dtype types[] = {ZENITH_DTYPE_F32, ZENITH_DTYPE_INT8};
+    const char *transformer = write_few_bits();
+    for (int i = 0; i < COUNT; i++)
+        usual[i] = (process){.pictures = 1, .transformer = transformer, .isa = ZN_ISA_AVX512};
+    run(usual);
+    for (int i = 0; i < COUNT; i++) {
+        zn_test_ok(usual[i].status, &usual[i].err);
+        assert_true(usual[i].kept_f32);
+    }
+    for (int t = 0; t < 2; t++) {
+        for (int i = 0; i < COUNT; i++) {
+            asked[i] = usual[i];
+            asked[i].dtype = types[t];
+        }
+        run(asked);
+        zn_test_ok(asked[0].status, &asked[0].err);
+        assert_int_equal(asked[0].kept_f32, types[t] == ZENITH_DTYPE_F32);
+        assert_memory_not_equal(usual[0].latent, asked[0].latent, sizeof usual[0].latent);
+    }
 }
 
 static void either_stops_both(void **state)
@@ -250,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_ones_seed),
+        cmocka_unit_test(each_network_in_its_own_type),
         cmocka_unit_test(either_stops_both),
         cmocka_unit_test(one_that_ends_leaves_none_waiting),
         cmocka_unit_test(failures_end_nothing_well),

@@ -17,6 +17,7 @@ typedef struct made_panels {
     uint8_t *numbers, *steps;
     float *scales;
     int32_t *sums;
+    int16_t *factors, *offsets; // of others' 4 bits
 } made_panels;
 
 // Where the byte of an output and a k is; of 4 bits, where its pair is.
@@ -98,8 +99,40 @@ static inline made_panels panels_of_random(int64_t outputs, int64_t inputs, int 
     return made;
 }
 
+// Others' 4 bits; `group` divides the inputs.
+static inline made_panels panels_of_fours(int64_t outputs, int64_t inputs, int64_t group,
+                                          bool offsets, zn_random *random)
+{
+    static int8_t levels[16];
+    zn_panels_size size;
+    made_panels made = panels_begin(outputs, inputs, 4, &size);
+    const size_t count = size.numbers_bytes * 2 / (size_t)group;
+    made.factors = zn_alloc_zero(count * sizeof *made.factors);
+    made.offsets = zn_alloc_zero(count * sizeof *made.offsets);
+    assert_true(made.factors && made.offsets);
+    for (int i = 0; i < 16; i++) levels[i] = (int8_t)(zn_random_below(random, 256) - 128);
+    for (size_t i = 0; i < size.numbers_bytes; i++)
+        made.numbers[i] = (uint8_t)zn_random_below(random, 256);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t g = (int64_t)i / 32 % (size.padded_inputs / group);
+        if (g >= inputs / group) continue; // what fills up is zero
+        made.factors[i] = (int16_t)((int)zn_random_below(random, 65535) - 32767);
+        made.offsets[i] = (int16_t)((int)zn_random_below(random, 65536) - 32768);
+    }
+    for (int64_t o = 0; o < outputs; o++) made.scales[o] = 0.001f * (1 + zn_random_unit(random));
+    made.is.steps = NULL;
+    made.is.factors = made.factors;
+    made.is.offsets = offsets ? made.offsets : NULL;
+    made.is.levels = levels;
+    made.is.group = group;
+    panels_end(&made);
+    return made;
+}
+
 static inline void panels_free(made_panels *made)
 {
+    zn_free(made->factors);
+    zn_free(made->offsets);
     zn_free(made->numbers);
     zn_free(made->steps);
     zn_free(made->scales);

@@ -160,11 +160,60 @@ static void unpack_four_bits(const zn_linear_unpack *u, const uint8_t *src, cons
     }
 }
 
+// Others' 4 bits (panels.h). Of 8 outputs: a factor and an offset for each half of a word.
+typedef struct four_factors {
+    __m256i factor, offset;
+} four_factors;
+
+static inline __m256i twice(const int16_t *numbers)
+{
+    const __m256i words = _mm256_cvtepu16_epi32(
+        _mm_loadu_si128((const __m128i *)(const void *)numbers));
+    return _mm256_or_si256(words, _mm256_slli_epi32(words, 16));
+}
+
+// Bytes q of 8 outputs by 4 of k: they are in the upper halves of words, of odd k and of even k.
+static inline __m256i fours_of(__m256i u, __m256i levels, four_factors f)
+{
+    const __m256i v = _mm256_shuffle_epi8(levels, _mm256_and_si256(u, _mm256_set1_epi8(15)));
+    const __m256i upper = _mm256_set1_epi16((short)0xff00);
+    const __m256i odd = _mm256_and_si256(v, upper), even = _mm256_slli_epi16(v, 8);
+    const __m256i odd_q = _mm256_adds_epi16(_mm256_mulhrs_epi16(odd, f.factor), f.offset);
+    const __m256i even_q = _mm256_adds_epi16(_mm256_mulhrs_epi16(even, f.factor), f.offset);
+    return _mm256_blendv_epi8(_mm256_srli_epi16(even_q, 8), odd_q, upper);
+}
+
+static void unpack_fours(const zn_linear_unpack *u, const uint8_t *src, int64_t at)
+{
+    const zn_panels *p = u->panels;
+    const __m256i levels = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128((const __m128i *)(const void *)p->levels));
+    four_factors f[2] = {{.offset = _mm256_set1_epi16(ZN_FOUR_HALF)},
+                         {.offset = _mm256_set1_epi16(ZN_FOUR_HALF)}};
+    int8_t *dst = u->dst;
+    for (int64_t k = 0; k < u->count; k += p->group, at += ZN_PANEL_OUTPUTS) {
+        const int64_t left = u->count - k, here = left < p->group ? left : p->group;
+        for (int i = 0; i < 2; i++) f[i].factor = twice(p->factors + at + 8 * i);
+        for (int i = 0; i < 2 && p->offsets; i++) f[i].offset = twice(p->offsets + at + 8 * i);
+        for (int64_t i = 0; i < here; i += 8, src += 128, dst += 128) {
+            const __m256i a = load_bytes(src), b = load_bytes(src + 32);
+            store_pairs(fours_of(a, levels, f[0]), fours_of(b, levels, f[1]), dst);
+            store_pairs(fours_of(_mm256_srli_epi16(a, 4), levels, f[0]),
+                        fours_of(_mm256_srli_epi16(b, 4), levels, f[1]), dst + 64);
+        }
+    }
+}
+
 void zn_linear_unpack_avx2(const zn_linear_unpack *u)
 {
     const int64_t panel = u->output / ZN_PANEL_OUTPUTS, o = u->output % ZN_PANEL_OUTPUTS;
     const uint8_t *src = (const uint8_t *)u->panels->numbers + o * ZN_PANEL_QUAD;
     const int64_t at = (panel * u->padded_inputs + u->k) * ZN_PANEL_OUTPUTS;
+    if (u->panels->factors) {
+        const int64_t group = u->panels->group, before = panel * (u->padded_inputs / group);
+        unpack_fours(u, src + at / 2, (before + u->k / group) * ZN_PANEL_OUTPUTS + o);
+        return;
+    }
     if (u->panels->bits == 4) {
         const int64_t group = panel * (u->padded_inputs / ZN_PANEL_GROUP) + u->k / ZN_PANEL_GROUP;
         unpack_four_bits(u, src + at / 2, u->panels->steps + group * ZN_PANEL_OUTPUTS + o);

@@ -13,6 +13,7 @@
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/token/token_ops.h"
+#include "src/tensor/four_panels.h"
 
 // Bytes of tokens that are laid out together: 4,096 tokens of 3,840 channels in f32, and some more.
 static const int64_t portion_bytes = (int64_t)64 << 20;
@@ -165,6 +166,7 @@ typedef struct packing {
     bool bytes; // taken from a row source as they are
     const zn_linear_version *version;
     zn_linear_size size;
+    zn_team *team;
 } packing;
 
 // The rows of weights [first, first + count) in f32.
@@ -181,39 +183,101 @@ static void fill_rows(const packing *p, int64_t first, int64_t count, float *row
     }
 }
 
-static zenith_status pack_bytes(const packing *p, void *dst, zn_error *err)
+// Packing by several workers, which take panel after panel.
+typedef struct packers {
+    const packing *p;
+    void *dst;
+    char *scratch; // of all
+    size_t bytes;  // of one
+    atomic_llong next;
+} packers;
+
+static void pack_panel(const packing *p, int64_t first, void *scratch, void *dst)
 {
-    const zn_row_source *source = p->weight->rows;
-    const int64_t panel = p->version->panel;
-    const size_t bytes = (size_t)panel * (sizeof(float) + (size_t)p->size.inputs);
-    float *scales = zn_alloc(bytes);
-    if (!scales) return zn_fail_memory(err, bytes);
-    int8_t *rows = (int8_t *)(scales + panel);
-    for (int64_t o = 0; o < p->size.outputs; o += panel) {
-        const int64_t left = p->size.outputs - o, count = left < panel ? left : panel;
-        source->read_bytes(source, o, o + count, rows, scales);
-        zn_linear_pack_bytes(p->version, &p->size, o, count, rows, scales, dst);
+    const int64_t left = p->size.outputs - first, panel = p->version->panel;
+    const int64_t count = left < panel ? left : panel;
+    if (!p->bytes) {
+        fill_rows(p, first, count, scratch);
+        zn_linear_pack(p->version, &p->size, first, count, scratch, dst);
+        return;
     }
-    zn_free(scales);
+    const zn_row_source *source = p->weight->rows;
+    float *scales = scratch;
+    int8_t *rows = (int8_t *)(scales + panel);
+    source->read_bytes(source, first, first + count, rows, scales);
+    zn_linear_pack_bytes(p->version, &p->size, first, count, rows, scales, dst);
+}
+
+static void pack_some(void *arg, size_t begin, size_t end)
+{
+    packers *all = arg;
+    const packing *p = all->p;
+    (void)end;
+    for (int64_t o; (o = atomic_fetch_add(&all->next, 1) * p->version->panel) < p->size.outputs;)
+        pack_panel(p, o, all->scratch + begin * all->bytes, all->dst);
+}
+
+static zenith_status pack_by(const packing *p, size_t scratch, zn_parallel_fn *some, void *dst,
+                             zn_error *err)
+{
+    const size_t workers = (size_t)zn_team_threads(p->team);
+    packers all = {.p = p, .dst = dst, .bytes = zn_round_up(scratch, ZN_ALIGN)};
+    all.scratch = zn_alloc(workers * all.bytes);
+    if (!all.scratch) return zn_fail_memory(err, workers * all.bytes);
+    atomic_init(&all.next, 0);
+    zn_parallel(p->team, workers, 1, some, &all);
+    zn_free(all.scratch);
     return ZENITH_OK;
 }
 
 static zenith_status pack(void *arg, void *dst, zn_error *err)
 {
     const packing *p = arg;
-    if (p->bytes) return pack_bytes(p, dst, err);
-    const int64_t panel = p->version->panel;
-    const size_t bytes = (size_t)(panel * p->size.inputs) * sizeof(float);
-    float *rows = zn_alloc(bytes);
-    if (!rows) return zn_fail_memory(err, bytes);
-    for (int64_t o = 0; o < p->size.outputs; o += panel) {
-        const int64_t left = p->size.outputs - o, count = left < panel ? left : panel;
-        fill_rows(p, o, count, rows);
-        zn_linear_pack(p->version, &p->size, o, count, rows, dst);
-    }
-    zn_free(rows);
+    const size_t row = (size_t)p->size.inputs * (p->bytes ? 1 : sizeof(float));
+    return pack_by(p, (size_t)p->version->panel * (row + sizeof(float)), pack_some, dst, err);
+}
+
+// --- weights that stay in 4 bits ----------------------------------------------------------------
+
+static void pack_fours_some(void *arg, size_t begin, size_t end)
+{
+    packers *all = arg;
+    const packing *p = all->p;
+    zn_panels panels;
+    (void)end;
+    zn_four_panels_place(&p->weight->rows->fours, p->size.outputs, p->size.inputs, all->dst,
+                         &panels);
+    for (int64_t first;
+         (first = atomic_fetch_add(&all->next, 1) * ZN_PANEL_OUTPUTS) < p->size.outputs;)
+        for (int64_t o = first; o < first + ZN_PANEL_OUTPUTS && o < p->size.outputs; o++)
+            zn_four_panels_pack(p->weight->rows, &panels, o, all->scratch + begin * all->bytes);
+}
+
+static zenith_status pack_fours(void *arg, void *dst, zn_error *err)
+{
+    const packing *p = arg;
+    return pack_by(p, zn_four_panels_scratch(&p->weight->rows->fours, p->size.inputs),
+                   pack_fours_some, dst, err);
+}
+
+static zenith_status get_fours(zn_packs *packs, const packing *p, zn_panels *out, zn_error *err)
+{
+    char key[64];
+    const zn_row_source *rows = p->weight->rows;
+    const int64_t outputs = p->size.outputs, inputs = p->size.inputs;
+    const size_t used = zn_text_format(key, sizeof key, "linear in 4 bits, inputs %lld",
+                                       (long long)inputs);
+    packing copy = *p;
+    const void *block = NULL;
+    size_t bytes;
+    if (!zn_four_panels_measure(&rows->fours, outputs, inputs, &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    ZN_TRY(zn_packs_get(packs, rows->address, key, used, bytes, pack_fours, &copy, &block, err));
+    zn_four_panels_place(&rows->fours, outputs, inputs, block, out);
     return ZENITH_OK;
 }
+
+// --- packed weights -----------------------------------------------------------------------------
 
 static zenith_status get_packed(zn_packs *packs, const packing *p, const void **out, zn_error *err)
 {
@@ -316,7 +380,10 @@ static zenith_status fill_args(const zn_lowering_request *request, linear_loweri
     const zn_row_source *bytes = bytes_of(node);
     zn_linear_args *args = &l->args;
     ZN_TRY(fill_ends(request, args, err));
-    packing p = {.weight = &node->inputs[1]->constant, .turned = a->turned, .bytes = bytes != NULL};
+    packing p = {.weight = &node->inputs[1]->constant,
+                 .turned = a->turned,
+                 .bytes = bytes != NULL,
+                 .team = request->team};
     p.version = zn_linear_pick(&request->cpu, weights_type(node), node->inputs[0]->desc.type);
     args->version = p.version;
     if (bytes && bytes->panels.bits) {
@@ -329,6 +396,12 @@ static zenith_status fill_args(const zn_lowering_request *request, linear_loweri
                            &p.size))
         return zn_fail_memory(err, SIZE_MAX);
     args->size = p.size;
+    if (p.version->weights == ZN_S8 && p.weight->rows && p.weight->rows->fours.read) {
+        ZN_TRY(get_fours(request->packs, &p, &l->panels, err));
+        args->panels = &l->panels;
+        if (zn_linear_measure_panels(p.version, &l->panels, &args->size)) return ZENITH_OK;
+        return zn_fail_memory(err, SIZE_MAX);
+    }
     return get_packed(request->packs, &p, &args->packed, err);
 }
 

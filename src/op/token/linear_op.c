@@ -9,6 +9,7 @@
 #include "src/op/ops.h"
 #include "src/op/token/linear_lowering.h"
 #include "src/op/token/token_checks.h"
+#include "src/tensor/four_panels.h"
 
 #include <float.h>
 #include <math.h>
@@ -103,15 +104,25 @@ static double rounded_sum_of(const line *x, const line *w)
     return up > 0 ? sum * (double)(token / ZN_LINEAR_LEVELS) * (double)level : 0;
 }
 
-// The same with a row of a source that has bytes: those as they are, and the token rotated as they were.
-// NaN when there is no memory.
+static bool has_bytes(const zn_row_source *rows)
+{
+    return rows && (rows->read_bytes || rows->fours.read);
+}
+
+// The same with a row of a source that has bytes, or 4 bits of which bytes are made: those as they are, and the
+// token rotated as they were. NaN when there is no memory.
 static double byte_sum_of(const line *x, const zn_row_source *rows, size_t row)
 {
-    float *token = zn_alloc(x->count * (sizeof *token + 1)), scale, largest = 0;
+    const int64_t at = (int64_t)row, inputs = (int64_t)x->count;
+    const size_t scratch = rows->read_bytes ? 0 : zn_four_panels_scratch(&rows->fours, inputs);
+    float *token = zn_alloc(x->count * (sizeof *token + 1) + scratch), scale, largest = 0;
     if (!token) return (double)NAN;
-    int8_t *weights = (int8_t *)(token + x->count);
+    int8_t *weights = (int8_t *)(token + x->count) + scratch;
     double sum = 0;
-    rows->read_bytes(rows, (int64_t)row, (int64_t)row + 1, weights, &scale);
+    if (rows->read_bytes)
+        rows->read_bytes(rows, at, at + 1, weights, &scale);
+    else
+        zn_four_panels_row(rows, at, inputs, token + x->count, weights, &scale);
     for (size_t k = 0; k < x->count; k++) token[k] = number_of(x, k);
     if (rows->rotated_by)
         zn_rotation_pick(ZN_ISA_BASELINE)(token, (int64_t)x->count, rows->rotated_by);
@@ -126,7 +137,7 @@ static double product_of(const zn_node *node, const line *x, const line *w, size
 {
     const zn_row_source *rows = w->tensor->rows;
     if (!zn_linear_in_bytes(node)) return sum_of(x, w) * (double)w->tensor->desc.scale;
-    return rows && rows->read_bytes ? byte_sum_of(x, rows, row) : rounded_sum_of(x, w);
+    return has_bytes(rows) ? byte_sum_of(x, rows, row) : rounded_sum_of(x, w);
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
