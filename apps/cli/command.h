@@ -88,6 +88,11 @@ typedef struct cli_settings {
     double schedule_shift;     // 0: the pipeline's
     cli_seed seed;
     int count; // 0: 1
+    // diffae
+    const char *attribute, *strengths;
+    bool no_noise, random;
+    int noise_steps, prior_steps; // 0: the usual ones
+    int delay;                    // of a frame, in milliseconds; 0: the usual one
     // prune
     double channels;
     int blocks, multiple, frequencies, batches;
@@ -158,7 +163,7 @@ typedef enum cli_takes {
 } cli_takes;
 
 typedef struct cli_command {
-    const char *name;
+    const char *name;                      // of a command of a command both: "diffae encode"
     const char *arguments;                 // of the usage line, after the name
     const char *summary;                   // one line for the list of commands
     const char *description;               // paragraphs separated by "\n"
@@ -166,17 +171,24 @@ typedef struct cli_command {
     const cli_example *examples;           // ends with a NULL command
     size_t min_inputs, max_inputs;         // of arguments that are not options
     cli_takes takes;
-    const char *endings;                      // of files taken from a folder; NULL: none are
-    int (*run)(const cli_settings *settings); // returns the exit code
+    const char *endings;                       // of files taken from a folder; NULL: none are
+    const struct cli_command *const *commands; // its own, which ends with NULL; NULL: it has none
+    int (*run)(const cli_settings *settings);  // returns the exit code
 } cli_command;
 
 extern const cli_command *const cli_commands[]; // ends with NULL
-const cli_command *cli_command_find(const char *name);
+// By the words that name it, of which a command of a command has two; *used of them are taken. NULL after a message. A
+// command with others of its own is found where no second word is there.
+const cli_command *cli_command_find(const char *const *words, size_t count, size_t *used);
+// The last word of its name.
+const char *cli_command_word(const cli_command *command);
 
 extern const cli_command cli_command_encode, cli_command_decode, cli_command_reconstruct,
     cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
     cli_command_convert, cli_command_train, cli_command_prune, cli_command_eval, cli_command_bench,
-    cli_command_doctor, cli_command_generate, cli_command_help;
+    cli_command_doctor, cli_command_generate, cli_command_diffae, cli_command_help;
+extern const cli_command cli_diffae_encode, cli_diffae_decode, cli_diffae_edit,
+    cli_diffae_interpolate, cli_diffae_sample, cli_diffae_features, cli_diffae_classify;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_inputs;   // which files

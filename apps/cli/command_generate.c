@@ -9,14 +9,12 @@
 #include "apps/cli/picture_parameters.h"
 #include "apps/cli/preview.h"
 #include "apps/cli/report.h"
+#include "apps/cli/step_line.h"
 #include "apps/cli/step_preview.h"
 #include "apps/cli/terminal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double line_seconds = 0.1, plain_seconds = 60;
 
 struct job {
     const cli_generate_request *asked;
@@ -36,9 +34,8 @@ struct picture {
     uint32_t index;  // among those of its prompt
     uint32_t number; // among all
     char *output;
-    double started, first_step, last_step; // cli_clock, without the time of previews
-    double shown;
-    uint32_t steps; // that are made
+    cli_step_line line; // by step_clock
+    uint32_t steps;     // that are made
     zenith_generate_facts facts;
     zenith_run_facts decoding;
 };
@@ -71,67 +68,18 @@ static double step_clock(const struct job *job)
     return cli_clock() - cli_step_previews_seconds(job->previews);
 }
 
-// The first step also reads the prompt and packs the weights, so it counts only while there is no other.
-static double seconds_per_step(const struct picture *picture, uint32_t step)
-{
-    return step > 1 ? (picture->last_step - picture->first_step) / (step - 1)
-                    : picture->first_step - picture->started;
-}
-
-// "picture 2/4  ", where there are several.
-static void which_picture(const struct picture *picture, char *dst, size_t size)
-{
-    dst[0] = 0;
-    if (picture->job->all > 1)
-        snprintf(dst, size, "picture %u/%u  ", (unsigned)picture->number + 1,
-                 (unsigned)picture->job->all);
-}
-
-// What is done before and after the steps, on a terminal.
-static void show_phase(const struct picture *picture, const char *what)
-{
-    const cli_settings *settings = picture->job->session->settings;
-    char line[160], which[40];
-    if (!is_first(picture->job) || !picture->job->session->progress.bar || settings->quiet ||
-        settings->json)
-        return;
-    which_picture(picture, which, sizeof which);
-    snprintf(line, sizeof line, "%s%s", which, what);
-    cli_status_show(line);
-}
-
-static void show_step(struct picture *picture, const zenith_generate_report *report)
-{
-    const struct job *job = picture->job;
-    const cli_settings *settings = job->session->settings;
-    const bool terminal = job->session->progress.bar;
-    char line[160], which[40], left[32];
-    if (settings->quiet || settings->json || !is_first(job)) return;
-    if (picture->last_step - picture->shown < (terminal ? line_seconds : plain_seconds)) return;
-    picture->shown = picture->last_step;
-    const double each = seconds_per_step(picture, report->step);
-    const double pictures = job->all - picture->number - 1;
-    cli_progress_left(left, sizeof left,
-                      each * (report->steps - report->step + pictures * report->steps));
-    which_picture(picture, which, sizeof which);
-    snprintf(line, sizeof line, "%sstep %u/%u  %.2f s/step  %s", which, (unsigned)report->step,
-             (unsigned)report->steps, each, left);
-    if (terminal)
-        cli_status_show(line);
-    else
-        cli_say("%s", line);
-}
-
 static int on_step(void *cookie, const zenith_generate_report *report)
 {
     struct picture *picture = cookie;
     struct job *job = picture->job;
-    picture->last_step = step_clock(job);
-    if (report->step == 1) picture->first_step = picture->last_step;
+    const double now = step_clock(job); // before the preview
+    const uint64_t pictures = job->all - picture->number - 1;
     picture->steps = report->steps;
     bool shown = job->previews == NULL ||
                  cli_step_preview(job->previews, report->step, report->predicted, &job->failure);
-    if (shown) show_step(picture, report);
+    if (shown)
+        cli_step_line_step(&picture->line, report->step, report->steps, pictures * report->steps,
+                           now);
     return !shown;
 }
 
@@ -152,8 +100,8 @@ static bool make_latent(struct picture *picture)
     const zenith_latent latent = cli_generate_latent(&job->models, job->latent);
     const zenith_latent first = cli_generate_latent(&job->models, job->models.picture);
     picture->facts = (zenith_generate_facts){.size = sizeof picture->facts};
-    picture->started = step_clock(job);
-    picture->shown = job->session->progress.bar ? 0 : picture->started;
+    picture->line.silent = !is_first(job);
+    cli_step_line_begin(&picture->line, job->session, picture->number, job->all, step_clock(job));
     const zenith_generate_params params = {.size = sizeof params,
                                            .prompt = picture->prompt->text,
                                            .negative = settings->negative,
@@ -169,7 +117,7 @@ static bool make_latent(struct picture *picture)
                                            .picture = first.data != NULL ? &first : NULL,
                                            .strength = job->asked->strength,
                                            .held_memory = job->models.room};
-    show_phase(picture, "reading the prompt");
+    cli_step_line_phase(&picture->line, "reading the prompt");
     zenith_status status = zenith_generate(job->session->context, job->models.generator, &params,
                                            &latent);
     // A preview that failed has said why.
@@ -221,7 +169,7 @@ static zenith_status decode(struct picture *picture, cli_sink *sink)
                                 .rows = cli_sink_rows,
                                 .cookie = sink,
                                 .restarts = true};
-    show_phase(picture, "decoding");
+    cli_step_line_phase(&picture->line, "decoding");
     const uint64_t held = cli_generate_make_room(job->session, &job->models,
                                                  picture->facts.weights_bytes);
     zenith_run_params params = cli_session_run_params(job->session, &picture->decoding, held);
@@ -251,24 +199,16 @@ static bool write_picture(struct picture *picture)
     return status == ZENITH_OK;
 }
 
-// A text where it is beyond the integers of jansson.
-static json_t *json_seed(uint64_t seed)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, seed);
-    return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_string(text);
-}
-
 static void report_picture(const struct picture *picture)
 {
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
     zenith_run_facts all = picture->decoding; // and both networks
     json_t *more = json_pack("{s:o, s:i, s:f, s:s, s:f, s:f, s:i}", "seed",
-                             json_seed(job->asked->seed + picture->index), "steps",
+                             cli_json_seed(job->asked->seed + picture->index), "steps",
                              (int)picture->steps, "guidance", settings->guidance, "decoder",
                              job->models.decoder->info.name, "seconds_per_step",
-                             seconds_per_step(picture, picture->steps), "decode_ms",
+                             cli_step_line_seconds(&picture->line, picture->steps), "decode_ms",
                              picture->decoding.seconds * 1e3, "tokens", (int)picture->facts.tokens);
     const zenith_generate_needs *needs = &job->models.needs;
     json_object_set_new(more, "needs_bytes",
@@ -287,7 +227,7 @@ static void report_picture(const struct picture *picture)
                                                    .height = job->models.size.height,
                                                    .model = job->models.info.name,
                                                    .facts = &all,
-                                                   .started = picture->started,
+                                                   .started = picture->line.started,
                                                    .more = more});
 }
 

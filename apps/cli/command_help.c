@@ -5,13 +5,19 @@
 // --man as the source of a manual page, --completion for a shell. The build uses them.
 #include "apps/cli/command.h"
 #include "apps/cli/help.h"
+#include "apps/cli/terminal.h"
 
 static int run(const cli_settings *settings)
 {
     const cli_command *command = NULL;
+    size_t used;
     if (settings->input_count > 0) {
-        command = cli_command_find(settings->inputs[0]);
+        command = cli_command_find(settings->inputs, settings->input_count, &used);
         if (command == NULL) return CLI_USAGE;
+        if (used < settings->input_count) {
+            cli_say("'%s' has no commands of its own", command->name);
+            return CLI_USAGE;
+        }
     }
     if (settings->shell != NULL)
         cli_help_completion(stdout, settings->shell);
@@ -56,7 +62,7 @@ const cli_command cli_command_help = {
     .description = "Prints how to use the program, or one command.",
     .groups = groups,
     .examples = examples,
-    .max_inputs = 1,
+    .max_inputs = 2,
     .takes = CLI_TAKES_COMMANDS,
     .run = run,
 };

@@ -3,6 +3,7 @@
 //
 // See generate_request.h.
 #include "apps/cli/generate_request.h"
+#include "apps/cli/option_values.h"
 #include "apps/cli/picture_parameters.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { USUAL_SIDE = 1024, USUAL_STEPS = 8, MULTIPLE = CLI_PICTURE_MULTIPLE };
 enum { MOST_PROMPTS = 1000000, MOST_LINES_BYTES = 64 << 20 };
@@ -226,20 +226,6 @@ static const char *what_is_wrong(const cli_generate_request *request)
     return NULL;
 }
 
-// Seeds that are not given are short enough to be typed.
-static int choose_seed(cli_generate_request *request)
-{
-    uint32_t drawn = 0;
-    request->seed = request->settings.seed.value;
-    if (request->settings.seed.given) return CLI_DONE;
-    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) {
-        cli_say("the system has no random number for a seed: give --seed N");
-        return CLI_USAGE;
-    }
-    request->seed = drawn;
-    return CLI_DONE;
-}
-
 // Where outputs look for the names of inputs.
 static int list_files(cli_generate_request *request)
 {
@@ -266,7 +252,7 @@ int cli_generate_request_read(const cli_settings *settings, cli_generate_request
         code = CLI_USAGE;
     }
     if (code == CLI_DONE) code = check_size(out);
-    if (code == CLI_DONE) code = choose_seed(out);
+    if (code == CLI_DONE && !cli_seed_choose(&out->settings.seed, &out->seed)) code = CLI_USAGE;
     if (code == CLI_DONE) code = list_files(out);
     if (code != CLI_DONE) return code;
     cli_settings *filled = &out->settings;

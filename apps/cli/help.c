@@ -107,6 +107,13 @@ void cli_help_inputs(const cli_command *command, char *text, size_t size)
              (int)strcspn(endings, " "), endings, (int)strlen(endings) - 1, endings);
 }
 
+static void print_commands(FILE *out, const cli_command *const *commands, int width)
+{
+    fputs("\nCommands\n", out);
+    for (size_t i = 0; commands[i] != NULL; i++)
+        print_row(out, cli_command_word(commands[i]), commands[i]->summary, 16, width);
+}
+
 void cli_help_command(FILE *out, const cli_command *command)
 {
     char inputs[256];
@@ -117,6 +124,7 @@ void cli_help_command(FILE *out, const cli_command *command)
     cli_print_wrapped(out, command->description, 0, 0, width);
     cli_help_inputs(command, inputs, sizeof inputs);
     if (*inputs != 0) cli_print_wrapped(out, inputs, 0, 0, width);
+    if (command->commands != NULL) print_commands(out, command->commands, width);
     print_groups(out, command->groups, width);
     print_examples(out, command->examples, width);
     print_exit_codes(out, width);
@@ -127,9 +135,7 @@ void cli_help_program(FILE *out, bool all)
     int width = page_width(out);
     fputs("Usage: zenith COMMAND [OPTIONS] ...\n\n", out);
     cli_print_wrapped(out, cli_help_about, 0, 0, width);
-    fputs("\nCommands\n", out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++)
-        print_row(out, cli_commands[i]->name, cli_commands[i]->summary, 16, width);
+    print_commands(out, cli_commands, width);
     fputs("\nModels\n", out);
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
         if (all || cli_model_is_product(zenith_model_name(i)))

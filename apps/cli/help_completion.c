@@ -14,7 +14,7 @@ static bool takes_path(const cli_option *option)
 {
     return (option->kind == CLI_TEXT || option->kind == CLI_INPUT) &&
            (strcmp(option->argument, "PATH") == 0 || strcmp(option->argument, "FILE") == 0 ||
-            strcmp(option->argument, "DIR") == 0);
+            strcmp(option->argument, "DIR") == 0 || strcmp(option->argument, "FOLDER") == 0);
 }
 
 // The words an option can have, each followed by a space; none where it takes anything.
@@ -29,15 +29,26 @@ static void put_words(FILE *out, const cli_option *option)
     if (option->kind == CLI_BANDS) fputs("auto off ", out);
 }
 
-static void put_commands(FILE *out)
+static void put_commands(FILE *out, const cli_command *const *commands)
 {
-    for (size_t i = 0; cli_commands[i] != NULL; i++) fprintf(out, "%s ", cli_commands[i]->name);
+    for (; *commands != NULL; commands++) fprintf(out, "%s ", cli_command_word(*commands));
+}
+
+// Every command, and those of a command after it.
+static void each_command(FILE *out, void (*put)(FILE *out, const cli_command *command))
+{
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        put(out, cli_commands[i]);
+        const cli_command *const *own = cli_commands[i]->commands;
+        for (; own != NULL && *own != NULL; own++) put(out, *own);
+    }
 }
 
 // What arguments can be, likewise.
 static void put_arguments(FILE *out, const cli_command *command)
 {
-    if (command->takes == CLI_TAKES_COMMANDS) put_commands(out);
+    if (command->takes == CLI_TAKES_COMMANDS)
+        put_commands(out, command->commands != NULL ? command->commands : cli_commands);
     if (command->takes != CLI_TAKES_PUBLISHED) return;
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
         if (cli_published_count(zenith_model_name(i)) > 0)
@@ -85,6 +96,36 @@ static void bash_value(FILE *out, const cli_command *command, const cli_option *
     fputs("' -- \"$word\")); compopt +o default; return ;;\n", out);
 }
 
+static void bash_values(FILE *out, const cli_command *command)
+{
+    each_option(out, command, bash_value);
+}
+
+// A command of a command is known by both words.
+static void bash_second(FILE *out, const cli_command *command)
+{
+    if (command->commands == NULL) return;
+    fprintf(out,
+            "    if [[ $command == %s ]] && ((COMP_CWORD > 2)); then\n"
+            "        command=\"$command ${COMP_WORDS[2]}\"\n"
+            "    fi\n",
+            command->name);
+}
+
+static void bash_command(FILE *out, const cli_command *command)
+{
+    fprintf(out, "        '%s')\n            [[ $word == -* ]] && COMPREPLY=($(compgen -W '",
+            command->name);
+    each_option(out, command, bash_name);
+    fputs("' -- \"$word\"))\n", out);
+    if (command->takes != CLI_TAKES_FILES) {
+        fputs("            [[ $word == -* ]] || COMPREPLY=($(compgen -W '", out);
+        put_arguments(out, command);
+        fputs("' -- \"$word\"))\n", out);
+    }
+    fputs("            ;;\n", out);
+}
+
 static void put_bash(FILE *out)
 {
     fputs("# bash completion of zenith; made by 'zenith help --completion bash'\n"
@@ -98,28 +139,18 @@ static void put_bash(FILE *out)
           "    if ((COMP_CWORD == 1)); then\n"
           "        COMPREPLY=($(compgen -W '",
           out);
-    put_commands(out);
+    put_commands(out, cli_commands);
     fputs("--help --version' -- \"$word\"))\n"
           "        return\n"
-          "    fi\n"
-          "    case \"$command $before\" in\n",
+          "    fi\n",
           out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) each_option(out, cli_commands[i], bash_value);
+    each_command(out, bash_second);
+    fputs("    case \"$command $before\" in\n", out);
+    each_command(out, bash_values);
     fputs("    esac\n"
           "    case $command in\n",
           out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        fprintf(out, "        %s)\n            [[ $word == -* ]] && COMPREPLY=($(compgen -W '",
-                cli_commands[i]->name);
-        each_option(out, cli_commands[i], bash_name);
-        fputs("' -- \"$word\"))\n", out);
-        if (cli_commands[i]->takes != CLI_TAKES_FILES) {
-            fputs("            [[ $word == -* ]] || COMPREPLY=($(compgen -W '", out);
-            put_arguments(out, cli_commands[i]);
-            fputs("' -- \"$word\"))\n", out);
-        }
-        fputs("            ;;\n", out);
-    }
+    each_command(out, bash_command);
     fputs("    esac\n"
           "}\n"
           "complete -o default -F _zenith zenith\n",
@@ -152,6 +183,50 @@ static void zsh_option(FILE *out, const cli_command *command, const cli_option *
     fputs("' \\\n", out);
 }
 
+static void zsh_describe(FILE *out, const cli_command *const *commands)
+{
+    for (; *commands != NULL; commands++) {
+        fprintf(out, "        '%s:", cli_command_word(*commands));
+        put_short(out, (*commands)->summary);
+        fputs("'\n", out);
+    }
+}
+
+static void zsh_second(FILE *out, const cli_command *command)
+{
+    if (command->commands == NULL) return;
+    fprintf(out,
+            "    if [[ $command == %s ]]; then\n"
+            "        commands=(\n",
+            command->name);
+    zsh_describe(out, command->commands);
+    fputs("        )\n"
+          "        if ((CURRENT == 2)); then\n"
+          "            _describe command commands\n"
+          "            return\n"
+          "        fi\n"
+          "        command=\"$command $words[2]\"\n"
+          "        shift words\n"
+          "        ((CURRENT--))\n"
+          "    fi\n",
+          out);
+}
+
+static void zsh_command(FILE *out, const cli_command *command)
+{
+    fprintf(out, "        '%s') _arguments -S \\\n", command->name);
+    each_option(out, command, zsh_option);
+    fputs("            '*:argument:", out);
+    if (command->takes == CLI_TAKES_FILES) {
+        fputs("_files", out);
+    } else {
+        fputc('(', out);
+        put_arguments(out, command);
+        fputc(')', out);
+    }
+    fputs("' ;;\n", out);
+}
+
 static void put_zsh(FILE *out)
 {
     fputs("#compdef zenith\n"
@@ -160,11 +235,7 @@ static void put_zsh(FILE *out)
           "    local -a commands\n"
           "    commands=(\n",
           out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        fprintf(out, "        '%s:", cli_commands[i]->name);
-        put_short(out, cli_commands[i]->summary);
-        fputs("'\n", out);
-    }
+    zsh_describe(out, cli_commands);
     fputs("    )\n"
           "    if ((CURRENT == 2)); then\n"
           "        _describe command commands\n"
@@ -172,22 +243,11 @@ static void put_zsh(FILE *out)
           "    fi\n"
           "    local command=$words[2]\n"
           "    shift words\n"
-          "    ((CURRENT--))\n"
-          "    case $command in\n",
+          "    ((CURRENT--))\n",
           out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        fprintf(out, "        %s) _arguments -S \\\n", cli_commands[i]->name);
-        each_option(out, cli_commands[i], zsh_option);
-        fputs("            '*:argument:", out);
-        if (cli_commands[i]->takes == CLI_TAKES_FILES) {
-            fputs("_files", out);
-        } else {
-            fputc('(', out);
-            put_arguments(out, cli_commands[i]);
-            fputc(')', out);
-        }
-        fputs("' ;;\n", out);
-    }
+    each_command(out, zsh_second);
+    fputs("    case $command in\n", out);
+    each_command(out, zsh_command);
     fputs(
         "    esac\n"
         "}\n"
@@ -197,10 +257,25 @@ static void put_zsh(FILE *out)
 
 // --- fish ---------------------------------------------------------------------------------------
 
+// Under which words something is offered: 'encode' alone is another command than 'diffae encode'.
+static void fish_condition(FILE *out, const cli_command *command)
+{
+    const char *word = cli_command_word(command);
+    fputs("complete -c zenith -n '", out);
+    if (word != command->name)
+        fprintf(out, "__fish_seen_subcommand_from %.*s; and ", (int)strcspn(command->name, " "),
+                command->name);
+    fprintf(out, "__fish_seen_subcommand_from %s", word);
+    for (size_t i = 0; word == command->name && cli_commands[i] != NULL; i++)
+        if (cli_commands[i]->commands != NULL && cli_commands[i] != command)
+            fprintf(out, "; and not __fish_seen_subcommand_from %s", cli_commands[i]->name);
+    fputc('\'', out);
+}
+
 static void fish_option(FILE *out, const cli_command *command, const cli_option *option)
 {
-    fprintf(out, "complete -c zenith -n '__fish_seen_subcommand_from %s' -l %s", command->name,
-            option->name);
+    fish_condition(out, command);
+    fprintf(out, " -l %s", option->name);
     if (option->letter != 0) fprintf(out, " -s %c", option->letter);
     if (option->argument != NULL)
         fputs(takes_path(option) ? " -r -F" : option->optional ? " -f" : " -x", out);
@@ -214,22 +289,26 @@ static void fish_option(FILE *out, const cli_command *command, const cli_option 
     fputs("'\n", out);
 }
 
-static void put_fish(FILE *out)
+static void fish_command(FILE *out, const cli_command *command)
 {
-    fputs("# fish completion of zenith; made by 'zenith help --completion fish'\n", out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        const cli_command *command = cli_commands[i];
+    if (cli_command_word(command) == command->name) {
         fprintf(out, "complete -c zenith -n __fish_use_subcommand -f -a %s -d '", command->name);
         put_short(out, command->summary);
         fputs("'\n", out);
-        if (command->takes != CLI_TAKES_FILES) {
-            fprintf(out, "complete -c zenith -n '__fish_seen_subcommand_from %s' -f -a '",
-                    command->name);
-            put_arguments(out, command);
-            fputs("'\n", out);
-        }
-        each_option(out, command, fish_option);
     }
+    if (command->takes != CLI_TAKES_FILES) {
+        fish_condition(out, command);
+        fputs(" -f -a '", out);
+        put_arguments(out, command);
+        fputs("'\n", out);
+    }
+    each_option(out, command, fish_option);
+}
+
+static void put_fish(FILE *out)
+{
+    fputs("# fish completion of zenith; made by 'zenith help --completion fish'\n", out);
+    each_command(out, fish_command);
 }
 
 void cli_help_completion(FILE *out, const char *shell)

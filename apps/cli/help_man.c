@@ -105,10 +105,24 @@ static void put_head(FILE *out, const char *page, const char *summary)
     fputs("\n\n# SYNOPSIS\n\n", out);
 }
 
+static void put_commands(FILE *out, const cli_command *const *commands)
+{
+    fputs("# COMMANDS\n\n", out);
+    for (; *commands != NULL; commands++) {
+        const char *word = cli_command_word(*commands);
+        fprintf(out, "*zenith-%.*s%s%s*(1)\n\t", (int)strcspn((*commands)->name, " "),
+                (*commands)->name, word != (*commands)->name ? "-" : "",
+                word != (*commands)->name ? word : "");
+        put_text(out, (*commands)->summary, 1);
+        fputs("\n\n", out);
+    }
+}
+
 static void put_command_page(FILE *out, const cli_command *command)
 {
     char page[64], inputs[256];
     snprintf(page, sizeof page, "zenith-%s", command->name);
+    for (char *space = page; (space = strchr(space, ' ')) != NULL;) *space = '-';
     put_head(out, page, command->summary);
     fprintf(out, "*zenith %s* ", command->name);
     put_text(out, command->arguments, 0);
@@ -118,6 +132,7 @@ static void put_command_page(FILE *out, const cli_command *command)
     cli_help_inputs(command, inputs, sizeof inputs);
     put_text(out, inputs, 0);
     fputs("\n\n", out);
+    if (command->commands != NULL) put_commands(out, command->commands);
     put_groups(out, command->groups);
     if (command->examples != NULL) put_examples(out, command->examples);
     put_end(out);
@@ -136,12 +151,8 @@ static void put_program_page(FILE *out)
     put_head(out, "zenith", "pictures to latents and back, on CPUs");
     fputs("*zenith* _COMMAND_ [_OPTIONS_] ...\n\n# DESCRIPTION\n\n", out);
     put_text(out, cli_help_about, 0);
-    fputs("\n\n# COMMANDS\n\n", out);
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        fprintf(out, "*zenith-%s*(1)\n\t", cli_commands[i]->name);
-        put_text(out, cli_commands[i]->summary, 1);
-        fputs("\n\n", out);
-    }
+    fputs("\n\n", out);
+    put_commands(out, cli_commands);
     put_title(out, "Models");
     for (size_t i = 0; zenith_model_name(i) != NULL; i++)
         if (cli_model_is_product(zenith_model_name(i)))

@@ -27,6 +27,7 @@ static const struct word {
     {"zenith_prune_params.multiple", "--multiple"},
     {"zenith_prune_params.config", "--config"},
     {"zenith_train_params.resume", "--resume"},
+    {"zenith_code.weights NULL", "--force"},
     {"zenith_generate_params.guidance", "--guidance"},
     {"zenith_generator_params.folder", "--weights DIR"},
     {"zenith_generator_params.transformer", "--transformer PATH"},

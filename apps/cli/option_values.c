@@ -3,11 +3,13 @@
 //
 // See option_values.h.
 #include "apps/cli/option_values.h"
+#include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 static bool parse_unsigned(const char *text, uint64_t max, uint64_t *out, const char **end)
 {
@@ -155,4 +157,17 @@ bool cli_option_value(const cli_option *option, const char *text, void *out)
         return parse_bands(text, out);
     }
     return false;
+}
+
+bool cli_seed_choose(const cli_seed *given, uint64_t *out)
+{
+    uint32_t drawn = 0;
+    *out = given->value;
+    if (given->given) return true;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) {
+        cli_say("the system has no random number for a seed: give --seed N");
+        return false;
+    }
+    *out = drawn;
+    return true;
 }

@@ -11,4 +11,7 @@
 // value; nothing is written then.
 bool cli_option_value(const cli_option *option, const char *text, void *out);
 
+// The seed that was given, or a random one, short enough to be typed; false after a message.
+bool cli_seed_choose(const cli_seed *given, uint64_t *out);
+
 #endif

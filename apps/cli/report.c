@@ -5,6 +5,7 @@
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,13 @@ json_t *cli_json_text(const char *text)
     string = json_string(copy);
     free(copy);
     return string;
+}
+
+json_t *cli_json_seed(uint64_t seed)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_string(text);
 }
 
 void cli_json_print(json_t *object)

@@ -34,6 +34,7 @@ const char *cli_dtype_name(zenith_dtype dtype); // "bf16"
 
 // A string even where the bytes are no UTF-8, as file names can be.
 json_t *cli_json_text(const char *text);
-void cli_json_print(json_t *object); // one line on standard output; takes it over
+json_t *cli_json_seed(uint64_t seed); // a text where it is beyond the integers of jansson
+void cli_json_print(json_t *object);  // one line on standard output; takes it over
 
 #endif

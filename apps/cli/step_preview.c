@@ -118,7 +118,7 @@ bool cli_step_previews_open(cli_session *session, const char *latents, const cli
     previews->how = how;
     previews->place = settings->previews;
     previews->folder = previews->place != NULL && is_folder(previews->place);
-    open_decoder(previews, latents, usual);
+    if (latents != NULL) open_decoder(previews, latents, usual);
     *out = previews;
     return true;
 }
@@ -191,6 +191,21 @@ static void draw(cli_step_previews *previews, const cli_sink *sink)
     previews->drawn = true;
 }
 
+static bool end_preview(cli_step_previews *previews, cli_sink *sink, zenith_status status,
+                        double begun, cli_failure *failure)
+{
+    if (status == ZENITH_OK) draw(previews, sink);
+    const char *text = cli_sink_error(sink);
+    if (*text == 0) text = zenith_context_error(previews->context);
+    if (status != ZENITH_OK)
+        cli_fail_text(failure, status, "the preview failed: %s",
+                      *text != 0 ? text : zenith_status_text(status));
+    zenith_target_free(sink->target);
+    cli_preview_free(sink->preview);
+    previews->seconds += cli_clock() - begun;
+    return status == ZENITH_OK;
+}
+
 bool cli_step_preview(cli_step_previews *previews, uint32_t step, const zenith_latent *latent,
                       cli_failure *failure)
 {
@@ -199,14 +214,34 @@ bool cli_step_preview(cli_step_previews *previews, uint32_t step, const zenith_l
     zenith_status status = open_sink(previews, step, latent->width * previews->factor,
                                      latent->height * previews->factor, &sink);
     if (status == ZENITH_OK) status = decode(previews, latent, &sink);
-    if (status == ZENITH_OK) draw(previews, &sink);
-    const char *text = cli_sink_error(&sink);
-    if (*text == 0) text = zenith_context_error(previews->context);
-    if (status != ZENITH_OK)
-        cli_fail_text(failure, status, "the preview failed: %s",
-                      *text != 0 ? text : zenith_status_text(status));
-    zenith_target_free(sink.target);
-    cli_preview_free(sink.preview);
-    previews->seconds += cli_clock() - begun;
-    return status == ZENITH_OK;
+    return end_preview(previews, &sink, status, begun, failure);
+}
+
+static zenith_status write_rows(const zenith_image *image, cli_sink *sink)
+{
+    const float *planes = image->data;
+    const size_t width = image->width, plane = width * image->height;
+    uint8_t *row = malloc(3 * width);
+    if (row == NULL) return ZENITH_OUT_OF_MEMORY;
+    zenith_status status = ZENITH_OK;
+    for (uint32_t y = 0; y < image->height && status == ZENITH_OK; y++) {
+        for (size_t i = 0; i < 3 * width; i++) {
+            const float value = planes[i % 3 * plane + y * width + i / 3];
+            row[i] = (uint8_t)((value < 0 ? 0 : value > 1 ? 1 : value) * 255 + 0.5f);
+        }
+        status = cli_sink_rows(sink, y, 1, row);
+    }
+    free(row);
+    if (status == ZENITH_OK && sink->target != NULL) status = zenith_target_finish(sink->target);
+    return status;
+}
+
+bool cli_step_preview_picture(cli_step_previews *previews, uint32_t step, const zenith_image *image,
+                              cli_failure *failure)
+{
+    cli_sink sink = {.target = NULL};
+    const double begun = cli_clock();
+    zenith_status status = open_sink(previews, step, image->width, image->height, &sink);
+    if (status == ZENITH_OK) status = write_rows(image, &sink);
+    return end_preview(previews, &sink, status, begun, failure);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is new, and may still change with any version: pictures from text, and weights in few bits. The rules are
-// those of zenith.h.
+// What is new, and may still change with any version: pictures from text, weights in few bits, and diffusion
+// autoencoders. The rules are those of zenith.h.
 //
 //     zenith_generator_params where = {.size = sizeof where, .folder = "Z-Image-Turbo"};
 //     if (zenith_generator_open(context, &where, &generator) != ZENITH_OK)
@@ -211,6 +211,145 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_generator_read(
 // Frees the packed weights, such as before a picture is decoded: the next call packs them again. Those that a call of
 // another context uses go when that is over and its plans are.
 ZENITH_API void zenith_generator_trim(zenith_context *context, zenith_generator *generator);
+
+// --- diffusion autoencoders ---------------------------------------------------------------------
+
+// A diffusion autoencoder turns a picture into a semantic code, which can be moved, mixed, drawn and classified, and
+// into noise that holds the rest. Its model is opened by zenith_model_open, from a folder with config.json and
+// safetensors as tools/convert.py --diffae writes it.
+//
+//     zenith_code code = {.size = sizeof code, .width = 256, .height = 256, .code = numbers, .noise = floats};
+//     if (zenith_diffae_encode(context, model, &image, &code, NULL) != ZENITH_OK) ...
+//     zenith_diffae_edit(context, model, &code, 31, 0.3); // attribute 31 of the classifier: Smiling
+//     zenith_diffae_decode(context, model, &code, &image, NULL);
+typedef struct zenith_diffae_info {
+    size_t size;
+    uint32_t width, height; // of pictures, as it was trained
+    uint32_t multiple;      // that other widths and heights are
+    uint32_t channels;      // of pictures and noise
+    uint32_t numbers;       // of a code
+    uint32_t timesteps;     // that it was trained with, the most steps that there can be
+    // What the weights have: zenith_diffae_encode, zenith_diffae_decode, zenith_diffae_sample.
+    bool has_encoder, has_decoder, has_prior;
+    uint32_t attributes; // zenith_diffae_edit, zenith_diffae_classify; 0: there is no classifier
+} zenith_diffae_info;
+// ZENITH_INVALID_ARGUMENT for a model of another kind.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_get_info(zenith_context *context,
+                                                                  const zenith_model *model,
+                                                                  zenith_diffae_info *out);
+// What an attribute is called, by the list "attributes" of config.json; NULL: past the end, or it has no name.
+ZENITH_API const char *zenith_diffae_attribute(const zenith_model *model, size_t index);
+
+// A picture as its code and its noise. The arrays are the caller's, but for those that a file hands out.
+typedef struct zenith_code {
+    size_t size;
+    uint32_t width, height; // of the picture
+    float *code;            // [zenith_diffae_info.numbers]
+    float *noise;           // [channels][height][width]; NULL: it is not wanted, or there is none
+    uint32_t steps;         // to the noise, for the file; 0: not known
+    uint32_t numbers;       // of `code`, 0: as many as the model's
+    // SHA-256 of the weights that made it: calls with other weights refuse it. NULL: not known, and not looked at.
+    const char *weights;
+} zenith_code;
+
+// How far a call is, after each step.
+typedef struct zenith_diffae_report {
+    size_t size;
+    uint32_t step, steps; // steps that are done, of how many
+    double seconds;       // since the call began
+    // The picture that the step leads to, for previews: F32, CHW; valid during the call. NULL on the way to noise and
+    // for codes of the prior.
+    const zenith_image *predicted;
+} zenith_diffae_report;
+// Not zero: stop, the call returns ZENITH_CANCELLED. Called from an executor thread: see zenith_generate_fn.
+typedef int zenith_diffae_fn(void *cookie, const zenith_diffae_report *report);
+
+// What a call used.
+typedef struct zenith_diffae_facts {
+    size_t size;
+    zenith_dtype dtype;
+    double seconds;
+} zenith_diffae_facts;
+
+typedef struct zenith_diffae_params {
+    size_t size;
+    // 0: 250 to the noise, 100 back, 200 of the prior, as the authors have it. Of 1000 timesteps not every number
+    // can be; a failure names the nearest that can.
+    uint32_t steps;
+    uint64_t seed; // of noise that is drawn, torch's on a CPU; zero is a seed like any other
+    zenith_dtype dtype;
+    uint64_t max_memory; // of each network by itself; 0: no bound
+    zenith_diffae_fn *report;
+    void *report_cookie;
+    zenith_cancel *cancel;
+    zenith_diffae_facts *facts; // filled on success, if not NULL
+} zenith_diffae_params;
+
+// A picture (any zenith_image) to its code and, unless `noise` is NULL, its noise, which takes most of the time.
+// `code` and `noise` are written; after a failure they are undefined. params may be NULL, here and below. Rows of
+// an image that has no data are moved on the calling thread.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_encode(zenith_context *context,
+                                                                zenith_model *model,
+                                                                const zenith_image *image,
+                                                                const zenith_code *code,
+                                                                const zenith_diffae_params *params);
+
+// And back. A code without noise gets that of the seed: another picture of the same code.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_decode(zenith_context *context,
+                                                                zenith_model *model,
+                                                                const zenith_code *code,
+                                                                const zenith_image *image,
+                                                                const zenith_diffae_params *params);
+
+// Moves the numbers of a code towards an attribute, or with a negative strength away from it, by `strength` of the
+// usual length of codes; 0.3 shows. The noise stays.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_edit(zenith_context *context,
+                                                              const zenith_model *model,
+                                                              const zenith_code *code,
+                                                              uint32_t attribute, double strength);
+
+// Between two codes of one size, weight 0 (a) .. 1 (b): codes on the straight line, noise on the arc. Both have noise,
+// or `out` has none.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_mix(zenith_context *context,
+                                                             const zenith_model *model,
+                                                             const zenith_code *a,
+                                                             const zenith_code *b, double weight,
+                                                             const zenith_code *out);
+
+// Draws codes by the prior, all at once. Code i is that of seed + i, alone and among others, and so is its noise, if
+// there is room for it.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_sample(zenith_context *context,
+                                                                zenith_model *model,
+                                                                const zenith_code *codes,
+                                                                size_t count,
+                                                                const zenith_diffae_params *params);
+
+// How probable each attribute is: [count][attributes], 0 .. 1. Of params: dtype, max_memory and cancel.
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_diffae_classify(zenith_context *context, zenith_model *model, const zenith_code *codes,
+                       size_t count, float *probabilities, const zenith_diffae_params *params);
+
+// A file with one code (docs/DIFFAE.md). path "-": standard input, read whole.
+typedef struct zenith_code_file zenith_code_file;
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_file_open(zenith_context *context,
+                                                                 const char *path,
+                                                                 zenith_code_file **out);
+ZENITH_API void zenith_code_file_free(zenith_code_file *file);
+// The arrays live as long as the file. They may be written to, which does not change the file.
+ZENITH_API void zenith_code_file_get(const zenith_code_file *file, zenith_code *out);
+
+// Saves a code and its noise as safetensors. path "-": standard output.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_save(zenith_context *context,
+                                                            const char *path,
+                                                            const zenith_model *model,
+                                                            const zenith_code *code);
+// Saves the numbers of codes alone, as one array [count, numbers]: npy where the path ends with .npy, else the tensor
+// "z" of a safetensors file.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_codes_save(zenith_context *context,
+                                                             const char *path,
+                                                             const zenith_model *model,
+                                                             const zenith_code *codes,
+                                                             size_t count);
 
 #ifdef __cplusplus
 }

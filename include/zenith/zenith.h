@@ -567,6 +567,9 @@ typedef struct zenith_target_params {
     // png: UTF-8 that the file keeps as a text "parameters", where other programs look for how a picture was made;
     // NULL: none. Other formats do without.
     const char *parameters;
+    // webp: an animation. The rows are those of so many pictures, one after the other, each of height / frames; they are
+    // shown in turn, each for `delay` milliseconds (0: 100). 0: a picture.
+    uint32_t frames, delay;
 } zenith_target_params;
 // path "-": standard output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *context,

@@ -21,6 +21,9 @@ struct zenith_target {
     zn_sentences *sentences; // of the context: finishing is a call on it
 };
 
+// Both together are milliseconds that an int holds.
+enum { MOST_FRAMES = 10000, MOST_DELAY = 60000, USUAL_DELAY = 100 };
+
 static const struct {
     const char *name;
     zn_image_format format;
@@ -54,6 +57,12 @@ static zenith_status write_options(const char *path, const zenith_target_params 
     if (params->level < 0 || params->level > 9)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Compression level %d is not in 1 .. 9.",
                        params->level);
+    if (params->frames > MOST_FRAMES || params->delay > MOST_DELAY)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "An animation has up to %d pictures, each for up to %d milliseconds.",
+                       MOST_FRAMES, MOST_DELAY);
+    options.frames = params->frames;
+    options.delay = params->delay ? params->delay : USUAL_DELAY;
     options.quality = params->quality;
     options.level = params->level ? params->level : 1;
     *out = options;

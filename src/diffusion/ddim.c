@@ -6,6 +6,7 @@
 #include "src/base/random.h"
 
 #include <math.h>
+#include <string.h>
 
 // --- schedules ----------------------------------------------------------------------------------
 
@@ -127,6 +128,7 @@ static void step_ddim(const walk *w, const zn_ddim_step *at, int number)
     const double deviation = eta * sqrt((1 - at->before) / (1 - at->now)) *
                              sqrt(1 - at->now / at->before);
     split(w, at);
+    if (w->run->start) memcpy(w->run->start, w->x, w->count * sizeof *w->x);
     mix(w, sqrt(at->before), sqrt(1 - at->before - deviation * deviation));
     if (w->noise && at->timestep > 0) add_noise(w, number, deviation);
 }

@@ -54,6 +54,7 @@ typedef struct zn_ddim_run {
     uint64_t seed; // of the noise that steps add: each has its own
     zn_noise noise;
 
+    float *start; // NULL, or room for the start that the answer of a step of DDIM means
     // The network's answer at a step (numbered in ascending order of time) into `answer`.
     zenith_status (*predict)(void *cookie, int step, const float *x, float *answer, zn_error *err);
     // After each step, with its number from 0 in the order of the walk, and what there is then; not zero stops.

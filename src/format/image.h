@@ -120,6 +120,9 @@ typedef struct zn_image_write_options {
     // PNG: UTF-8 that the file keeps as a text chunk "parameters", which other programs read; NULL: none. Borrowed
     // until the writer is open.
     const char *parameters;
+    // WebP: rows are those of so many pictures, one below the other, which are shown in turn; 0: of one. delay: of
+    // each, in milliseconds.
+    uint32_t frames, delay;
 } zn_image_write_options;
 
 typedef struct zn_image_writer zn_image_writer;

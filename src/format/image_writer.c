@@ -30,6 +30,8 @@ static zenith_status check_options(const zn_image_write_options *options, zn_err
     if (options->level < -1 || options->level > 9)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Compression level %d is not in 0..9.",
                        options->level);
+    if (options->frames > 1 && options->format != ZN_IMAGE_WEBP)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Animations are written as WebP only.");
     return ZENITH_OK;
 }
 
@@ -45,7 +47,11 @@ zenith_status zn_image_writer_open(struct zn_writer *file, uint32_t width, uint3
     if (!width || !height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "A picture of %u x %u pixels has none.", width,
                        height);
-    if (width > encoder->max_side || height > encoder->max_side)
+    const uint32_t frames = options->frames > 1 ? options->frames : 1;
+    if (height % frames != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%u rows are not those of %u pictures of one height.", height, frames);
+    if (width > encoder->max_side || height / frames > encoder->max_side)
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "A side of a %s picture ends at %u pixels; this one is %u x %u. PNG has "
                        "room.",

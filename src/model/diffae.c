@@ -642,3 +642,13 @@ zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *d
     return read_rows(model, "classifier.weight", (size_t)attribute, (size_t)attribute + 1, dst,
                      err);
 }
+
+const char *zn_diffae_attribute(const zn_model *model, size_t attribute)
+{
+    const char *name = NULL;
+    const zn_json *names = zn_json_find(zn_weights_config(model->weights), "attributes");
+    if (!zn_model_has(model, &parts[CLASSIFIER]) || !zn_json_is_array(names) ||
+        attribute >= (size_t)zn_diffae_facts_of(model).shape.attributes)
+        return NULL;
+    return zn_json_as_text(zn_json_at(names, attribute), &name) && *name ? name : NULL;
+}

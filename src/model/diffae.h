@@ -28,5 +28,7 @@ zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *de
                                    zn_error *err);
 // The weights [code] of an attribute of the classifier.
 zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, zn_error *err);
+// What it is called, by the list "attributes" of config.json; NULL: it has no name there.
+const char *zn_diffae_attribute(const zn_model *model, size_t attribute);
 
 #endif

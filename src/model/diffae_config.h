@@ -17,6 +17,7 @@
 //     "timesteps": 1000                     of both schedules
 //     "betas": "linear 1e-4..0.02", "prior_betas": "const 0.008"
 //     "prediction": "noise", "prior_prediction": "noise"      or "start": what there is at timestep 0
+//     "attributes": ["5_o_Clock_Shadow", ..] names of the classifier's, in its order
 //     "clip": true                          starts are kept within -1 .. 1; usual where there are 3 channels
 #ifndef ZN_MODEL_DIFFAE_CONFIG_H
 #define ZN_MODEL_DIFFAE_CONFIG_H

@@ -353,7 +353,9 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     zenith_status status = ZENITH_OK;
     atomic_init(&model->references, 1);
     ZN_GO(zn_locate_weights(request->name, request->weights, &model->weights, err));
-    ZN_GO(choose_variant(model, request->name, err));
+    // A folder of any name, where models are searched for, may have a model of any name.
+    const bool named = request->name && (request->weights || zn_variant_find(request->name));
+    ZN_GO(choose_variant(model, named ? request->name : NULL, err));
     find_layouts(model);
     ZN_GO(check_parts(model, request->parts, err));
     ZN_GO(check_parameters(model, err));

@@ -22,6 +22,7 @@ typedef struct working {
     const char *part; // that predicts
     zn_arena arena;   // all arrays below
     float *modulation, *map, *planes;
+    float *start;  // that a step leads to; NULL: nobody asks
     int64_t row;   // numbers of the modulation for a step
     size_t values; // of a picture
 } working;
@@ -115,7 +116,7 @@ static int stepped(void *cookie, int step, const float *x)
     const working *w = cookie;
     if (!w->is->stepped) return 0;
     if (!w->planes) return w->is->stepped(w->is->cookie, step, x);
-    to_planes(w, x, w->planes);
+    to_planes(w, w->start ? w->start : x, w->planes);
     return w->is->stepped(w->is->cookie, step, w->planes);
 }
 
@@ -130,6 +131,7 @@ static zn_ddim_run run_of(working *w, const zn_diffae_schedule *schedule)
                          .clips = schedule->clips,
                          .seed = is->seed,
                          .noise = is->noise,
+                         .start = w->start,
                          .predict = predict,
                          .stepped = stepped,
                          .cookie = w};
@@ -163,6 +165,8 @@ static zenith_status encode(working *w, const job *j, zn_error *err)
 static zenith_status decode(working *w, const job *j, zn_error *err)
 {
     ZN_TRY(begin_picture(w, j->output, err));
+    if (w->is->stepped && w->is->predicts)
+        ZN_TRY(floats(w, w->sizes.height * w->sizes.width, w->facts.shape.inputs, &w->start, err));
     ZN_TRY(prepare_steps(w, &w->schedules.picture, j->input, err));
     const zn_ddim_run run = run_of(w, &w->schedules.picture);
     w->place.bound.buffers = w->arena.used;

@@ -28,6 +28,7 @@ typedef struct zn_diffae_call {
     // After each step, with its number from 0 and what there is then (planes, or codes of the prior's space); not
     // zero stops. May be NULL. Called on a thread of the engine.
     int (*stepped)(void *cookie, int step, const float *x);
+    bool predicts; // of zn_diffae_decode: it gets the picture that the step leads to instead
     void *cookie;
 } zn_diffae_call;
 

@@ -267,6 +267,40 @@ static void full_disk_at_the_end(void **state)
     assert_non_null(strstr(zenith_context_error(context), "/dev/full")); // it outlives the target
 }
 
+// Three pictures in turn: other programs and we ourselves see an animation, and its first picture is the first.
+static void animations(void **state)
+{
+    (void)state;
+    enum { FRAMES = 3, SIDE = 16, BYTES = 3 * SIDE * SIDE };
+    static uint8_t rows[FRAMES * BYTES], back[BYTES];
+    zenith_target *target = NULL;
+    zenith_source *source = NULL;
+    zenith_target_params params = {
+        .size = sizeof params, .lossless = true, .frames = FRAMES, .delay = 40};
+    zenith_source_params still = {.size = sizeof still};
+    for (size_t i = 0; i < sizeof rows; i++) rows[i] = (uint8_t)(i * 31 + i / BYTES * 7);
+    api_ok(zenith_target_open(context, in_folder("a.webp"), SIDE, FRAMES * SIDE, &params, &target));
+    api_ok(zenith_target_rows(target, 0, FRAMES * SIDE, rows));
+    api_ok(zenith_target_finish(target));
+    zenith_target_free(target);
+    api_fails(zenith_source_open(context, in_folder("a.webp"), &still, &source), ZENITH_UNSUPPORTED,
+              "anim");
+    still.first_frame = true;
+    api_ok(zenith_source_open(context, in_folder("a.webp"), &still, &source));
+    api_ok(zenith_source_rows(source, 0, SIDE, back));
+    assert_memory_equal(back, rows, sizeof back);
+    zenith_source_free(source);
+    api_fails(
+        zenith_target_open(context, in_folder("a.png"), SIDE, FRAMES * SIDE, &params, &target),
+        ZENITH_INVALID_ARGUMENT, "WebP");
+    api_fails(zenith_target_open(context, in_folder("a.webp"), SIDE, 17, &params, &target),
+              ZENITH_INVALID_ARGUMENT, "17 rows");
+    params.frames = 1 << 20;
+    api_fails(zenith_target_open(context, in_folder("a.webp"), SIDE, 1 << 20, &params, &target),
+              ZENITH_INVALID_ARGUMENT, "10000");
+    empty_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +308,7 @@ int main(void)
         cmocka_unit_test(parameters_are_kept),
         cmocka_unit_test(parameters_of_others),
         cmocka_unit_test(quality),
+        cmocka_unit_test(animations),
         cmocka_unit_test(nothing_left_behind),
         cmocka_unit_test(order_of_rows),
         cmocka_unit_test(refused),

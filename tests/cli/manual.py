@@ -44,7 +44,7 @@ def main():
         bad += problems(page)
         name = page.stem.removeprefix("zenith").removeprefix("-")
         text = page.read_text().replace("\\", "")
-        usage = subprocess.run([options.zenith, "help", *([name] if name else [])], capture_output=True, text=True).stdout
+        usage = subprocess.run([options.zenith, "help", *name.split("-")] if name else [options.zenith, "help"], capture_output=True, text=True).stdout
         bad += [f"{page.name} lacks {option}" for option in re.findall(r"^ .*?(--[a-z-]+)", usage, re.M)
                 if name and option not in text]
     print("\n".join(bad) or f"{len(pages)} pages")

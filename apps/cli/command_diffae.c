@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith diffae COMMAND: diffusion autoencoders. Each command is a file diffae_command_NAME.c.
+#include "apps/cli/command.h"
+#include "apps/cli/help.h"
+
+static const cli_command *const commands[] = {
+    &cli_diffae_encode, &cli_diffae_decode,   &cli_diffae_edit,     &cli_diffae_interpolate,
+    &cli_diffae_sample, &cli_diffae_features, &cli_diffae_classify, NULL};
+
+static int run(const cli_settings *settings)
+{
+    (void)settings;
+    cli_help_command(stderr, &cli_command_diffae);
+    return CLI_USAGE;
+}
+
+static const cli_option options[] = {{.name = "help",
+                                      .letter = 'h',
+                                      .help = "print this text",
+                                      .kind = CLI_FLAG,
+                                      .offset = offsetof(cli_settings, help)},
+                                     {.name = NULL}};
+static const cli_option_group group = {"Options", options};
+static const cli_option_group *const groups[] = {&group, NULL};
+static const cli_example examples[] = {
+    {"zenith diffae encode face.jpg -m ffhq256 -o face.safetensors", "a picture to its code"},
+    {"zenith diffae decode face.safetensors -m ffhq256 -o face.png", "and back"},
+    {"zenith diffae edit face.safetensors -m ffhq256 --attribute Smiling -o smile.png",
+     "another face"},
+    {"zenith help diffae edit", "all options of a command"},
+    {NULL, NULL}};
+
+const cli_command cli_command_diffae = {
+    .name = "diffae",
+    .arguments = "COMMAND [OPTIONS] ...",
+    .summary = "change, mix, draw and classify pictures by a diffusion autoencoder",
+    .description =
+        "A diffusion autoencoder turns a picture into a code of a few hundred numbers, which say "
+        "what is in it, and into noise, which holds the rest. Codes can be moved towards an "
+        "attribute, mixed, drawn and classified. docs/DIFFAE.md says how a model is made.",
+    .groups = groups,
+    .examples = examples,
+    .takes = CLI_TAKES_COMMANDS,
+    .commands = commands,
+    .run = run,
+};

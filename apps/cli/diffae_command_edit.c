@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith diffae edit IMAGE|CODE --attribute NAME -o PICTURE: a picture with more or less of an attribute.
+#include "apps/cli/diffae_frames.h"
+#include "apps/cli/preview.h"
+#include "apps/cli/report.h"
+#include "apps/cli/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STRENGTHS = 64, COLUMNS = 8 };
+static const double most_strength = 100;
+
+struct job {
+    double strengths[MOST_STRENGTHS];
+    uint32_t count, attribute;
+    cli_code from;
+};
+
+// "0.3", or "-0.3,0,0.3".
+static int read_strengths(const char *text, struct job *job)
+{
+    const char *at = text != NULL ? text : "0.3";
+    char *end = NULL;
+    for (job->count = 0; job->count < MOST_STRENGTHS; at = end + 1) {
+        const double value = strtod(at, &end);
+        if (end == at || !isfinite(value) || fabs(value) > most_strength) break;
+        job->strengths[job->count++] = value;
+        if (*end == 0) return CLI_DONE;
+        if (*end != ',') break;
+    }
+    cli_say("--strength %s: expected up to %d numbers from -%g to %g, such as 0.3 or -0.3,0,0.3",
+            text, MOST_STRENGTHS, most_strength, most_strength);
+    return CLI_USAGE;
+}
+
+static bool make(void *cookie, cli_diffae *d, uint32_t index, cli_code *out)
+{
+    const struct job *job = cookie;
+    if (!cli_code_copy(d, &job->from, out)) return false;
+    return cli_diffae_done(d,
+                           zenith_diffae_edit(d->session.context, d->model->model, &out->code,
+                                              job->attribute, job->strengths[index]),
+                           NULL);
+}
+
+static json_t *facts_of(const cli_diffae *d, const struct job *job)
+{
+    char number[16];
+    json_t *strengths = json_array();
+    for (uint32_t i = 0; i < job->count; i++)
+        json_array_append_new(strengths, json_real(job->strengths[i]));
+    return json_pack("{s:o, s:o}", "attribute",
+                     cli_json_text(cli_diffae_attribute_name(d, job->attribute, number)),
+                     "strengths", strengths);
+}
+
+static bool edit(cli_diffae *d, const cli_outputs *outputs, struct job *job)
+{
+    const cli_settings *settings = &d->settings;
+    const char *input = settings->inputs[0];
+    cli_frames frames = {
+        .name = input, .count = job->count, .columns = COLUMNS, .make = make, .cookie = job};
+    d->line.all = 1;
+    d->later = (uint64_t)cli_diffae_steps(d) * job->count;
+    if (!cli_diffae_find_attribute(d, settings->attribute, &job->attribute) ||
+        !cli_diffae_seed(d, &frames.seed) || !cli_code_read(d, input, true, &job->from))
+        return false;
+    if (settings->random && job->from.file != NULL) job->from.code.noise = NULL;
+    frames.size = (cli_dimensions){job->from.code.width, job->from.code.height};
+    return cli_frames_write(d, outputs, &frames, facts_of(d, job));
+}
+
+static int run(const cli_settings *settings)
+{
+    cli_diffae d;
+    cli_frame_places places;
+    struct job job = {.count = 0};
+    if (settings->attribute == NULL) {
+        cli_say("which attribute? Give --attribute NAME, such as Smiling; zenith diffae classify "
+                "lists them");
+        return CLI_USAGE;
+    }
+    const unsigned encoder = cli_code_is(settings->inputs[0]) ? 0 : CLI_ENCODER;
+    int code = read_strengths(settings->strengths, &job);
+    if (code == CLI_DONE && !cli_show_options_agree(settings, false)) code = CLI_USAGE;
+    if (code == CLI_DONE) code = cli_frames_plan(settings, settings->inputs[0], &places);
+    if (code == CLI_DONE)
+        code = cli_diffae_open(&d, settings, "edit", encoder | CLI_DECODER | CLI_CLASSIFIER);
+    if (code != CLI_DONE) return code;
+    if (!edit(&d, &places.outputs, &job)) cli_diffae_failed(&d, settings->inputs[0]);
+    cli_code_free(&job.from);
+    return cli_diffae_close(&d);
+}
+
+static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
+static const cli_option options[] = {
+    {.name = "attribute",
+     .letter = 'a',
+     .argument = "ATTRIBUTE",
+     .help = "of the model's classifier, by its name or its number; zenith diffae classify lists "
+             "them",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, attribute)},
+    {.name = "strength",
+     .argument = "S,S..",
+     .help = "how far the code is moved towards the attribute, as a part of its usual length; "
+             "below 0 away from it. Several give a picture of several; default: 0.3",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, strengths)},
+    CLI_DIFFAE_STEPS,
+    CLI_DIFFAE_SEED,
+    CLI_DIFFAE_FORCE,
+    CLI_DIFFAE_PREVIEWS,
+    {.name = "format",
+     .letter = 'f',
+     .argument = "png|jpeg|webp|ppm",
+     .help = "of the picture; default: by the ending of -o, else png",
+     .kind = CLI_WORD,
+     .offset = offsetof(cli_settings, format),
+     .choices = formats},
+    {.name = NULL}};
+static const cli_option_group group = {"Picture", options};
+static const cli_option_group *const groups[] = {&cli_diffae_group_output,
+                                                 &cli_diffae_group_model,
+                                                 &group,
+                                                 &cli_diffae_group_noise,
+                                                 &cli_diffae_group_source,
+                                                 &cli_group_picture,
+                                                 &cli_group_show,
+                                                 &cli_diffae_group_run,
+                                                 &cli_group_report,
+                                                 NULL};
+static const cli_example examples[] = {
+    {"zenith diffae edit face.jpg -m ffhq256 --attribute Smiling -o smile.png", "a smile"},
+    {"zenith diffae edit face.safetensors -m ffhq256 -a Young --strength -0.4,-0.2,0,0.2,0.4 -o "
+     "ages.png",
+     "five ages beside each other, from a code that is there already"},
+    {NULL, NULL}};
+
+const cli_command cli_diffae_edit = {
+    .name = "diffae edit",
+    .arguments = "IMAGE|CODE --attribute ATTRIBUTE -o PICTURE --model FOLDER [OPTIONS]",
+    .summary = "give a picture more or less of an attribute",
+    .description =
+        "Moves the code of a picture along the direction of an attribute of the model's classifier "
+        "and makes the picture of it, from the same noise. A picture is encoded first; a code of "
+        "zenith diffae encode saves that time.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .run = run,
+};
