@@ -28,8 +28,8 @@ OUT = ROOT / "tests/golden/diffae_train"
 SEED, BATCH, STEPS = 5, 2, 10
 SETTINGS = {"lr": 1e-3, "min_lr": 1e-4, "warmup": 2, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0,
             "clip": 1.0, "ema": 0.9}
-SHAPE = {"image_size": 32, "channels": 4, "channel_mult": [1, 2], "encoder_mult": [1, 2, 2], "res_blocks": 1,
-         "attention_resolutions": [16], "code": 8, "prior_width": 12, "prior_layers": 3}
+SHAPE = {"image_size": 32, "channels": 4, "channel_mult": [1, 2, 2], "encoder_mult": [1, 2, 2, 2], "res_blocks": 1,
+         "attention_resolutions": [8], "code": 8, "prior_width": 12, "prior_layers": 3}
 
 
 def words(seed, counters):

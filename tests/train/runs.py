@@ -230,21 +230,21 @@ def test_diffae(options, folder):
     check(json.loads((folder / "whole/ema/config.json").read_text())["code"] == 8, "there is no config.json of the results")
 
     network = json.loads((TINY_DIFFAE / "config.json").read_text()) | {"attention_resolutions": []}
-    seen = {"sources": [str(HERE / "data")], "count": 3}
-    random_start = {"init": {"seed": 3}, "network": network, "batch": 2, "steps": 60, "dtype": "bf16", "validation": seen,
+    seen = {"sources": [str(HERE / "data")], "count": 2}
+    random_start = {"init": {"seed": 3}, "network": network, "batch": 2, "steps": 50, "dtype": "bf16", "validation": seen,
                     "data": {"sources": [str(HERE / "data")], "crop": 32, "flip": True}, "optimizer": {"lr": 4e-3, "ema": 0.9},
-                    "validate_every": 60, "sample_every": 60, "results_every": 30, "eval_steps": 4}
+                    "validate_every": 50, "sample_every": 50, "results_every": 30, "eval_steps": 4}
     train(options, diffae_config(folder, "bf16", **random_start))
     lines = log_of(folder, "bf16")
     losses = losses_of(folder, "bf16")
     early, late = sum(losses[:10]) / 10, sum(losses[-10:]) / 10
     print(f"bf16, from random weights: {early:.4f} to {late:.4f}")
     check(0.8 < losses[0] < 1.2, "the first prediction is not zero, as the last layer's weights are")
-    check(late < 0.6 * early, "it does not learn")
+    check(late < 0.8 * early, "it does not learn")
     judged = next(line["validation"] for line in lines if "validation" in line)
     print(judged)
     check(0 <= judged["swap"] <= 1 and judged["psnr"] > 5 and judged["code_psnr"] > 3, "the judgement is none")
-    check((folder / "bf16/samples/00000060.png").exists(), "there are no samples")
+    check((folder / "bf16/samples/00000050.png").exists(), "there are no samples")
 
     train(options, diffae_config(folder, "fault", **random_start | {"steps": 2, "validate_every": 1, "eval_steps": 600}))
     faults = [line["fault"] for line in log_of(folder, "fault") if "fault" in line]
