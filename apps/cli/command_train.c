@@ -10,6 +10,7 @@
 #include "zenith/zenith.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -31,13 +32,21 @@ static void format_left(char *text, size_t size, double seconds)
         snprintf(text, size, "%lu:%02lu", all / 60, all % 60);
 }
 
+// Not every task makes pictures in its steps: then there is nothing to say.
+static const char *format_psnr(char text[32], const char *before, double psnr)
+{
+    text[0] = 0;
+    if (isfinite(psnr)) snprintf(text, 32, "%sPSNR %.2f dB", before, psnr);
+    return text;
+}
+
 static void format_line(char *text, size_t size, const zenith_train_report *r)
 {
-    char left[32];
+    char left[32], psnr[32];
     format_left(left, sizeof left, r->seconds_left);
-    snprintf(text, size, "step %llu/%llu  loss %.5f  PSNR %.2f dB  %.1f images/s  %s left",
-             (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
-             r->images_per_second, left);
+    snprintf(text, size, "step %llu/%llu  loss %.5f%s  %.1f images/s  %s left",
+             (unsigned long long)r->step, (unsigned long long)r->steps, r->loss,
+             format_psnr(psnr, "  ", r->psnr), r->images_per_second, left);
 }
 
 static int on_report(void *cookie, const zenith_train_report *report)
@@ -79,23 +88,23 @@ static bool is_over(const zenith_train_report *last)
 static void say_end(const watching *w, const char *config)
 {
     const zenith_train_report *r = &w->last;
-    char weights[4096] = "", averaged[4096] = "";
+    char weights[4096] = "", averaged[4096] = "", psnr[32];
     if (is_over(r)) {
         find_weights(config, "weights", weights, sizeof weights);
         find_weights(config, "ema", averaged, sizeof averaged);
     }
     if (w->settings->json && r->step > 0) {
-        cli_json_print(json_pack("{s:o, s:I, s:I, s:f, s:f, s:f, s:o*}", "config",
-                                 cli_json_text(config), "step", (json_int_t)r->step, "steps",
-                                 (json_int_t)r->steps, "loss", r->loss, "psnr", r->psnr,
-                                 "images_per_second", r->images_per_second, "weights",
-                                 *weights != 0 ? cli_json_text(weights) : NULL));
+        cli_json_print(json_pack(
+            "{s:o, s:I, s:I, s:f, s:o, s:f, s:o*}", "config", cli_json_text(config), "step",
+            (json_int_t)r->step, "steps", (json_int_t)r->steps, "loss", r->loss, "psnr",
+            isfinite(r->psnr) ? json_real(r->psnr) : json_null(), "images_per_second",
+            r->images_per_second, "weights", *weights != 0 ? cli_json_text(weights) : NULL));
         return;
     }
     if (w->settings->quiet || w->settings->json) return;
     if (r->step > 0)
-        cli_say("step %llu of %llu, loss %.5f, PSNR %.2f dB, %.1f images/s",
-                (unsigned long long)r->step, (unsigned long long)r->steps, r->loss, r->psnr,
+        cli_say("step %llu of %llu, loss %.5f%s, %.1f images/s", (unsigned long long)r->step,
+                (unsigned long long)r->steps, r->loss, format_psnr(psnr, ", ", r->psnr),
                 r->images_per_second);
     else if (*weights != 0) // and not another of several processes
         cli_say("nothing is left to do: this run is finished");

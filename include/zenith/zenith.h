@@ -432,7 +432,8 @@ typedef struct zenith_train_report {
     size_t size;
     uint64_t step, steps;
     double loss;
-    double psnr; // dB, mean over the step's pictures, of values that are not rounded
+    double
+        psnr; // dB, mean over the step's pictures, of values that are not rounded; NaN: none are made
     double images_per_second, seconds_left;
 } zenith_train_report;
 // Not zero: stop, as by zenith_train_params.cancel.

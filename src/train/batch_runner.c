@@ -7,7 +7,6 @@
 #include "src/dnn/dnn.h"
 #include "src/graph/plan.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { WITH_GRADIENTS = 0, LOSSES_ALONE = 1, GRAPHS = 2 };
@@ -21,7 +20,7 @@ typedef struct worker {
     void *arena;
     size_t arena_bytes;
     uint8_t *pixels;
-    float *corrupted; // NULL: pictures are not spoiled
+    float *inputs[GRAPHS][ZN_TRAIN_INPUTS];
 } worker;
 
 struct zn_batch_runner {
@@ -29,8 +28,7 @@ struct zn_batch_runner {
     zn_cpu cpu;
     const zn_train_graph *graphs[GRAPHS];
     zn_packs *packs;
-    zn_corruption corruption;
-    int64_t crop;
+    size_t sample_bytes;
     size_t most;
     uint64_t state; // counts changes of the parameters
     float scalars[ZN_TRAIN_SCALARS];
@@ -38,10 +36,8 @@ struct zn_batch_runner {
     worker *workers;
     // The batch in work
     int graph;
-    size_t count;
-    zn_batch_pixels_fn *pixels;
-    void *cookie;
-    float *gradient, *reconstructions;
+    const zn_batch *batch;
+    float *gradient, *results;
     // Under `lock`
     zn_mutex *lock;
     zn_condition *turned;
@@ -58,20 +54,19 @@ typedef struct picture {
     worker *worker;
     zn_team *team;
     size_t index;
-    uint64_t number; // of the sample
+    zn_sample sample;
 } picture;
 
 zenith_status zn_batch_runner_create(zn_executor *executor, const zn_cpu *cpu,
-                                     const zn_train_graph *graphs[2],
-                                     const zn_corruption *corruption, int64_t crop, size_t most,
-                                     zn_batch_runner **out, zn_error *err)
+                                     const zn_train_graph *graphs[2], size_t sample_bytes,
+                                     size_t most, zn_batch_runner **out, zn_error *err)
 {
     zn_batch_runner *r = zn_alloc_zero(sizeof *r);
     if (!r) return zn_fail_memory(err, sizeof *r);
     zenith_status status;
     const size_t streams = (size_t)zn_executor_streams(executor);
     *r = (zn_batch_runner){
-        .executor = executor, .cpu = *cpu, .corruption = *corruption, .crop = crop, .most = most};
+        .executor = executor, .cpu = *cpu, .sample_bytes = sample_bytes, .most = most};
     for (int i = 0; i < ZN_TRAIN_SCALARS; i++) r->scalars[i] = 1;
     for (int g = 0; g < GRAPHS; g++) r->graphs[g] = graphs[g];
     r->numbers = zn_alloc(most * graphs[0]->numbers * sizeof *r->numbers);
@@ -94,10 +89,12 @@ fail:
 
 static void release(worker *w)
 {
-    for (int g = 0; g < GRAPHS; g++) zn_plan_free(w->plans[g]);
+    for (int g = 0; g < GRAPHS; g++) {
+        zn_plan_free(w->plans[g]);
+        for (int i = 0; i < ZN_TRAIN_INPUTS; i++) zn_free(w->inputs[g][i]);
+    }
     zn_free(w->arena);
     zn_free(w->pixels);
-    zn_free(w->corrupted);
     zn_dnn_free(w->dnn);
 }
 
@@ -156,20 +153,25 @@ static zenith_status make_plan(zn_batch_runner *r, worker *w, zn_error *err)
     return zn_plan_create(&r->graphs[r->graph]->graph, &options, &w->plans[r->graph], err);
 }
 
-static zenith_status prepare_pixels(const zn_batch_runner *r, worker *w, zn_error *err)
+static zenith_status prepare_inputs(const zn_batch_runner *r, worker *w, zn_error *err)
 {
-    const size_t count = (size_t)(r->crop * r->crop * 3);
-    if (!w->pixels) w->pixels = zn_alloc(count);
-    if (!w->pixels) return zn_fail_memory(err, count);
-    if (r->corruption.kind == ZN_CORRUPT_NOTHING || w->corrupted) return ZENITH_OK;
-    w->corrupted = zn_alloc(count * sizeof *w->corrupted);
-    return w->corrupted ? ZENITH_OK : zn_fail_memory(err, count * sizeof *w->corrupted);
+    const zn_train_graph *graph = r->graphs[r->graph];
+    if (!w->pixels && r->sample_bytes) w->pixels = zn_alloc(r->sample_bytes);
+    if (!w->pixels && r->sample_bytes) return zn_fail_memory(err, r->sample_bytes);
+    for (int i = 0; i < graph->inputs_count; i++) {
+        float **input = &w->inputs[r->graph][i];
+        size_t elements = 0;
+        (void)!zn_shape_elements(&graph->inputs[i]->desc.shape, &elements); // the node was made
+        if (!*input) *input = zn_alloc(elements * sizeof **input);
+        if (!*input) return zn_fail_memory(err, elements * sizeof **input);
+    }
+    return ZENITH_OK;
 }
 
 static zenith_status prepare(zn_batch_runner *r, worker *w, zn_error *err)
 {
     const int g = r->graph;
-    ZN_TRY(prepare_pixels(r, w, err));
+    ZN_TRY(prepare_inputs(r, w, err));
     if (!w->plans[g])
         ZN_TRY(make_plan(r, w, err));
     else if (w->seen[g] != r->state)
@@ -188,20 +190,23 @@ static zenith_status prepare(zn_batch_runner *r, worker *w, zn_error *err)
 
 // --- one picture --------------------------------------------------------------------------------
 
-// Input 0 is the picture, input 1 what the network sees where that is something else.
+float *zn_sample_input(const zn_sample *sample, const char *name)
+{
+    for (int i = 0; i < sample->graph->inputs_count; i++)
+        if (strcmp(sample->graph->inputs[i]->name, name) == 0) return sample->inputs[i];
+    return NULL;
+}
+
 static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
                                zn_error *err)
 {
     const picture *p = cookie;
-    const size_t width = (size_t)p->runner->crop * 3, begin = (size_t)row * width;
-    const uint8_t *src = p->worker->pixels + begin;
-    float *values = dst;
+    const zn_shape *shape = &p->sample.graph->inputs[input]->desc.shape;
+    const float *src = p->sample.inputs[input];
+    size_t width = 1;
     (void)err;
-    if (input == 1) {
-        memcpy(values, p->worker->corrupted + begin, (size_t)count * width * sizeof *values);
-        return ZENITH_OK;
-    }
-    for (size_t i = 0; i < (size_t)count * width; i++) values[i] = (float)src[i] / 255.0f;
+    for (int i = shape->rank == 4 ? 2 : 0; i < shape->rank; i++) width *= (size_t)shape->dim[i];
+    memcpy(dst, src + (size_t)row * width, (size_t)count * width * sizeof *src);
     return ZENITH_OK;
 }
 
@@ -252,15 +257,16 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
 {
     const picture *p = cookie;
     zn_batch_runner *r = p->runner;
-    const size_t numbers = r->graphs[0]->numbers, width = (size_t)r->crop * 3;
+    const zn_train_graph *graph = p->sample.graph;
+    const size_t numbers = graph->numbers, width = graph->result_row;
     (void)err;
     if ((size_t)output < numbers) {
         memcpy(r->numbers + p->index * numbers + (size_t)output, src, sizeof(float));
         return ZENITH_OK;
     }
     if (r->graph == WITH_GRADIENTS) return add_gradient(p, (size_t)output - numbers, src);
-    if (r->reconstructions)
-        memcpy(r->reconstructions + (p->index * (size_t)r->crop + (size_t)row) * width, src,
+    if (r->results)
+        memcpy(r->results + p->index * graph->result_elements + (size_t)row * width, src,
                (size_t)count * width * sizeof(float));
     return ZENITH_OK;
 }
@@ -273,13 +279,20 @@ static bool take(picture *p, zenith_status *status, zn_error *err)
     zn_batch_runner *r = p->runner;
     zn_mutex_lock(r->source);
     zn_mutex_lock(r->lock);
-    bool taken = r->next < r->count && r->status == ZENITH_OK;
+    bool taken = r->next < r->batch->count && r->status == ZENITH_OK;
     if (taken) p->index = r->next++;
     zn_mutex_unlock(r->lock);
-    if (taken) *status = r->pixels(r->cookie, p->index, p->worker->pixels, &p->number, err);
+    const zn_batch *batch = r->batch;
+    zn_sample *sample = &p->sample;
+    if (taken)
+        *status = batch->fetch(batch->cookie, p->index, p->worker->pixels, &sample->number, err);
     zn_mutex_unlock(r->source);
-    if (taken && *status == ZENITH_OK && p->worker->corrupted)
-        zn_corrupt(&r->corruption, p->number, r->crop, p->worker->pixels, p->worker->corrupted);
+    if (!taken || *status != ZENITH_OK) return taken;
+    sample->index = p->index;
+    sample->pixels = p->worker->pixels;
+    sample->inputs = p->worker->inputs[r->graph];
+    memcpy(sample->scalars, r->scalars, sizeof sample->scalars);
+    batch->fill(batch->cookie, sample);
     return taken;
 }
 
@@ -294,32 +307,26 @@ static void fail(zn_batch_runner *r, zenith_status status, const zn_error *err)
     zn_mutex_unlock(r->lock);
 }
 
-// A float of its own for each of 2^29 samples: the noise is made by its bits.
-static float noise_number(uint64_t number)
-{
-    return ldexpf((float)(0x800000 + (number & 0x7fffff)), (int)(number >> 23 & 63));
-}
-
 // Those that the graph has, in its order.
-static void set_scalars(const picture *p, const zn_train_graph *graph, float *scalars)
+static void set_scalars(const zn_sample *sample, float *scalars)
 {
-    for (int i = 0; i < graph->scalars_count; i++) {
-        const zn_train_scalar which = graph->scalars[i];
-        scalars[i] = which == ZN_TRAIN_NOISE ? noise_number(p->number) : p->runner->scalars[which];
-    }
+    for (int i = 0; i < sample->graph->scalars_count; i++)
+        scalars[i] = sample->scalars[sample->graph->scalars[i]];
 }
 
 static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;
-    picture p = {.runner = r, .worker = &r->workers[stream], .team = team};
-    const zn_train_graph *graph = r->graphs[r->graph];
+    picture p = {.runner = r,
+                 .worker = &r->workers[stream],
+                 .team = team,
+                 .sample = {.graph = r->graphs[r->graph]}};
     float scalars[ZN_TRAIN_SCALARS];
     const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = scalars};
     zn_error err = {0};
     zenith_status status = prepare(r, p.worker, &err);
     while (status == ZENITH_OK && take(&p, &status, &err)) {
-        set_scalars(&p, graph, scalars);
+        set_scalars(&p.sample, scalars);
         if (status == ZENITH_OK)
             status = zn_plan_run(p.worker->plans[r->graph], p.worker->arena, team, &run, &err);
     }
@@ -327,14 +334,12 @@ static zenith_status run_pictures(void *arg, zn_team *team, int stream)
     return status;
 }
 
-static zenith_status run_batch(zn_batch_runner *r, int graph, size_t count,
-                               zn_batch_pixels_fn *pixels, void *cookie, zn_error *err)
+static zenith_status run_batch(zn_batch_runner *r, int graph, const zn_batch *batch, zn_error *err)
 {
-    if (count > r->most) return zn_fail(err, ZENITH_INTERNAL, "a batch of %zu is too large", count);
+    if (batch->count > r->most)
+        return zn_fail(err, ZENITH_INTERNAL, "a batch of %zu is too large", batch->count);
     r->graph = graph;
-    r->count = count;
-    r->pixels = pixels;
-    r->cookie = cookie;
+    r->batch = batch;
     r->next = 0;
     r->status = ZENITH_OK;
     r->error = (zn_error){0};
@@ -345,16 +350,16 @@ static zenith_status run_batch(zn_batch_runner *r, int graph, size_t count,
     return zn_fail(err, r->status, "%s", r->error.text);
 }
 
-zenith_status zn_batch_gradients(zn_batch_runner *runner, size_t count, zn_batch_pixels_fn *pixels,
-                                 void *cookie, float *gradient, zn_error *err)
+zenith_status zn_batch_gradients(zn_batch_runner *runner, const zn_batch *batch, float *gradient,
+                                 zn_error *err)
 {
     runner->gradient = gradient;
-    return run_batch(runner, WITH_GRADIENTS, count, pixels, cookie, err);
+    return run_batch(runner, WITH_GRADIENTS, batch, err);
 }
 
-zenith_status zn_batch_losses(zn_batch_runner *runner, size_t count, zn_batch_pixels_fn *pixels,
-                              void *cookie, float *reconstructions, zn_error *err)
+zenith_status zn_batch_losses(zn_batch_runner *runner, const zn_batch *batch, float *results,
+                              zn_error *err)
 {
-    runner->reconstructions = reconstructions;
-    return run_batch(runner, LOSSES_ALONE, count, pixels, cookie, err);
+    runner->results = results;
+    return run_batch(runner, LOSSES_ALONE, batch, err);
 }

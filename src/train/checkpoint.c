@@ -194,6 +194,36 @@ zenith_status zn_weights_write(const char *folder, const zn_network *network, co
     return status;
 }
 
+static void list_whole(const zn_network *networks, size_t count, const float *block,
+                       zn_file_tensor *tensors)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < networks[i].count; j++) {
+            const zn_train_parameter *p = &networks[i].parameters[j];
+            *tensors++ = (zn_file_tensor){.name = p->name,
+                                          .type = ZN_F32,
+                                          .shape = p->tensor.desc.shape,
+                                          .data = (const uint8_t *)(block + p->offset)};
+        }
+}
+
+zenith_status zn_weights_write_whole(const char *folder, const zn_network *networks, size_t count,
+                                     const float *block, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    const zn_metadata fact = {"zenith.model", networks->variant->name};
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) all += networks[i].count;
+    if (zn_text_format(path, sizeof path, "%s/model%s", folder, tail) + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    zn_file_tensor *tensors = zn_alloc(all * sizeof *tensors);
+    if (!tensors) return zn_fail_memory(err, all * sizeof *tensors);
+    list_whole(networks, count, block, tensors);
+    zenith_status status = write_file(path, tensors, all, &fact, 1, err);
+    zn_free(tensors);
+    return status;
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 static zenith_status check_identity(const zn_safetensors *file, const zn_run_identity *identity,

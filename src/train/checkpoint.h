@@ -35,5 +35,8 @@ zenith_status zn_checkpoint_clean(const char *folder, zn_error *err);
 // The weights (or their average) as the model's own files: FOLDER/NAME_decoder.safetensors.
 zenith_status zn_weights_write(const char *folder, const zn_network *network, const float *block,
                                zn_error *err);
+// The same of several networks as one file with whole names: FOLDER/model.safetensors.
+zenith_status zn_weights_write_whole(const char *folder, const zn_network *networks, size_t count,
+                                     const float *block, zn_error *err);
 
 #endif

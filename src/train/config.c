@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum kind { TEXT, INTEGER, NUMBER, FLAG, CHOICE, OBJECT, LOSSES, SOURCES } kind;
+typedef enum kind { TEXT, INTEGER, NUMBER, FLAG, CHOICE, OBJECT, LOSSES, SOURCES, JSON } kind;
 
 typedef struct choice {
     const char *word;
@@ -100,6 +100,8 @@ static const choice parts[] = {{"decoder", ZENITH_DECODER},
                                {"encoder", ZENITH_ENCODER},
                                {"both", ZENITH_ENCODER | ZENITH_DECODER},
                                {NULL, 0}};
+static const choice tasks[] = {
+    {"autoencoder", ZN_TRAIN_AUTOENCODER}, {"diffae", ZN_TRAIN_DIFFAE}, {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
 static const choice roundings[] = {
@@ -165,6 +167,8 @@ static const field quantise_fields[] = {
     {"type", CHOICE, AT(quantise), 0, 0, true, roundings, NULL, 0}, END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
+                               A_CHOICE("task", task, tasks),
+                               {"network", JSON, AT(network), 0, 0, false, NULL, NULL, 0},
                                AN_OBJECT("init", init_fields, false),
                                AN_OBJECT("frozen", frozen_fields, false),
                                A_TEXT("squeezenet", squeezenet, false),
@@ -177,7 +181,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_OBJECT("discriminator", discriminator_fields, false),
                                AN_OBJECT("prune", prune_fields, false),
                                AN_OBJECT("quantise", quantise_fields, false),
-                               {"losses", LOSSES, 0, 0, 0, true, NULL, NULL, 0},
+                               {"losses", LOSSES, 0, 0, 0, false, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
                                A_FLAG("residual", residual),
@@ -188,6 +192,8 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_INTEGER("sample_every", sample_every, 0, 1e12, false),
                                AN_INTEGER("samples", samples, 1, 256, false),
                                AN_INTEGER("validate_every", validate_every, 0, 1e12, false),
+                               AN_INTEGER("results_every", results_every, 0, 1e12, false),
+                               AN_INTEGER("eval_steps", eval_steps, 1, 10000, false),
                                A_TEXT("output", output, true),
                                END};
 
@@ -327,10 +333,15 @@ static zenith_status read_field(const reading *r, const zn_json *object, const f
         return read_sources(r, f, value, err);
     case LOSSES:
         return read_losses(r, value, err);
+    case JSON:
     case OBJECT:
         break;
     }
     if (!zn_json_is_object(value)) return wrong(r, f->key, "an object", err);
+    if (f->kind == JSON) {
+        memcpy(dst, &value, sizeof value);
+        return ZENITH_OK;
+    }
     zn_text_format(inner, sizeof inner, "%s%s.", r->where, f->key);
     return read_object(r->config, value, f->fields, inner, err);
 }
@@ -390,6 +401,17 @@ static void set_defaults(zn_train_config *c)
     c->log_every = 1;
     c->checkpoint_every = 1000;
     c->samples = 4;
+    c->eval_steps = 20;
+}
+
+// As diffusion autoencoders were published: Adam without decay, and the mean square error of the noise.
+static void set_diffae_defaults(zn_train_config *c)
+{
+    c->rule = ZN_INIT_PYTORCH;
+    c->optimizer.weight_decay = 0;
+    c->optimizer.ema = 0.9999;
+    c->losses[0] = (zn_train_loss){.kind = ZN_LOSS_MSE, .weight = 1};
+    c->losses_count = 1;
 }
 
 // The scale of the loss, which only f16 has.
@@ -470,6 +492,36 @@ static zenith_status check_kl(const zn_train_config *c, zn_error *err)
                    "a loss of the kind kl is about the encoder: \"part\" must be encoder or both");
 }
 
+// What the task needs, and what it knows nothing of.
+static zenith_status check_task(const zn_train_config *c, zn_error *err)
+{
+    static const char *const others[] = {"part",  "frozen",   "squeezenet", "discriminator",
+                                         "prune", "quantise", "residual",   "feature_window"};
+    if (c->task == ZN_TRAIN_AUTOENCODER) {
+        if (c->network)
+            return zn_fail(err, ZENITH_BAD_FILE, "\"network\" is for \"task\": \"diffae\"");
+        if (c->losses_count > 0) return ZENITH_OK;
+        return zn_fail(err, ZENITH_BAD_FILE, "the key \"losses\" is missing");
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (zn_json_has(c->document, others[i]))
+            return zn_fail(err, ZENITH_BAD_FILE, "\"%s\" is not for \"task\": \"%s\"", others[i],
+                           tasks[c->task].word);
+    if (c->data.corrupt.kind != ZN_CORRUPT_NOTHING)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"data.corrupt\" is not for \"task\": \"%s\", which adds noise by itself",
+                       tasks[c->task].word);
+    if (c->losses_count > 1 || c->losses[0].teacher || c->losses[0].kind > ZN_LOSS_MSE)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"losses\" of \"task\": \"%s\" is one of the kinds l1 and mse, or is left "
+                       "out",
+                       tasks[c->task].word);
+    if (c->network || c->weights) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "\"network\" must say what is trained, as config.json of the model does, or "
+                   "\"init.weights\" where it is");
+}
+
 // What no single key can say.
 static zenith_status check(const zn_train_config *c, zn_error *err)
 {
@@ -504,9 +556,13 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
     if (size) memcpy(c->text, text, size);
     c->text_size = size;
     ZN_TRY(zn_json_parse(text, size, where, &c->document, err));
+    const char *task = "";
+    (void)zn_json_get_text(c->document, "task", &task, NULL);
+    if (strcmp(task, tasks[ZN_TRAIN_DIFFAE].word) == 0) set_diffae_defaults(c);
     zenith_status status = zn_json_is_object(c->document)
                                ? read_object(c, c->document, fields, "", err)
                                : zn_fail(err, ZENITH_BAD_FILE, "a JSON object is expected");
+    if (status == ZENITH_OK) status = check_task(c, err);
     if (status == ZENITH_OK) status = check(c, err);
     if (status == ZENITH_OK) status = check_corruption(c, err);
     if (status == ZENITH_OK) status = check_scale(c, err);
@@ -630,11 +686,24 @@ static void put_prune(writing *w, const zn_train_prune *p)
     put_integer(w, "prune.end", p->end);
 }
 
+// What is not said of autoencoders, so that their identities stay as they were.
+static void put_task(writing *w, const zn_train_config *c)
+{
+    char *text = NULL;
+    if (c->task == ZN_TRAIN_AUTOENCODER || w->status != ZENITH_OK) return;
+    put(w, "task", tasks[c->task].word);
+    if (!c->network) return;
+    w->status = zn_json_dump(c->network, &text, NULL, w->err);
+    if (w->status == ZENITH_OK) put(w, "network", text);
+    zn_free(text);
+}
+
 zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_read *read,
                                        char **out, zn_error *err)
 {
     writing w = {.err = err};
     put(&w, "model", c->model);
+    put_task(&w, c);
     put_integer(&w, "part", c->part);
     put(&w, "init.weights", c->weights ? c->weights : "");
     put_integer(&w, "init.seed", c->init_seed);

@@ -14,6 +14,9 @@
 //      "dtype": "bf16", "checkpoint_every": 1000, "sample_every": 500,
 //      "validation": {"sources": ["held_out"], "count": 32}, "validate_every": 1000,
 //      "output": "runs/first"}
+//
+// "task" says what is trained (task.h); an autoencoder where it says nothing. A diffusion autoencoder's run has
+// "network", which is what config.json says of such a model (model/diffae_config.h), and needs no "losses".
 #ifndef ZN_TRAIN_CONFIG_H
 #define ZN_TRAIN_CONFIG_H
 
@@ -40,6 +43,12 @@ typedef enum zn_loss_kind {
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
+
+typedef enum zn_train_kind {
+    ZN_TRAIN_AUTOENCODER = 0,
+    ZN_TRAIN_DIFFAE, // a diffusion autoencoder's encoder and U-Net
+    ZN_TRAIN_KINDS
+} zn_train_kind;
 
 // How random weights are drawn (network.h).
 typedef enum zn_init_rule { ZN_INIT_HE = 0, ZN_INIT_PYTORCH } zn_init_rule;
@@ -95,7 +104,9 @@ typedef struct zn_train_config {
     zn_json *document; // owns the texts
     char *text;        // the file as it is
     size_t text_size;
+    int task; // zn_train_kind
     const char *model;
+    const zn_json *network;  // what config.json says of it; NULL: nothing
     int part;                // ZENITH_ENCODER | ZENITH_DECODER
     const char *weights;     // to begin with; NULL: random
     int64_t init_seed;       // of random weights
@@ -122,6 +133,8 @@ typedef struct zn_train_config {
     int64_t feature_window; // side of the middle of a crop that losses see through networks; 0: all
     bool recompute; // maps that gradients need are computed again, for less memory; the same bits
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
+    int64_t results_every; // steps after which results are written before the end; 0: never
+    int64_t eval_steps;    // of the way from noise to a picture, where samples are made so
     const char *output;
 } zn_train_config;
 

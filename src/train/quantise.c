@@ -6,6 +6,7 @@
 #include "src/base/text.h"
 #include "src/format/elements.h"
 #include "src/format/weight_scale.h"
+#include "src/model/locate.h"
 #include "src/model/type_choice.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
@@ -258,4 +259,21 @@ void zn_quantise_digest(const zn_calibration *calibration, char hex[65])
         zn_sha256_add(&hash, flags, sizeof flags);
     }
     zn_sha256_end(&hash, hex);
+}
+
+zenith_status zn_quantise_write_calibration(const zn_calibration *ranges, const char *model,
+                                            const char *folder, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    const zn_model_request request = {.name = model, .weights = folder};
+    zn_model *written = NULL;
+    if (!ranges) return ZENITH_OK;
+    size_t length = zn_text_format(path, sizeof path, "%s/%s.calib.json", folder, model);
+    if (length + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    ZN_TRY(zn_model_open(&request, &written, err));
+    zn_calibration calibration = *ranges;
+    memcpy(calibration.weights, zn_model_sha256(written), sizeof calibration.weights);
+    zn_model_unref(written);
+    return zn_calibration_write(&calibration, path, err);
 }

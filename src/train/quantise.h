@@ -34,4 +34,8 @@ zn_node *zn_quantise_apply(const zn_network *network, const zn_calibration *cali
 // What names a calibration by what it says: SHA-256.
 void zn_quantise_digest(const zn_calibration *calibration, char hex[65]);
 
+// The ranges that the weights in the folder were trained with, as their calibration. NULL: there are none.
+zenith_status zn_quantise_write_calibration(const zn_calibration *ranges, const char *model,
+                                            const char *folder, zn_error *err);
+
 #endif

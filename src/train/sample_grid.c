@@ -13,8 +13,8 @@ enum { GAP = 4 }; // white pixels between pictures
 
 typedef struct grid {
     const uint8_t *originals;
-    const float *made[2]; // columns behind the originals
-    size_t columns;       // of them
+    const float *const *made; // columns behind the originals
+    size_t columns;
     size_t count, side;
 } grid;
 
@@ -47,15 +47,12 @@ static zenith_status write_rows(zn_image_writer *image, const grid *g, uint8_t *
     return zn_image_writer_finish(image, err);
 }
 
-zenith_status zn_sample_grid_write(const char *path, const uint8_t *originals, const float *seen,
-                                   const float *reconstructions, size_t count, uint32_t side,
-                                   zn_error *err)
+zenith_status zn_sample_grid_write(const char *path, const uint8_t *originals,
+                                   const float *const *made, size_t columns, size_t count,
+                                   uint32_t side, zn_error *err)
 {
-    const grid g = {.originals = originals,
-                    .made = {seen ? seen : reconstructions, reconstructions},
-                    .columns = seen ? 2 : 1,
-                    .count = count,
-                    .side = side};
+    const grid g = {
+        .originals = originals, .made = made, .columns = columns, .count = count, .side = side};
     const zn_image_write_options options = {.format = ZN_IMAGE_PNG, .level = -1};
     const uint32_t height = (uint32_t)count * (side + GAP) - GAP;
     zn_writer *file = NULL;

@@ -8,8 +8,7 @@
 #include "src/model/locate.h"
 #include "src/train/plot.h"
 #include "src/train/quantise.h"
-#include "src/train/sample_grid.h"
-#include "src/train/trainer_parts.h"
+#include "src/train/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,13 +138,14 @@ static zenith_status sum_ranks(zn_trainer *t, zn_step_facts *facts, zn_error *er
 // the bits are the same.
 static zenith_status accumulate(zn_trainer *t, zn_step_facts *facts, zn_error *err)
 {
-    const size_t batch = (size_t)t->config.batch, batches = (size_t)t->config.accumulate;
+    const zn_batch batch = {zn_trainer_batch(t), next_pixels, t->task->fill, t};
+    const size_t batches = (size_t)t->config.accumulate;
     float *restrict sum = t->optimizer.gradient, *restrict group = t->group;
     for (t->batches = 0; t->batches < batches; t->batches++) {
         bool first = t->batches == 0;
-        ZN_TRY(zn_batch_gradients(t->runner, batch, next_pixels, t, first ? sum : group, err));
+        ZN_TRY(zn_batch_gradients(t->runner, &batch, first ? sum : group, err));
         for (size_t i = 0; !first && i < t->optimizer.count; i++) sum[i] += group[i];
-        zn_trainer_add(t, batch, (double)(batch * batches), facts);
+        t->task->add(t, batch.count, (double)(batch.count * batches), facts);
     }
     return ZENITH_OK;
 }
@@ -221,26 +221,47 @@ static zenith_status draw_plot(zn_trainer *t, bool always, zn_error *err)
     return zn_plot_write(path, title, &t->log, err);
 }
 
+// A folder of the output that is made only now, so that a run that stops leaves none.
+static zenith_status write_block(const zn_trainer *t, const char *name, const float *block,
+                                 zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    ZN_TRY(output_path(t, name, path, err));
+    ZN_TRY(zn_directory_make(path, err));
+    return t->task->write(t, path, block, err);
+}
+
+static zenith_status write_results(const zn_trainer *t, zn_error *err)
+{
+    if (!leads(t)) return ZENITH_OK;
+    ZN_TRY(write_block(t, "weights", t->optimizer.weights, err));
+    return t->optimizer.ema ? write_block(t, "ema", t->optimizer.ema, err) : ZENITH_OK;
+}
+
 static zenith_status validate(zn_trainer *t, zn_error *err)
 {
     zn_step_facts facts = {.step = t->optimizer.step};
-    const size_t count = (size_t)t->config.validation.count;
-    if (!leads(t)) return ZENITH_OK;
-    ZN_TRY(zn_batch_losses(t->runner, count, zn_trainer_held_pixels, t, NULL, err));
-    zn_trainer_add(t, count, (double)count, &facts);
+    ZN_TRY(t->task->validate(t, (size_t)t->config.validation.count, &facts, err));
     return zn_training_log_validation(&t->log, &facts, err);
 }
 
 static zenith_status draw_samples(zn_trainer *t, zn_error *err)
 {
     char name[64], path[ZN_PATH_SIZE];
-    const size_t count = (size_t)t->config.samples;
-    if (!leads(t)) return ZENITH_OK;
-    ZN_TRY(zn_batch_losses(t->runner, count, zn_trainer_held_pixels, t, t->reconstructions, err));
     zn_text_format(name, sizeof name, "samples/%08llu.png", (unsigned long long)t->optimizer.step);
     ZN_TRY(output_path(t, name, path, err));
-    return zn_sample_grid_write(path, t->held, t->held_spoiled, t->reconstructions, count,
-                                (uint32_t)t->config.data.crop, err);
+    return t->task->draw(t, (size_t)t->config.samples, path, err);
+}
+
+// What is only looked at ends no run: days of training are worth more than a picture of them.
+static zenith_status look(zn_trainer *t, zenith_status (*at)(zn_trainer *t, zn_error *err),
+                          zn_error *err)
+{
+    zn_error own = {0};
+    if (!leads(t) || at(t, &own) == ZENITH_OK) return ZENITH_OK;
+    zn_log_write(t->options->log, ZN_LOG_WARNING, "after step %llu: %s",
+                 (unsigned long long)t->optimizer.step, own.text);
+    return zn_training_log_fault(&t->log, t->optimizer.step, own.text, err);
 }
 
 static bool due(int64_t every, uint64_t step, uint64_t last)
@@ -257,10 +278,11 @@ static zenith_status after_step(zn_trainer *t, const zn_step_facts *facts, uint6
     const uint64_t step = t->optimizer.step;
     if (leads(t) && due(c->log_every, step, last))
         ZN_TRY(zn_training_log_step(&t->log, c, facts, err));
-    if (due(c->validate_every, step, last)) ZN_TRY(validate(t, err));
-    if (due(c->sample_every, step, last)) ZN_TRY(draw_samples(t, err));
+    if (due(c->validate_every, step, last)) ZN_TRY(look(t, validate, err));
+    if (due(c->sample_every, step, last)) ZN_TRY(look(t, draw_samples, err));
     ZN_TRY(draw_plot(t, step == last, err));
-    if (due(c->checkpoint_every, step, last)) return write_checkpoint(t, err);
+    if (due(c->checkpoint_every, step, last)) ZN_TRY(write_checkpoint(t, err));
+    if (step < (uint64_t)c->steps && due(c->results_every, step, 0)) return write_results(t, err);
     return ZENITH_OK;
 }
 
@@ -297,41 +319,6 @@ static zenith_status stop_early(zn_trainer *t, zn_error *err)
                    t->config.output);
 }
 
-// The ranges that the weights in the folder were trained with, as their calibration.
-static zenith_status write_calibration(const zn_trainer *t, const char *folder, zn_error *err)
-{
-    char path[ZN_PATH_SIZE];
-    const zn_model_request request = {.name = t->config.model, .weights = folder};
-    zn_model *model = NULL;
-    if (!t->calibration) return ZENITH_OK;
-    size_t length = zn_text_format(path, sizeof path, "%s/%s.calib.json", folder, t->config.model);
-    if (length + 1 >= sizeof path)
-        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
-    ZN_TRY(zn_model_open(&request, &model, err));
-    zn_calibration calibration = *t->calibration;
-    memcpy(calibration.weights, zn_model_sha256(model), sizeof calibration.weights);
-    zn_model_unref(model);
-    return zn_calibration_write(&calibration, path, err);
-}
-
-static zenith_status write_results(const zn_trainer *t, zn_error *err)
-{
-    char path[ZN_PATH_SIZE];
-    if (!leads(t)) return ZENITH_OK;
-    for (size_t i = 0; i < t->trained_count; i++) {
-        ZN_TRY(output_path(t, "weights", path, err));
-        ZN_TRY(zn_directory_make(path, err)); // only now, so that a run that stops leaves none
-        ZN_TRY(zn_weights_write(path, &t->trained[i], t->optimizer.weights, err));
-        if (i + 1 == t->trained_count) ZN_TRY(write_calibration(t, path, err));
-        if (!t->optimizer.ema) continue;
-        ZN_TRY(output_path(t, "ema", path, err));
-        ZN_TRY(zn_directory_make(path, err));
-        ZN_TRY(zn_weights_write(path, &t->trained[i], t->optimizer.ema, err));
-        if (i + 1 == t->trained_count) ZN_TRY(write_calibration(t, path, err));
-    }
-    return ZENITH_OK;
-}
-
 static zenith_status run(zn_trainer *t, zn_error *err)
 {
     const uint64_t steps = (uint64_t)t->config.steps, wanted = t->options->stop_at;
@@ -365,6 +352,7 @@ static zenith_status open(zn_trainer *t, zn_error *err)
     ZN_TRY(
         zn_score_schedule_create(&t->config.prune, t->trained, t->trained_count, &t->scores, err));
     ZN_TRY(zn_trainer_open_data(t, err));
+    if (t->task->prepare) ZN_TRY(t->task->prepare(t, err));
     ZN_TRY(zn_trainer_open_runner(t, err));
     return open_output(t, err);
 }

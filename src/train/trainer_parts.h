@@ -7,6 +7,7 @@
 #define ZN_TRAIN_TRAINER_PARTS_H
 
 #include "src/ranks/ranks.h"
+#include "src/train/autoencoder_graph.h"
 #include "src/train/batch_runner.h"
 #include "src/train/checkpoint.h"
 #include "src/train/data.h"
@@ -20,14 +21,20 @@ typedef struct zn_skip {
     struct zn_skip *next;
 } zn_skip;
 
+enum { ZN_TRAINED = 4 };
+struct zn_train_task;
+
 typedef struct zn_trainer {
     const zn_train_options *options;
+    const struct zn_train_task *task;
+    void *own; // the task's
     zn_train_config config;
     zn_ranks ranks;
     zn_model *start, *frozen;
-    zn_network trained[3]; // parts of the model; behind them the discriminator, if there is one
-    size_t trained_count;  // parts of the model
-    size_t kept_count;     // of all of them
+    zn_network
+        trained[ZN_TRAINED]; // parts of the model; behind them the discriminator, if there is one
+    size_t trained_count;    // parts of the model
+    size_t kept_count;       // of all of them
     zn_network frozen_encoder, frozen_decoder;
     zn_weights *squeezenet;
     zn_model *ranges;                  // what was `start`, with "quantise" to int8
@@ -62,8 +69,21 @@ static inline size_t zn_trainer_images(const zn_trainer *t)
     return (size_t)(t->config.batch * t->config.accumulate);
 }
 
+// Samples of one batch.
+static inline size_t zn_trainer_batch(const zn_trainer *t)
+{
+    return (size_t)t->config.batch;
+}
+
+// Of a crop.
+static inline size_t zn_trainer_sample_bytes(const zn_trainer *t)
+{
+    return (size_t)(t->config.data.crop * t->config.data.crop * 3);
+}
+
 // --- opening, in this order; what was opened is released whether or not the rest could be --------
 
+// By the config, which is there already.
 zenith_status zn_trainer_open_networks(zn_trainer *t, zn_error *err);
 zenith_status zn_trainer_open_executor(zn_trainer *t, zn_error *err);
 // The flat blocks, filled with what the run begins with.
@@ -77,10 +97,8 @@ void zn_trainer_release(zn_trainer *t, bool well);
 
 // --- pictures ------------------------------------------------------------------------------------
 
-// A zn_batch_pixels_fn over the crops that are held back; the cookie is the trainer.
+// A zn_batch_fetch_fn over the crops that are held back; the cookie is the trainer.
 zenith_status zn_trainer_held_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
                                      zn_error *err);
-// Adds the pictures of the last batch, in their order, to means over n pictures.
-void zn_trainer_add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts);
 
 #endif

@@ -204,6 +204,11 @@ zenith_status zn_training_log_validation(zn_training_log *log, const zn_step_fac
     put_number(&l, ",\"validation\":{\"loss\":", facts->loss);
     put_number(&l, ",\"psnr\":", facts->psnr);
     put_number(&l, ",\"mse\":", facts->mse);
+    for (int i = 0; i < facts->more_count; i++) {
+        char key[64];
+        zn_text_format(key, sizeof key, ",\"%s\":", facts->more[i].name);
+        put_number(&l, key, facts->more[i].value);
+    }
     put(&l, "}");
     ZN_TRY(write_line(log, &l, err));
     return remember(&log->validation, (zn_history_point){facts->step, facts->loss, facts->psnr},
@@ -217,5 +222,14 @@ zenith_status zn_training_log_skip(zn_training_log *log, uint64_t step, const ch
     put_step(&l, step);
     put_quoted(&l, ",\"skipped\":", name);
     put_quoted(&l, ",\"reason\":", reason);
+    return write_line(log, &l, err);
+}
+
+zenith_status zn_training_log_fault(zn_training_log *log, uint64_t step, const char *reason,
+                                    zn_error *err)
+{
+    line l;
+    put_step(&l, step);
+    put_quoted(&l, ",\"fault\":", reason);
     return write_line(log, &l, err);
 }

@@ -11,6 +11,7 @@
 //     {"step":1, ... ,"pruned":0.25}                                    with "prune"
 //     {"step":100,"validation":{"loss":0.05,"psnr":21.7,"mse":0.0068}}
 //     {"step":100,"skipped":"photos/broken.jpg","reason":"..."}
+//     {"step":100,"fault":"..."}           what was only to be looked at could not be made
 //     {"step":7,"overflow":true,"loss_scale":32768,"overflows":1}
 #ifndef ZN_TRAIN_TRAINING_LOG_H
 #define ZN_TRAIN_TRAINING_LOG_H
@@ -34,6 +35,8 @@ typedef struct zn_training_log {
     double cpu_seconds; // of the last step that was kept
 } zn_training_log;
 
+enum { ZN_STEP_MORE = 4 };
+
 typedef struct zn_step_facts {
     uint64_t step; // from 1
     double loss, psnr, mse, lr, norm;
@@ -44,6 +47,11 @@ typedef struct zn_step_facts {
     uint64_t overflows; // of the run so far
     double discriminator, discriminator_norm; // its loss and the norm of its gradient
     double pruned;                            // share that the schedule of scores leaves out
+    struct {
+        const char *name;
+        double value;
+    } more[ZN_STEP_MORE]; // what the task has to say besides, of a validation
+    int more_count;
 } zn_step_facts;
 
 // Keeps the lines up to step `kept` (0: none).
@@ -56,10 +64,13 @@ zenith_status zn_training_log_step(zn_training_log *log, const zn_train_config *
 // A step that was not done; it is tried again with the smaller scale.
 zenith_status zn_training_log_overflow(zn_training_log *log, const zn_step_facts *facts,
                                        zn_error *err);
-// Takes step, loss, psnr and mse.
+// Takes step, loss, psnr, mse and more.
 zenith_status zn_training_log_validation(zn_training_log *log, const zn_step_facts *facts,
                                          zn_error *err);
 zenith_status zn_training_log_skip(zn_training_log *log, uint64_t step, const char *name,
                                    const char *reason, zn_error *err);
+// A validation or a drawing that failed: the run goes on.
+zenith_status zn_training_log_fault(zn_training_log *log, uint64_t step, const char *reason,
+                                    zn_error *err);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "src/base/memory.h"
 #include "src/model/autoencoder.h"
-#include "src/train/trainer_parts.h"
+#include "src/train/task.h"
 
 #include <string.h>
 
 struct zn_trial {
-    zn_trainer inner;
+    zn_trainer inner; // first: what tasks are given is a trainer
     zn_train_options options;
     uint64_t first; // sample of the batch in work
 };
@@ -18,6 +18,9 @@ static zenith_status open_trial(zn_trainer *t, zn_error *err)
 {
     const zn_train_options *o = t->options;
     ZN_TRY(zn_train_config_open(o->config, &t->config, err));
+    if (t->config.task != ZN_TRAIN_AUTOENCODER)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "'%s' trains no autoencoder: give one that does", o->config);
     if (strcmp(t->config.model, o->start->variant->name) != 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "'%s' trains %s, and these weights are %s's: give a config with \"model\": "
@@ -95,13 +98,14 @@ zenith_status zn_trial_loss(zn_trial *trial, const zn_network networks[2], doubl
     zn_step_facts facts = {0};
     const bool held = t->config.validation.sources_count > 0;
     const size_t count = (size_t)(held ? t->config.validation.count : t->config.batch);
+    const zn_batch batch = {count, trial_pixels, t->task->fill, trial};
     ZN_TRY(prepare_trial(t, networks, err));
     trial->first = 0;
     if (held)
-        ZN_TRY(zn_batch_losses(t->runner, count, zn_trainer_held_pixels, t, NULL, err));
+        ZN_TRY(t->task->validate(t, count, &facts, err));
     else
-        ZN_TRY(zn_batch_losses(t->runner, count, trial_pixels, trial, NULL, err));
-    zn_trainer_add(t, count, (double)count, &facts);
+        ZN_TRY(zn_batch_losses(t->runner, &batch, NULL, err));
+    if (!held) t->task->add(t, count, (double)count, &facts);
     *loss = facts.loss;
     return ZENITH_OK;
 }
@@ -111,11 +115,11 @@ zenith_status zn_trial_gradients(zn_trial *trial, const zn_network networks[2], 
                                  zn_error *err)
 {
     zn_trainer *t = &trial->inner;
-    const size_t batch = (size_t)t->config.batch;
+    const zn_batch batch = {zn_trainer_batch(t), trial_pixels, t->task->fill, trial};
     ZN_TRY(prepare_trial(t, networks, err));
     for (size_t b = 0; b < batches; b++) {
-        trial->first = b * batch;
-        ZN_TRY(zn_batch_gradients(t->runner, batch, trial_pixels, trial, gradient, err));
+        trial->first = b * batch.count;
+        ZN_TRY(zn_batch_gradients(t->runner, &batch, gradient, err));
         each(cookie);
     }
     return ZENITH_OK;

@@ -29,6 +29,9 @@
                 recomputation change no bit; one with random weights, drawn as PyTorch draws them, learns in bf16, and its results decode
     quantise    ten AdamW losses of a network that is trained with the rounding of int8, and of f8_e4m3, are PyTorch's within 1e-4; a
                 stop, threads and recomputation change no bit; results have their calibration, and int8 runs with it
+    diffae      the gradient of a diffusion autoencoder and ten losses are PyTorch's with the same noise, within 1e-4; stops, threads
+                and recomputation change no bit; one with random weights learns in bf16, its samples and judgement are there, and
+                what cannot be judged ends no run
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -48,6 +51,7 @@ import xml.dom.minidom
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TINY = ROOT / "tests/golden/tiny_diffusers"
+TINY_DIFFAE = ROOT / "tests/golden/diffae_train"
 TINY_KL = ROOT / "tests/golden/tiny_kl"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
 DATA = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -160,6 +164,94 @@ def test_kl(options, folder):
     check("\"part\" must be encoder or both" in said, said)
     said = train(options, kl_config(folder, "taesd", model="taesd", init={"width": 8}), code=1).stderr
     check("needs an encoder that gives a mean and a variance" in said, said)
+    return 0
+
+
+def diffae_config(folder, name, **more):
+    golden = json.loads((TINY_DIFFAE / "ten_losses.json").read_text())
+    config = {"model": "diffae", "task": "diffae", "init": {"weights": str(TINY_DIFFAE)}, "batch": golden["batch"], "steps": 10,
+              "data": {"sources": [str(HERE / "data/0.png")], "crop": 32, "seed": golden["seed"]}, "optimizer": golden["optimizer"],
+              "dtype": "f32", "threads": 2, "checkpoint_every": 7, "output": str(folder / name)}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(config | more))
+    return path
+
+
+def tensors_of(path):
+    """The tensors of a safetensors file in f32, as lists of numbers."""
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header, body = json.loads(data[8:8 + size]), data[8 + size:]
+    return {name: array.array("f", body[facts["data_offsets"][0]:facts["data_offsets"][1]])
+            for name, facts in header.items() if name != "__metadata__"}
+
+
+def gradient_error(folder, name, beta):
+    """How far the first step's gradient, of which the first moment tells, is from PyTorch's: the worst tensor's part of its norm.
+    A group of the norms has one channel here, so that biases before them have no gradient but what is left of rounding."""
+    moments = tensors_of(folder / name / "checkpoint-00000001.safetensors")
+    worst, compared = 0, 0
+    for tensor, theirs in tensors_of(TINY_DIFFAE / "gradients.safetensors").items():
+        ours = [value / (1 - beta) for value in moments["m." + tensor]]
+        error = sum((a - b)**2 for a, b in zip(ours, theirs, strict=True))**0.5
+        norm = sum(b * b for b in theirs)**0.5
+        check(error < 1e-6 or norm > 1e-6, f"{tensor} should have no gradient")
+        if norm > 1e-6:
+            worst, compared = max(worst, error / norm), compared + 1
+    check(compared > 80, f"{compared} tensors have a gradient")
+    return worst
+
+
+def test_diffae(options, folder):
+    golden = json.loads((TINY_DIFFAE / "ten_losses.json").read_text())
+    settings = golden["optimizer"]
+    train(options, diffae_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}))
+    worst = gradient_error(folder, "first", settings["beta1"])
+    print(f"the worst tensor of the gradient differs by {worst:.1e} of its norm")
+    check(worst <= 1e-4, "the gradients differ")
+    train(options, diffae_config(folder, "whole"))
+    for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden["steps"], strict=True), 1):
+        differences = {key: abs(ours[key] - theirs[key]) / theirs[key] for key in theirs}
+        print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative differences " +
+              ", ".join(f"{key} {value:.1e}" for key, value in differences.items()))
+        check(differences["norm"] <= 1e-3 and differences["loss"] <= 1e-4, "the losses differ")
+
+    broken = diffae_config(folder, "broken")
+    for stop in (3, 7):
+        train(options, broken, "--resume", "--steps", str(stop))
+    train(options, broken, "--resume")
+    for name, change in (("one", {"threads": 1}), ("again", {"threads": 3, "recompute": True})):
+        train(options, diffae_config(folder, name, **change))
+    whole = results_of(folder, "whole")
+    check(len(whole) == 2, f"results are {list(whole)}")
+    for name in ("broken", "one", "again"):
+        check(losses_of(folder, name) == losses_of(folder, "whole"), f"other losses: {name}")
+        check(results_of(folder, name) == whole, f"other weights: {name}")
+    check(json.loads((folder / "whole/ema/config.json").read_text())["code"] == 8, "there is no config.json of the results")
+
+    network = json.loads((TINY_DIFFAE / "config.json").read_text()) | {"attention_resolutions": []}
+    seen = {"sources": [str(HERE / "data")], "count": 2}
+    random_start = {"init": {"seed": 3}, "network": network, "batch": 2, "steps": 50, "dtype": "bf16", "validation": seen,
+                    "data": {"sources": [str(HERE / "data")], "crop": 32, "flip": True}, "optimizer": {"lr": 4e-3, "ema": 0.9},
+                    "validate_every": 50, "sample_every": 50, "results_every": 30, "eval_steps": 4}
+    train(options, diffae_config(folder, "bf16", **random_start))
+    lines = log_of(folder, "bf16")
+    losses = losses_of(folder, "bf16")
+    early, late = sum(losses[:10]) / 10, sum(losses[-10:]) / 10
+    print(f"bf16, from random weights: {early:.4f} to {late:.4f}")
+    check(0.8 < losses[0] < 1.2, "the first prediction is not zero, as the last layer's weights are")
+    check(late < 0.8 * early, "it does not learn")
+    judged = next(line["validation"] for line in lines if "validation" in line)
+    print(judged)
+    check(0 <= judged["swap"] <= 1 and judged["psnr"] > 5 and judged["code_psnr"] > 3, "the judgement is none")
+    check((folder / "bf16/samples/00000050.png").exists(), "there are no samples")
+
+    train(options, diffae_config(folder, "fault", **random_start | {"steps": 2, "validate_every": 1, "eval_steps": 600}))
+    faults = [line["fault"] for line in log_of(folder, "fault") if "fault" in line]
+    check(len(faults) >= 2 and all("600" in fault for fault in faults), f"faults are {faults}")
+    check(len(results_of(folder, "fault")) == 2, "a judgement that failed has ended the run")
+    said = train(options, diffae_config(folder, "model", model="taesd"), code=1).stderr
+    check("must be diffae" in said, said)
     return 0
 
 

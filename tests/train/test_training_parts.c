@@ -24,6 +24,7 @@
 #define REST   "\"steps\": 10, \"output\": \"o\""
 #define LOSSES "\"losses\": [{\"kind\": \"l1\", \"weight\": 1}]"
 #define PLAIN  "\"model\": \"taesd\", " DATA ", " REST
+#define DIFFAE "\"model\": \"diffae\", \"task\": \"diffae\", " DATA ", " REST
 #define RIVAL  "{\"kind\": \"adversarial\", \"weight\": 1}"
 #define SPOILED(crop, how, more)                                                                   \
     "{\"model\": \"taesd\", \"data\": {\"sources\": [\"a\"], \"crop\": " crop                      \
@@ -113,6 +114,14 @@ static void refuses_what_is_wrong(void **state)
         {"{" WHOLE ", \"quantise\": {\"type\": \"s4\"}}",
          "\"quantise.type\" must be one of int8, f8_e4m3, f8_e5m2"},
         {"{" WHOLE ", \"quantise\": {\"type\": \"int8\"}}", "needs \"init.weights\""},
+        {"{" PLAIN "}", "the key \"losses\" is missing"},
+        {"{" WHOLE ", \"network\": {}}", "\"network\" is for \"task\""},
+        {"{" WHOLE ", \"task\": \"sing\"}", "\"task\" must be one of autoencoder, diffae"},
+        {"{" DIFFAE "}", "\"network\" must say what is trained"},
+        {"{" DIFFAE ", \"network\": 3}", "\"network\" must be an object"},
+        {"{" DIFFAE ", \"network\": {}, \"part\": \"both\"}", "\"part\" is not for \"task\""},
+        {"{" DIFFAE ", \"network\": {}, \"losses\": [{\"kind\": \"kl\", \"weight\": 1}]}",
+         "is one of the kinds l1 and mse"},
         {"{" WHOLE ", \"init\": {\"score\": -1}}", "\"init.score\" must be a number from 0"},
     };
     (void)state;

@@ -53,10 +53,15 @@ static void add_row(const zn_node *node, const float *const *inputs, double *sum
     const int64_t groups = node->desc.shape.dim[1], size = dim[3] / groups;
     const float *dy = inputs[DY], *x = inputs[X], *gamma = inputs[GAMMA];
     for (int64_t p = 0; p < dim[2]; p++) {
-        for (int64_t c = 0; c < dim[3]; c++, dy++, x++) {
-            const double d = (double)*dy * (double)gamma[c];
-            sums[2 * (c / size)] += d;
-            sums[2 * (c / size) + 1] += d * (double)*x;
+        for (int64_t g = 0, c = 0; g < groups; g++) {
+            double sum = sums[2 * g], product = sums[2 * g + 1];
+            for (const int64_t end = c + size; c < end; c++, dy++, x++) {
+                const double d = (double)*dy * (double)gamma[c];
+                sum += d;
+                product += d * (double)*x;
+            }
+            sums[2 * g] = sum;
+            sums[2 * g + 1] = product;
         }
     }
 }

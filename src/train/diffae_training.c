@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/train/diffae_training.h"
+
+#include "src/base/memory.h"
+#include "src/base/os.h"
+#include "src/base/random.h"
+#include "src/base/text.h"
+#include "src/model/locate.h"
+#include "src/op/ops.h"
+#include "src/train/losses.h"
+#include "src/train/sample_grid.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const part_names[ZN_DIFFAE_TRAINED + 1] = {"encoder", "modulation", "denoiser",
+                                                              NULL};
+
+static zn_diffae_training *own_of(const zn_trainer *t)
+{
+    return t->own;
+}
+
+// --- networks -----------------------------------------------------------------------------------
+
+// Layers that the authors let begin with nothing: the last of each block and of attention, and the last of all.
+static void start_with_nothing(zn_network *network)
+{
+    static const char *const tails[] = {".out_layers.3.weight", ".out_layers.3.bias",
+                                        ".proj_out.weight", ".proj_out.bias"};
+    for (size_t i = 0; i < network->count; i++) {
+        zn_train_parameter *p = &network->parameters[i];
+        bool nothing = strcmp(p->name, "out.2.weight") == 0 || strcmp(p->name, "out.2.bias") == 0;
+        for (size_t k = 0; k < sizeof tails / sizeof *tails; k++)
+            nothing |= zn_text_ends_with(p->name, tails[k]);
+        p->scale = nothing ? 0 : 1;
+    }
+}
+
+static zenith_status open_start(zn_trainer *t, zn_error *err)
+{
+    const zn_train_config *c = &t->config;
+    if (t->options->start) {
+        t->start = zn_model_ref(t->options->start);
+        return ZENITH_OK;
+    }
+    const zn_model_request request = {.name = c->model, .weights = c->weights, .parts = part_names};
+    return c->weights ? zn_model_open(&request, &t->start, err) : ZENITH_OK;
+}
+
+static zenith_status check(const zn_trainer *t, const char *layout, zn_error *err)
+{
+    zn_diffae_training *own = own_of(t);
+    if (!zn_diffae_shape_read(layout, &own->shape))
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"network\" says sizes that no diffusion autoencoder has (%s)", layout);
+    const zn_diffae_shape *is = &own->shape;
+    const int64_t multiple = (int64_t)1 << ((is->levels > is->encoder_levels ? is->levels
+                                                                             : is->encoder_levels) -
+                                            1);
+    if (is->inputs != 3)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "\"network.in_channels\" must be 3: the task diffae learns from pictures");
+    if (t->config.data.crop % multiple == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "\"data.crop\" must be a multiple of %lld for as many levels",
+                   (long long)multiple);
+}
+
+static zenith_status open_networks(zn_trainer *t, zn_error *err)
+{
+    const zn_variant *variant = zn_variant_find(t->config.model);
+    char layout[ZN_LAYOUT_SIZE];
+    if (!variant || strcmp(variant->name, "diffae") != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "\"model\" must be diffae for \"task\": \"diffae\"");
+    t->own = zn_alloc_zero(sizeof(zn_diffae_training));
+    if (!t->own) return zn_fail_memory(err, sizeof(zn_diffae_training));
+    ZN_TRY(open_start(t, err));
+    const zn_json *config = t->start ? zn_weights_config(t->start->weights) : t->config.network;
+    zn_diffae_schedules schedules;
+    ZN_TRY(zn_diffae_schedules_read(config, &schedules, err));
+    own_of(t)->schedule = schedules.picture;
+    if (config) ZN_TRY(zn_json_dump(config, &own_of(t)->config, NULL, err));
+    zn_diffae_layout(config, 40, layout);
+    ZN_TRY(check(t, layout, err));
+    const zn_network_shape shape = {.layout = layout};
+    for (int i = 0; i < ZN_DIFFAE_TRAINED; i++) {
+        const zn_part *part = zn_family_part(zn_family_of(variant), part_names[i]);
+        zn_network *network = &t->trained[i];
+        if (t->start)
+            ZN_TRY(zn_network_of_model(t->start, part, network, err));
+        else
+            ZN_TRY(zn_network_of_variant(variant, part, &shape, network, err));
+        start_with_nothing(network);
+        t->trained_count++;
+    }
+    return ZENITH_OK;
+}
+
+// The schedule's shares, as the authors have them: made in double, kept in f32.
+static zenith_status prepare(zn_trainer *t, zn_error *err)
+{
+    zn_diffae_training *own = own_of(t);
+    const int count = own->schedule.timesteps;
+    const zn_ddim_betas betas = zn_diffae_betas(&own->schedule);
+    zn_ddim_step *steps = zn_alloc((size_t)count * sizeof *steps);
+    own->kept = zn_alloc((size_t)count * sizeof *own->kept);
+    own->added = zn_alloc((size_t)count * sizeof *own->added);
+    zenith_status status = steps && own->kept && own->added
+                               ? zn_ddim_steps(&betas, count, steps, err)
+                               : zn_fail_memory(err, (size_t)count * sizeof *steps);
+    for (int i = 0; i < count && status == ZENITH_OK; i++) {
+        own->kept[i] = (float)sqrt(steps[i].now);
+        own->added[i] = (float)sqrt(1 - steps[i].now);
+    }
+    zn_free(steps);
+    return status;
+}
+
+static void close_task(zn_trainer *t)
+{
+    zn_diffae_training *own = own_of(t);
+    if (!own) return;
+    zn_free(own->config);
+    zn_free(own->kept);
+    zn_free(own->added);
+    zn_free(own);
+    t->own = NULL;
+}
+
+// --- the graph ----------------------------------------------------------------------------------
+
+static zn_node *build_one(zn_train_building *b, int which, zn_sizes sizes, zn_node *const *inputs)
+{
+    const zn_trainer *t = b->networks;
+    const zn_network *network = &t->trained[which];
+    zn_node *y = NULL;
+    zn_network_build(network, &sizes, b->graph, "", inputs, &y, zn_train_parameters(b, network));
+    return y;
+}
+
+static void build(zn_train_building *b)
+{
+    const zn_trainer *t = b->networks;
+    const int64_t side = b->config->data.crop;
+    const zn_sizes map = {.height = side, .width = side}, one = {.tokens = 1};
+    const zn_desc picture = zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, 3));
+    zn_graph *g = b->graph;
+    zn_node *clean = zn_graph_input(g, "picture", picture);
+    zn_node *noisy = zn_graph_input(g, "noisy", picture);
+    zn_node *target = zn_graph_input(g, "target", picture);
+    zn_node *time = zn_graph_input(g, "time", zn_desc_make(ZN_F32, ZN_SHAPE(1, 1, 1, 1)));
+    zn_node *code = build_one(b, ZN_DIFFAE_ENCODER, map, &clean);
+    zn_node *rows = build_one(b, ZN_DIFFAE_MODULATION, one, (zn_node *[]){time, code});
+    zn_node *modulation = zn_channel_sum(g, "modulation.row", rows); // one row, as a vector
+    b->result = build_one(b, ZN_DIFFAE_DENOISER, map, (zn_node *[]){noisy, modulation});
+    const zn_loss_inputs in = {.original = target, .reconstruction = b->result};
+    b->losses[0] = zn_loss_build(g, &t->config.losses[0], &in);
+    b->loss = zn_loss_sum(g, t->config.losses, b->losses, 1);
+    zn_train_keep(b, code);
+    zn_train_keep(b, b->result);
+}
+
+static zn_precision precision(const zn_train_building *b, const zn_node *node)
+{
+    const zn_trainer *t = b->networks;
+    const zn_network *network = &t->trained[ZN_DIFFAE_ENCODER];
+    return network->family->precision(network->variant, node->name);
+}
+
+static zn_train_builder builder(const zn_trainer *t)
+{
+    size_t most = 0;
+    for (int i = 0; i < ZN_DIFFAE_TRAINED; i++) most += t->trained[i].count;
+    return (zn_train_builder){build, precision, t, most};
+}
+
+// --- samples ------------------------------------------------------------------------------------
+
+uint32_t zn_diffae_noise(uint64_t seed, uint64_t number, float *dst, size_t count)
+{
+    uint32_t first[4], drawn[4];
+    float normals[4] = {0};
+    zn_philox(seed, number, first);
+    const uint64_t own = (uint64_t)first[0] << 32 | first[1]; // numbers of a sample begin at 0
+    for (size_t i = 0; i < count; i++) {
+        if (i % 4 == 0) {
+            zn_philox(own, i / 4, drawn);
+            zn_philox_normals(drawn, normals);
+        }
+        dst[i] = normals[i % 4];
+    }
+    return first[2];
+}
+
+// The target is the noise first, and the picture in the end where that is predicted.
+static void fill(const void *cookie, zn_sample *sample)
+{
+    const zn_trainer *t = cookie;
+    const zn_diffae_training *own = own_of(t);
+    const size_t values = zn_diffae_values(t);
+    float *picture = zn_sample_input(sample, "picture"), *noisy = zn_sample_input(sample, "noisy");
+    float *target = zn_sample_input(sample, "target");
+    // Another seed than the pictures have, by which crops and mirrors are drawn.
+    const uint32_t drawn = zn_diffae_noise(~(uint64_t)t->config.data.seed, sample->number, target,
+                                           values);
+    const uint64_t time = (uint64_t)drawn * (uint64_t)own->schedule.timesteps >> 32;
+    const float kept = own->kept[time], added = own->added[time];
+    *zn_sample_input(sample, "time") = (float)time;
+    for (size_t i = 0; i < values; i++) {
+        picture[i] = zn_diffae_pixel(sample->pixels[i]);
+        noisy[i] = kept * picture[i] + added * target[i];
+        if (own->schedule.starts) target[i] = picture[i];
+    }
+}
+
+// A step makes no picture, so there are no decibels.
+static void add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float *numbers = zn_batch_numbers(t->runner, i);
+        facts->loss += (double)numbers[0] / n;
+        facts->losses[0] += (double)numbers[1] / n;
+    }
+    facts->psnr = facts->mse = NAN;
+}
+
+// --- what is shown ------------------------------------------------------------------------------
+
+static double square(const zn_trainer *t, const float *made, size_t index)
+{
+    const size_t values = zn_diffae_values(t);
+    const uint8_t *picture = t->held + index * values;
+    double sum = 0;
+    for (size_t i = 0; i < values; i++) {
+        const double d = (double)made[i] - (double)picture[i] / 255;
+        sum += d * d;
+    }
+    return sum / (double)values;
+}
+
+static double decibels(double mse)
+{
+    return -10 * log10(fmax(mse, 1e-12));
+}
+
+// With another picture's code, how near the result is to that picture: 0 is its own, 1 is the other. A code
+// that is ignored gives 0.
+static double moved(const zn_trainer *t, const float *made, size_t index, size_t count)
+{
+    const double own = square(t, made, index), other = square(t, made, (index + 1) % count);
+    return own / fmax(own + other, 1e-12);
+}
+
+static void judge(const zn_trainer *t, const zn_diffae_views *views, size_t count,
+                  zn_step_facts *facts)
+{
+    const size_t values = zn_diffae_values(t);
+    const double n = (double)count;
+    double swap = 0, of_code = 0;
+    facts->psnr = facts->mse = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double mse = square(t, views->again + i * values, i);
+        facts->mse += mse / n;
+        facts->psnr += decibels(mse) / n;
+        of_code += decibels(square(t, views->other_noise + i * values, i)) / n;
+        swap += moved(t, views->other_code + i * values, i, count) / n;
+    }
+    facts->more[0].name = "code_psnr";
+    facts->more[0].value = of_code;
+    facts->more[1].name = "swap";
+    facts->more[1].value = count > 1 ? swap : NAN;
+    facts->more_count = 2;
+}
+
+static zenith_status validate(zn_trainer *t, size_t count, zn_step_facts *facts, zn_error *err)
+{
+    const zn_batch batch = {count, zn_trainer_held_pixels, fill, t};
+    zn_diffae_views views;
+    ZN_TRY(zn_batch_losses(t->runner, &batch, NULL, err));
+    add(t, count, (double)count, facts);
+    ZN_TRY(zn_diffae_look(t, count, &views, err));
+    judge(t, &views, count, facts);
+    zn_diffae_views_free(&views);
+    return ZENITH_OK;
+}
+
+static zenith_status draw(zn_trainer *t, size_t count, const char *path, zn_error *err)
+{
+    zn_diffae_views views;
+    ZN_TRY(zn_diffae_look(t, count, &views, err));
+    const float *columns[] = {views.again, views.other_noise, views.other_code};
+    zenith_status status = zn_sample_grid_write(path, t->held, columns, 3, count,
+                                                (uint32_t)t->config.data.crop, err);
+    zn_diffae_views_free(&views);
+    return status;
+}
+
+static zenith_status write_text(const char *folder, const char *name, const char *text,
+                                zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    zn_writer *file;
+    if (zn_text_format(path, sizeof path, "%s/%s", folder, name) + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    ZN_TRY(zn_writer_open(path, &file, err));
+    zenith_status status = zn_writer_write(file, text, strlen(text), err);
+    if (status == ZENITH_OK) return zn_writer_commit(file, err);
+    zn_writer_discard(file);
+    return status;
+}
+
+// One file, as such models are published, and what it is.
+static zenith_status write_model(const zn_trainer *t, const char *folder, const float *block,
+                                 zn_error *err)
+{
+    const char *config = own_of(t)->config;
+    if (config) ZN_TRY(write_text(folder, "config.json", config, err));
+    return zn_weights_write_whole(folder, t->trained, t->trained_count, block, err);
+}
+
+const zn_train_task zn_train_diffae = {
+    .open = open_networks,
+    .prepare = prepare,
+    .builder = builder,
+    .fill = fill,
+    .add = add,
+    .validate = validate,
+    .draw = draw,
+    .write = write_model,
+    .close = close_task,
+};

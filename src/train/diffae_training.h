@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The task of training a diffusion autoencoder (model/diffae.h): encoder, modulation and denoiser together. A
+// sample is a picture in -1 .. 1, a timestep drawn evenly and noise; the loss is the mean square of what the
+// denoiser's noise lacks.
+//
+//     picture ── encoder ── code ─┐
+//     time ──────────────── modulation ─┐
+//     noisy ───────────────────────── denoiser ── prediction ── loss ── noise
+//
+// Timestep and noise are a pure function of the data's seed and the sample's number.
+#ifndef ZN_TRAIN_DIFFAE_TRAINING_H
+#define ZN_TRAIN_DIFFAE_TRAINING_H
+
+#include "src/diffusion/ddim.h"
+#include "src/model/diffae_config.h"
+#include "src/train/task.h"
+
+enum { ZN_DIFFAE_ENCODER, ZN_DIFFAE_MODULATION, ZN_DIFFAE_DENOISER, ZN_DIFFAE_TRAINED };
+
+// The task's own.
+typedef struct zn_diffae_training {
+    char *config; // config.json of what is trained
+    zn_diffae_shape shape;
+    zn_diffae_schedule schedule;
+    float *kept, *added; // of each timestep: shares of the picture and of the noise
+} zn_diffae_training;
+
+static inline zn_ddim_betas zn_diffae_betas(const zn_diffae_schedule *schedule)
+{
+    return (zn_ddim_betas){schedule->timesteps, schedule->first, schedule->last};
+}
+
+// Numbers of a picture.
+static inline size_t zn_diffae_values(const zn_trainer *t)
+{
+    return (size_t)(t->config.data.crop * t->config.data.crop * 3);
+}
+
+static inline float zn_diffae_pixel(uint8_t byte)
+{
+    return ((float)byte / 255.0f - 0.5f) / 0.5f;
+}
+
+// Normal numbers, and one of 32 bits, for a sample of a seed.
+uint32_t zn_diffae_noise(uint64_t seed, uint64_t number, float *dst, size_t count);
+
+// What can be looked at, by walks of a few steps with the averaged weights, if there are some: pictures again
+// from their code and their noise; from their code and other noise; and from their noise and the next picture's
+// code. Numbers are 0 .. 1.
+typedef struct zn_diffae_views {
+    float *again, *other_noise, *other_code; // count pictures each
+} zn_diffae_views;
+zenith_status zn_diffae_look(zn_trainer *t, size_t count, zn_diffae_views *out, zn_error *err);
+void zn_diffae_views_free(zn_diffae_views *views);
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+#include "src/train/task.h"
+
+static const zn_train_task *const tasks[ZN_TRAIN_KINDS] = {
+    [ZN_TRAIN_AUTOENCODER] = &zn_train_autoencoder,
+    [ZN_TRAIN_DIFFAE] = &zn_train_diffae,
+};
+
+const zn_train_task *zn_train_task_of(const zn_train_config *config)
+{
+    return tasks[config->task];
+}

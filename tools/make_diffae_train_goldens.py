@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the training of a diffusion autoencoder is compared with: gradients and ten losses of a tiny one, in PyTorch.
+
+    python tools/make_diffae_train_goldens.py        needs torch, numpy, safetensors, pillow
+
+tests/golden/diffae_train/model.safetensors, config.json
+    first weights, random, exact in bf16
+tests/golden/diffae_train/gradients.safetensors
+    the gradient of the first step, in float64, rounded
+tests/golden/diffae_train/ten_losses.json
+    the loss and the gradient's norm, before each of ten steps of Adam
+"""
+import json
+import pathlib
+
+import make_diffae_goldens as diffae
+import numpy as np
+import torch
+from make_kl_train_goldens import philox
+from make_train_goldens import train
+from PIL import Image
+from safetensors.torch import save_file
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+OUT = ROOT / "tests/golden/diffae_train"
+SEED, BATCH, STEPS = 5, 2, 10
+SETTINGS = {"lr": 1e-3, "min_lr": 1e-4, "warmup": 2, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0,
+            "clip": 1.0, "ema": 0.9}
+SHAPE = {"image_size": 32, "channels": 4, "channel_mult": [1, 2, 2], "encoder_mult": [1, 2, 2, 2], "res_blocks": 1,
+         "attention_resolutions": [8], "code": 8, "prior_width": 12, "prior_layers": 3}
+
+
+def words(seed, counters):
+    """Numbers of the library's generator: four for each counter."""
+    counters = np.asarray(counters, np.uint64)
+    low = np.uint64(0xffffffff)
+    counter = np.stack([counters & low, counters >> np.uint64(32), 0 * counters, 0 * counters], 1)
+    return philox(counter, (seed & 0xffffffff, seed >> 32))
+
+
+def sample_of(number, side):
+    """Timestep and noise of a sample, by the run's seed and the sample's number."""
+    first = words(~SEED & 0xffffffffffffffff, [number])[0].tolist()
+    drawn = words(first[0] << 32 | first[1], np.arange(side * side * 3 // 4)).astype(np.float64).reshape(-1, 2)
+    radius, angle = np.sqrt(-2 * np.log((drawn[:, 0] + 1) * 2.0**-32)), 6.283185307179586 * 2.0**-32 * drawn[:, 1]
+    normal = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).astype(np.float32)
+    return first[2] * 1000 >> 32, torch.from_numpy(normal.reshape(side, side, 3)).permute(2, 0, 1)
+
+
+def losses_of(parameters, picture, first_gradients=None):
+    shares = np.cumprod(1 - np.linspace(1e-4, 0.02, 1000))
+    kept, added = (torch.from_numpy(np.sqrt(x).astype(np.float32)).to(picture.dtype) for x in (shares, 1 - shares))
+
+    def gradient_of(step):
+        samples = [sample_of(step * BATCH + i, picture.shape[-1]) for i in range(BATCH)]
+        times = torch.tensor([time for time, _ in samples])
+        noise = torch.stack([noise for _, noise in samples]).to(picture.dtype)
+        pictures = picture.expand(BATCH, -1, -1, -1)
+        noisy = kept[times][:, None, None, None] * pictures + added[times][:, None, None, None] * noise
+        loss = (diffae.denoiser(noisy, times, diffae.encoder(pictures)) - noise).square().mean()
+        loss.backward()
+        if step == 0 and first_gradients is not None:
+            first_gradients.update({name: value.grad.clone() for name, value in diffae.weights.items()})
+        return loss.item()
+
+    ema = [value.detach().clone() for value in parameters]
+    return [{"loss": loss, "norm": norm}
+            for loss, norm in train(parameters, gradient_of, SETTINGS, STEPS, SETTINGS["clip"], ema)]
+
+
+def main():
+    diffae.CONFIG |= SHAPE
+    side = diffae.CONFIG["image_size"]
+    with torch.no_grad():  # the networks say which parameters there are
+        diffae.denoiser(torch.zeros(1, 3, side, side), torch.tensor([1]), diffae.encoder(torch.zeros(1, 3, side, side)))
+    OUT.mkdir(exist_ok=True)
+    note = f"python tools/make_diffae_train_goldens.py; torch {torch.__version__}"
+    first = {name: value.clone() for name, value in diffae.weights.items()}
+    save_file({name: value.bfloat16() for name, value in first.items()}, OUT / "model.safetensors", {"golden": note})
+    (OUT / "config.json").write_text(json.dumps(diffae.CONFIG, indent=1) + "\n")
+    picture = torch.from_numpy(np.array(Image.open(ROOT / "tests/train/data/0.png"))).permute(2, 0, 1)[None]
+    runs, gradients, features = [], {}, diffae.features
+    for dtype in (torch.float64, torch.float32):
+        diffae.features = lambda times, size, dtype=dtype: features(times, size).to(dtype)
+        diffae.weights.update({name: value.to(dtype).requires_grad_() for name, value in first.items()})
+        pixels = ((picture.float() / 255 - 0.5) / 0.5).to(dtype)
+        runs.append(losses_of(list(diffae.weights.values()), pixels, gradients if dtype == torch.float64 else None))
+    worst = max(abs(a["loss"] - b["loss"]) / a["loss"] for a, b in zip(*runs))
+    print(f"float32 and float64 differ by {worst:.1e}")
+    save_file({name: value.float() for name, value in gradients.items()}, OUT / "gradients.safetensors", {"golden": note})
+    (OUT / "ten_losses.json").write_text(json.dumps(
+        {"made_by": note, "seed": SEED, "batch": BATCH, "optimizer": SETTINGS, "steps": runs[1]}, indent=1) + "\n")
+    for path in OUT.iterdir():
+        path.chmod(0o644)
+    print(json.dumps(runs[1][0]), json.dumps(runs[1][-1]), sum(value.numel() for value in first.values()), "parameters")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main()
