@@ -96,7 +96,7 @@ class Zenith:
 
     def config(self, output):
         o = self.options
-        return {"task": "diffae", "shape": json.loads((ROOT / f"models/diffae/ffhq{o.size}.json").read_text()),
+        return {"model": "diffae", "task": "diffae", "network": json.loads((ROOT / f"models/diffae/ffhq{o.size}.json").read_text()),
                 "data": {"sources": [str(self.folder / "pictures")], "crop": o.size, "flip": True, "seed": 1}, "batch": o.batch,
                 "steps": o.steps + 2, "optimizer": {"lr": 1e-4, "ema": 0.999}, "dtype": o.dtype, "threads": o.threads,
                 "checkpoint_every": 100000, "output": str(output)}

@@ -77,8 +77,8 @@ static float scale_of(const zn_fours *fours, const zn_four_row *row, int64_t gro
 {
     float least = 0, most = 0, largest = 0, steepest = 0;
     for (int i = 0; i < 16; i++) {
-        least = fminf(least, fours->levels[i]);
-        most = fmaxf(most, fours->levels[i]);
+        if (fours->levels[i] < least) least = fours->levels[i];
+        if (fours->levels[i] > most) most = fours->levels[i];
     }
     for (int64_t g = 0; g < groups; g++) {
         const float factor = row->factors[g], offset = fours->offsets ? row->offsets[g] : 0;
