@@ -29,6 +29,7 @@ import tempfile
 import numpy as np
 
 import compare
+import train as train_bench
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -82,11 +83,11 @@ def measure(options, folder, stack):
 # --- training
 
 
-class Zenith:
-    """A run of `zenith train` for each round."""
+class Zenith(train_bench.Zenith):
+    """Rounds of `zenith train` with another task."""
 
     def __init__(self, options, folder):
-        self.options, self.folder, self.speeds, self.memory = options, folder, [], 0
+        super().__init__(options, folder, None)
         photos = folder / "pictures"
         photos.mkdir()
         noise = np.random.default_rng(2)
@@ -94,26 +95,11 @@ class Zenith:
             pixels = noise.integers(0, 256, (options.size, options.size, 3), dtype=np.uint8)
             (photos / f"{number:03}.ppm").write_bytes(b"P6\n%d %d\n255\n" % (options.size, options.size) + pixels.tobytes())
 
-    def config(self, output):
-        o = self.options
-        return {"model": "diffae", "task": "diffae", "network": json.loads((ROOT / f"models/diffae/ffhq{o.size}.json").read_text()),
-                "data": {"sources": [str(self.folder / "pictures")], "crop": o.size, "flip": True, "seed": 1}, "batch": o.batch,
-                "steps": o.steps + 2, "optimizer": {"lr": 1e-4, "ema": 0.999}, "dtype": o.dtype, "threads": o.threads,
-                "checkpoint_every": 100000, "output": str(output)}
-
-    def round(self):
-        output = self.folder / f"run{len(self.speeds)}"
-        config = output.with_suffix(".json")
-        config.write_text(json.dumps(self.config(output)))
-        process = subprocess.Popen([str(self.options.build / "zenith"), "train", str(config), "--quiet"], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise compare.Failure(f"zenith train {config} ended with code {process.returncode}")
-        lines = [json.loads(line) for line in (output / "train.jsonl").read_text().splitlines()]
-        times = [line["seconds"] for line in lines if "images_per_second" in line]
-        self.speeds.append(self.options.batch * self.options.steps / (times[-1] - times[1]))  # the first two warm up
-        self.memory = max(self.memory, usage.ru_maxrss / 1024)
+    def network(self):
+        size = self.options.size
+        return {"model": "diffae", "task": "diffae", "network": json.loads((ROOT / f"models/diffae/ffhq{size}.json").read_text()),
+                "data": {"sources": [str(self.folder / "pictures")], "crop": size, "flip": True, "seed": 1},
+                "optimizer": {"lr": 1e-4, "ema": 0.999}, "dtype": self.options.dtype}
 
 
 class Peer:
@@ -168,6 +154,7 @@ def parse():
     options = parser.parse_args()
     options.size = options.size or (64 if options.train else 256)
     options.threads = options.threads or (2 if options.train else 1)
+    options.zenith = options.build / "zenith"
     options.clock = "cpu" if options.threads == 1 else "wall"
     options.cpu, options.model, options.bare_only, options.photos, options.left_out = None, f"ffhq{options.size}", False, None, []
     return options

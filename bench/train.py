@@ -74,14 +74,18 @@ class Zenith:
         self.options, self.folder, self.encoder = options, folder, encoder
         self.speeds, self.memory = [], 0
 
+    def network(self):
+        """What a config says of the network, its data and its losses."""
+        o = self.options
+        return {"model": "taesd", "part": "decoder", "init": {"weights": str(o.weights)},
+                "frozen": {"weights": str(self.encoder)},
+                "data": {"sources": [o.photos], "crop": o.crop, "flip": True, "seed": 1},
+                "losses": [{"kind": "mse", "weight": 1}], "optimizer": {"lr": 1e-4, "ema": 0}, "dtype": "bf16"}
+
     def config(self):
         o, number = self.options, len(self.speeds)
-        config = {"model": "taesd", "part": "decoder", "init": {"weights": str(o.weights)},
-                  "frozen": {"weights": str(self.encoder)},
-                  "data": {"sources": [o.photos], "crop": o.crop, "flip": True, "seed": 1},
-                  "batch": o.batch, "steps": o.steps + WARM_STEPS, "losses": [{"kind": "mse", "weight": 1}],
-                  "optimizer": {"lr": 1e-4, "ema": 0}, "dtype": "bf16", "threads": o.threads,
-                  "checkpoint_every": 100000, "output": str(self.folder / f"run{number}")}
+        config = self.network() | {"batch": o.batch, "steps": o.steps + WARM_STEPS, "threads": o.threads,
+                                   "checkpoint_every": 100000, "output": str(self.folder / f"run{number}")}
         path = self.folder / f"run{number}.json"
         path.write_text(json.dumps(config))
         return path

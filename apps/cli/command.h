@@ -203,7 +203,38 @@ extern const cli_option_group cli_group_show;     // on the terminal
 extern const cli_option_group cli_group_source;   // how pictures are read
 extern const cli_option_group cli_group_picture;  // how pictures are written
 
-extern const cli_choice cli_choices_space[], cli_choices_store[];
+extern const cli_choice cli_choices_space[], cli_choices_store[], cli_choices_dtype[],
+    cli_choices_filter[], cli_choices_picture[];
+
+// Options that stand in tables of several commands.
+// clang-format off
+#define CLI_SCALING_OPTIONS                                                                        \
+    {.name = "filter",                                                                             \
+     .argument = "lanczos|bicubic",                                                                \
+     .help = "how to scale; default: lanczos",                                                     \
+     .kind = CLI_CHOICE,                                                                           \
+     .offset = offsetof(cli_settings, filter),                                                     \
+     .choices = cli_choices_filter},                                                               \
+    {.name = "background",                                                                         \
+     .argument = "RRGGBB",                                                                         \
+     .help = "colour under transparent pixels; default: FFFFFF",                                   \
+     .kind = CLI_COLOUR,                                                                           \
+     .offset = offsetof(cli_settings, background)},                                                \
+    {.name = "first-frame",                                                                        \
+     .help = "take the first frame of an animation, which is refused otherwise",                   \
+     .kind = CLI_FLAG,                                                                             \
+     .offset = offsetof(cli_settings, first_frame)}
+#define CLI_PICTURE_FORMAT_OF(text)                                                                \
+    {.name = "format",                                                                             \
+     .letter = 'f',                                                                                \
+     .argument = "png|jpeg|webp|ppm",                                                              \
+     .help = (text),                                                                               \
+     .kind = CLI_WORD,                                                                             \
+     .offset = offsetof(cli_settings, format),                                                     \
+     .choices = cli_choices_picture}
+#define CLI_PICTURE_FORMAT \
+    CLI_PICTURE_FORMAT_OF("of the picture; default: by the ending of -o, else png")
+// clang-format on
 
 // Endings of files, with a space after each.
 #define CLI_ENDINGS_PICTURE ".jpg .jpeg .png .webp .ppm .pgm .pnm "

@@ -427,7 +427,6 @@ static const cli_option model[] = {
     {.name = NULL}};
 static const cli_option_group model_group = {"Model", model};
 
-static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "size",
      .letter = 's',
@@ -506,13 +505,7 @@ static const cli_option options[] = {
          "but for what is given here",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, from)},
-    {.name = "format",
-     .letter = 'f',
-     .argument = "png|jpeg|webp|ppm",
-     .help = "of the picture; default: by the ending of -o, else png",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
+    CLI_PICTURE_FORMAT,
     {.name = NULL}};
 static const cli_option_group group = {"Picture", options};
 static const cli_option_group *const groups[] = {

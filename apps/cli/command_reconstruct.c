@@ -198,16 +198,7 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
-static const cli_option options[] = {
-    {.name = "format",
-     .letter = 'f',
-     .argument = "png|jpeg|webp|ppm",
-     .help = "of the picture; default: by the ending of -o, else png",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
-    {.name = NULL}};
+static const cli_option options[] = {CLI_PICTURE_FORMAT, {.name = NULL}};
 static const cli_option_group group = {"Format", options};
 static const cli_option_group *const groups[] = {
     &cli_group_inputs,  &cli_group_output, &cli_group_model, &cli_group_source, &group,

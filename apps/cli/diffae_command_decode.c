@@ -108,7 +108,6 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&job.d);
 }
 
-static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
 static const cli_option options[] = {
     CLI_DIFFAE_STEPS,
     {.name = "random",
@@ -119,13 +118,7 @@ static const cli_option options[] = {
     CLI_DIFFAE_SEED,
     CLI_DIFFAE_FORCE,
     CLI_DIFFAE_PREVIEWS,
-    {.name = "format",
-     .letter = 'f',
-     .argument = "png|jpeg|webp|ppm",
-     .help = "of the picture; default: by the ending of -o, else png",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
+    CLI_PICTURE_FORMAT,
     {.name = NULL}};
 static const cli_option_group group = {"Picture", options};
 static const cli_option_group *const groups[] = {

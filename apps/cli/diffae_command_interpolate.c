@@ -93,7 +93,6 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&d);
 }
 
-static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "count",
      .letter = 'n',
@@ -114,13 +113,8 @@ static const cli_option options[] = {
     CLI_DIFFAE_SEED,
     CLI_DIFFAE_FORCE,
     CLI_DIFFAE_PREVIEWS,
-    {.name = "format",
-     .letter = 'f',
-     .argument = "png|jpeg|webp|ppm",
-     .help = "of the picture; webp is an animation. Default: by the ending of -o, else png",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
+    CLI_PICTURE_FORMAT_OF(
+        "of the picture; webp is an animation. Default: by the ending of -o, else png"),
     {.name = NULL}};
 static const cli_option_group group = {"Pictures", options};
 static const cli_option_group *const groups[] = {&cli_diffae_group_output,

@@ -72,7 +72,6 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&d);
 }
 
-static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "count",
      .letter = 'n',
@@ -98,13 +97,7 @@ static const cli_option options[] = {
      .kind = CLI_DIMENSIONS,
      .offset = offsetof(cli_settings, size)},
     CLI_DIFFAE_PREVIEWS,
-    {.name = "format",
-     .letter = 'f',
-     .argument = "png|jpeg|webp|ppm",
-     .help = "of the picture; default: by the ending of -o, else png",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
+    CLI_PICTURE_FORMAT,
     {.name = NULL}};
 static const cli_option_group group = {"Pictures", options};
 static const cli_option_group *const groups[] = {

@@ -378,15 +378,13 @@ static const cli_option model[] = {
     {.name = NULL}};
 const cli_option_group cli_diffae_group_model = {"Model", model};
 
-static const cli_choice dtypes[] = {
-    {"f32", ZENITH_DTYPE_F32}, {"bf16", ZENITH_DTYPE_BF16}, {"int8", ZENITH_DTYPE_INT8}, {NULL, 0}};
 static const cli_option run[] = {
     {.name = "dtype",
      .argument = "f32|bf16|int8",
      .help = "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
      .kind = CLI_CHOICE,
      .offset = AT(dtype),
-     .choices = dtypes},
+     .choices = cli_choices_dtype},
     {.name = "threads",
      .letter = 't',
      .argument = "N",
@@ -416,8 +414,6 @@ static const cli_option noise[] = {
     {.name = NULL}};
 const cli_option_group cli_diffae_group_noise = {"Noise", noise};
 
-static const cli_choice filters[] = {
-    {"lanczos", ZENITH_LANCZOS}, {"bicubic", ZENITH_BICUBIC}, {NULL, 0}};
 static const cli_option source[] = {
     {.name = "size",
      .letter = 's',
@@ -426,20 +422,6 @@ static const cli_option source[] = {
              "the model was trained with",
      .kind = CLI_DIMENSIONS,
      .offset = AT(size)},
-    {.name = "filter",
-     .argument = "lanczos|bicubic",
-     .help = "how to scale; default: lanczos",
-     .kind = CLI_CHOICE,
-     .offset = AT(filter),
-     .choices = filters},
-    {.name = "background",
-     .argument = "RRGGBB",
-     .help = "colour under transparent pixels; default: FFFFFF",
-     .kind = CLI_COLOUR,
-     .offset = AT(background)},
-    {.name = "first-frame",
-     .help = "take the first frame of an animation, which is refused otherwise",
-     .kind = CLI_FLAG,
-     .offset = AT(first_frame)},
+    CLI_SCALING_OPTIONS,
     {.name = NULL}};
 const cli_option_group cli_diffae_group_source = {"Pictures in", source};

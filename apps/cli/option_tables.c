@@ -7,15 +7,17 @@
 
 #define AT(field) offsetof(cli_settings, field)
 
-static const cli_choice dtypes[] = {
+const cli_choice cli_choices_dtype[] = {
     {"f32", ZENITH_DTYPE_F32}, {"bf16", ZENITH_DTYPE_BF16}, {"int8", ZENITH_DTYPE_INT8}, {NULL, 0}};
 static const cli_choice fits[] = {{"crop", ZENITH_FIT_CROP},
                                   {"pad", ZENITH_FIT_PAD},
                                   {"resize", ZENITH_FIT_RESIZE},
                                   {"exact", ZENITH_FIT_EXACT},
                                   {NULL, 0}};
-static const cli_choice filters[] = {
+const cli_choice cli_choices_filter[] = {
     {"lanczos", ZENITH_LANCZOS}, {"bicubic", ZENITH_BICUBIC}, {NULL, 0}};
+const cli_choice cli_choices_picture[] = {
+    {"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0}, {NULL, 0}};
 const cli_choice cli_choices_store[] = {
     {"f32", ZENITH_F32}, {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {NULL, 0}};
 static const cli_choice shows[] = {
@@ -101,7 +103,7 @@ static const cli_option run[] = {
              "needs a calibration",
      .kind = CLI_CHOICE,
      .offset = AT(dtype),
-     .choices = dtypes},
+     .choices = cli_choices_dtype},
     THREADS,
     {.name = "max-memory",
      .argument = "SIZE",
@@ -140,7 +142,7 @@ static const cli_option networks[] = {
              "in its usual type",
      .kind = CLI_CHOICE,
      .offset = AT(dtype),
-     .choices = dtypes},
+     .choices = cli_choices_dtype},
     THREADS,
     {.name = "max-memory",
      .argument = "SIZE",
@@ -211,21 +213,7 @@ static const cli_option source[] = {
      .help = "scale and crop to this size; Wx or xH keeps the shape",
      .kind = CLI_DIMENSIONS,
      .offset = AT(size)},
-    {.name = "filter",
-     .argument = "lanczos|bicubic",
-     .help = "how to scale; default: lanczos",
-     .kind = CLI_CHOICE,
-     .offset = AT(filter),
-     .choices = filters},
-    {.name = "background",
-     .argument = "RRGGBB",
-     .help = "colour under transparent pixels; default: FFFFFF",
-     .kind = CLI_COLOUR,
-     .offset = AT(background)},
-    {.name = "first-frame",
-     .help = "take the first frame of an animation, which is refused otherwise",
-     .kind = CLI_FLAG,
-     .offset = AT(first_frame)},
+    CLI_SCALING_OPTIONS,
     {.name = NULL}};
 const cli_option_group cli_group_source = {"Pictures in", source};
 
