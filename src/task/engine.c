@@ -240,8 +240,7 @@ static zenith_status get_plan(zn_engine *engine, int stream_number, const zn_com
     machine.cancel = cancel;
     s->compiles++;
     zenith_status made = zn_compile(key, allowed, &machine, out, err);
-    if (allowed->max_bytes)
-        zn_weights_forget(key->model->weights); // they are packed: a bound counts that
+    zn_weights_forget(key->model->weights); // they are packed, and what is not is mapped again
     ZN_TRY(made);
     zenith_status status = keep_plan(s, *out, engine->plan_memory, err);
     if (status != ZENITH_OK) zn_compiled_free(*out);

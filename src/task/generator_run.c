@@ -138,7 +138,9 @@ static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_
         return zn_fail_memory(err, SIZE_MAX);
     c->hidden = zn_alloc(bytes);
     if (!c->hidden) return zn_fail_memory(err, bytes);
-    ZN_TRY(run_part(r, ZN_GENERATOR_TEXT, encode_prompt, c, err));
+    zenith_status status = run_part(r, ZN_GENERATOR_TEXT, encode_prompt, c, err);
+    zn_weights_forget(r->generator->text->weights); // the transformer needs the memory next
+    ZN_TRY(status);
     zn_generator_memory_keep(memory, c);
     return ZENITH_OK;
 }
@@ -241,7 +243,9 @@ static zenith_status run(running *r, float *latent, zn_generator_tokens *tokens,
     ZN_TRY(check_needs(r, err));
     ZN_TRY(read_text(r, tokens, err));
     ZN_TRY(encode_text(r, err));
-    return run_part(r, ZN_GENERATOR_TRANSFORMER, make_latent, latent, err);
+    zenith_status status = run_part(r, ZN_GENERATOR_TRANSFORMER, make_latent, latent, err);
+    zn_weights_forget(generator->transformer->weights); // an autoencoder may need the memory next
+    return status;
 }
 
 zenith_status zn_generator_run(zn_engine *engine, zn_generator *generator,
