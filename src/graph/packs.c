@@ -22,6 +22,9 @@ struct zn_packs {
     zn_mutex *lock;
     pack *first;
     size_t bytes;
+    zn_packs_spent_fn *spent; // or NULL
+    void *spent_arg;
+    size_t unspent; // bytes packed since it was called
 };
 
 zenith_status zn_packs_create(zn_packs **out, zn_error *err)
@@ -53,6 +56,20 @@ void zn_packs_free(zn_packs *packs)
     }
     zn_mutex_free(packs->lock);
     zn_free(packs);
+}
+
+void zn_packs_watch(zn_packs *packs, zn_packs_spent_fn *spent, void *arg)
+{
+    packs->spent = spent;
+    packs->spent_arg = arg;
+}
+
+static void count_spent(zn_packs *packs, size_t bytes)
+{
+    packs->unspent += bytes;
+    if (!packs->spent || packs->unspent < ZN_PACKS_SPENT) return;
+    packs->spent(packs->spent_arg);
+    packs->unspent = 0;
 }
 
 static pack *find(zn_packs *packs, const void *source, const void *key, size_t key_size)
@@ -99,6 +116,7 @@ zenith_status zn_packs_get(zn_packs *packs, const void *source, const void *key,
         p->next = packs->first;
         packs->first = p;
         packs->bytes += bytes;
+        count_spent(packs, bytes);
     } else if (p->stale) {
         ZN_GO(make(arg, p->data, err));
         p->stale = false;

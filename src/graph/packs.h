@@ -14,6 +14,12 @@ typedef struct zn_packs zn_packs;
 zenith_status zn_packs_create(zn_packs **out, zn_error *err);
 void zn_packs_free(zn_packs *packs);
 
+// Called, under the packs' lock, whenever ZN_PACKS_SPENT bytes more were packed: a set of mapped files can then give the
+// pages back that were read for them, so that a large file does not lie in memory a second time.
+typedef void zn_packs_spent_fn(void *arg);
+enum { ZN_PACKS_SPENT = 256 << 20 };
+void zn_packs_watch(zn_packs *packs, zn_packs_spent_fn *spent, void *arg);
+
 // Fills `dst` (bytes long) from the parameter; runs under the packs' lock, once per key.
 typedef zenith_status zn_pack_fn(void *arg, void *dst, zn_error *err);
 

@@ -346,6 +346,11 @@ static zenith_status take_share(zn_model *model, const zn_share *share, zn_error
     return ZENITH_OK;
 }
 
+static void forget_read(void *weights)
+{
+    zn_weights_forget(weights);
+}
+
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err)
 {
     zn_model *model = zn_alloc_zero(sizeof *model);
@@ -360,6 +365,7 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     ZN_GO(check_parts(model, request->parts, err));
     ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));
+    zn_packs_watch(model->packs, forget_read, model->weights);
     ZN_GO(zn_mutex_create(&model->hashing, err));
     ZN_GO(take_share(model, request->share, err)); // after the check, which is of the whole
     if (is_small(model) && !request->share) {
@@ -404,6 +410,7 @@ zenith_status zn_model_again(zn_model *model, zn_model **out, zn_error *err)
     again->unexpected = model->unexpected;
     again->calibration = model->calibration;
     ZN_GO(zn_packs_create(&again->packs, err));
+    zn_packs_watch(again->packs, forget_read, again->weights);
     ZN_GO(zn_mutex_create(&again->hashing, err));
     *out = again;
     return ZENITH_OK;

@@ -482,6 +482,40 @@ static void what_is_held_for_a_barrier_can_be_an_output(void **state)
     zn_graph_free(&graph);
 }
 
+static zenith_status make_nothing(void *arg, void *dst, zn_error *why)
+{
+    (void)arg, (void)dst, (void)why;
+    return ZENITH_OK;
+}
+
+static void count_call(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void packs_tell_when_much_was_read(void **state)
+{
+    (void)state;
+    zn_packs *packs = NULL;
+    int calls = 0;
+    const void *data = NULL;
+    zn_test_ok(zn_packs_create(&packs, &err), &err);
+    zn_packs_watch(packs, count_call, &calls);
+    for (int key = 0; key < 4; key++) {
+        const size_t bytes = ZN_PACKS_SPENT / 2;
+        zn_test_ok(
+            zn_packs_get(packs, packs, &key, sizeof key, bytes, make_nothing, NULL, &data, &err),
+            &err);
+        assert_int_equal(calls, (key + 1) / 2);
+        const int again = 0; // is there already: nothing is read
+        zn_test_ok(zn_packs_get(packs, packs, &again, sizeof again, bytes, make_nothing, NULL,
+                                &data, &err),
+                   &err);
+        assert_int_equal(calls, (key + 1) / 2);
+    }
+    zn_packs_free(packs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +525,7 @@ int main(void)
         cmocka_unit_test(heavy_weights_have_long_rounds),
         cmocka_unit_test(what_needs_every_row_must_be_a_barrier),
         cmocka_unit_test(what_is_held_for_a_barrier_can_be_an_output),
+        cmocka_unit_test(packs_tell_when_much_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
