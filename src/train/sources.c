@@ -10,6 +10,7 @@
 #include "src/base/os.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
+#include "src/format/lmdb.h"
 #include "src/format/tar.h"
 
 #include <string.h>
@@ -112,6 +113,31 @@ static zenith_status add_members(const search *s, const char *path, const archiv
     }
 }
 
+// Keys have no ending: what is a picture is told by its first bytes.
+static zenith_status add_entries(const search *s, const char *path, const archive *from,
+                                 zn_error *err)
+{
+    zn_lmdb lmdb;
+    zn_lmdb_entry entry;
+    bool found;
+    ZN_TRY(zn_lmdb_begin(&lmdb, from->mapped.data, from->mapped.size, err));
+    while (true) {
+        ZN_TRY(zn_lmdb_next(&lmdb, &entry, &found, err));
+        if (!found) return ZENITH_OK;
+        if (!zn_image_sniff(from->mapped.data + entry.offset, entry.size)) continue;
+        char *name = join(&s->sources->arena, path, ":", entry.key);
+        if (!name) return zn_fail_memory(err, strlen(path) + strlen(entry.key) + 2);
+        ZN_TRY(add_picture(s, (picture){name, from, entry.offset, entry.size}));
+    }
+}
+
+static zenith_status add_contents(const search *s, const char *path, const archive *from,
+                                  zn_error *err)
+{
+    if (zn_lmdb_is(from->mapped.data, from->mapped.size)) return add_entries(s, path, from, err);
+    return add_members(s, path, from, err);
+}
+
 // A source that somebody named must be an archive; one that was found in a folder is left out.
 static zenith_status add_archive(const search *s, const char *path, bool named)
 {
@@ -124,7 +150,7 @@ static zenith_status add_archive(const search *s, const char *path, bool named)
     if (status == ZENITH_OK) {
         added->next = list->archives;
         list->archives = added;
-        status = add_members(s, path, added, &why);
+        status = add_contents(s, path, added, &why);
         zn_mapped_forget(&added->mapped, 0, added->mapped.size);
     }
     if (status == ZENITH_OK) return ZENITH_OK;
@@ -164,7 +190,8 @@ static zenith_status add_entry(void *cookie, const char *name)
     char *path = join(&s->sources->arena, in->path, ends ? "" : "/", name);
     if (!path) return zn_fail_memory(s->err, length + strlen(name) + 2);
     if (zn_path_is_directory(path)) return add_folder(s, path, in->depth + 1);
-    if (zn_text_ends_with_nocase(name, ".tar")) return add_archive(s, path, false);
+    if (zn_text_ends_with_nocase(name, ".tar") || strcmp(name, "data.mdb") == 0)
+        return add_archive(s, path, false);
     return zn_image_format_of_path(name) ? add_file(s, path) : ZENITH_OK;
 }
 
@@ -207,7 +234,7 @@ zenith_status zn_sources_open(const char *const *paths, size_t paths_count, zn_s
     if (list->count == 0)
         ZN_GO(zn_fail(err, ZENITH_NOT_FOUND,
                       "there is no picture to train on in '%s'%s: jpg, jpeg, png, webp, ppm, pgm "
-                      "and pnm files are taken from folders and tar archives",
+                      "and pnm files are taken from folders, tar archives and LMDB",
                       paths_count ? paths[0] : "",
                       paths_count > 1 ? " and the other sources" : ""));
     zn_sha256_end(&list->hash, list->checksum);

@@ -380,6 +380,29 @@ static void bad_pictures_are_passed_over_and_named_once(void **state)
     }
 }
 
+static void pictures_come_from_a_database(void **state)
+{
+    (void)state;
+    char path[1024];
+    zn_mapped file = {0};
+    zn_error err = {0};
+    uint8_t pixels[BYTES];
+    skips noted = {.count = 0};
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/lmdb/flat", zn_test_source());
+    zn_test_ok(zn_mapped_open(path, &file, &err), &err);
+    set_mkdir("set.lmdb");
+    write_file(set_path("set.lmdb/data.mdb"), file.data, file.size);
+    zn_mapped_close(&file);
+    const char *source = set_path("set.lmdb");
+    zn_data *data = open_data((zn_data_options){
+        .sources = &source, .sources_count = 1, .skip = note_skip, .cookie = &noted});
+    assert_int_equal(zn_data_count(data), 4); // and an entry that is none
+    for (uint64_t i = 0; i < 4; i++) get(data, i, pixels);
+    assert_int_equal(zn_data_skipped(data), 3); // smaller than the crop
+    expect_skip(&noted, "set.lmdb/data.mdb:8-00002", "8 x 8 pixels, which is smaller");
+    zn_data_free(data);
+}
+
 static void where_all_are_bad_it_says_so(void **state)
 {
     (void)state;
@@ -533,6 +556,7 @@ int main(void)
         cmocka_unit_test(nothing_but_the_index_decides),
         cmocka_unit_test(the_cache_keeps_pictures),
         cmocka_unit_test(bad_pictures_are_passed_over_and_named_once),
+        cmocka_unit_test(pictures_come_from_a_database),
         cmocka_unit_test(where_all_are_bad_it_says_so),
         cmocka_unit_test(a_file_that_changes_is_a_failure),
         cmocka_unit_test(wrong_sources_are_refused),
