@@ -84,25 +84,44 @@ def attention(name, x):
     return x + y.reshape(n, c, h, w)
 
 
+def scan(name, x, outputs):
+    """Four scans of a map: what nn/diffae_blocks.h says of zn_nn_diffae_scan."""
+    def walk(take, value, along, back):
+        states, state = [], 0
+        steps = range(x.shape[along])
+        for i in reversed(steps) if back else steps:
+            taken = torch.sigmoid(take.select(along, i))
+            state = (1 - taken) * state + taken * value.select(along, i)
+            states.append(state)
+        return torch.stack(states[::-1] if back else states, along)
+    value, gate, rows, columns = conv(name + ".in_proj", norm(name + ".norm", x), 4 * outputs, 1).chunk(4, 1)
+    state = sum(walk(take, value, along, back) for take, along in ((rows, 3), (columns, 2)) for back in (False, True))
+    y = conv(name + ".proj_out", F.silu(gate) * state, outputs, 1)
+    return y + (x if x.shape[1] == outputs else conv(name + ".skip_connection", x, outputs, 1))
+
+
 def down(prefix, x, multiples, conditions):
     number, made = 1, []
+    scans = prefix == "encoder." and CONFIG.get("scan_encoder")
+    same = scan if scans else (lambda name, x, outputs: block(name, x, outputs, conditions))
+    mixed = (lambda name, x: scan(name, x, x.shape[1])) if scans else attention
     x = conv(prefix + "input_blocks.0.0", x, CONFIG["channels"] * multiples[0], 3)
     made.append(x)
     for level, multiple in enumerate(multiples):
         outputs = CONFIG["channels"] * multiple
         for _ in range(CONFIG["res_blocks"]):
-            x = block(f"{prefix}input_blocks.{number}.0", x, outputs, conditions)
+            x = same(f"{prefix}input_blocks.{number}.0", x, outputs)
             if x.shape[2] in CONFIG["attention_resolutions"]:
-                x = attention(f"{prefix}input_blocks.{number}.1", x)
+                x = mixed(f"{prefix}input_blocks.{number}.1", x)
             made.append(x)
             number += 1
         if level < len(multiples) - 1:
             x = block(f"{prefix}input_blocks.{number}.0", x, outputs, conditions, "half")
             made.append(x)
             number += 1
-    x = block(prefix + "middle_block.0", x, outputs, conditions)
-    x = attention(prefix + "middle_block.1", x)
-    return block(prefix + "middle_block.2", x, outputs, conditions), made
+    x = same(prefix + "middle_block.0", x, outputs)
+    x = mixed(prefix + "middle_block.1", x)
+    return same(prefix + "middle_block.2", x, outputs), made
 
 
 def encoder(x):

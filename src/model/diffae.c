@@ -68,7 +68,7 @@ static const zn_file_tensor *find(const zn_weights *weights, const char *name)
 static unsigned probe(const zn_weights *weights, unsigned *parts)
 {
     static const char *const telling[PARTS] = {
-        [ENCODER] = "encoder.middle_block.1.qkv.weight",
+        [ENCODER] = "encoder.input_blocks.0.0.weight",
         [MODULATION] = "middle_block.0.cond_emb_layers.1.weight",
         [DENOISER] = "middle_block.0.in_layers.2.weight",
         [PRIOR_MODULATION] = "latent_net.layers.0.cond_layers.1.weight",
@@ -92,7 +92,7 @@ static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_L
 
 // --- layers -------------------------------------------------------------------------------------
 
-typedef enum layer_kind { FIRST, RESIDUAL, ATTENTION } layer_kind;
+typedef enum layer_kind { FIRST, RESIDUAL, ATTENTION, SCAN } layer_kind;
 
 // One module of the encoder or the U-Net, in the order of evaluation.
 typedef struct layer {
@@ -177,6 +177,10 @@ static void list_encoder(const zn_diffae_shape *is, network *n)
 {
     *n = (network){.count = 0};
     list_down(is, is->encoder_multiples, is->encoder_levels, n);
+    for (int i = 0; is->scans && i < n->count; i++) {
+        layer *l = &n->layers[i];
+        if (l->kind != FIRST && l->resample == ZN_NN_SAME) l->kind = SCAN;
+    }
 }
 
 static int64_t modulation_of(const zn_diffae_shape *is)
@@ -298,6 +302,7 @@ static zn_node *build_layer(const zn_scope *scope, const layer *l, zn_node *x, z
     if (l->kind == FIRST)
         return zn_nn_conv(scope, l->name, x, (zn_nn_conv_shape){l->channels, 3, 1, true});
     if (l->kind == ATTENTION) return zn_nn_diffae_attention(scope, l->name, x);
+    if (l->kind == SCAN) return zn_nn_diffae_scan(scope, l->name, x, l->channels);
     if (modulation) {
         is.gain = zn_channel_slice(scope->graph, node_name(scope, l->name, ".gain", full),
                                    modulation, l->at, l->channels);

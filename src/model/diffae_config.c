@@ -22,6 +22,7 @@ enum {
     MULTIPLES,
     ENCODER_MULTIPLES,
     ATTENTION,
+    SCAN,
     SETTINGS
 };
 enum { LAST_DIGITS = 99999999 }; // eight digits
@@ -38,6 +39,7 @@ static const zn_setting settings[SETTINGS] = {
     [MULTIPLES] = {"mults", NULL, NULL, 112244, 1, LAST_DIGITS, false},
     [ENCODER_MULTIPLES] = {"encoder", NULL, NULL, 1122444, 1, LAST_DIGITS, false},
     [ATTENTION] = {"attention", NULL, NULL, 5, 0, LAST_DIGITS, false},
+    [SCAN] = {"scan", "scan_encoder", NULL, 0, 0, 1, false},
 };
 
 // --- layouts ------------------------------------------------------------------------------------
@@ -122,7 +124,8 @@ static bool take(const double *is, zn_diffae_shape *out)
                              .code = (int64_t)is[CODE],
                              .prior_width = (int64_t)is[PRIOR_WIDTH],
                              .prior_layers = (int64_t)is[PRIOR_LAYERS],
-                             .attributes = (int64_t)is[ATTRIBUTES]};
+                             .attributes = (int64_t)is[ATTRIBUTES],
+                             .scans = is[SCAN] > 0};
     out->levels = spread(is[MULTIPLES], out->multiples);
     out->encoder_levels = spread(is[ENCODER_MULTIPLES], out->encoder_multiples);
     const int count = spread(is[ATTENTION], with);

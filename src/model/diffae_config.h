@@ -12,6 +12,7 @@
 //     "encoder_mult": [1, 1, 2, 2, 4, 4, 4] of the semantic encoder
 //     "res_blocks": 2                       in each level on the way down; one more on the way up
 //     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
+//     "scan_encoder": 0                     1: the semantic encoder's blocks and attention are scans (nn/diffae_blocks.h)
 //     "code": 512                           numbers of the semantic code, and of the embedding of timesteps
 //     "prior_width": 2048, "prior_layers": 10
 //     "timesteps": 1000                     of both schedules
@@ -33,6 +34,7 @@ typedef struct zn_diffae_shape {
     int levels, encoder_levels;
     int multiples[ZN_DIFFAE_MOST_LEVELS], encoder_multiples[ZN_DIFFAE_MOST_LEVELS];
     bool attention[ZN_DIFFAE_MOST_LEVELS]; // by level, of both networks
+    bool scans;                            // the encoder's
 } zn_diffae_shape;
 
 // The layout that config.json (NULL: none) says, with so many attributes of the classifier.

@@ -102,3 +102,47 @@ zn_node *zn_nn_diffae_attention(const zn_scope *scope, const char *name, zn_node
     y = zn_nn_linear(scope, zn_nn_inside(name, "proj_out", part), y, channels, true);
     return zn_add(scope->graph, zn_scope_name(scope, name, "", full), y, x);
 }
+
+typedef zn_node *scan_fn(zn_graph *graph, const char *name, zn_node *decay, zn_node *x, bool back);
+
+// Both ways along rows or columns: `take` is what a pixel takes of the value, before its curve.
+static zn_node *scanned(const zn_scope *scope, const char *name, const char *along, scan_fn *scan,
+                        zn_node *take, zn_node *value)
+{
+    char base[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
+    zn_graph *graph = scope->graph;
+    zn_text_format(base, sizeof base, "%s.%s", name, along);
+    zn_node *taken = zn_activate(graph, zn_scope_name(scope, base, ".take", full), take,
+                                 ZN_ACTIVATION_LOGISTIC);
+    zn_node *decay = zn_affine(graph, zn_scope_name(scope, base, ".decay", full), taken, -1, 1);
+    zn_node *x = zn_gated(graph, zn_scope_name(scope, base, ".x", full), taken, value,
+                          ZN_ACTIVATION_NONE);
+    zn_node *forth = scan(graph, zn_scope_name(scope, base, ".forth", full), decay, x, false);
+    zn_node *back = scan(graph, zn_scope_name(scope, base, ".back", full), decay, x, true);
+    return zn_add(graph, zn_scope_name(scope, base, "", full), forth, back);
+}
+
+zn_node *zn_nn_diffae_scan(const zn_scope *scope, const char *name, zn_node *x, int64_t channels)
+{
+    enum { VALUE, GATE, ROWS, COLUMNS, QUARTERS };
+    zn_node *quarters[QUARTERS];
+    char part[ZN_NAME_SIZE], full[ZN_NAME_SIZE], tail[16];
+    zn_node *y = zn_nn_diffae_norm(scope, zn_nn_inside(name, "norm", part), x);
+    y = zn_nn_linear(scope, zn_nn_inside(name, "in_proj", part), y, QUARTERS * channels, true);
+    for (int i = 0; i < QUARTERS; i++) {
+        zn_text_format(tail, sizeof tail, ".%d", i);
+        quarters[i] = zn_channel_slice(scope->graph, zn_scope_name(scope, part, tail, full), y,
+                                       i * channels, channels);
+    }
+    y = zn_add(
+        scope->graph, zn_scope_name(scope, name, ".state", full),
+        scanned(scope, name, "rows", zn_scan_rows, quarters[ROWS], quarters[VALUE]),
+        scanned(scope, name, "columns", zn_scan_columns, quarters[COLUMNS], quarters[VALUE]));
+    y = zn_gated(scope->graph, zn_scope_name(scope, name, ".gated", full), quarters[GATE], y,
+                 ZN_ACTIVATION_SILU);
+    y = zn_nn_linear(scope, zn_nn_inside(name, "proj_out", part), y, channels, true);
+    if (zn_nn_channels(x) != channels)
+        x = zn_nn_conv(scope, zn_nn_inside(name, "skip_connection", part), x,
+                       (zn_nn_conv_shape){channels, 1, 1, true});
+    return zn_add(scope->graph, zn_scope_name(scope, name, "", full), y, x);
+}

@@ -36,4 +36,9 @@ zn_node *zn_nn_diffae_residual_block(const zn_scope *scope, const char *name, zn
 // x + proj_out(attention(q, k, v)): one head, every pixel a token; q, k and v are thirds of qkv(norm(x)).
 zn_node *zn_nn_diffae_attention(const zn_scope *scope, const char *name, zn_node *x);
 
+// s + proj_out(silu(gate) * state): state is the sum of four scans of maps, along rows and along columns, forth and back, in each of
+// which a pixel takes logistic(t) of the value and keeps 1 - logistic(t) of the state; value, gate and both t are
+// quarters of in_proj(norm(x)). s is x, by skip_connection where the channels change. Its time grows with the pixels.
+zn_node *zn_nn_diffae_scan(const zn_scope *scope, const char *name, zn_node *x, int64_t channels);
+
 #endif
