@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of attention with respect to its packed keys and values, in f32 and in the order that
-// f32 has. A barrier: every query adds to every key that it sees, in the order of the queries.
+// f32 has. A barrier: every query adds to every key that it sees.
 // attention_rows.h has the formulas.
-#include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -13,7 +12,7 @@
 
 typedef struct keys_lowering {
     zn_lowering base;
-    zn_attention_rows rows; // and after them in the scratch: the totals of each head of each query
+    zn_attention_rows rows; // and after them in the scratch: the totals of the queries of each head
 } keys_lowering;
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -70,48 +69,127 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// --- lowering: first the totals of each query, then a key at a time ---------------------------------
+// --- lowering: first the totals of each query, then blocks of keys of a key head --------------------
+
+enum { MOST = ZN_ATTENTION_GRADIENT_ROWS };
 
 typedef struct job {
+    const keys_lowering *lowering;
     const zn_call *call;
-    zn_attention_view view;
-    zn_attention_totals *totals; // [queries][heads]
 } job;
 
-static void make_totals(void *arg, size_t begin, size_t end)
+static const float *form_of(const job *j, int matrix, zn_attention_form form, int64_t head)
 {
-    const job *j = arg;
-    const size_t heads = (size_t)j->view.shape->heads;
-    for (size_t i = begin; i < end && !zn_call_stopped(j->call); i++)
-        j->totals[i] = zn_attention_totals_of(&j->view, (int64_t)(i / heads), (int64_t)(i % heads));
+    return zn_attention_form_of(&j->lowering->rows, j->call, matrix, form, head);
 }
 
-static void add_query(const job *j, int64_t query, int64_t head, int64_t key, key_sums *sums)
+// Of the queries of a head, from `first` on.
+static zn_attention_gradient_totals totals_of(const job *j, int64_t head, int64_t first)
 {
-    const zn_attention_shape *s = j->view.shape;
-    const zn_attention_pair pair = zn_attention_pair_of(&j->view, query, head, key,
-                                                        j->totals[query * s->heads + head]);
-    const float *q = zn_attention_query(&j->view, j->view.q, query, head);
-    const float *dy = zn_attention_query(&j->view, j->view.dy, query, head);
-    for (int64_t c = 0; c < s->width; c++) {
-        sums->k[c] += pair.ds * (double)q[c];
-        sums->v[c] += pair.p * (double)dy[c];
+    const zn_attention_shape *s = &j->lowering->rows.shape;
+    const size_t queries = (size_t)zn_attention_padded(s->queries);
+    float *all = (float *)(void *)((char *)j->call->scratch + j->lowering->rows.bytes);
+    float *largest = all + 3 * queries * (size_t)head + first;
+    return (zn_attention_gradient_totals){largest, largest + queries, largest + 2 * queries};
+}
+
+static void make_totals(const job *j, int64_t head, int64_t first, const zn_attention_part *part)
+{
+    const zn_attention_rows *rows = &j->lowering->rows;
+    const zn_attention_shape *s = &rows->shape;
+    const int64_t key_head = head / (s->heads / s->key_heads), left = s->queries - first;
+    const int64_t at = first * s->padded_width;
+    rows->kernel->queries(&(zn_attention_gradient_queries_args){
+        .rows = left < MOST ? left : MOST,
+        .width = s->width,
+        .tokens = s->keys,
+        .seen = first + s->keys - s->queries + 1,
+        .causal = s->causal,
+        .scale = (float)s->scale,
+        .q = form_of(j, ZN_ATTENTION_Q, ZN_ATTENTION_ROWS, head) + at,
+        .dy = form_of(j, ZN_ATTENTION_DY, ZN_ATTENTION_ROWS, head) + at,
+        .keys = form_of(j, ZN_ATTENTION_K, ZN_ATTENTION_TOKENS_PANELS, key_head),
+        .values = form_of(j, ZN_ATTENTION_V, ZN_ATTENTION_TOKENS_PANELS, key_head),
+        .totals = totals_of(j, head, first),
+        .state = part->state});
+}
+
+static void store(const job *j, int64_t key_head, int64_t first, int64_t count,
+                  const zn_attention_part *part)
+{
+    const zn_attention_shape *s = &j->lowering->rows.shape;
+    float *k = (float *)j->call->output + (size_t)key_head * zn_attention_head(s);
+    float *v = k + (size_t)s->key_heads * zn_attention_head(s);
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t c = 0; c < s->width; c++) {
+            const int64_t at = i * s->padded_width + c;
+            k[zn_attention_place(ZN_F32, s->padded_width, first + i, c)] = part->sums[0][at];
+            v[zn_attention_place(ZN_F32, s->padded_keys, c, first + i)] = part->sums[1][at];
+        }
     }
 }
 
-static void make_keys(void *arg, size_t begin, size_t end)
+// Every head that shares the keys adds to their gradients, in order.
+static void make_keys(const job *j, int64_t key_head, int64_t first, const zn_attention_part *part)
+{
+    const zn_attention_rows *rows = &j->lowering->rows;
+    const zn_attention_shape *s = &rows->shape;
+    const int64_t left = s->keys - first, group = s->heads / s->key_heads;
+    const int64_t at = first * s->padded_width;
+    zn_attention_gradient_keys_args a = {
+        .rows = left < MOST ? left : MOST,
+        .width = s->width,
+        .tokens = s->queries,
+        .first = first - (s->keys - s->queries),
+        .causal = s->causal,
+        .scale = (float)s->scale,
+        .k = form_of(j, ZN_ATTENTION_K, ZN_ATTENTION_ROWS, key_head) + at,
+        .v = form_of(j, ZN_ATTENTION_V, ZN_ATTENTION_ROWS, key_head) + at,
+        .dk = part->sums[0],
+        .dv = part->sums[1],
+        .state = part->state};
+    for (int i = 0; i < 2; i++)
+        memset(part->sums[i], 0, (size_t)(MOST * s->padded_width) * sizeof(float));
+    for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
+        a.queries = form_of(j, ZN_ATTENTION_Q, ZN_ATTENTION_TOKENS_PANELS, head);
+        a.dys = form_of(j, ZN_ATTENTION_DY, ZN_ATTENTION_TOKENS_PANELS, head);
+        a.queries_across = form_of(j, ZN_ATTENTION_Q, ZN_ATTENTION_CHANNELS_PANELS, head);
+        a.dys_across = form_of(j, ZN_ATTENTION_DY, ZN_ATTENTION_CHANNELS_PANELS, head);
+        a.totals = totals_of(j, head, 0);
+        rows->kernel->keys(&a);
+    }
+    store(j, key_head, first, a.rows, part);
+}
+
+// Blocks of tokens of all heads, shared by the workers.
+static void run_blocks(const job *j, int64_t heads, int64_t tokens, size_t n,
+                       void (*run)(const job *j, int64_t head, int64_t first,
+                                   const zn_attention_part *part))
+{
+    const zn_attention_rows *rows = &j->lowering->rows;
+    const zn_attention_part part = zn_attention_part_of(rows, j->call, n);
+    const int64_t blocks = (tokens + MOST - 1) / MOST;
+    for (int64_t i = (int64_t)n; i < heads * blocks && !zn_call_stopped(j->call); i += rows->parts)
+        run(j, i / blocks, i % blocks * MOST, &part);
+}
+
+static void totals_parts(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
-    const zn_attention_shape *s = j->view.shape;
-    const int64_t group = s->heads / s->key_heads;
-    for (size_t i = begin; i < end && !zn_call_stopped(j->call); i++) {
-        const int64_t key_head = (int64_t)i / s->keys, key = (int64_t)i % s->keys;
-        key_sums sums = {0};
-        for (int64_t head = key_head * group; head < (key_head + 1) * group; head++)
-            for (int64_t query = 0; query < s->queries; query++)
-                if (key < zn_attention_visible(s, query)) add_query(j, query, head, key, &sums);
-        store_sums(s, &sums, key_head, key, j->call->output);
-    }
+    const zn_attention_shape *s = &j->lowering->rows.shape;
+    for (size_t n = begin; n < end; n++) run_blocks(j, s->heads, s->queries, n, make_totals);
+}
+
+static void keys_parts(void *arg, size_t begin, size_t end)
+{
+    const job *j = arg;
+    const zn_attention_shape *s = &j->lowering->rows.shape;
+    for (size_t n = begin; n < end; n++) run_blocks(j, s->key_heads, s->keys, n, make_keys);
+}
+
+static size_t totals_bytes(const zn_attention_shape *s)
+{
+    return 3 * (size_t)(s->heads * zn_attention_padded(s->queries)) * sizeof(float);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
@@ -119,39 +197,35 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     (void)err;
     const keys_lowering *l = (const keys_lowering *)base;
     const zn_attention_shape *s = &l->rows.shape;
-    zn_call whole = *call; // a result that is no map has no rows, its inputs have
-    whole.row = 0;
-    whole.rows = 1;
-    job j = {call, zn_attention_rows_load(&l->rows, &whole),
-             (void *)((uint8_t *)call->scratch + l->rows.bytes)};
+    job j = {l, call};
     memset(call->output, 0, 2 * (size_t)s->key_heads * zn_attention_head(s) * sizeof(float));
-    zn_parallel(call->team, (size_t)(s->queries * s->heads), 1, make_totals, &j);
-    zn_parallel(call->team, (size_t)(s->key_heads * s->keys), 1, make_keys, &j);
+    memset((char *)call->scratch + l->rows.bytes, 0, totals_bytes(s));
+    zn_attention_rows_load(&l->rows, call);
+    zn_parallel(call->team, (size_t)l->rows.parts, 1, totals_parts, &j);
+    zn_parallel(call->team, (size_t)l->rows.parts, 1, keys_parts, &j);
     return ZENITH_OK;
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
+    enum { TOKENS = 1 << ZN_ATTENTION_TOKENS_PANELS, CHANNELS = 1 << ZN_ATTENTION_CHANNELS_PANELS };
+    static const unsigned forms[ZN_ATTENTION_MATRICES] = {[ZN_ATTENTION_DY] = TOKENS | CHANNELS,
+                                                          [ZN_ATTENTION_Q] = TOKENS | CHANNELS,
+                                                          [ZN_ATTENTION_K] = TOKENS,
+                                                          [ZN_ATTENTION_V] = TOKENS};
     const int64_t rows = request->node->inputs[ZN_ATTENTION_Q]->desc.shape.dim[1];
-    keys_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "double"};
-    const zenith_status status = zn_attention_rows_make(request, rows, &l->rows, err);
-    if (status != ZENITH_OK) {
-        zn_free(l);
-        return status;
-    }
-    const size_t totals = (size_t)(l->rows.shape.queries * l->rows.shape.heads);
-    l->base.scratch_bytes = l->rows.bytes + totals * sizeof(zn_attention_totals);
-    *out = &l->base;
-    return ZENITH_OK;
+    keys_lowering made = {.base = {.run = run, .free = zn_lowering_free}};
+    ZN_TRY(zn_attention_rows_make(request, rows, forms, &made.rows, err));
+    made.base.id = made.rows.kernel->id;
+    made.base.scratch_bytes = made.rows.bytes + totals_bytes(&made.rows.shape);
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 const zn_op zn_op_attention_gradient_keys = {
     .name = "attention_gradient_keys",
     .summary = "the gradient of attention with respect to its packed keys and values",
     .attributes_size = sizeof(zn_attention_node_attributes),
-    .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
+    .traits = ZN_OP_FIXED | ZN_OP_BARRIER | ZN_OP_STOPS,
     .result_types = ZN_BIT(ZN_F32),
     .infer = infer,
     .rows = zn_rows_whole,

@@ -47,40 +47,67 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
         for (int64_t head = 0; head < s.heads; head++) refer(&s, inputs, query, head, output);
 }
 
-// --- lowering: a query at a time -------------------------------------------------------------------
+// --- lowering: blocks of queries of a head ----------------------------------------------------------
 
 typedef struct job {
     const queries_lowering *lowering;
     const zn_call *call;
-    zn_attention_view view;
+    int64_t columns; // of the map
 } job;
 
-static void compute_head(const zn_attention_view *view, int64_t i, int64_t head, float *dst)
+static void store(const job *j, int64_t head, int64_t first, int64_t count, const float *dq)
 {
-    const zn_attention_shape *s = view->shape;
-    const int64_t seen = zn_attention_visible(s, view->token + i);
-    const zn_attention_totals totals = zn_attention_totals_of(view, i, head);
-    double sums[ZN_ATTENTION_WIDTH] = {0};
-    for (int64_t key = 0; key < seen; key++) {
-        const double ds = zn_attention_pair_of(view, i, head, key, totals).ds;
-        const float *k = zn_attention_key(view, view->k, head, key);
-        for (int64_t c = 0; c < s->width; c++) sums[c] += ds * (double)k[c];
+    const zn_attention_shape *s = &j->lowering->rows.shape;
+    const zn_conversion *narrow = &j->lowering->narrow;
+    for (int64_t i = 0; i < count; i++) {
+        const size_t at = (size_t)(((first + i) * s->heads + head) * s->width);
+        narrow->run(dq + i * s->padded_width, 1,
+                    (char *)j->call->output + at * zn_type_size(narrow->to), narrow->to_scale,
+                    (size_t)s->width);
     }
-    for (int64_t c = 0; c < s->width; c++) dst[c] = (float)(s->scale * sums[c]);
+}
+
+static void compute_block(const job *j, int64_t head, int64_t first, const zn_attention_part *part)
+{
+    enum { MOST = ZN_ATTENTION_GRADIENT_ROWS };
+    const zn_attention_rows *rows = &j->lowering->rows;
+    const zn_attention_shape *s = &rows->shape;
+    const int64_t key_head = head / (s->heads / s->key_heads), left = rows->queries - first;
+    const int64_t at = first * s->padded_width, token = j->call->row * j->columns + first;
+    const zn_call *call = j->call;
+    float totals[3][MOST];
+    const zn_attention_gradient_queries_args a = {
+        .rows = left < MOST ? left : MOST,
+        .width = s->width,
+        .tokens = s->keys,
+        .seen = token + s->keys - s->queries + 1,
+        .causal = s->causal,
+        .scale = (float)s->scale,
+        .q = zn_attention_form_of(rows, call, ZN_ATTENTION_Q, ZN_ATTENTION_ROWS, head) + at,
+        .dy = zn_attention_form_of(rows, call, ZN_ATTENTION_DY, ZN_ATTENTION_ROWS, head) + at,
+        .keys = zn_attention_form_of(rows, call, ZN_ATTENTION_K, ZN_ATTENTION_TOKENS_PANELS,
+                                     key_head),
+        .values = zn_attention_form_of(rows, call, ZN_ATTENTION_V, ZN_ATTENTION_TOKENS_PANELS,
+                                       key_head),
+        .keys_across = zn_attention_form_of(rows, call, ZN_ATTENTION_K,
+                                            ZN_ATTENTION_CHANNELS_PANELS, key_head),
+        .totals = {totals[0], totals[1], totals[2]},
+        .dq = part->sums[0],
+        .state = part->state};
+    rows->kernel->queries(&a);
+    store(j, head, first, a.rows, a.dq);
 }
 
 static void compute(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
-    const zn_attention_shape *s = j->view.shape;
-    const zn_conversion *narrow = &j->lowering->narrow;
-    for (size_t i = begin; i < end && !zn_call_stopped(j->call); i++) {
-        for (int64_t head = 0; head < s->heads; head++) {
-            float row[ZN_ATTENTION_WIDTH];
-            const size_t at = (i * (size_t)s->heads + (size_t)head) * (size_t)s->width;
-            compute_head(&j->view, (int64_t)i, head, row);
-            narrow->run(row, 1, (uint8_t *)j->call->output + at * zn_type_size(narrow->to),
-                        narrow->to_scale, (size_t)s->width);
+    const zn_attention_rows *rows = &j->lowering->rows;
+    const int64_t most = ZN_ATTENTION_GRADIENT_ROWS, blocks = (rows->queries + most - 1) / most;
+    for (size_t n = begin; n < end; n++) {
+        const zn_attention_part part = zn_attention_part_of(rows, j->call, n);
+        for (int64_t i = (int64_t)n; i < rows->shape.heads * blocks; i += rows->parts) {
+            if (zn_call_stopped(j->call)) return;
+            compute_block(j, i / blocks, i % blocks * most, &part);
         }
     }
 }
@@ -89,18 +116,23 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 {
     (void)err;
     const queries_lowering *l = (const queries_lowering *)base;
-    job j = {l, call, zn_attention_rows_load(&l->rows, call)};
-    zn_parallel(call->team, (size_t)l->rows.queries, 1, compute, &j);
+    job j = {l, call, l->rows.queries / call->rows};
+    zn_attention_rows_load(&l->rows, call);
+    zn_parallel(call->team, (size_t)l->rows.parts, 1, compute, &j);
     return ZENITH_OK;
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
+    static const unsigned forms[ZN_ATTENTION_MATRICES] = {
+        [ZN_ATTENTION_K] = 1 << ZN_ATTENTION_TOKENS_PANELS | 1 << ZN_ATTENTION_CHANNELS_PANELS,
+        [ZN_ATTENTION_V] = 1 << ZN_ATTENTION_TOKENS_PANELS};
     const zn_desc *dst = &request->node->desc;
-    queries_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "double"}};
-    ZN_TRY(zn_attention_rows_make(request, request->rows, &made.rows, err));
+    queries_lowering made = {.base = {.run = run, .free = zn_lowering_free}};
+    ZN_TRY(zn_attention_rows_make(request, request->rows, forms, &made.rows, err));
     ZN_TRY(
         zn_conversion_make(request->cpu.isa, ZN_F32, 1, dst->type, dst->scale, &made.narrow, err));
+    made.base.id = made.rows.kernel->id;
     made.base.scratch_bytes = made.rows.bytes;
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
@@ -109,6 +141,7 @@ const zn_op zn_op_attention_gradient_queries = {
     .name = "attention_gradient_queries",
     .summary = "the gradient of attention with respect to its queries",
     .attributes_size = sizeof(zn_attention_node_attributes),
+    .traits = ZN_OP_STOPS, // between blocks of queries
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,
     .reference = reference,

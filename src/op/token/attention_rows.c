@@ -7,7 +7,6 @@
 #include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
-#include "src/op/row_lowering.h"
 
 #include <math.h>
 
@@ -22,87 +21,192 @@ zenith_status zn_attention_gradient_check(const zn_node *node, zn_error *err)
     return zn_attention_check(node, Q, PACKED, err);
 }
 
-// Five products of each query and key: two of them are made twice.
+// Six products of each query and key at most.
 double zn_attention_gradient_flops(const zn_node *node)
 {
     const zn_attention_shape s = zn_attention_shape_of(node, Q);
-    return 14 * (double)s.queries * (double)s.keys * (double)(s.heads * s.width);
+    return 12 * (double)s.queries * (double)s.keys * (double)(s.heads * s.width);
+}
+
+// --- inputs in the scratch --------------------------------------------------------------------------
+
+static int64_t heads_of(const zn_attention_shape *s, int matrix)
+{
+    return matrix <= Q ? s->heads : s->key_heads;
+}
+
+// Tokens of a matrix in whole panels.
+static int64_t tokens_of(const zn_attention_rows *rows, int matrix)
+{
+    return matrix <= Q ? zn_attention_padded(rows->queries) : rows->shape.padded_keys;
+}
+
+static void place_scratch(zn_attention_rows *rows, const unsigned forms[ZN_ATTENTION_MATRICES])
+{
+    const zn_attention_shape *s = &rows->shape;
+    size_t next = 0;
+    for (int m = 0; m < ZN_ATTENTION_MATRICES; m++) {
+        for (unsigned form = 0; form < ZN_ATTENTION_FORMS; form++) {
+            if (form != ZN_ATTENTION_ROWS && !(forms[m] >> form & 1)) continue;
+            rows->at[m][form] = next;
+            next += (size_t)(heads_of(s, m) * tokens_of(rows, m) * s->padded_width);
+        }
+    }
+    const size_t sums = 2 * (size_t)(ZN_ATTENTION_GRADIENT_ROWS * s->padded_width) * sizeof(float);
+    rows->parts_at = zn_round_up(next * sizeof(float), ZN_ALIGN);
+    rows->part_bytes = zn_round_up(sizeof(zn_attention_gradient_state) + sums, ZN_ALIGN);
+    rows->bytes = rows->parts_at + (size_t)rows->parts * rows->part_bytes;
 }
 
 zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t rows,
+                                     const unsigned forms[ZN_ATTENTION_MATRICES],
                                      zn_attention_rows *out, zn_error *err)
 {
     const zn_node *node = request->node;
-    const zn_attention_shape s = zn_attention_shape_of(node, Q);
-    *out = (zn_attention_rows){.shape = s,
+    *out = (zn_attention_rows){.shape = zn_attention_shape_of(node, Q),
+                               .kernel = zn_attention_gradient_pick(request->cpu.isa),
                                .keys_type = node->inputs[PACKED]->desc.type,
                                .keys_scale = node->inputs[PACKED]->desc.scale,
-                               .queries = rows * node->inputs[Q]->desc.shape.dim[2]};
+                               .queries = rows * node->inputs[Q]->desc.shape.dim[2],
+                               .parts = request->threads};
     for (int i = DY; i <= Q; i++) {
         const zn_desc *desc = &node->inputs[i]->desc;
         ZN_TRY(zn_conversion_make(request->cpu.isa, desc->type, desc->scale, ZN_F32, 1,
                                   &out->widen[i], err));
     }
-    out->keys_at = 2 * (size_t)(out->queries * s.heads * s.width);
-    const size_t keys = 2 * (size_t)(s.key_heads * s.keys * s.width);
-    out->bytes = zn_round_up((out->keys_at + keys) * sizeof(float), ZN_ALIGN);
+    place_scratch(out, forms);
     return ZENITH_OK;
 }
 
-zn_attention_view zn_attention_rows_load(const zn_attention_rows *rows, const zn_call *call)
+float *zn_attention_form_of(const zn_attention_rows *rows, const zn_call *call, int matrix,
+                            zn_attention_form form, int64_t head)
 {
-    const zn_attention_shape *s = &rows->shape;
-    const size_t count = rows->keys_at / 2, keys = (size_t)(s->key_heads * s->keys * s->width);
-    float *dy = call->scratch, *q = dy + count, *k = dy + rows->keys_at;
-    zn_conversion_run(&rows->widen[DY], call->team, call->inputs[DY], dy, count);
-    zn_conversion_run(&rows->widen[Q], call->team, call->inputs[Q], q, count);
-    size_t next = 0;
-    for (int value = 0; value < 2; value++)
-        for (int64_t head = 0; head < s->key_heads; head++)
-            for (int64_t key = 0; key < s->keys; key++)
-                for (int64_t c = 0; c < s->width; c++)
-                    k[next++] = zn_type_load(rows->keys_type, call->inputs[PACKED],
-                                             zn_attention_index(s, rows->keys_type, value == 1,
-                                                                head, key, c)) *
-                                rows->keys_scale;
-    return (zn_attention_view){s, dy, q, k, k + keys, call->row * (rows->queries / call->rows)};
+    const size_t of_head = (size_t)(tokens_of(rows, matrix) * rows->shape.padded_width);
+    return (float *)call->scratch + rows->at[matrix][form] + (size_t)head * of_head;
 }
 
-static double product_of(const zn_attention_view *view, const float *map, const float *keys,
-                         int64_t i, int64_t head, int64_t key)
+zn_attention_part zn_attention_part_of(const zn_attention_rows *rows, const zn_call *call,
+                                       size_t part)
 {
-    return zn_row_product(zn_attention_query(view, map, i, head),
-                          zn_attention_key(view, keys, head, key), (size_t)view->shape->width);
+    const size_t sums = (size_t)(ZN_ATTENTION_GRADIENT_ROWS * rows->shape.padded_width);
+    char *start = (char *)call->scratch + rows->parts_at + part * rows->part_bytes;
+    float *first = (float *)(void *)(start + sizeof(zn_attention_gradient_state));
+    return (zn_attention_part){(void *)start, {first, first + sums}};
 }
 
-// The totals without a second look at the keys: all three are scaled down where a score is larger.
-zn_attention_totals zn_attention_totals_of(const zn_attention_view *view, int64_t i, int64_t head)
+// Where the tokens of one panel, from `token` on, come from and go to.
+typedef struct panel_job {
+    const zn_attention_rows *rows;
+    const zn_call *call;
+    int matrix;
+    int64_t head, token;
+} panel_job;
+
+// Rows of dy or q; what is beyond the last token or channel is zero already.
+static void load_map(const panel_job *p, float *dst)
 {
-    const int64_t seen = zn_attention_visible(view->shape, view->token + i);
-    double largest = -INFINITY, total = 0, sum = 0;
-    for (int64_t key = 0; key < seen; key++) {
-        const double score = product_of(view, view->q, view->k, i, head, key) * view->shape->scale;
-        const double dp = product_of(view, view->dy, view->v, i, head, key);
-        if (score > largest) {
-            const double down = exp(largest - score);
-            total *= down;
-            sum *= down;
-            largest = score;
-        }
-        const double p = exp(score - largest);
-        total += p;
-        sum += p * dp;
+    const zn_attention_shape *s = &p->rows->shape;
+    const zn_conversion *widen = &p->rows->widen[p->matrix];
+    const int64_t left = p->rows->queries - p->token;
+    for (int64_t i = 0; i < ZN_ATTENTION_PANEL && i < left; i++) {
+        const size_t at = (size_t)(((p->token + i) * s->heads + p->head) * s->width);
+        widen->run((const char *)p->call->inputs[p->matrix] + at * zn_type_size(widen->from),
+                   widen->from_scale, dst + i * s->padded_width, 1, (size_t)s->width);
     }
-    return (zn_attention_totals){largest + log(total), sum / total};
 }
 
-zn_attention_pair zn_attention_pair_of(const zn_attention_view *view, int64_t i, int64_t head,
-                                       int64_t key, zn_attention_totals totals)
+static float load_packed(const zn_attention_rows *rows, const void *src, size_t at)
 {
-    const double score = product_of(view, view->q, view->k, i, head, key) * view->shape->scale;
-    const double p = exp(score - totals.log_total);
-    return (zn_attention_pair){
-        p, p * (product_of(view, view->dy, view->v, i, head, key) - totals.mean)};
+    const float value = rows->keys_type == ZN_F32    ? ((const float *)src)[at]
+                        : rows->keys_type == ZN_BF16 ? zn_bf16_to_f32(((const uint16_t *)src)[at])
+                                                     : zn_type_load(rows->keys_type, src, at);
+    return value * rows->keys_scale;
+}
+
+static void load_keys(const panel_job *p, float *dst)
+{
+    const zn_attention_shape *s = &p->rows->shape;
+    const bool value = p->matrix == ZN_ATTENTION_V;
+    const zn_type type = p->rows->keys_type;
+    const size_t head = (size_t)(p->head + (value ? s->key_heads : 0)) * zn_attention_head(s);
+    const char *src = (const char *)p->call->inputs[PACKED] + head * zn_type_size(type);
+    const int64_t left = s->keys - p->token;
+    for (int64_t i = 0; i < ZN_ATTENTION_PANEL && i < left; i++) {
+        const int64_t key = p->token + i;
+        for (int64_t c = 0; c < s->width; c++) {
+            const size_t at = value ? zn_attention_place(type, s->padded_keys, c, key)
+                                    : zn_attention_place(type, s->padded_width, key, c);
+            dst[i * s->padded_width + c] = load_packed(p->rows, src, at);
+        }
+    }
+}
+
+// The other forms that are wanted, from the rows.
+static void turn_panel(const panel_job *p, const float *src)
+{
+    const zn_attention_rows *rows = p->rows;
+    const int64_t width = rows->shape.padded_width, tokens = tokens_of(rows, p->matrix);
+    const size_t *at = rows->at[p->matrix];
+    if (at[ZN_ATTENTION_TOKENS_PANELS]) {
+        float *dst = zn_attention_form_of(rows, p->call, p->matrix, ZN_ATTENTION_TOKENS_PANELS,
+                                          p->head) +
+                     p->token * width;
+        for (int64_t c = 0; c < width; c++)
+            for (int64_t i = 0; i < ZN_ATTENTION_PANEL; i++)
+                dst[c * ZN_ATTENTION_PANEL + i] = src[i * width + c];
+    }
+    if (at[ZN_ATTENTION_CHANNELS_PANELS]) {
+        float *dst = zn_attention_form_of(rows, p->call, p->matrix, ZN_ATTENTION_CHANNELS_PANELS,
+                                          p->head);
+        for (int64_t c = 0; c < width; c += ZN_ATTENTION_PANEL)
+            for (int64_t i = 0; i < ZN_ATTENTION_PANEL; i++)
+                memcpy(dst + c * tokens + (p->token + i) * ZN_ATTENTION_PANEL, src + i * width + c,
+                       ZN_ATTENTION_PANEL * sizeof *dst);
+    }
+}
+
+static void load_panel(const panel_job *p)
+{
+    const int64_t width = p->rows->shape.padded_width;
+    float *dst = zn_attention_form_of(p->rows, p->call, p->matrix, ZN_ATTENTION_ROWS, p->head) +
+                 p->token * width;
+    memset(dst, 0, (size_t)(ZN_ATTENTION_PANEL * width) * sizeof *dst);
+    if (p->matrix <= Q)
+        load_map(p, dst);
+    else
+        load_keys(p, dst);
+    turn_panel(p, dst);
+}
+
+typedef struct load_job {
+    const zn_attention_rows *rows;
+    const zn_call *call;
+} load_job;
+
+static int64_t panels_of(const zn_attention_rows *rows, int matrix)
+{
+    return heads_of(&rows->shape, matrix) * (tokens_of(rows, matrix) / ZN_ATTENTION_PANEL);
+}
+
+// Panels of all heads of all matrices, one after the other.
+static void load_range(void *arg, size_t begin, size_t end)
+{
+    const load_job *j = arg;
+    for (size_t i = begin; i < end && !zn_call_stopped(j->call); i++) {
+        int64_t at = (int64_t)i;
+        int matrix = 0;
+        while (at >= panels_of(j->rows, matrix)) at -= panels_of(j->rows, matrix++);
+        const int64_t of_head = tokens_of(j->rows, matrix) / ZN_ATTENTION_PANEL;
+        load_panel(&(panel_job){j->rows, j->call, matrix, at / of_head,
+                                at % of_head * ZN_ATTENTION_PANEL});
+    }
+}
+
+void zn_attention_rows_load(const zn_attention_rows *rows, const zn_call *call)
+{
+    int64_t panels = 0;
+    for (int m = 0; m < ZN_ATTENTION_MATRICES; m++) panels += panels_of(rows, m);
+    zn_parallel(call->team, (size_t)panels, 1, load_range, &(load_job){rows, call});
 }
 
 // --- references ---------------------------------------------------------------------------------
