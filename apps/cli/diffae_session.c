@@ -169,7 +169,8 @@ zenith_diffae_params cli_diffae_params(cli_diffae *d, uint32_t steps, uint64_t s
                                   .report = on_step,
                                   .report_cookie = d,
                                   .cancel = d->session.cancel,
-                                  .facts = &d->facts};
+                                  .facts = &d->facts,
+                                  .no_pictures = d->previews == NULL};
 }
 
 // A preview that failed has said why.
@@ -187,9 +188,16 @@ static bool no_memory(cli_diffae *d)
     return cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "no memory for a code and its noise");
 }
 
+// Numbers of the noise of a code.
+static size_t noise_values(const cli_diffae *d, const zenith_code *code)
+{
+    const uint32_t factor = d->info.factor;
+    return (size_t)d->info.channels * (code->width / factor) * (code->height / factor);
+}
+
 static bool make_arrays(cli_diffae *d, bool noise, zenith_code *code)
 {
-    const size_t values = (size_t)d->info.channels * code->width * code->height;
+    const size_t values = noise_values(d, code);
     code->numbers = d->info.numbers;
     code->code = calloc(d->info.numbers, sizeof(float));
     code->noise = noise ? calloc(values, sizeof(float)) : NULL;
@@ -207,8 +215,12 @@ bool cli_code_create(cli_diffae *d, bool noise, cli_code *out)
 
 bool cli_code_copy(cli_diffae *d, const cli_code *from, cli_code *out)
 {
-    const size_t values = (size_t)d->info.channels * from->code.width * from->code.height;
+    const size_t values = noise_values(d, &from->code);
     *out = (cli_code){.code = from->code};
+    if (from->code.noise != NULL && from->code.noise_numbers > 0 &&
+        from->code.noise_numbers != values)
+        return cli_fail_text(&d->failure, ZENITH_INVALID_ARGUMENT,
+                             "this noise belongs to another model: --random draws another");
     if (!make_arrays(d, from->code.noise != NULL, &out->code)) return false;
     memcpy(out->code.code, from->code.code, d->info.numbers * sizeof(float));
     if (from->code.noise != NULL) memcpy(out->code.noise, from->code.noise, values * sizeof(float));

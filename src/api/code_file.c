@@ -12,6 +12,7 @@
 #include "src/format/npy.h"
 #include "src/format/safetensors.h"
 #include "src/model/diffae.h"
+#include "src/task/diffae_task.h"
 
 #include <string.h>
 
@@ -67,7 +68,8 @@ void zenith_code_file_get(const zenith_code_file *file, zenith_code *out)
                               .noise = inside->noise,
                               .steps = (uint32_t)inside->steps,
                               .numbers = (uint32_t)inside->numbers,
-                              .weights = inside->weights[0] ? inside->weights : NULL};
+                              .weights = inside->weights[0] ? inside->weights : NULL,
+                              .noise_numbers = zn_diffae_code_noise(inside)};
     zn_caller_struct_out(&code, sizeof code, out);
 }
 
@@ -81,10 +83,12 @@ static zenith_status save(const char *path, const zenith_model *model, const zen
     zn_writer *file = NULL;
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(zn_code_in(inner, codes, 0, &code, err));
+    const zn_diffae_sizes sizes = zn_diffae_sizes_of(inner);
     zn_diffae_code written = {
         .width = code.width,
         .height = code.height,
-        .channels = code.noise ? (uint32_t)zn_diffae_facts_of(inner).shape.inputs : 0,
+        .channels = code.noise ? sizes.channels : 0,
+        .factor = code.noise ? sizes.factor : 0,
         .steps = code.noise ? (int)code.steps : 0,
         .numbers = code.numbers,
         .code = code.code,

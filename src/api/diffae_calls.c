@@ -66,6 +66,7 @@ static zenith_status get_info(const zenith_model *model, zenith_diffae_info *out
         .height = sizes.height,
         .multiple = sizes.multiple,
         .channels = sizes.channels,
+        .factor = sizes.factor,
         .numbers = (uint32_t)sizes.code,
         .timesteps = (uint32_t)schedules.picture.timesteps,
         .has_encoder = has(inner, "encoder"),
@@ -101,6 +102,12 @@ static zenith_status check_weights(const zn_model *model, const zenith_code *cod
                    "take those, or do without the check (zenith_code.weights NULL)");
 }
 
+static size_t noise_values(const zn_model *model, const zenith_code *code)
+{
+    const zn_diffae_sizes is = zn_diffae_sizes_of(model);
+    return (size_t)is.channels * (code->height / is.factor) * (code->width / is.factor);
+}
+
 zenith_status zn_code_in(const zn_model *model, const zenith_code *codes, size_t index,
                          zenith_code *out, zn_error *err)
 {
@@ -116,12 +123,12 @@ zenith_status zn_code_in(const zn_model *model, const zenith_code *codes, size_t
                        "another model",
                        out->numbers, numbers);
     out->numbers = (uint32_t)numbers;
+    if (out->noise && out->noise_numbers && out->noise_numbers != noise_values(model, out))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "this noise has %llu numbers, and that of the model has %zu: it belongs to "
+                       "another model",
+                       (unsigned long long)out->noise_numbers, noise_values(model, out));
     return check_weights(model, out, err);
-}
-
-static size_t noise_values(const zn_model *model, const zenith_code *code)
-{
-    return (size_t)zn_diffae_sizes_of(model).channels * code->height * code->width;
 }
 
 // One that is read: its numbers are some.
@@ -198,10 +205,12 @@ static zenith_status begin_picture(const zn_model *model, const zenith_image *im
                                    const zenith_code *code, zenith_image *out, float **planes,
                                    zn_error *err)
 {
-    const uint32_t channels = zn_diffae_sizes_of(model).channels;
-    if (channels != PICTURE_CHANNELS)
+    const zn_diffae_sizes sizes = zn_diffae_sizes_of(model);
+    if (!sizes.pictures)
         return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "this model is one of latents with %u channels, not of pictures", channels);
+                       "this model is one of latents with %u channels, not of pictures: "
+                       "\"autoencoder\" of config.json names the model whose latents they are",
+                       sizes.channels);
     if (!image) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the image is NULL");
     ZN_TRY(zn_images_check(image, 1, err));
     *out = zn_image_at(image, 0);
@@ -211,7 +220,6 @@ static zenith_status begin_picture(const zn_model *model, const zenith_image *im
                        "the image needs data or rows, and the size of the code: %u x %u, not %u x "
                        "%u",
                        code->width, code->height, out->width, out->height);
-    const zn_diffae_sizes sizes = zn_diffae_sizes_of(model);
     if (out->width % sizes.multiple || out->height % sizes.multiple)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "%u x %u pixels: this diffusion autoencoder takes multiples of %u",
@@ -309,7 +317,7 @@ zenith_status zenith_diffae_encode(zenith_context *context, zenith_model *model,
 // Room for previews of the size of the picture, if someone looks at them.
 static zenith_status begin_previews(const zenith_image *image, watching *w, zn_error *err)
 {
-    if (!w->params->report) return ZENITH_OK;
+    if (!w->params->report || w->params->no_pictures) return ZENITH_OK;
     const size_t bytes = (size_t)PICTURE_CHANNELS * image->width * image->height *
                          sizeof *w->pixels;
     w->pixels = zn_alloc(bytes);
@@ -323,6 +331,18 @@ static zenith_status begin_previews(const zenith_image *image, watching *w, zn_e
     return ZENITH_OK;
 }
 
+// The noise of a code, or of the seed; the latter to be freed.
+static zenith_status begin_noise(const zn_model *model, const zenith_code *code, uint64_t seed,
+                                 float **drawn, zn_error *err)
+{
+    const size_t values = noise_values(model, code);
+    if (code->noise) return ZENITH_OK;
+    *drawn = zn_alloc(values * sizeof **drawn); // no more than the picture, which is bounded
+    if (!*drawn) return zn_fail_memory(err, values * sizeof **drawn);
+    zn_noise_fill(ZN_NOISE_TORCH, seed, 0, *drawn, values);
+    return ZENITH_OK;
+}
+
 static zenith_status decode(zenith_context *context, zenith_model *model, const zenith_code *codes,
                             const zenith_image *image, const zenith_diffae_params *params)
 {
@@ -331,7 +351,7 @@ static zenith_status decode(zenith_context *context, zenith_model *model, const 
     zenith_diffae_params p;
     zenith_code code;
     zenith_image to;
-    float *planes = NULL;
+    float *planes = NULL, *drawn = NULL;
     watching w = {.pixels = NULL};
     zenith_status status;
     ZN_TRY(zn_diffae_of(model, &inner, err));
@@ -341,18 +361,16 @@ static zenith_status decode(zenith_context *context, zenith_model *model, const 
     zn_diffae_call call = call_of(model, &p, &w);
     call.height = to.height;
     call.width = to.width;
-    call.predicts = true;
+    call.predicts = !p.no_pictures;
     ZN_GO(begin_previews(&to, &w, err));
-    const size_t values = noise_values(inner, &code);
-    if (code.noise)
-        memcpy(planes, code.noise, values * sizeof *planes);
-    else
-        zn_noise_fill(ZN_NOISE_TORCH, p.seed, 0, planes, values);
-    ZN_GO(zn_diffae_decode(context->engine, &call, code.code, planes, err));
+    ZN_GO(begin_noise(inner, &code, p.seed, &drawn, err));
+    ZN_GO(zn_diffae_decode(context->engine, &call, code.code, code.noise ? code.noise : drawn,
+                           planes, err));
     ZN_GO(move_rows(&to, planes, false, err));
     fill_facts(context, &w);
 fail:
     zn_free(planes);
+    zn_free(drawn);
     zn_free(w.pixels);
     return status;
 }

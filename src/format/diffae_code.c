@@ -17,7 +17,8 @@ enum { MOST_SIDE = 1 << 14, MOST_CHANNELS = 256, MOST_STEPS = 10000, MOST_NUMBER
 static bool fits(const zn_diffae_code *is)
 {
     const bool noise = is->noise && is->channels >= 1 && is->channels <= MOST_CHANNELS &&
-                       is->steps >= 1 && is->steps <= MOST_STEPS;
+                       is->factor >= 1 && is->width % is->factor == 0 &&
+                       is->height % is->factor == 0 && is->steps >= 1 && is->steps <= MOST_STEPS;
     return is->code && is->numbers >= 1 && is->numbers <= MOST_NUMBERS && is->width >= 1 &&
            is->height >= 1 && is->width <= MOST_SIDE && is->height <= MOST_SIDE &&
            (noise || (!is->noise && is->channels == 0 && is->steps == 0));
@@ -31,6 +32,7 @@ zenith_status zn_diffae_code_write(zn_writer *writer, const zn_diffae_code *code
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "a code needs its numbers and the picture's size, and with noise its "
                        "channels and steps");
+    const uint32_t factor = code->noise ? code->factor : 1;
     zn_text_format(size, sizeof size, "[%u,%u]", code->width, code->height);
     zn_text_format(steps, sizeof steps, "%d", code->steps);
     zn_metadata metadata[4] = {{"zenith.model", "diffae"}, {"zenith.size", size}};
@@ -43,7 +45,7 @@ zenith_status zn_diffae_code_write(zn_writer *writer, const zn_diffae_code *code
          .data = (const void *)code->code},
         {.name = "x_T",
          .type = ZN_F32,
-         .shape = ZN_SHAPE(code->channels, code->height, code->width),
+         .shape = ZN_SHAPE(code->channels, code->height / factor, code->width / factor),
          .data = (const void *)code->noise},
     };
     return zn_safetensors_write(writer, tensors, code->noise ? 2 : 1, metadata, pairs, err);
@@ -118,10 +120,13 @@ static zenith_status take_all(const zn_safetensors *file, const char *name, zn_d
     ZN_TRY(take_tensor(code, name, &out->code, &out->numbers, err));
     if (!noise) return ZENITH_OK;
     const int64_t *dim = noise->shape.dim;
-    if (noise->shape.rank != 3 || dim[0] < 1 || dim[0] > MOST_CHANNELS || dim[1] != out->height ||
-        dim[2] != out->width)
-        return bad(name, "x_T is not [channels, height, width] of zenith.size", err);
+    const int64_t factor = noise->shape.rank == 3 && dim[1] >= 1 ? out->height / dim[1] : 0;
+    if (factor < 1 || dim[0] < 1 || dim[0] > MOST_CHANNELS || dim[1] * factor != out->height ||
+        dim[2] * factor != out->width)
+        return bad(name, "x_T is not [channels, height, width] of zenith.size, or of a part of it",
+                   err);
     out->channels = (uint32_t)dim[0];
+    out->factor = (uint32_t)factor;
     return take_tensor(noise, name, &out->noise, &count, err);
 }
 

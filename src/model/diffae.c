@@ -31,6 +31,7 @@
 
 #include "src/base/text.h"
 #include "src/format/stored_weight.h"
+#include "src/model/autoencoder.h"
 #include "src/model/translate.h"
 #include "src/nn/diffae_blocks.h"
 #include "src/nn/layers.h"
@@ -88,6 +89,16 @@ static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_L
     const zn_file_tensor *classifier = find(weights, "classifier.weight");
     (void)part;
     zn_diffae_layout(zn_weights_config(weights), classifier ? classifier->shape.dim[0] : 40, dst);
+}
+
+static zenith_status companion(const zn_weights *weights, zn_companion *out, zn_error *err)
+{
+    zn_diffae_space space;
+    ZN_TRY(zn_diffae_space_read(zn_weights_config(weights), &space, err));
+    if (!space.autoencoder) return ZENITH_OK;
+    zn_text_format(out->name, sizeof out->name, "%s", space.autoencoder);
+    if (space.sha256) zn_text_format(out->sha256, sizeof out->sha256, "%s", space.sha256);
+    return ZENITH_OK;
 }
 
 // --- layers -------------------------------------------------------------------------------------
@@ -595,6 +606,7 @@ const zn_family zn_family_diffae = {
     .rename = rename_parameter,
     .layout = layout,
     .precision = precision,
+    .companion = companion,
 };
 
 // --- for callers --------------------------------------------------------------------------------
@@ -610,6 +622,7 @@ zn_diffae_facts zn_diffae_facts_of(const zn_model *model)
     const int levels = facts.shape.levels > facts.shape.encoder_levels ? facts.shape.levels
                                                                        : facts.shape.encoder_levels;
     facts.multiple <<= levels - 1;
+    facts.factor = model->companion ? model->companion->variant->autoencoder->factor : 1;
     return facts;
 }
 

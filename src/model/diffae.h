@@ -19,7 +19,8 @@
 typedef struct zn_diffae_facts {
     zn_diffae_shape shape;
     int64_t modulation, prior_modulation; // numbers for each timestep
-    int64_t multiple;                     // that heights and widths are
+    int64_t multiple;                     // that heights and widths of what networks see are
+    int64_t factor; // pixels of a picture along each side of one of those; 1: networks see pictures
 } zn_diffae_facts;
 zn_diffae_facts zn_diffae_facts_of(const zn_model *model);
 

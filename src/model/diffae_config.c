@@ -6,8 +6,10 @@
 #include "src/model/diffae_config.h"
 
 #include "src/base/text.h"
+#include "src/model/autoencoder.h"
 #include "src/model/settings.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -73,12 +75,22 @@ static bool lists(const zn_json *list, int64_t wanted)
     return false;
 }
 
+// The autoencoder that a config names; NULL: none, or none that there is.
+static const zn_autoencoder_facts *latents_of(const zn_json *config)
+{
+    const char *name = NULL;
+    if (!zn_json_as_text(zn_json_find(config, "autoencoder"), &name)) return NULL;
+    const zn_variant *variant = zn_variant_find(name);
+    return variant ? variant->autoencoder : NULL;
+}
+
 // Levels whose maps have one of these heights.
 static int64_t attention_of(const zn_json *config, const zn_json *heights)
 {
     int64_t size = (int64_t)settings[SIZE].usual, digits = 0;
     (void)(zn_json_as_integer(zn_json_find(config, "image_size"), &size) ||
            zn_json_as_integer(zn_json_find(config, "size"), &size));
+    if (latents_of(config)) size /= latents_of(config)->factor;
     for (int level = 0; level < ZN_DIFFAE_MOST_LEVELS && size > 0; level++, size /= 2)
         if (lists(heights, size)) digits = 10 * digits + level + 1;
     return digits;
@@ -248,4 +260,84 @@ zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedule
         ZN_TRY(zn_json_get_flag(config, "clip", &is.picture.clips, err));
     *out = is;
     return ZENITH_OK;
+}
+
+// --- latents ------------------------------------------------------------------------------------
+
+// A number for each channel; false where the list is none, or not everything in it can be.
+static bool read_channels(const zn_json *list, int64_t count, bool positive, float *dst)
+{
+    if (!zn_json_is_array(list) || zn_json_size(list) != (size_t)count) return false;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        double number = 0;
+        if (!zn_json_as_number(zn_json_at(list, i), &number)) return false;
+        dst[i] = (float)number;
+        if (!isfinite(dst[i]) || (positive && !(dst[i] > 0))) return false;
+    }
+    return true;
+}
+
+static zenith_status take_numbers(const zn_json *config, zn_diffae_space *out, zn_error *err)
+{
+    const zn_json *mean = zn_json_find(config, "latent_mean");
+    const zn_json *deviation = zn_json_find(config, "latent_std");
+    for (size_t i = 0; i < ZN_DIFFAE_MOST_INPUTS; i++) out->deviation[i] = 1;
+    if (!mean && !deviation) return ZENITH_OK;
+    out->scaled = true;
+    if (read_channels(mean, out->channels, false, out->mean) &&
+        read_channels(deviation, out->channels, true, out->deviation))
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "config.json: \"latent_mean\" and \"latent_std\" must both list %lld numbers, "
+                   "one for each channel of the latents, and those of \"latent_std\" above 0",
+                   (long long)out->channels);
+}
+
+// What else the config says must agree with the autoencoder.
+static zenith_status check_latents(const zn_json *config, const zn_diffae_space *is, zn_error *err)
+{
+    int64_t inputs = 3, size = (int64_t)settings[SIZE].usual;
+    bool clips = false;
+    (void)zn_json_as_integer(zn_json_find(config, "in_channels"), &inputs);
+    (void)zn_json_as_integer(zn_json_find(config, "image_size"), &size);
+    if (inputs != is->channels)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "config.json: \"in_channels\" is %lld, and latents of %s have %lld channels",
+                       (long long)inputs, is->autoencoder, (long long)is->channels);
+    if (size % is->factor != 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "config.json: \"image_size\" is that of pictures, and must be a multiple of "
+                       "%d for latents of %s",
+                       is->factor, is->autoencoder);
+    if (zn_json_has(config, "clip")) ZN_TRY(zn_json_get_flag(config, "clip", &clips, err));
+    if (clips)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "config.json: \"clip\" must be false with \"autoencoder\": latents are not "
+                       "within -1 .. 1");
+    return ZENITH_OK;
+}
+
+zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err)
+{
+    *out = (zn_diffae_space){.factor = 1};
+    if (!zn_json_has(config, "autoencoder")) {
+        if (zn_json_has(config, "latent_mean") || zn_json_has(config, "latent_std"))
+            return zn_fail(err, ZENITH_BAD_FILE,
+                           "config.json: \"latent_mean\" and \"latent_std\" need \"autoencoder\", "
+                           "whose latents they are of");
+        return ZENITH_OK;
+    }
+    ZN_TRY(zn_json_get_text(config, "autoencoder", &out->autoencoder, err));
+    if (zn_json_has(config, "autoencoder_sha256"))
+        ZN_TRY(zn_json_get_text(config, "autoencoder_sha256", &out->sha256, err));
+    const zn_autoencoder_facts *facts = latents_of(config);
+    if (!facts || facts->frames > 0 || facts->latent_channels > ZN_DIFFAE_MOST_INPUTS)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "config.json: \"autoencoder\" is '%.60s', which is no autoencoder of "
+                       "pictures; zenith models lists them",
+                       out->autoencoder);
+    out->factor = facts->factor;
+    out->channels = facts->latent_channels;
+    ZN_TRY(take_numbers(config, out, err));
+    return check_latents(config, out, err);
 }

@@ -5,7 +5,7 @@
 // a layout (settings.h), and the schedules that its networks were trained for. models/diffae has a file for
 // each published model.
 //
-//     "image_size": 256                     of pictures (or of latents, where it encodes those)
+//     "image_size": 256                     of pictures
 //     "in_channels": 3
 //     "channels": 128                       of the first map; those of level i are channel_mult[i] times as many
 //     "channel_mult": [1, 1, 2, 2, 4, 4]    of the U-Net
@@ -13,6 +13,10 @@
 //     "res_blocks": 2                       in each level on the way down; one more on the way up
 //     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
 //     "scan_encoder": 0                     1: the semantic encoder's blocks and attention are scans (nn/diffae_blocks.h)
+//     "autoencoder": "zenith-f1-fast"       networks see its latents of pictures, which have in_channels channels and
+//                                           are as many times smaller as it says; "clip" is false then
+//     "latent_mean": [..], "latent_std": [..]  of each channel, that networks see (latent - mean) / std
+//     "autoencoder_sha256": "..."           of its weights; others are refused
 //     "code": 512                           numbers of the semantic code, and of the embedding of timesteps
 //     "prior_width": 2048, "prior_layers": 10
 //     "timesteps": 1000                     of both schedules
@@ -58,5 +62,18 @@ typedef struct zn_diffae_schedules {
 // config NULL, or what it does not say: as published.
 zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedules *out,
                                        zn_error *err);
+
+// What networks see of pictures: their pixels, or latents of another model.
+enum { ZN_DIFFAE_MOST_INPUTS = 256 };
+typedef struct zn_diffae_space {
+    const char *autoencoder; // of the config, NULL: pixels. The rest is of latents
+    const char *sha256;      // of its weights; NULL: any
+    int factor;              // pixels of the picture along each side of one of theirs; 1: pixels
+    int64_t channels;
+    bool scaled;             // there are the numbers below; else they are 0 and 1
+    float mean[ZN_DIFFAE_MOST_INPUTS], deviation[ZN_DIFFAE_MOST_INPUTS];
+} zn_diffae_space;
+// Fails where the config contradicts itself or the autoencoder.
+zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err);
 
 #endif

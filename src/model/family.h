@@ -71,6 +71,12 @@ typedef struct zn_writing {
     zn_weight_class (*classify)(const char *layout, const char *name);
 } zn_writing;
 
+// Another model that one works with.
+typedef struct zn_companion {
+    char name[64];   // of the variant; "": there is none
+    char sha256[65]; // that its weights must have; "": any
+} zn_companion;
+
 typedef struct zn_family {
     const char *name;
     const zn_variant *variants;
@@ -101,6 +107,9 @@ typedef struct zn_family {
 
     // Of families whose parameters are for one size: which, from the weights. NULL: for any.
     zn_sizes (*sizes)(const zn_weights *weights);
+
+    // Which model these weights need beside them; it is opened with them. NULL: none ever.
+    zenith_status (*companion)(const zn_weights *weights, zn_companion *out, zn_error *err);
 
     const zn_writing *writing; // NULL: its weights are not written in few bits
 } zn_family;

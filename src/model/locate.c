@@ -221,6 +221,23 @@ zenith_status zn_locate_weights(const char *name, const char *weights, zn_weight
                    weights, name, name, name);
 }
 
+zenith_status zn_locate_companion(const char *name, const char *beside, zn_weights **out,
+                                  zn_error *err)
+{
+    char folder[ZN_PATH_SIZE];
+    zn_text_format(folder, sizeof folder, "%s", beside);
+    for (int around = 0; around < 2; around++) {
+        if (zn_path_is_directory(folder)) {
+            zenith_status status = open_named(folder, name, out, err);
+            if (status != ZENITH_NOT_FOUND) return status;
+        }
+        char *slash = strrchr(folder, '/');
+        if (!slash || slash == folder) break;
+        *slash = 0;
+    }
+    return search(name, out, err);
+}
+
 bool zn_locate_pipeline(const char *name, char path[ZN_PATH_SIZE])
 {
     char folder[ZN_PATH_SIZE];

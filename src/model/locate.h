@@ -14,6 +14,11 @@ enum { ZN_PATH_SIZE = 1024 };
 zenith_status zn_locate_weights(const char *name, const char *weights, zn_weights **out,
                                 zn_error *err);
 
+// Those of a model that another one works with: in the other's folder `beside` (or its file's; "": none), in the folder
+// around that, and then where models are searched for.
+zenith_status zn_locate_companion(const char *name, const char *beside, zn_weights **out,
+                                  zn_error *err);
+
 // The folder NAME of a whole pipeline (pipeline.h) in one of the folders that are searched for models; false where
 // there is none.
 bool zn_locate_pipeline(const char *name, char path[ZN_PATH_SIZE]);

@@ -351,18 +351,46 @@ static void forget_read(void *weights)
     zn_weights_forget(weights);
 }
 
+static zenith_status open_companion(zn_model *model, const zn_model_request *request, zn_error *err)
+{
+    zn_companion wanted = {.name = ""};
+    zn_error why = {0};
+    if (!model->family->companion) return ZENITH_OK;
+    ZN_TRY(model->family->companion(model->weights, &wanted, err));
+    if (!wanted.name[0]) return ZENITH_OK;
+    const zn_model_request its = {.name = wanted.name,
+                                  .beside = request->weights ? request->weights : ""};
+    zenith_status status = zn_model_open(&its, &model->companion, &why);
+    if (status != ZENITH_OK)
+        return zn_fail(err, status, "%s, which this %s works with: %s", wanted.name,
+                       model->variant->name, why.text);
+    if (!wanted.sha256[0] || strcmp(wanted.sha256, zn_model_sha256(model->companion)) == 0)
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "this %s was trained with other weights of %s than those that were found: put "
+                   "those beside it (SHA-256 %.12s...)",
+                   model->variant->name, wanted.name, wanted.sha256);
+}
+
+static zenith_status locate(const zn_model_request *request, zn_weights **out, zn_error *err)
+{
+    return request->beside ? zn_locate_companion(request->name, request->beside, out, err)
+                           : zn_locate_weights(request->name, request->weights, out, err);
+}
+
 zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_error *err)
 {
     zn_model *model = zn_alloc_zero(sizeof *model);
     if (!model) return zn_fail_memory(err, sizeof *model);
     zenith_status status = ZENITH_OK;
     atomic_init(&model->references, 1);
-    ZN_GO(zn_locate_weights(request->name, request->weights, &model->weights, err));
+    ZN_GO(locate(request, &model->weights, err));
     // A folder of any name, where models are searched for, may have a model of any name.
     const bool named = request->name && (request->weights || zn_variant_find(request->name));
     ZN_GO(choose_variant(model, named ? request->name : NULL, err));
     find_layouts(model);
     ZN_GO(check_parts(model, request->parts, err));
+    ZN_GO(open_companion(model, request, err));
     ZN_GO(check_parameters(model, err));
     ZN_GO(zn_packs_create(&model->packs, err));
     zn_packs_watch(model->packs, forget_read, model->weights);
@@ -409,6 +437,7 @@ zenith_status zn_model_again(zn_model *model, zn_model **out, zn_error *err)
     again->parameters = model->parameters;
     again->unexpected = model->unexpected;
     again->calibration = model->calibration;
+    again->companion = model->companion ? zn_model_ref(model->companion) : NULL;
     ZN_GO(zn_packs_create(&again->packs, err));
     zn_packs_watch(again->packs, forget_read, again->weights);
     ZN_GO(zn_mutex_create(&again->hashing, err));
@@ -443,6 +472,7 @@ void zn_model_unref(zn_model *model)
     if (!model || atomic_fetch_sub(&model->references, 1) != 1) return;
     zn_packs_free(model->packs);
     zn_mutex_free(model->hashing);
+    zn_model_unref(model->companion);
     if (model->base) {
         zn_model_unref(model->base);
     } else {

@@ -18,13 +18,17 @@ typedef struct working {
     zenith_dtype dtype;
     zn_diffae_facts facts;
     zn_diffae_schedules schedules;
-    zn_sizes sizes;   // of pictures, or how many codes
+    zn_diffae_space space;
+    zn_sizes sizes;   // of what networks see of a picture, or how many codes
     const char *part; // that predicts
     zn_arena arena;   // all arrays below
     float *modulation, *map, *planes;
-    float *start;  // that a step leads to; NULL: nobody asks
-    int64_t row;   // numbers of the modulation for a step
-    size_t values; // of a picture
+    float *image;         // the picture as its autoencoder has it; NULL: networks see pictures
+    float *start;         // that a step leads to; NULL: nobody asks
+    int64_t row;          // numbers of the modulation for a step
+    size_t values;        // that networks see of a picture
+    zenith_status failed; // of a preview
+    zn_error *err;
 } working;
 
 // One call of ours, and its arrays.
@@ -32,7 +36,7 @@ typedef struct job {
     zn_engine *engine;
     const zn_diffae_call *is;
     zenith_status (*run)(working *w, const struct job *job, zn_error *err);
-    const float *input;
+    const float *input, *noise;
     float *code, *output;
     size_t count;
     zn_error *err;
@@ -50,16 +54,16 @@ static zenith_status floats(working *w, int64_t rows, int64_t width, float **out
     return *out ? ZENITH_OK : zn_fail_memory(err, bytes);
 }
 
-static void to_map(const working *w, const float *planes, float *map)
+static void to_map(const float *planes, size_t values, int64_t channels, float *map)
 {
-    const size_t channels = (size_t)w->facts.shape.inputs, pixels = w->values / channels;
-    for (size_t i = 0; i < w->values; i++) map[i % pixels * channels + i / pixels] = planes[i];
+    const size_t depth = (size_t)channels, pixels = values / depth;
+    for (size_t i = 0; i < values; i++) map[i % pixels * depth + i / pixels] = planes[i];
 }
 
-static void to_planes(const working *w, const float *map, float *planes)
+static void to_planes(const float *map, size_t values, int64_t channels, float *planes)
 {
-    const size_t channels = (size_t)w->facts.shape.inputs, pixels = w->values / channels;
-    for (size_t i = 0; i < w->values; i++) planes[i] = map[i % pixels * channels + i / pixels];
+    const size_t depth = (size_t)channels, pixels = values / depth;
+    for (size_t i = 0; i < values; i++) planes[i] = map[i % pixels * depth + i / pixels];
 }
 
 // --- parts --------------------------------------------------------------------------------------
@@ -73,6 +77,21 @@ static zenith_status call_part(const working *w, const char *part, zn_sizes size
                                .sizes = sizes,
                                .dtype = w->dtype,
                                .inputs = {first, second},
+                               .outputs = {output}};
+    return zn_part_call_run(&w->place, &call, err);
+}
+
+// The same of the autoencoder, whose 8 bits would need a calibration.
+static zenith_status call_autoencoder(const working *w, const char *part, const float *input,
+                                      float *output, zn_error *err)
+{
+    const zn_part_call call = {.model = w->is->model->companion,
+                               .part = part,
+                               .sizes = w->sizes,
+                               .dtype = w->dtype == ZENITH_DTYPE_INT8
+                                            ? zn_default_dtype(zn_engine_cpu(w->place.engine))
+                                            : w->dtype,
+                               .inputs = {input},
                                .outputs = {output}};
     return zn_part_call_run(&w->place, &call, err);
 }
@@ -111,13 +130,18 @@ static zenith_status predict(void *cookie, int step, const float *x, float *answ
     return call_part(w, w->part, w->sizes, x, w->modulation + (int64_t)step * w->row, answer, err);
 }
 
+static zenith_status show(working *w, float *map, float *planes, zn_error *err);
+
 static int stepped(void *cookie, int step, const float *x)
 {
-    const working *w = cookie;
+    working *w = cookie;
     if (!w->is->stepped) return 0;
     if (!w->planes) return w->is->stepped(w->is->cookie, step, x);
-    to_planes(w, w->start ? w->start : x, w->planes);
-    return w->is->stepped(w->is->cookie, step, w->planes);
+    if (w->start)
+        w->failed = show(w, w->start, w->planes, w->err);
+    else
+        to_planes(x, w->values, w->facts.shape.inputs, w->planes);
+    return w->failed != ZENITH_OK || w->is->stepped(w->is->cookie, step, w->planes);
 }
 
 static zn_ddim_run run_of(working *w, const zn_diffae_schedule *schedule)
@@ -139,39 +163,85 @@ static zn_ddim_run run_of(working *w, const zn_diffae_schedule *schedule)
 
 // --- pictures -----------------------------------------------------------------------------------
 
-static zenith_status begin_picture(working *w, const float *planes, zn_error *err)
+enum { COLOURS = 3 };
+
+static zenith_status begin_picture(working *w, zn_error *err)
 {
     const int64_t pixels = w->sizes.height * w->sizes.width, channels = w->facts.shape.inputs;
+    const int64_t factor = w->facts.factor, room = factor * factor * COLOURS;
     w->values = (size_t)(pixels * channels);
     ZN_TRY(floats(w, pixels, channels, &w->map, err));
-    ZN_TRY(floats(w, pixels, channels, &w->planes, err));
-    to_map(w, planes, w->map);
+    if (w->is->model->companion) ZN_TRY(floats(w, pixels, room, &w->image, err));
+    if (!w->is->stepped) return ZENITH_OK;
+    return floats(w, pixels, room > channels ? room : channels, &w->planes, err);
+}
+
+static size_t picture_values(const working *w)
+{
+    const int64_t factor = w->facts.factor;
+    return w->image ? (size_t)(w->sizes.height * w->sizes.width * factor * factor * COLOURS)
+                    : w->values;
+}
+
+// What the networks see of a picture, into w->map.
+static zenith_status see(working *w, const float *planes, zn_error *err)
+{
+    const size_t depth = (size_t)w->facts.shape.inputs, values = picture_values(w);
+    if (!w->image) {
+        to_map(planes, values, w->facts.shape.inputs, w->map);
+        return ZENITH_OK;
+    }
+    to_map(planes, values, COLOURS, w->image);
+    for (size_t i = 0; i < values; i++) w->image[i] = w->image[i] * 0.5f + 0.5f;
+    ZN_TRY(call_autoencoder(w, "encoder", w->image, w->map, err));
+    for (size_t i = 0; i < w->values; i++)
+        w->map[i] = (w->map[i] - w->space.mean[i % depth]) / w->space.deviation[i % depth];
+    return ZENITH_OK;
+}
+
+// And back: a picture of it. The map is not the same after it.
+static zenith_status show(working *w, float *map, float *planes, zn_error *err)
+{
+    const size_t depth = (size_t)w->facts.shape.inputs, values = picture_values(w);
+    if (!w->image) {
+        to_planes(map, values, w->facts.shape.inputs, planes);
+        return ZENITH_OK;
+    }
+    for (size_t i = 0; i < w->values; i++)
+        map[i] = map[i] * w->space.deviation[i % depth] + w->space.mean[i % depth];
+    ZN_TRY(call_autoencoder(w, "decoder", map, w->image, err));
+    to_planes(w->image, values, COLOURS, planes);
+    for (size_t i = 0; i < values; i++) planes[i] = (planes[i] - 0.5f) / 0.5f;
     return ZENITH_OK;
 }
 
 static zenith_status encode(working *w, const job *j, zn_error *err)
 {
-    ZN_TRY(begin_picture(w, j->input, err));
+    ZN_TRY(begin_picture(w, err));
+    w->place.bound.buffers = w->arena.used;
+    ZN_TRY(see(w, j->input, err));
     ZN_TRY(call_part(w, "encoder", w->sizes, w->map, NULL, j->code, err));
     if (!j->output) return ZENITH_OK;
     ZN_TRY(prepare_steps(w, &w->schedules.picture, j->code, err));
     const zn_ddim_run run = run_of(w, &w->schedules.picture);
     w->place.bound.buffers = w->arena.used;
     ZN_TRY(zn_ddim_invert(&run, w->map, w->values, err));
-    to_planes(w, w->map, j->output);
+    to_planes(w->map, w->values, w->facts.shape.inputs, j->output);
     return ZENITH_OK;
 }
 
 static zenith_status decode(working *w, const job *j, zn_error *err)
 {
-    ZN_TRY(begin_picture(w, j->output, err));
+    ZN_TRY(begin_picture(w, err));
+    to_map(j->noise, w->values, w->facts.shape.inputs, w->map);
     if (w->is->stepped && w->is->predicts)
         ZN_TRY(floats(w, w->sizes.height * w->sizes.width, w->facts.shape.inputs, &w->start, err));
     ZN_TRY(prepare_steps(w, &w->schedules.picture, j->input, err));
     const zn_ddim_run run = run_of(w, &w->schedules.picture);
     w->place.bound.buffers = w->arena.used;
     zenith_status status = zn_ddim_sample(&run, w->map, w->values, err);
-    to_planes(w, w->map, j->output);
+    if (w->failed != ZENITH_OK) return w->failed;
+    if (status == ZENITH_OK) status = show(w, w->map, j->output, err);
     return status;
 }
 
@@ -259,16 +329,17 @@ static zenith_status check(const zn_diffae_call *is, const zn_diffae_facts *fact
                            zn_error *err)
 {
     enum { MOST_SIDE = 1 << 14 };
-    *sizes = (zn_sizes){.height = is->height ? is->height : facts->shape.size,
-                        .width = is->width ? is->width : facts->shape.size};
-    if (sizes->height <= MOST_SIDE && sizes->width <= MOST_SIDE &&
-        sizes->height % facts->multiple == 0 && sizes->width % facts->multiple == 0)
+    const int64_t height = is->height ? is->height : facts->shape.size;
+    const int64_t width = is->width ? is->width : facts->shape.size;
+    const int64_t multiple = facts->multiple * facts->factor;
+    *sizes = (zn_sizes){.height = height / facts->factor, .width = width / facts->factor};
+    if (height <= MOST_SIDE && width <= MOST_SIDE && height % multiple == 0 &&
+        width % multiple == 0)
         return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "%lld x %lld pixels: this diffusion autoencoder takes multiples of %lld, up to "
                    "%d",
-                   (long long)sizes->width, (long long)sizes->height, (long long)facts->multiple,
-                   MOST_SIDE);
+                   (long long)width, (long long)height, (long long)multiple, MOST_SIDE);
 }
 
 static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
@@ -284,9 +355,12 @@ static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
                  .dtype = is->dtype == ZENITH_DTYPE_DEFAULT
                               ? zn_default_dtype(zn_engine_cpu(j->engine))
                               : is->dtype,
-                 .facts = zn_diffae_facts_of(is->model)};
+                 .facts = zn_diffae_facts_of(is->model),
+                 .err = j->err};
+    const zn_json *config = zn_weights_config(is->model->weights);
     zenith_status status;
-    ZN_GO(zn_diffae_schedules_read(zn_weights_config(is->model->weights), &w.schedules, j->err));
+    ZN_GO(zn_diffae_space_read(config, &w.space, j->err));
+    ZN_GO(zn_diffae_schedules_read(config, &w.schedules, j->err));
     ZN_GO(check(is, &w.facts, &w.sizes, j->err));
     ZN_GO(j->run(&w, j, j->err));
 fail:
@@ -313,7 +387,9 @@ zn_diffae_sizes zn_diffae_sizes_of(const zn_model *model)
         .channels = (uint32_t)is->inputs,
         .height = (uint32_t)is->size,
         .width = (uint32_t)is->size,
-        .multiple = (uint32_t)facts.multiple,
+        .multiple = (uint32_t)(facts.multiple * facts.factor),
+        .factor = (uint32_t)facts.factor,
+        .pictures = model->companion || is->inputs == COLOURS,
         .code = (size_t)is->code,
         .attributes = zn_model_part(model, "classifier") ? (size_t)is->attributes : 0};
 }
@@ -333,12 +409,13 @@ zenith_status zn_diffae_encode(zn_engine *engine, const zn_diffae_call *call, co
 }
 
 zenith_status zn_diffae_decode(zn_engine *engine, const zn_diffae_call *call, const float *code,
-                               float *picture, zn_error *err)
+                               const float *noise, float *picture, zn_error *err)
 {
     job j = {.engine = engine,
              .is = call,
              .run = decode,
              .input = code,
+             .noise = noise,
              .output = picture,
              .count = 1,
              .err = err};

@@ -3,7 +3,8 @@
 //
 // What a diffusion autoencoder (model/diffae.h) does: from a picture to a semantic code and the noise that holds
 // the rest, back again, and with codes in between. Pictures and noise are planes [channels, height, width];
-// pictures are in -1 .. 1.
+// pictures are in -1 .. 1. Noise is like what the networks see: pictures, or latents of another model (the companion
+// of this one), which are `factor` times smaller.
 #ifndef ZN_TASK_DIFFAE_TASK_H
 #define ZN_TASK_DIFFAE_TASK_H
 
@@ -25,27 +26,31 @@ typedef struct zn_diffae_call {
     zn_noise noise;
     uint64_t max_memory;      // of each part by itself; 0: no bound
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
-    // After each step, with its number from 0 and what there is then (planes, or codes of the prior's space); not
-    // zero stops. May be NULL. Called on a thread of the engine.
+    // After each step, with its number from 0 and what there is then (planes like noise, or codes of the prior's
+    // space); not zero stops. May be NULL. Called on a thread of the engine.
     int (*stepped)(void *cookie, int step, const float *x);
-    bool predicts; // of zn_diffae_decode: it gets the picture that the step leads to instead
+    bool predicts; // of zn_diffae_decode: it gets the picture that the step leads to instead, which with latents takes
+                   // a run of their decoder
     void *cookie;
 } zn_diffae_call;
 
 typedef struct zn_diffae_sizes {
-    uint32_t channels, height, width; // of pictures: as it was trained
-    uint32_t multiple;                // that other heights and widths are
+    uint32_t channels;      // of noise
+    uint32_t height, width; // of pictures: as it was trained
+    uint32_t multiple;      // that other heights and widths are
+    uint32_t factor;        // pixels of pictures along each side of one of the noise
+    bool pictures;          // it knows pictures, not only latents of a model that it does not name
     size_t code;                      // numbers of a code
     size_t attributes;                // of the classifier; 0: there is none
 } zn_diffae_sizes;
 zn_diffae_sizes zn_diffae_sizes_of(const zn_model *model);
 
-// code: [code]. noise: like the picture, or NULL, which makes it quick.
+// code: [code]. noise: [channels, height / factor, width / factor], or NULL, which makes it quick.
 zenith_status zn_diffae_encode(zn_engine *engine, const zn_diffae_call *call, const float *picture,
                                float *code, float *noise, zn_error *err);
-// picture: noise before, a picture after.
+// noise and picture may be one array, where they are of one size.
 zenith_status zn_diffae_decode(zn_engine *engine, const zn_diffae_call *call, const float *code,
-                               float *picture, zn_error *err);
+                               const float *noise, float *picture, zn_error *err);
 // codes [count, code] by the prior: normal numbers before, codes after.
 zenith_status zn_diffae_sample(zn_engine *engine, const zn_diffae_call *call, size_t count,
                                float *codes, zn_error *err);

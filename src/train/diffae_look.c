@@ -28,8 +28,7 @@ static zenith_status fetch(void *cookie, size_t index, uint8_t *pixels, uint64_t
 static void fill(const void *cookie, zn_sample *sample)
 {
     const looking *l = cookie;
-    float *picture = zn_sample_input(sample, "picture");
-    for (size_t i = 0; i < l->values; i++) picture[i] = zn_diffae_pixel(sample->pixels[i]);
+    zn_diffae_see(l->trainer, sample->number, sample->pixels, zn_sample_input(sample, "picture"));
     memcpy(zn_sample_input(sample, "noisy"), l->x + sample->index * l->values,
            l->values * sizeof *l->x);
     memset(zn_sample_input(sample, "target"), 0, l->values * sizeof *l->x); // losses are not used
@@ -62,7 +61,7 @@ static zenith_status walk(looking *l, zn_diffae_views *out, zn_error *err)
     zn_trainer *t = l->trainer;
     const size_t all = l->count * l->values;
     const zn_ddim_run run = run_of(l);
-    for (size_t i = 0; i < all; i++) out->again[i] = zn_diffae_pixel(t->held[i]);
+    for (size_t i = 0; i < l->count; i++) zn_diffae_see_held(t, i, out->again + i * l->values);
     ZN_TRY(zn_ddim_invert(&run, out->again, all, err));
     memcpy(out->other_code, out->again, all * sizeof(float));
     // Numbers from the end, which no sample of the run has.
@@ -75,9 +74,25 @@ static zenith_status walk(looking *l, zn_diffae_views *out, zn_error *err)
     return zn_ddim_sample(&run, out->other_code, all, err);
 }
 
-static void to_unit(float *x, size_t count)
+// What networks see as pictures 0 .. 1, which of latents are another array.
+static zenith_status to_pictures(const looking *l, float **x, zn_error *err)
 {
-    for (size_t i = 0; i < count; i++) x[i] = x[i] * 0.5f + 0.5f;
+    const zn_diffae_training *own = l->trainer->own;
+    const zn_diffae_space *space = &own->space;
+    const size_t all = l->count * l->values, channels = (size_t)own->shape.inputs;
+    if (!own->latents) {
+        for (size_t i = 0; i < all; i++) (*x)[i] = (*x)[i] * 0.5f + 0.5f;
+        return ZENITH_OK;
+    }
+    for (size_t i = 0; i < all; i++)
+        (*x)[i] = (*x)[i] * space->deviation[i % channels] + space->mean[i % channels];
+    const size_t bytes = l->count * zn_trainer_sample_bytes(l->trainer) * sizeof(float);
+    float *pictures = zn_alloc(bytes);
+    if (!pictures) return zn_fail_memory(err, bytes);
+    zenith_status status = zn_latents_decode(own->latents, l->count, *x, pictures, err);
+    zn_free(*x);
+    *x = pictures;
+    return status;
 }
 
 static zenith_status open_views(looking *l, zn_diffae_views *out, zn_error *err)
@@ -114,14 +129,11 @@ zenith_status zn_diffae_look(zn_trainer *t, size_t count, zn_diffae_views *out, 
     if (status == ZENITH_OK) status = walk(&l, out, err);
     if (averaged) exchange(t);
     zn_free(l.steps);
-    if (status != ZENITH_OK) {
-        zn_diffae_views_free(out);
-        return status;
-    }
-    to_unit(out->again, count * l.values);
-    to_unit(out->other_noise, count * l.values);
-    to_unit(out->other_code, count * l.values);
-    return ZENITH_OK;
+    if (status == ZENITH_OK) status = to_pictures(&l, &out->again, err);
+    if (status == ZENITH_OK) status = to_pictures(&l, &out->other_noise, err);
+    if (status == ZENITH_OK) status = to_pictures(&l, &out->other_code, err);
+    if (status != ZENITH_OK) zn_diffae_views_free(out);
+    return status;
 }
 
 void zn_diffae_views_free(zn_diffae_views *views)

@@ -56,16 +56,45 @@ static zenith_status check(const zn_trainer *t, const char *layout, zn_error *er
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"network\" says sizes that no diffusion autoencoder has (%s)", layout);
     const zn_diffae_shape *is = &own->shape;
-    const int64_t multiple = (int64_t)1 << ((is->levels > is->encoder_levels ? is->levels
-                                                                             : is->encoder_levels) -
-                                            1);
-    if (is->inputs != 3)
+    const int levels = is->levels > is->encoder_levels ? is->levels : is->encoder_levels;
+    const int64_t multiple = (int64_t)own->space.factor << (levels - 1);
+    if (is->inputs != 3 && !own->space.autoencoder)
         return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "\"network.in_channels\" must be 3: the task diffae learns from pictures");
+                       "\"network.in_channels\" must be 3: the task diffae learns from pictures, or "
+                       "from latents of \"network.autoencoder\"");
+    own->side = t->config.data.crop / own->space.factor;
     if (t->config.data.crop % multiple == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "\"data.crop\" must be a multiple of %lld for as many levels",
                    (long long)multiple);
+}
+
+// The model whose latents networks see.
+static zenith_status open_autoencoder(zn_trainer *t, zn_error *err)
+{
+    static const char *const both[] = {"encoder", "decoder", NULL};
+    const zn_diffae_space *space = &own_of(t)->space;
+    const char *weights = t->config.weights;
+    if (!space->autoencoder) return ZENITH_OK;
+    const zn_model_request request = {
+        .name = space->autoencoder, .beside = weights ? weights : "", .parts = both};
+    if (t->start)
+        t->frozen = zn_model_ref(t->start->companion);
+    else
+        ZN_TRY(zn_model_open(&request, &t->frozen, err));
+    if (space->sha256 && strcmp(space->sha256, zn_model_sha256(t->frozen)) != 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"network.autoencoder_sha256\" is not that of the weights of %s that were "
+                       "found",
+                       space->autoencoder);
+    for (int i = 0; i < 2; i++)
+        if (!zn_model_part(t->frozen, both[i]))
+            return zn_fail(err, ZENITH_NOT_FOUND, "the weights of %s have no %s",
+                           space->autoencoder, both[i]);
+    ZN_TRY(zn_network_of_model(t->frozen, zn_model_part(t->frozen, both[0]), &t->frozen_encoder,
+                               err));
+    return zn_network_of_model(t->frozen, zn_model_part(t->frozen, both[1]), &t->frozen_decoder,
+                               err);
 }
 
 static zenith_status open_networks(zn_trainer *t, zn_error *err)
@@ -81,6 +110,8 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
     const zn_json *config = t->start ? zn_weights_config(t->start->weights) : t->config.network;
     zn_diffae_schedules schedules;
     ZN_TRY(zn_diffae_schedules_read(config, &schedules, err));
+    ZN_TRY(zn_diffae_space_read(config, &own_of(t)->space, err));
+    ZN_TRY(open_autoencoder(t, err));
     own_of(t)->schedule = schedules.picture;
     if (config) ZN_TRY(zn_json_dump(config, &own_of(t)->config, NULL, err));
     zn_diffae_layout(config, 40, layout);
@@ -97,6 +128,57 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
         t->trained_count++;
     }
     return ZENITH_OK;
+}
+
+static zenith_status add_list(char *text, size_t size, const char *key, const float *numbers,
+                              int64_t count, zn_error *err)
+{
+    char number[32];
+    size_t length = strlen(text);
+    for (int64_t i = 0; i < count; i++) {
+        ZN_TRY(zn_json_float_text(numbers[i], number, err));
+        length += zn_text_format(text + length, size - length, "%s%s%s%s", i ? "," : ",\"",
+                                 i ? "" : key, i ? "" : "\":[", number);
+    }
+    zn_text_format(text + length, size - length, "]");
+    return ZENITH_OK;
+}
+
+// config.json of the results: what was found out besides what it said.
+static zenith_status complete_config(zn_diffae_training *own, const char *sha256, bool measured,
+                                     zn_error *err)
+{
+    enum { NUMBER = 33, KEYS = 256 };
+    const zn_diffae_space *space = &own->space;
+    const size_t length = strlen(own->config); // it ends with a brace
+    const size_t size = length + 2 * NUMBER * (size_t)space->channels + KEYS;
+    char *text = zn_alloc(size);
+    if (!text) return zn_fail_memory(err, size);
+    zn_text_format(text, size, "%.*s", (int)length - 1, own->config);
+    zenith_status status = ZENITH_OK;
+    if (measured)
+        status = add_list(text, size, "latent_mean", space->mean, space->channels, err);
+    if (measured && status == ZENITH_OK)
+        status = add_list(text, size, "latent_std", space->deviation, space->channels, err);
+    const size_t now = strlen(text);
+    zn_text_format(text + now, size - now, "%s%s%s}",
+                   space->sha256 ? "" : ",\"autoencoder_sha256\":\"", space->sha256 ? "" : sha256,
+                   space->sha256 ? "" : "\"");
+    zn_free(own->config);
+    own->config = text;
+    return status;
+}
+
+// The latents of all pictures, and the numbers that make them fit for networks.
+static zenith_status open_latents(zn_trainer *t, zn_error *err)
+{
+    zn_diffae_training *own = own_of(t);
+    const bool measured = !own->space.scaled;
+    if (!own->space.autoencoder) return ZENITH_OK;
+    ZN_TRY(zn_latents_open(t, &own->latents, err));
+    t->numbered = true;
+    if (measured) zn_latents_statistics(own->latents, own->space.mean, own->space.deviation);
+    return complete_config(own, zn_model_sha256(t->frozen), measured, err);
 }
 
 // The schedule's shares, as the authors have them: made in double, kept in f32.
@@ -116,13 +198,14 @@ static zenith_status prepare(zn_trainer *t, zn_error *err)
         own->added[i] = (float)sqrt(1 - steps[i].now);
     }
     zn_free(steps);
-    return status;
+    return status == ZENITH_OK ? open_latents(t, err) : status;
 }
 
 static void close_task(zn_trainer *t)
 {
     zn_diffae_training *own = own_of(t);
     if (!own) return;
+    zn_latents_free(own->latents);
     zn_free(own->config);
     zn_free(own->kept);
     zn_free(own->added);
@@ -144,9 +227,10 @@ static zn_node *build_one(zn_train_building *b, int which, zn_sizes sizes, zn_no
 static void build(zn_train_building *b)
 {
     const zn_trainer *t = b->networks;
-    const int64_t side = b->config->data.crop;
+    const zn_diffae_training *own = own_of(t);
+    const int64_t side = own->side;
     const zn_sizes map = {.height = side, .width = side}, one = {.tokens = 1};
-    const zn_desc picture = zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, 3));
+    const zn_desc picture = zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, own->shape.inputs));
     zn_graph *g = b->graph;
     zn_node *clean = zn_graph_input(g, "picture", picture);
     zn_node *noisy = zn_graph_input(g, "noisy", picture);
@@ -195,6 +279,30 @@ uint32_t zn_diffae_noise(uint64_t seed, uint64_t number, float *dst, size_t coun
     return first[2];
 }
 
+static float pixel(uint8_t byte)
+{
+    return ((float)byte / 255.0f - 0.5f) / 0.5f;
+}
+
+void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, float *dst)
+{
+    const zn_diffae_training *own = own_of(t);
+    const zn_diffae_space *space = &own->space;
+    const size_t values = zn_diffae_values(t), channels = (size_t)own->shape.inputs;
+    if (own->latents) {
+        zn_latents_get(own->latents, number, dst);
+        for (size_t i = 0; i < values; i++)
+            dst[i] = (dst[i] - space->mean[i % channels]) / space->deviation[i % channels];
+        return;
+    }
+    for (size_t i = 0; i < values; i++) dst[i] = pixel(pixels[i]);
+}
+
+void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst)
+{
+    zn_diffae_see(t, UINT64_MAX - index, t->held + index * zn_trainer_sample_bytes(t), dst);
+}
+
 // The target is the noise first, and the picture in the end where that is predicted.
 static void fill(const void *cookie, zn_sample *sample)
 {
@@ -209,8 +317,8 @@ static void fill(const void *cookie, zn_sample *sample)
     const uint64_t time = (uint64_t)drawn * (uint64_t)own->schedule.timesteps >> 32;
     const float kept = own->kept[time], added = own->added[time];
     *zn_sample_input(sample, "time") = (float)time;
+    zn_diffae_see(t, sample->number, sample->pixels, picture);
     for (size_t i = 0; i < values; i++) {
-        picture[i] = zn_diffae_pixel(sample->pixels[i]);
         noisy[i] = kept * picture[i] + added * target[i];
         if (own->schedule.starts) target[i] = picture[i];
     }
@@ -231,7 +339,7 @@ static void add(const zn_trainer *t, size_t count, double n, zn_step_facts *fact
 
 static double square(const zn_trainer *t, const float *made, size_t index)
 {
-    const size_t values = zn_diffae_values(t);
+    const size_t values = zn_trainer_sample_bytes(t);
     const uint8_t *picture = t->held + index * values;
     double sum = 0;
     for (size_t i = 0; i < values; i++) {
@@ -257,7 +365,7 @@ static double moved(const zn_trainer *t, const float *made, size_t index, size_t
 static void judge(const zn_trainer *t, const zn_diffae_views *views, size_t count,
                   zn_step_facts *facts)
 {
-    const size_t values = zn_diffae_values(t);
+    const size_t values = zn_trainer_sample_bytes(t);
     const double n = (double)count;
     double swap = 0, of_code = 0;
     facts->psnr = facts->mse = 0;

@@ -9,12 +9,15 @@
 //     time ──────────────── modulation ─┐
 //     noisy ───────────────────────── denoiser ── prediction ── loss ── noise
 //
-// Timestep and noise are a pure function of the data's seed and the sample's number.
+// Timestep and noise are a pure function of the data's seed and the sample's number. Where the config names an
+// autoencoder, "picture" is the latent of one (latent_store.h), less its mean and over its deviation by channel; what
+// a person looks at is decoded first.
 #ifndef ZN_TRAIN_DIFFAE_TRAINING_H
 #define ZN_TRAIN_DIFFAE_TRAINING_H
 
 #include "src/diffusion/ddim.h"
 #include "src/model/diffae_config.h"
+#include "src/train/latent_store.h"
 #include "src/train/task.h"
 
 enum { ZN_DIFFAE_ENCODER, ZN_DIFFAE_MODULATION, ZN_DIFFAE_DENOISER, ZN_DIFFAE_TRAINED };
@@ -24,6 +27,9 @@ typedef struct zn_diffae_training {
     char *config; // config.json of what is trained
     zn_diffae_shape shape;
     zn_diffae_schedule schedule;
+    zn_diffae_space space;
+    zn_latents *latents; // NULL: networks see pictures
+    int64_t side;        // of what networks see
     float *kept, *added; // of each timestep: shares of the picture and of the noise
 } zn_diffae_training;
 
@@ -32,16 +38,17 @@ static inline zn_ddim_betas zn_diffae_betas(const zn_diffae_schedule *schedule)
     return (zn_ddim_betas){schedule->timesteps, schedule->first, schedule->last};
 }
 
-// Numbers of a picture.
+// Numbers that networks see of a picture.
 static inline size_t zn_diffae_values(const zn_trainer *t)
 {
-    return (size_t)(t->config.data.crop * t->config.data.crop * 3);
+    const zn_diffae_training *own = t->own;
+    return (size_t)(own->side * own->side * own->shape.inputs);
 }
 
-static inline float zn_diffae_pixel(uint8_t byte)
-{
-    return ((float)byte / 255.0f - 0.5f) / 0.5f;
-}
+// What networks see of sample `number`, whose pixels these are.
+void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, float *dst);
+// Of held crop `index`.
+void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst);
 
 // Normal numbers, and one of 32 bits, for a sample of a seed.
 uint32_t zn_diffae_noise(uint64_t seed, uint64_t number, float *dst, size_t count);

@@ -113,6 +113,7 @@ static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, ui
     uint64_t first = (t->optimizer.step * ranks + (uint64_t)t->ranks.rank) * count;
     first += t->batches * (uint64_t)t->config.batch;
     *number = first + index;
+    if (t->numbered) return ZENITH_OK;
     return zn_data_get(t->data, *number, pixels, err);
 }
 

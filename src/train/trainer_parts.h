@@ -47,6 +47,7 @@ typedef struct zn_trainer {
     zn_train_graph graphs[2];
     zn_batch_runner *runner;
     zn_data *data;
+    bool numbered; // samples have a number and no pixels: the task knows what they are
     char *identity;
     uint8_t *held; // crops of validation and samples
     size_t held_count;

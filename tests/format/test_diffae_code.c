@@ -21,7 +21,7 @@ static zn_diffae_code example(bool noise)
     for (int i = 0; i < VALUES; i++) noises[i] = (float)i * 0.01f;
     zn_diffae_code is = {
         .weights = "0123abcd", .width = WIDTH, .height = HEIGHT, .numbers = NUMBERS, .code = code};
-    if (noise) is.noise = noises, is.channels = CHANNELS, is.steps = 250;
+    if (noise) is.noise = noises, is.channels = CHANNELS, is.factor = 1, is.steps = 250;
     return is;
 }
 
@@ -59,14 +59,16 @@ static void not_written(void **state)
 {
     zn_error err = {0};
     zn_writer *writer = NULL;
-    zn_diffae_code bad[4] = {example(true), example(true), example(false), example(true)};
+    zn_diffae_code bad[5] = {example(true), example(true), example(false), example(true),
+                             example(true)};
     (void)state;
     bad[0].width = 0;
     bad[1].steps = 0;
     bad[2].channels = 3;
     bad[3].numbers = 0;
+    bad[4].factor = 2; // of a width of 5
     zn_test_ok(zn_writer_open(path_of(), &writer, &err), &err);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         assert_int_equal(zn_diffae_code_write(writer, &bad[i], &err), ZENITH_INVALID_ARGUMENT);
     zn_writer_discard(writer);
 }

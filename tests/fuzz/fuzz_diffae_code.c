@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     volatile float sum = 0;
     if (zn_diffae_code_read(data, size, "fuzz", &code, NULL) != ZENITH_OK) return 0;
     for (size_t i = 0; i < code.numbers; i++) sum += code.code[i];
-    const size_t values = (size_t)code.channels * code.height * code.width;
+    const size_t values = zn_diffae_code_noise(&code);
     for (size_t i = 0; i < values; i++) sum += code.noise[i];
     if ((code.noise == NULL) != (code.channels == 0) || !code.code) __builtin_trap();
     (void)sum;

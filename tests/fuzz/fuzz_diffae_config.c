@@ -6,6 +6,7 @@
 #include "src/model/diffae_config.h"
 #include "src/model/model.h"
 
+#include <math.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -56,12 +57,22 @@ static void check_schedule(const zn_diffae_schedule *is)
     if (!fits || is->timesteps < 1 || is->timesteps > ZN_DIFFAE_MOST_TIMESTEPS) __builtin_trap();
 }
 
+static void check_space(const zn_diffae_space *is)
+{
+    if (is->factor < 1 || is->channels < 0 || is->channels > ZN_DIFFAE_MOST_INPUTS)
+        __builtin_trap();
+    for (int64_t i = 0; i < is->channels; i++)
+        if (!(is->deviation[i] > 0) || !(is->mean[i] > -INFINITY && is->mean[i] < INFINITY))
+            __builtin_trap();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char layout[ZN_LAYOUT_SIZE];
     zn_json *config = NULL;
     zn_diffae_shape shape;
     zn_diffae_schedules schedules;
+    zn_diffae_space space;
     if (zn_json_parse((const char *)data, size, "fuzz", &config, NULL) != ZENITH_OK) return 0;
     zn_diffae_layout(config, 40, layout);
     if (!memchr(layout, 0, sizeof layout)) __builtin_trap();
@@ -72,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_schedule(&schedules.picture);
         check_schedule(&schedules.prior);
     }
+    if (zn_diffae_space_read(config, &space, NULL) == ZENITH_OK) check_space(&space);
     zn_json_free(config);
     return 0;
 }

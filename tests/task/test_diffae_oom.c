@@ -35,7 +35,7 @@ static zenith_status run(zn_engine *engine, zn_model *model, result *r, zn_error
     for (size_t i = 0; i < CODE; i++) r->drawn[i] = (float)(i % 10) / 5 - 1;
     ZN_TRY(zn_diffae_encode(engine, &call, picture, r->code, r->picture, err));
     ZN_TRY(zn_diffae_manipulate(model, 1, 0.3, r->code, err));
-    ZN_TRY(zn_diffae_decode(engine, &call, r->code, r->picture, err));
+    ZN_TRY(zn_diffae_decode(engine, &call, r->code, r->picture, r->picture, err));
     return zn_diffae_sample(engine, &call, 1, r->drawn, err);
 }
 

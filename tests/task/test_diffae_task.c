@@ -101,7 +101,7 @@ static void there_and_back(void **state)
         compare_steps(&w, "invert", number, &t);
         compare_item(&w, "x_T", number, noise, VALUES, BOUND_STEPS);
         assert_memory_equal(noise, t.steps[STEPS - 1], sizeof noise);
-        zn_test_ok(zn_diffae_decode(w.engine, &call, code, noise, &err), &err);
+        zn_test_ok(zn_diffae_decode(w.engine, &call, code, noise, noise, &err), &err);
         compare_steps(&w, "decode", number, &t);
         compare_item(&w, "reconstruction", number, noise, VALUES, BOUND_STEPS);
         zn_free(picture);
@@ -260,7 +260,7 @@ static void other_sizes(void **state)
     call.width = SIDE * 2; // as many numbers
     call.steps = 2;
     zn_test_ok(zn_diffae_encode(w.engine, &call, picture, code, picture, &err), &err);
-    zn_test_ok(zn_diffae_decode(w.engine, &call, code, picture, &err), &err);
+    zn_test_ok(zn_diffae_decode(w.engine, &call, code, picture, picture, &err), &err);
     for (size_t i = 0; i < VALUES; i++) assert_true(fabsf(picture[i]) <= 1);
     zn_free(picture);
     close_world(&w);
@@ -281,7 +281,7 @@ static void stopped(void **state)
         if (way % 3 == 2) atomic_store(&t.cancel, 1);
         zenith_status status = way < 3
                                    ? zn_diffae_encode(w.engine, &call, picture, code, noise, &err)
-                                   : zn_diffae_decode(w.engine, &call, code, noise, &err);
+                                   : zn_diffae_decode(w.engine, &call, code, noise, noise, &err);
         assert_int_equal(status, ZENITH_CANCELLED);
         assert_int_equal(t.walked, way % 3 == 0 ? 3 : way % 3 == 1 ? 5 : 0);
     }
@@ -305,7 +305,7 @@ static void refused(void **state)
     bad[4].model = part_open("vae_sd");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         zn_error err = {0};
-        assert_int_equal(zn_diffae_decode(w.engine, &bad[i], code, picture, &err),
+        assert_int_equal(zn_diffae_decode(w.engine, &bad[i], code, picture, picture, &err),
                          ZENITH_INVALID_ARGUMENT);
         assert_true(strlen(err.text) > 10);
     }
