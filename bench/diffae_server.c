@@ -46,7 +46,8 @@ static void decode(void *cookie)
 {
     bench *b = cookie;
     memcpy(b->output, b->input, b->side * b->side * b->channels * sizeof(float));
-    need(b, zn_diffae_decode(b->engine, &b->call, b->code, b->output, b->output, &b->err), "decode");
+    need(b, zn_diffae_decode(b->engine, &b->call, b->code, b->output, b->output, &b->err),
+         "decode");
 }
 
 static zenith_status step_on_stream(void *arg, zn_team *team, int stream)

@@ -232,7 +232,8 @@ typedef struct zenith_diffae_info {
     // What the weights have: zenith_diffae_encode, zenith_diffae_decode, zenith_diffae_sample.
     bool has_encoder, has_decoder, has_prior;
     uint32_t attributes; // zenith_diffae_edit, zenith_diffae_classify; 0: there is no classifier
-    uint32_t factor; // pixels of a picture along each side of one of the noise: 1, or more for models of latents
+    uint32_t
+        factor; // pixels of a picture along each side of one of the noise: 1, or more for models of latents
 } zenith_diffae_info;
 // ZENITH_INVALID_ARGUMENT for a model of another kind.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_get_info(zenith_context *context,
@@ -246,9 +247,10 @@ typedef struct zenith_code {
     size_t size;
     uint32_t width, height; // of the picture
     float *code;            // [zenith_diffae_info.numbers]
-    float *noise; // [channels][height / factor][width / factor]; NULL: it is not wanted, or there is none
-    uint32_t steps;         // to the noise, for the file; 0: not known
-    uint32_t numbers;       // of `code`, 0: as many as the model's
+    float *
+        noise; // [channels][height / factor][width / factor]; NULL: it is not wanted, or there is none
+    uint32_t steps;   // to the noise, for the file; 0: not known
+    uint32_t numbers; // of `code`, 0: as many as the model's
     // SHA-256 of the weights that made it: calls with other weights refuse it. NULL: not known, and not looked at.
     const char *weights;
     size_t noise_numbers; // of `noise`; 0: as many as the model's for this size
@@ -285,7 +287,8 @@ typedef struct zenith_diffae_params {
     void *report_cookie;
     zenith_cancel *cancel;
     zenith_diffae_facts *facts; // filled on success, if not NULL
-    bool no_pictures; // `report` gets none: of a model of latents, each takes a run of their decoder
+    bool
+        no_pictures; // `report` gets none: of a model of latents, each takes a run of their decoder
 } zenith_diffae_params;
 
 // A picture (any zenith_image) to its code and, unless `noise` is NULL, its noise, which takes most of the time.

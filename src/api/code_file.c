@@ -84,15 +84,14 @@ static zenith_status save(const char *path, const zenith_model *model, const zen
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(zn_code_in(inner, codes, 0, &code, err));
     const zn_diffae_sizes sizes = zn_diffae_sizes_of(inner);
-    zn_diffae_code written = {
-        .width = code.width,
-        .height = code.height,
-        .channels = code.noise ? sizes.channels : 0,
-        .factor = code.noise ? sizes.factor : 0,
-        .steps = code.noise ? (int)code.steps : 0,
-        .numbers = code.numbers,
-        .code = code.code,
-        .noise = code.noise};
+    zn_diffae_code written = {.width = code.width,
+                              .height = code.height,
+                              .channels = code.noise ? sizes.channels : 0,
+                              .factor = code.noise ? sizes.factor : 0,
+                              .steps = code.noise ? (int)code.steps : 0,
+                              .numbers = code.numbers,
+                              .code = code.code,
+                              .noise = code.noise};
     zn_text_format(written.weights, sizeof written.weights, "%s", zn_model_sha256(inner));
     ZN_TRY(zn_writer_open(path, &file, err));
     zenith_status status = zn_diffae_code_write(file, &written, err);

@@ -19,10 +19,10 @@ typedef struct zn_diffae_code {
     char weights[65];       // "": not known
     uint32_t width, height; // of the picture
     uint32_t channels;      // of the noise; 0: there is none
-    uint32_t factor;        // pixels of the picture along each side of one of the noise; 0: there is none
-    int steps;              // to the noise; 0: there is none
-    size_t numbers;         // of the code
-    float *code, *noise;    // of an open file its own; noise may be NULL
+    uint32_t factor; // pixels of the picture along each side of one of the noise; 0: there is none
+    int steps;       // to the noise; 0: there is none
+    size_t numbers;  // of the code
+    float *code, *noise; // of an open file its own; noise may be NULL
 } zn_diffae_code;
 
 zenith_status zn_diffae_code_write(zn_writer *writer, const zn_diffae_code *code, zn_error *err);

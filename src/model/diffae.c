@@ -95,9 +95,8 @@ static zenith_status companion(const zn_weights *weights, zn_companion *out, zn_
 {
     zn_diffae_space space;
     ZN_TRY(zn_diffae_space_read(zn_weights_config(weights), &space, err));
-    if (!space.autoencoder) return ZENITH_OK;
     zn_text_format(out->name, sizeof out->name, "%s", space.autoencoder);
-    if (space.sha256) zn_text_format(out->sha256, sizeof out->sha256, "%s", space.sha256);
+    zn_text_format(out->sha256, sizeof out->sha256, "%s", space.sha256);
     return ZENITH_OK;
 }
 

@@ -327,15 +327,18 @@ zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, 
                            "whose latents they are of");
         return ZENITH_OK;
     }
-    ZN_TRY(zn_json_get_text(config, "autoencoder", &out->autoencoder, err));
+    const char *name = "", *sha256 = "";
+    ZN_TRY(zn_json_get_text(config, "autoencoder", &name, err));
     if (zn_json_has(config, "autoencoder_sha256"))
-        ZN_TRY(zn_json_get_text(config, "autoencoder_sha256", &out->sha256, err));
+        ZN_TRY(zn_json_get_text(config, "autoencoder_sha256", &sha256, err));
     const zn_autoencoder_facts *facts = latents_of(config);
     if (!facts || facts->frames > 0 || facts->latent_channels > ZN_DIFFAE_MOST_INPUTS)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "config.json: \"autoencoder\" is '%.60s', which is no autoencoder of "
                        "pictures; zenith models lists them",
-                       out->autoencoder);
+                       name);
+    zn_text_format(out->autoencoder, sizeof out->autoencoder, "%s", name);
+    zn_text_format(out->sha256, sizeof out->sha256, "%s", sha256);
     out->factor = facts->factor;
     out->channels = facts->latent_channels;
     ZN_TRY(take_numbers(config, out, err));

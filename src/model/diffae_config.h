@@ -66,11 +66,11 @@ zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedule
 // What networks see of pictures: their pixels, or latents of another model.
 enum { ZN_DIFFAE_MOST_INPUTS = 256 };
 typedef struct zn_diffae_space {
-    const char *autoencoder; // of the config, NULL: pixels. The rest is of latents
-    const char *sha256;      // of its weights; NULL: any
-    int factor;              // pixels of the picture along each side of one of theirs; 1: pixels
+    char autoencoder[64]; // its name; "": pixels. The rest is of latents
+    char sha256[65];      // of its weights; "": any
+    int factor;           // pixels of the picture along each side of one of theirs; 1: pixels
     int64_t channels;
-    bool scaled;             // there are the numbers below; else they are 0 and 1
+    bool scaled; // there are the numbers below; else they are 0 and 1
     float mean[ZN_DIFFAE_MOST_INPUTS], deviation[ZN_DIFFAE_MOST_INPUTS];
 } zn_diffae_space;
 // Fails where the config contradicts itself or the autoencoder.

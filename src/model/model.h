@@ -16,7 +16,7 @@
 
 typedef struct zn_model {
     atomic_int references;
-    struct zn_model *base; // whose weights and calibration these are; NULL: its own
+    struct zn_model *base;      // whose weights and calibration these are; NULL: its own
     struct zn_model *companion; // that it works with, by its family; NULL: none
     zn_weights *weights;
     const zn_family *family;
@@ -36,9 +36,10 @@ typedef struct zn_model {
 } zn_model;
 
 typedef struct zn_model_request {
-    const char *name;         // NULL: told from the weights
-    const char *weights;      // file or folder; NULL: searched for by name
-    const char *beside; // of a companion: where the other's weights are, which is searched first; NULL: nowhere
+    const char *name;    // NULL: told from the weights
+    const char *weights; // file or folder; NULL: searched for by name
+    const char *
+        beside; // of a companion: where the other's weights are, which is searched first; NULL: nowhere
     const char *const *parts; // names of those that must be there, then NULL; NULL: any
     // NULL: the whole. Else it outlives the model, and only what this share computes with is read. The model
     // then has no SHA-256, for which all would be read, and no calibration.

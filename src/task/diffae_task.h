@@ -29,8 +29,9 @@ typedef struct zn_diffae_call {
     // After each step, with its number from 0 and what there is then (planes like noise, or codes of the prior's
     // space); not zero stops. May be NULL. Called on a thread of the engine.
     int (*stepped)(void *cookie, int step, const float *x);
-    bool predicts; // of zn_diffae_decode: it gets the picture that the step leads to instead, which with latents takes
-                   // a run of their decoder
+    bool
+        predicts; // of zn_diffae_decode: it gets the picture that the step leads to instead, which with latents takes
+    // a run of their decoder
     void *cookie;
 } zn_diffae_call;
 
@@ -40,8 +41,8 @@ typedef struct zn_diffae_sizes {
     uint32_t multiple;      // that other heights and widths are
     uint32_t factor;        // pixels of pictures along each side of one of the noise
     bool pictures;          // it knows pictures, not only latents of a model that it does not name
-    size_t code;                      // numbers of a code
-    size_t attributes;                // of the classifier; 0: there is none
+    size_t code;            // numbers of a code
+    size_t attributes;      // of the classifier; 0: there is none
 } zn_diffae_sizes;
 zn_diffae_sizes zn_diffae_sizes_of(const zn_model *model);
 

@@ -58,10 +58,11 @@ static zenith_status check(const zn_trainer *t, const char *layout, zn_error *er
     const zn_diffae_shape *is = &own->shape;
     const int levels = is->levels > is->encoder_levels ? is->levels : is->encoder_levels;
     const int64_t multiple = (int64_t)own->space.factor << (levels - 1);
-    if (is->inputs != 3 && !own->space.autoencoder)
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "\"network.in_channels\" must be 3: the task diffae learns from pictures, or "
-                       "from latents of \"network.autoencoder\"");
+    if (is->inputs != 3 && !own->space.autoencoder[0])
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "\"network.in_channels\" must be 3: the task diffae learns from pictures, or "
+            "from latents of \"network.autoencoder\"");
     own->side = t->config.data.crop / own->space.factor;
     if (t->config.data.crop % multiple == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -75,14 +76,14 @@ static zenith_status open_autoencoder(zn_trainer *t, zn_error *err)
     static const char *const both[] = {"encoder", "decoder", NULL};
     const zn_diffae_space *space = &own_of(t)->space;
     const char *weights = t->config.weights;
-    if (!space->autoencoder) return ZENITH_OK;
+    if (!space->autoencoder[0]) return ZENITH_OK;
     const zn_model_request request = {
         .name = space->autoencoder, .beside = weights ? weights : "", .parts = both};
     if (t->start)
         t->frozen = zn_model_ref(t->start->companion);
     else
         ZN_TRY(zn_model_open(&request, &t->frozen, err));
-    if (space->sha256 && strcmp(space->sha256, zn_model_sha256(t->frozen)) != 0)
+    if (space->sha256[0] && strcmp(space->sha256, zn_model_sha256(t->frozen)) != 0)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"network.autoencoder_sha256\" is not that of the weights of %s that were "
                        "found",
@@ -91,8 +92,8 @@ static zenith_status open_autoencoder(zn_trainer *t, zn_error *err)
         if (!zn_model_part(t->frozen, both[i]))
             return zn_fail(err, ZENITH_NOT_FOUND, "the weights of %s have no %s",
                            space->autoencoder, both[i]);
-    ZN_TRY(zn_network_of_model(t->frozen, zn_model_part(t->frozen, both[0]), &t->frozen_encoder,
-                               err));
+    ZN_TRY(
+        zn_network_of_model(t->frozen, zn_model_part(t->frozen, both[0]), &t->frozen_encoder, err));
     return zn_network_of_model(t->frozen, zn_model_part(t->frozen, both[1]), &t->frozen_decoder,
                                err);
 }
@@ -156,14 +157,13 @@ static zenith_status complete_config(zn_diffae_training *own, const char *sha256
     if (!text) return zn_fail_memory(err, size);
     zn_text_format(text, size, "%.*s", (int)length - 1, own->config);
     zenith_status status = ZENITH_OK;
-    if (measured)
-        status = add_list(text, size, "latent_mean", space->mean, space->channels, err);
+    if (measured) status = add_list(text, size, "latent_mean", space->mean, space->channels, err);
     if (measured && status == ZENITH_OK)
         status = add_list(text, size, "latent_std", space->deviation, space->channels, err);
     const size_t now = strlen(text);
-    zn_text_format(text + now, size - now, "%s%s%s}",
-                   space->sha256 ? "" : ",\"autoencoder_sha256\":\"", space->sha256 ? "" : sha256,
-                   space->sha256 ? "" : "\"");
+    const bool said = space->sha256[0];
+    zn_text_format(text + now, size - now, "%s%s%s}", said ? "" : ",\"autoencoder_sha256\":\"",
+                   said ? "" : sha256, said ? "" : "\"");
     zn_free(own->config);
     own->config = text;
     return status;
@@ -174,7 +174,7 @@ static zenith_status open_latents(zn_trainer *t, zn_error *err)
 {
     zn_diffae_training *own = own_of(t);
     const bool measured = !own->space.scaled;
-    if (!own->space.autoencoder) return ZENITH_OK;
+    if (!own->space.autoencoder[0]) return ZENITH_OK;
     ZN_TRY(zn_latents_open(t, &own->latents, err));
     t->numbered = true;
     if (measured) zn_latents_statistics(own->latents, own->space.mean, own->space.deviation);

@@ -70,8 +70,8 @@ static zenith_status open_network(zn_latents *l, int which, size_t sample_bytes,
     const zn_cpu *cpu = &t->options->cpu;
     ZN_TRY(zn_train_graph_create(&t->config, &builder, false, cpu, &l->graphs[which], err));
     const zn_train_graph *graphs[2] = {&l->graphs[which], &l->graphs[which]};
-    return zn_batch_runner_create(t->executor, cpu, graphs, sample_bytes, most,
-                                  &l->runners[which], err);
+    return zn_batch_runner_create(t->executor, cpu, graphs, sample_bytes, most, &l->runners[which],
+                                  err);
 }
 
 static void close_network(zn_latents *l, int which)
@@ -156,10 +156,9 @@ static zenith_status make_file(zn_latents *l, const char *path, const char *key,
     uint16_t *halves = zn_alloc(room * sizeof *halves);
     zn_writer *file = NULL;
     const zn_metadata metadata[] = {{"zenith.latents", key}};
-    zn_file_tensor tensor = {
-        .name = "latents",
-        .type = ZN_F16,
-        .shape = ZN_SHAPE((int64_t)l->count, l->side, l->side, l->channels)};
+    zn_file_tensor tensor = {.name = "latents",
+                             .type = ZN_F16,
+                             .shape = ZN_SHAPE((int64_t)l->count, l->side, l->side, l->channels)};
     zenith_status status = ZENITH_OK;
     if (!results || !halves) ZN_GO(zn_fail_memory(err, room * sizeof *results));
     ZN_GO(zn_directory_make(l->trainer->config.output, err));
@@ -262,9 +261,10 @@ static zenith_status open(zn_latents *l, zn_error *err)
     l->pixels = (size_t)(d->crop * d->crop * COLOURS);
     l->count = zn_data_count(t->data) * (d->flip ? 2 : 1);
     if (l->count > most_bytes / (l->values * sizeof(uint16_t)))
-        return zn_fail(err, ZENITH_LIMIT,
-                       "latents of %llu crops would take more than %llu GB: train on fewer pictures",
-                       (unsigned long long)l->count, (unsigned long long)(most_bytes >> 30));
+        return zn_fail(
+            err, ZENITH_LIMIT,
+            "latents of %llu crops would take more than %llu GB: train on fewer pictures",
+            (unsigned long long)l->count, (unsigned long long)(most_bytes >> 30));
     ZN_TRY(open_network(l, ENCODER, l->pixels, CHUNK, err));
     ZN_TRY(open_file(l, err));
     ZN_TRY(hold(l, err));

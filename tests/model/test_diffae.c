@@ -297,6 +297,30 @@ static void templates_have_the_published_sizes(void **state)
     }
 }
 
+// On latents: heights of maps with attention are those of latents, 32 .. 8.
+static void config_of_latents(void **state)
+{
+    char layout[ZN_LAYOUT_SIZE];
+    zn_error err = {0};
+    zn_json *config = NULL;
+    zn_diffae_space space;
+    zn_diffae_shape shape;
+    zn_diffae_schedules schedules;
+    (void)state;
+    zn_test_ok(zn_json_open(zn_test_path(zn_test_source(), "models/diffae/avatars256.json"),
+                            &config, &err),
+               &err);
+    zn_diffae_layout(config, ATTRIBUTES, layout);
+    assert_true(zn_diffae_shape_read(layout, &shape));
+    zn_test_ok(zn_diffae_space_read(config, &space, &err), &err);
+    zn_test_ok(zn_diffae_schedules_read(config, &schedules, &err), &err);
+    assert_string_equal(space.autoencoder, "zenith-f1-fast");
+    assert_true(space.factor == 8 && space.channels == 16 && !space.scaled);
+    assert_true(shape.size == 256 && shape.inputs == 16 && !schedules.picture.clips);
+    assert_true(!shape.attention[0] && !shape.attention[1] && shape.attention[2]);
+    zn_json_free(config);
+}
+
 static void refused_configs(void **state)
 {
     static const char *const layouts[] = {
@@ -311,6 +335,19 @@ static void refused_configs(void **state)
         "{\"prior_betas\": \"const\"}", "{\"prior_betas\": \"const 0\"}",
         "{\"timesteps\": 0}",           "{\"timesteps\": 100000}",
         "{\"prediction\": \"v\"}",      "{\"clip\": \"yes\"}"};
+    static const char *const spaces[] = {
+        "{\"autoencoder\": 5}",
+        "{\"autoencoder\": \"diffae\"}",
+        "{\"autoencoder\": \"taew2_1\", \"in_channels\": 16}",
+        "{\"autoencoder\": \"taesd\"}",
+        "{\"autoencoder\": \"taesd\", \"in_channels\": 4, \"image_size\": 250}",
+        "{\"autoencoder\": \"taesd\", \"in_channels\": 4, \"clip\": true}",
+        "{\"autoencoder\": \"taesd\", \"in_channels\": 4, \"latent_std\": [1, 1, 1, 1]}",
+        "{\"autoencoder\": \"taesd\", \"in_channels\": 4, \"latent_mean\": [0, 0, 0, 0], "
+        "\"latent_std\": [1, 1, 1, 0]}",
+        "{\"autoencoder\": \"taesd\", \"in_channels\": 4, \"latent_mean\": [0, 0, 0, 1e300], "
+        "\"latent_std\": [1, 1, 1, 1]}",
+        "{\"latent_mean\": [0, 0, 0]}"};
     (void)state;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         char layout[ZN_LAYOUT_SIZE];
@@ -321,6 +358,15 @@ static void refused_configs(void **state)
         zn_diffae_layout(config, ATTRIBUTES, layout);
         if (zn_diffae_shape_read(layout, &shape)) fail_msg("%s was taken", layouts[i]);
         assert_int_equal(shape.channels, 128); // the usual numbers instead
+        zn_json_free(config);
+    }
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        zn_error err = {0};
+        zn_json *config = NULL;
+        zn_diffae_space read;
+        zn_test_ok(zn_json_parse(spaces[i], strlen(spaces[i]), "test", &config, &err), &err);
+        if (zn_diffae_space_read(config, &read, &err) == ZENITH_OK)
+            fail_msg("%s was taken", spaces[i]);
         zn_json_free(config);
     }
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
@@ -343,6 +389,7 @@ int main(void)
         cmocka_unit_test(codes_scale_and_do_not_shift),
         cmocka_unit_test(names_of_a_checkpoint),
         cmocka_unit_test(templates_have_the_published_sizes),
+        cmocka_unit_test(config_of_latents),
         cmocka_unit_test(refused_configs),
     };
     zn_test_need(zn_test_path(zn_test_golden(), golden_io));

@@ -32,6 +32,8 @@
     diffae      the gradient of a diffusion autoencoder and ten losses are PyTorch's with the same noise, within 1e-4; stops, threads
                 and recomputation change no bit; one with random weights learns in bf16, its samples and judgement are there, and
                 what cannot be judged ends no run
+    latents     a diffusion autoencoder on latents of zenith-f1-fast: a stop, threads and latents that are made again change no bit;
+                another autoencoder's are not taken; samples are pictures; results encode and decode
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
@@ -83,7 +85,8 @@ def small_config(folder, name, **more):
 
 
 def train(options, config, *arguments, code=0):
-    done = subprocess.run([options.zenith, "train", config, *arguments], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([options.zenith, "train", config, *arguments], capture_output=True, text=True, timeout=600,
+                          env=getattr(options, "environment", None))
     check(done.returncode == code, f"exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 
@@ -260,6 +263,53 @@ def test_diffae(options, folder):
     check(len(results_of(folder, "fault")) == 2, "a judgement that failed has ended the run")
     said = train(options, diffae_config(folder, "model", model="taesd"), code=1).stderr
     check("must be diffae" in said, said)
+    return 0
+
+
+def test_latents(options, folder):
+    """Of 32x32 pictures, 4x4 latents."""
+    options.environment = os.environ | {"ZENITH_MODELS": str(ROOT / "models")}
+    network = {"model": "diffae", "image_size": 32, "autoencoder": "zenith-f1-fast", "in_channels": 16, "channels": 32,
+               "channel_mult": [1, 1], "encoder_mult": [1, 1], "res_blocks": 1, "attention_resolutions": [2], "code": 8,
+               "timesteps": 100, "clip": False}
+    seen = {"sources": [str(HERE / "data")], "count": 2}
+    usual = {"init": {"seed": 3}, "network": network, "batch": 2, "steps": 4, "validation": seen, "checkpoint_every": 1,
+             "data": {"sources": [str(HERE / "data")], "crop": 32, "flip": True}, "optimizer": {"lr": 1e-3, "ema": 0.5},
+             "validate_every": 4, "sample_every": 4, "samples": 2, "eval_steps": 4}
+    train(options, diffae_config(folder, "whole", **usual))
+    broken = diffae_config(folder, "broken", **usual)
+    train(options, broken, "--steps", "2")
+    stored = next((folder / "broken").glob("latents-*.safetensors"))
+    made = stored.stat().st_mtime_ns
+    train(options, broken, "--resume", "--steps", "3")
+    check(stored.stat().st_mtime_ns == made, "latents were made again")
+    stored.unlink()
+    train(options, broken, "--resume")
+    train(options, diffae_config(folder, "one", **usual | {"threads": 1}))
+    for name in ("broken", "one"):
+        check(losses_of(folder, name) == losses_of(folder, "whole"), f"other losses: {name}")
+        check(results_of(folder, name) == results_of(folder, "whole"), f"other weights: {name}")
+    judged = next(line["validation"] for line in log_of(folder, "whole") if "validation" in line)
+    check(0 <= judged["swap"] <= 1 and judged["psnr"] > 3, f"the judgement is none: {judged}")
+    width = int.from_bytes((folder / "whole/samples/00000004.png").read_bytes()[16:20], "big")
+    check(width == 4 * 32 + 3 * 4, f"samples are {width} pixels wide, not those of pictures")
+    config = json.loads((folder / "whole/ema/config.json").read_text())
+    check(len(config["latent_mean"]) == 16 and min(config["latent_std"]) > 0, "config.json has no numbers of latents")
+
+    code, back = folder / "code.safetensors", folder / "back.png"
+    for arguments in (("encode", HERE / "data/0.png", "-o", code), ("decode", code, "-o", back)):
+        done = subprocess.run([options.zenith, "diffae", *arguments, "-m", folder / "whole/ema", "--steps", "4"],
+                              capture_output=True, text=True, env=options.environment)
+        check(done.returncode == 0, f"results do not {arguments[0]}: {done.stderr}")
+    check(len(tensors_of(code)["x_T"]) == 16 * 4 * 4, "the noise is not that of latents")
+    again = {"init": {"weights": str(folder / "whole/ema")}, "steps": 1, "validate_every": 0, "sample_every": 0}
+    again = {key: value for key, value in (usual | again).items() if key != "network"}
+    train(options, diffae_config(folder, "again", **again))
+    check(json.loads((folder / "again/ema/config.json").read_text()) == config, "a run from results has another config")
+    said = train(options, diffae_config(folder, "other", **usual | {"network": network | {"autoencoder_sha256": "00"}}), code=1)
+    check("autoencoder_sha256" in said.stderr, said.stderr)
+    said = train(options, diffae_config(folder, "crop", **usual | {"data": usual["data"] | {"crop": 24}}), code=1)
+    check("multiple of 16" in said.stderr, said.stderr)
     return 0
 
 
