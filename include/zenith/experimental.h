@@ -381,6 +381,20 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_set_reuse(zenith_context 
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_set_finish(zenith_context *context,
                                                                   zenith_code_set *set, bool whole);
 
+// What training leaves, as one model: the folder of an autoencoder, and those of a prior and of a classifier that were
+// trained on its codes, in any order.
+typedef struct zenith_diffae_join_params {
+    size_t size;
+    const char *const *sources;
+    size_t count;
+    const char *
+        output; // a file that ends with .safetensors, which zenith_model_open takes; it has config.json inside
+    zenith_number number; // of the weights: F32 (also 0), F16, BF16, F8_E4M3, F8_E5M2
+    bool force;           // take what was trained on codes of other weights
+} zenith_diffae_join_params;
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_diffae_join(zenith_context *context, const zenith_diffae_join_params *params);
+
 #ifdef __cplusplus
 }
 #endif
