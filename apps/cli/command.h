@@ -188,7 +188,8 @@ extern const cli_command cli_command_encode, cli_command_decode, cli_command_rec
     cli_command_convert, cli_command_train, cli_command_prune, cli_command_eval, cli_command_bench,
     cli_command_doctor, cli_command_generate, cli_command_diffae, cli_command_help;
 extern const cli_command cli_diffae_encode, cli_diffae_decode, cli_diffae_edit,
-    cli_diffae_interpolate, cli_diffae_sample, cli_diffae_features, cli_diffae_classify;
+    cli_diffae_interpolate, cli_diffae_sample, cli_diffae_features, cli_diffae_classify,
+    cli_diffae_join;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_inputs;   // which files

@@ -6,8 +6,9 @@
 #include "apps/cli/help.h"
 
 static const cli_command *const commands[] = {
-    &cli_diffae_encode, &cli_diffae_decode,   &cli_diffae_edit,     &cli_diffae_interpolate,
-    &cli_diffae_sample, &cli_diffae_features, &cli_diffae_classify, NULL};
+    &cli_diffae_encode,      &cli_diffae_decode, &cli_diffae_edit,
+    &cli_diffae_interpolate, &cli_diffae_sample, &cli_diffae_features,
+    &cli_diffae_classify,    &cli_diffae_join,   NULL};
 
 static int run(const cli_settings *settings)
 {

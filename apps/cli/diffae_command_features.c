@@ -9,6 +9,7 @@
 #include "apps/cli/terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const cli_format formats[] = {
     {"safetensors", ".safetensors", ".safetensors "}, {"npy", ".npy", ".npy "}, {NULL, NULL, NULL}};
@@ -17,19 +18,21 @@ struct job {
     cli_diffae d;
     cli_settings naming; // one output for all inputs
     cli_outputs outputs;
-    cli_code *codes;
-    size_t count; // that are done
+    bool array;           // an array alone, without names
+    zenith_code_set *set; // else
+    cli_code *codes;      // of an array
+    size_t count;         // that are done
+    size_t reused;        // of an earlier run
+    json_t *names;        // of the rows
 };
 
 static void report(struct job *job, double started)
 {
     cli_diffae *d = &job->d;
     const zenith_run_facts facts = {.dtype = d->facts.dtype, .seconds = cli_clock() - started};
-    json_t *names = json_array();
-    for (size_t i = 0; i < job->count; i++)
-        json_array_append_new(names, cli_json_text(d->settings.inputs[i]));
-    json_t *more = json_pack("{s:[i,i], s:o}", "shape", (int)job->count, (int)d->info.numbers,
-                             "pictures", names);
+    json_t *more = json_pack("{s:[i,i], s:O, s:i, s:i}", "shape", (int)job->count,
+                             (int)d->info.numbers, "pictures", job->names, "reused",
+                             (int)job->reused, "failed", (int)d->session.failed);
     cli_session_report(&d->session, &(cli_result){.input = d->settings.inputs[0],
                                                   .output = job->outputs.place,
                                                   .width = d->settings.size.width,
@@ -40,7 +43,7 @@ static void report(struct job *job, double started)
                                                   .more = more});
 }
 
-static bool save(struct job *job)
+static bool save_array(struct job *job)
 {
     cli_diffae *d = &job->d;
     zenith_code *codes = calloc(job->count, sizeof *codes);
@@ -53,7 +56,42 @@ static bool save(struct job *job)
     return cli_diffae_done(d, status, NULL);
 }
 
-// A picture that cannot be read ends it: rows without their picture would be worth nothing.
+// The code of an earlier run, or a new one. A picture that cannot be read is noted: true, without a row.
+static bool add_picture(struct job *job, const char *input)
+{
+    cli_diffae *d = &job->d;
+    cli_code code;
+    bool known = false;
+    zenith_status status = zenith_code_set_reuse(d->session.context, job->set, input, &known);
+    if (status != ZENITH_OK) return cli_diffae_done(d, status, NULL);
+    job->reused += known;
+    job->count += known;
+    if (known) return true;
+    const bool made = cli_code_of_picture(d, input, false, &code);
+    if (!made && cli_interrupted()) {
+        cli_code_free(&code);
+        return true; // it is no fault of the picture
+    }
+    if (!made) cli_diffae_failed(d, input);
+    status = zenith_code_set_add(d->session.context, job->set, input, made ? &code.code : NULL);
+    job->count += made && status == ZENITH_OK;
+    cli_code_free(&code);
+    return cli_diffae_done(d, status, NULL);
+}
+
+// Rows of an array have no names, so a picture that cannot be read ends it.
+static bool add_to_array(struct job *job, const char *input)
+{
+    return cli_code_of_picture(&job->d, input, false, &job->codes[job->count++]);
+}
+
+static bool save(struct job *job)
+{
+    cli_diffae *d = &job->d;
+    if (job->array) return save_array(job);
+    return cli_diffae_done(d, zenith_code_set_finish(d->session.context, job->set, true), NULL);
+}
+
 static void make_all(struct job *job)
 {
     cli_diffae *d = &job->d;
@@ -61,17 +99,57 @@ static void make_all(struct job *job)
     const double started = cli_clock();
     bool going = true;
     for (size_t i = 0; i < all && going && !cli_interrupted(); i++) {
-        cli_progress_file(&d->session.progress, i, d->settings.inputs[i]);
-        going = cli_code_of_picture(d, d->settings.inputs[i], false, &job->codes[i]);
-        job->count = i + 1;
-        if (!going) cli_diffae_failed(d, d->settings.inputs[i]);
-        if (going) cli_session_done(&d->session);
+        const char *input = d->settings.inputs[i];
+        const size_t before = job->count;
+        cli_progress_file(&d->session.progress, i, input);
+        going = job->array ? add_to_array(job, input) : add_picture(job, input);
+        if (!going) cli_diffae_failed(d, input);
+        if (!going || job->count == before) continue;
+        json_array_append_new(job->names, cli_json_text(input));
+        cli_session_done(&d->session);
     }
-    if (!going || cli_interrupted()) return;
-    if (save(job))
+    if (going && !cli_interrupted())
+        going = save(job);
+    else if (!job->array)
+        (void)!zenith_code_set_finish(d->session.context, job->set,
+                                      false); // a resumed run goes on from there
+    if (cli_interrupted()) return;
+    if (going)
         report(job, started);
-    else
+    else if (d->failure.status != ZENITH_OK)
         cli_diffae_failed(d, job->outputs.place);
+}
+
+static bool open_set(struct job *job)
+{
+    cli_diffae *d = &job->d;
+    const zenith_code_set_params params = {.size = sizeof params,
+                                           .width = d->settings.size.width,
+                                           .height = d->settings.size.height,
+                                           .resume = d->settings.resume};
+    job->names = json_array();
+    if (!job->array)
+        return cli_diffae_done(d,
+                               zenith_code_set_open(d->session.context, job->outputs.place,
+                                                    d->model->model, &params, &job->set),
+                               NULL);
+    job->codes = calloc(d->settings.input_count, sizeof *job->codes);
+    return job->codes != NULL ||
+           cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "no memory for the codes");
+}
+
+static int check(struct job *job, const cli_settings *settings)
+{
+    int code = cli_outputs_plan(&job->naming, formats, &job->outputs);
+    if (code != CLI_DONE) return code;
+    if (job->outputs.folder) {
+        cli_say("the codes go into one file: give -o NAME.npy or NAME.safetensors");
+        return CLI_USAGE;
+    }
+    job->array = job->outputs.stream || strcmp(job->outputs.format->word, "npy") == 0;
+    if (!job->array || !settings->resume) return CLI_DONE;
+    cli_say("--resume is for -o NAME.safetensors, where rows have names");
+    return CLI_USAGE;
 }
 
 static int run(const cli_settings *settings)
@@ -79,28 +157,32 @@ static int run(const cli_settings *settings)
     struct job job = {.naming = *settings};
     job.naming.input_count = 1;
     job.naming.from_folder = false;
-    int code = cli_outputs_plan(&job.naming, formats, &job.outputs);
-    if (code == CLI_DONE && job.outputs.folder) {
-        cli_say("the codes go into one file: give -o NAME.npy or NAME.safetensors");
-        code = CLI_USAGE;
-    }
+    int code = check(&job, settings);
     if (code == CLI_DONE) code = cli_diffae_open(&job.d, settings, "features", CLI_ENCODER);
     if (code != CLI_DONE) return code;
     job.d.line.all = (uint32_t)settings->input_count;
-    job.codes = calloc(settings->input_count, sizeof *job.codes);
-    if (job.codes != NULL) {
+    if (open_set(&job))
         make_all(&job);
-    } else {
-        cli_fail_text(&job.d.failure, ZENITH_OUT_OF_MEMORY, "no memory for the codes");
+    else
         cli_session_model_failed(&job.d.session, &job.d.failure);
-    }
-    for (size_t i = 0; i < job.count; i++) cli_code_free(&job.codes[i]);
+    for (size_t i = 0; job.array && i < job.count; i++) cli_code_free(&job.codes[i]);
     free(job.codes);
+    json_decref(job.names);
+    zenith_code_set_free(job.set);
     return cli_diffae_close(&job.d);
 }
 
+static const cli_option options[] = {
+    {.name = "resume",
+     .help = "go on where a run was stopped, killed even: a picture whose code is in the file or "
+             "in FILE.parts already is not encoded again. Pictures are known by their paths",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, resume)},
+    {.name = NULL}};
+static const cli_option_group group = {"Codes", options};
 static const cli_option_group *const groups[] = {&cli_group_inputs,
                                                  &cli_diffae_group_file,
+                                                 &group,
                                                  &cli_diffae_group_model,
                                                  &cli_diffae_group_source,
                                                  &cli_diffae_group_run,
@@ -108,6 +190,8 @@ static const cli_option_group *const groups[] = {&cli_group_inputs,
                                                  NULL};
 static const cli_example examples[] = {
     {"zenith diffae features faces/ -m ffhq256 -o codes.npy", "a row of 512 numbers for each"},
+    {"zenith diffae features faces/ -m ffhq256 -o codes.safetensors --resume",
+     "with names, mean and deviation, to train a prior; go on after a stop"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_features = {
@@ -116,8 +200,10 @@ const cli_command cli_diffae_features = {
     .summary = "write the codes of many pictures as one array",
     .description =
         "Writes the codes of pictures, without their noise, as one array with a row for each "
-        "picture, in the order of the arguments and, in folders, of names. --json lists them. A "
-        "picture that cannot be read ends it, and nothing is written.",
+        "picture, in the order of the arguments and, in folders, of names. --json lists them. "
+        "Safetensors also has the pictures' names and the mean and deviation of each number, which "
+        "training on codes needs; a picture that cannot be read then has no row, is listed in the "
+        "file, and makes the exit code 1. In npy it ends the run, and nothing is written.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

@@ -34,7 +34,8 @@ static void find_weights(cli_diffae *d, const char **name, const char **weights)
     if (settings->weights != NULL)
         snprintf(d->place, sizeof d->place, "%s/%s", settings->weights, settings->model);
     const bool own = settings->weights == NULL &&
-                     (strchr(settings->model, '/') != NULL || is_folder(settings->model));
+                     (strchr(settings->model, '/') != NULL || is_folder(settings->model) ||
+                      cli_code_is(settings->model));
     if (own) snprintf(d->place, sizeof d->place, "%s", settings->model);
     if (!own && !(settings->weights != NULL && is_folder(d->place))) return;
     *name = "diffae";
@@ -376,8 +377,9 @@ static const cli_option model[] = {
     {.name = "model",
      .letter = 'm',
      .argument = "FOLDER",
-     .help = "folder with config.json and safetensors, as tools/convert.py --diffae writes it; or "
-             "the name of such a folder in --weights, $ZENITH_MODELS, ./models, "
+     .help = "folder with config.json and safetensors, as tools/convert.py --diffae writes it; a "
+             "file of 'zenith diffae join'; or the name of such a folder in --weights, "
+             "$ZENITH_MODELS, ./models, "
              "~/.local/share/zenith, or the install prefix's share/zenith/models",
      .kind = CLI_TEXT,
      .offset = AT(model)},

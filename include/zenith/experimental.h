@@ -357,6 +357,47 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_codes_save(zenith_context *con
                                                              const zenith_code *codes,
                                                              size_t count);
 
+// The codes of many pictures in one safetensors file, with names, mean and deviation (docs/DIFFAE.md): what the prior and
+// the classifier are trained on. What was added lies in pieces in the folder PATH.parts until the end, so that a run that
+// was stopped, killed even, can go on. One thread at a time; the model must outlive the set.
+typedef struct zenith_code_set zenith_code_set;
+typedef struct zenith_code_set_params {
+    size_t size;
+    uint32_t width, height; // of the pictures; 0: the model's
+    bool
+        resume; // take codes from the pieces, and from the file itself, for zenith_code_set_reuse; else pieces are removed
+} zenith_code_set_params;
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_code_set_open(zenith_context *context, const char *path, const zenith_model *model,
+                     const zenith_code_set_params *params, zenith_code_set **out);
+ZENITH_API void zenith_code_set_free(zenith_code_set *set);
+// The next row. code NULL: the picture could not be read; its name is kept, and it has no row.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_set_add(zenith_context *context,
+                                                               zenith_code_set *set,
+                                                               const char *name,
+                                                               const zenith_code *code);
+// The same with the code that an earlier run had of this name; *done false: it had none, and nothing is added.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_set_reuse(zenith_context *context,
+                                                                 zenith_code_set *set,
+                                                                 const char *name, bool *done);
+// Writes the file and removes the pieces; or, where it is not whole, writes the last piece.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_code_set_finish(zenith_context *context,
+                                                                  zenith_code_set *set, bool whole);
+
+// What training leaves, as one model: the folder of an autoencoder, and those of a prior and of a classifier that were
+// trained on its codes, in any order.
+typedef struct zenith_diffae_join_params {
+    size_t size;
+    const char *const *sources;
+    size_t count;
+    const char *
+        output; // a file that ends with .safetensors, which zenith_model_open takes; it has config.json inside
+    zenith_number number; // of the weights: F32 (also 0), F16, BF16, F8_E4M3, F8_E5M2
+    bool force;           // take what was trained on codes of other weights
+} zenith_diffae_join_params;
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_diffae_join(zenith_context *context, const zenith_diffae_join_params *params);
+
 #ifdef __cplusplus
 }
 #endif

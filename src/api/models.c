@@ -72,8 +72,7 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
     zn_caller_struct_out(&info, sizeof info, out);
 }
 
-static zenith_status save(const zn_model *model, const char *path, zenith_number number,
-                          zn_error *err)
+zenith_status zn_weight_type(zenith_number number, zn_type *out, zn_error *err)
 {
     static const struct {
         zenith_number number;
@@ -85,11 +84,22 @@ static zenith_status save(const zn_model *model, const char *path, zenith_number
                   {ZENITH_F8_E4M3, ZN_F8_E4M3},
                   {ZENITH_F8_E5M2, ZN_F8_E5M2}};
     for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
-        if (stored[i].number == number) return zn_model_write(model, path, stored[i].type, err);
+        if (stored[i].number == number) {
+            *out = stored[i].type;
+            return ZENITH_OK;
+        }
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "Weights are stored as f32, f16, bf16, f8_e4m3 or f8_e5m2, not as number type "
                    "%d.",
                    (int)number);
+}
+
+static zenith_status save(const zn_model *model, const char *path, zenith_number number,
+                          zn_error *err)
+{
+    zn_type type = ZN_F32;
+    ZN_TRY(zn_weight_type(number, &type, err));
+    return zn_model_write(model, path, type, err);
 }
 
 zenith_status zenith_model_save(zenith_context *context, const zenith_model *model,

@@ -107,6 +107,31 @@ zenith_status zn_json_dump(const zn_json *value, char **out, size_t *size, zn_er
     return ZENITH_OK;
 }
 
+zenith_status zn_json_texts(const char *const *texts, size_t count, zn_json **out, zn_error *err)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(list, json_string(texts[i])) != 0) {
+            json_decref(list);
+            return zn_fail_memory(err, count);
+        }
+    if (!list) return zn_fail_memory(err, 1);
+    *out = list;
+    return ZENITH_OK;
+}
+
+zenith_status zn_json_replaced(const zn_json *object, const char *key, const zn_json *value,
+                               zn_json **out, zn_error *err)
+{
+    json_t *copy = json_is_object(object) ? json_deep_copy(object) : json_object();
+    if (json_object_set_new(copy, key, json_deep_copy(value)) == 0) {
+        *out = copy;
+        return ZENITH_OK;
+    }
+    json_decref(copy);
+    return zn_fail_memory(err, strlen(key));
+}
+
 // Nine digits are always enough for a float; most that people write need fewer.
 zenith_status zn_json_float_text(float value, char dst[32], zn_error *err)
 {

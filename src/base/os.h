@@ -57,6 +57,8 @@ void zn_spill_close(zn_spill *spill); // NULL is fine
 zenith_status zn_file_remove(const char *path, zn_error *err); // OK where it is not there
 // Makes a folder where there is none; the one above it must be there.
 zenith_status zn_directory_make(const char *path, zn_error *err);
+zenith_status zn_directory_remove(const char *path,
+                                  zn_error *err); // an empty one; OK where there is none
 
 // The next bytes of standard input; *got is 0 at its end.
 zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err);

@@ -378,6 +378,12 @@ zenith_status zn_file_remove(const char *path, zn_error *err)
     return zn_os_fail(err, errno, "remove", path);
 }
 
+zenith_status zn_directory_remove(const char *path, zn_error *err)
+{
+    if (rmdir(path) == 0 || errno == ENOENT) return ZENITH_OK;
+    return zn_os_fail(err, errno, "remove the folder", path);
+}
+
 zenith_status zn_directory_make(const char *path, zn_error *err)
 {
     if (mkdir(path, 0777) == 0) return ZENITH_OK;

@@ -414,6 +414,14 @@ zenith_status zn_file_remove(const char *path, zn_error *err)
     return zn_os_fail(err, GetLastError(), "remove", path);
 }
 
+zenith_status zn_directory_remove(const char *path, zn_error *err)
+{
+    wchar_t wide[ZN_WIDE_PATH];
+    ZN_TRY(zn_os_wide(path, wide, err));
+    if (RemoveDirectoryW(wide) || GetLastError() == ERROR_FILE_NOT_FOUND) return ZENITH_OK;
+    return zn_os_fail(err, GetLastError(), "remove the folder", path);
+}
+
 zenith_status zn_directory_make(const char *path, zn_error *err)
 {
     wchar_t wide[ZN_WIDE_PATH];

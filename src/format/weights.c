@@ -337,6 +337,17 @@ static zenith_status open_path(zn_weights *weights, const char *path, const char
     return add_file(weights, path, prefix, err);
 }
 
+// The text of config.json that a file carries.
+static zenith_status take_config(zn_weights *weights, zn_error *err)
+{
+    const char *text = zn_weights_metadata(weights, ZN_WEIGHTS_CONFIG);
+    if (weights->config || !text) return ZENITH_OK;
+    ZN_TRY(zn_json_parse(text, strlen(text), ZN_WEIGHTS_CONFIG, &weights->config, err));
+    if (zn_json_is_object(weights->config)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE, "%s: %s is no JSON object", weights->sources[0].path,
+                   ZN_WEIGHTS_CONFIG);
+}
+
 zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
 {
     return zn_weights_open_parts(&path, NULL, 1, out, err);
@@ -351,6 +362,7 @@ zenith_status zn_weights_open_parts(const char *const *paths, const char *const 
     for (size_t i = 0; i < count; i++)
         ZN_GO(open_path(weights, paths[i], prefixes ? prefixes[i] : "", err));
     ZN_GO(sort_members(weights, err));
+    ZN_GO(take_config(weights, err));
     *out = weights;
     return ZENITH_OK;
 fail:

@@ -16,12 +16,15 @@
 
 typedef struct zn_weights zn_weights;
 
+#define ZN_WEIGHTS_CONFIG "zenith.config.json"
+
 // path is one of
 //   - a .safetensors file, or a .gguf file;
 //   - a *.index.json: the tensors of its "weight_map", from shards in the same folder;
 //   - a folder: its index (diffusion_pytorch_model or model, else the only one there is), else its
 //     weights file by the same rule; ZENITH_AMBIGUOUS when several could be meant.
-// A config.json beside an index or in the folder is read too. Pickles (.pth .pt .ckpt .bin) are
+// A config.json beside an index or in the folder is read too; else the metadata ZN_WEIGHTS_CONFIG of a file, if it has
+// that, is its text. Pickles (.pth .pt .ckpt .bin) are
 // ZENITH_UNSUPPORTED, with a sentence on what to do.
 zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err);
 

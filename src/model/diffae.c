@@ -81,7 +81,8 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
     for (int i = 0; i < PARTS; i++)
         if (find(weights, telling[i])) *parts |= 1u << i;
     const unsigned networks = 1u << ENCODER | 1u << MODULATION | 1u << PRIOR_MODULATION;
-    return (*parts & networks) != 0;
+    const unsigned alone = 1u << STATISTICS | 1u << CLASSIFIER; // as training leaves it
+    return (*parts & networks) != 0 || (*parts & alone) == alone;
 }
 
 static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_LAYOUT_SIZE])
@@ -267,14 +268,16 @@ static void prior_modulation_ports(const zn_variant *variant, const char *said,
                       zn_port_sequence("modulation", sizes->tokens, prior_modulation_of(&is)));
 }
 
-// Sizes: how many codes, as tokens. The modulation is that of one timestep.
+// Sizes: how many codes, as tokens. The modulation is that of one timestep, or of one for each code.
 static void prior_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                         zn_ports *out)
 {
     const zn_diffae_shape is = shape_of(said);
+    const int64_t modulation = prior_modulation_of(&is);
     (void)variant;
     *out = two_to_one(zn_port_sequence("codes", sizes->tokens, is.code),
-                      zn_port_vector("modulation", prior_modulation_of(&is)),
+                      sizes->own_times ? zn_port_sequence("modulation", sizes->tokens, modulation)
+                                       : zn_port_vector("modulation", modulation),
                       zn_port_sequence("prediction", sizes->tokens, is.code));
 }
 
@@ -486,6 +489,17 @@ static void build_prior_modulation(const zn_scope *scope, const zn_variant *vari
     outputs[0] = join(scope, pieces, count);
 }
 
+// x * (1 + scale): by a vector, or each token by its own.
+static zn_node *prior_scaled(const zn_scope *scope, const char *name, zn_node *x, zn_node *scale)
+{
+    zn_graph *graph = scope->graph;
+    char full[ZN_NAME_SIZE];
+    if (!scale || scale->desc.shape.rank == 1)
+        return zn_modulate(graph, node_name(scope, name, ".scaled", full), x, scale, NULL);
+    scale = zn_affine(graph, node_name(scope, name, ".factor", full), scale, 1, 1);
+    return zn_gated(graph, node_name(scope, name, ".scaled", full), scale, x, ZN_ACTIVATION_NONE);
+}
+
 static zn_node *prior_layer(const zn_scope *scope, int number, zn_node *x, zn_node *modulation,
                             int64_t width)
 {
@@ -495,7 +509,7 @@ static zn_node *prior_layer(const zn_scope *scope, int number, zn_node *x, zn_no
     x = zn_nn_linear(scope, name, x, width, true);
     zn_node *scale = zn_channel_slice(graph, node_name(scope, name, ".scale", full), modulation,
                                       number * width, width);
-    x = zn_modulate(graph, node_name(scope, name, ".scaled", full), x, scale, NULL);
+    x = prior_scaled(scope, name, x, scale);
     zn_text_format(name, sizeof name, "layers.%d.norm", number);
     zn_node *gain = zn_scope_parameter(scope, name, ".weight", ZN_SHAPE(width));
     zn_node *bias = zn_scope_parameter(scope, name, ".bias", ZN_SHAPE(width));

@@ -195,10 +195,22 @@ static zenith_status write_tensor(zn_writer *file, const zn_file_tensor *tensor,
     return ZENITH_OK;
 }
 
-static zenith_status write_tensors(zn_writer *file, parameters *p, const zn_model *model,
-                                   zn_error *err)
+// config.json of one file for all, where it names the family: that family has more in it than layouts say.
+static zenith_status keep_config(const zn_model *model, const zn_part *only, char **text,
+                                 zn_error *err)
 {
-    zn_metadata facts[1 + ZN_MOST_PARTS] = {{"zenith.model", model->variant->name}};
+    const char *name = "";
+    const zn_json *config = zn_weights_config(model->weights);
+    if (only || !zn_json_as_text(zn_json_find(config, "model"), &name) ||
+        strcmp(name, model->family->name) != 0)
+        return ZENITH_OK;
+    return zn_json_dump(config, text, NULL, err);
+}
+
+static zenith_status write_tensors(zn_writer *file, parameters *p, const zn_model *model,
+                                   const char *config, zn_error *err)
+{
+    zn_metadata facts[2 + ZN_MOST_PARTS] = {{"zenith.model", model->variant->name}};
     char keys[ZN_MOST_PARTS][ZN_NAME_SIZE];
     size_t facts_count = 1;
     for (int i = 0; i < model->family->parts_count; i++) {
@@ -206,6 +218,7 @@ static zenith_status write_tensors(zn_writer *file, parameters *p, const zn_mode
         const char *layout = zn_model_layout(model, part);
         if (layout) facts[facts_count++] = (zn_metadata){zn_layout_key(part, keys[i]), layout};
     }
+    if (config) facts[facts_count++] = (zn_metadata){ZN_WEIGHTS_CONFIG, config};
     ZN_TRY(zn_safetensors_write_header(file, p->tensors, p->count, facts, facts_count, err));
     for (size_t i = 0; i < p->count; i++)
         ZN_TRY(write_tensor(file, &p->tensors[i], &p->origins[p->tensors[i].bytes], err));
@@ -218,7 +231,9 @@ static zenith_status write_file(const zn_model *model, const zn_part *only, cons
 {
     parameters p = {.graph_count = 0};
     zn_writer *file = NULL;
+    char *config = NULL;
     zenith_status status = ZENITH_OK;
+    ZN_GO(keep_config(model, only, &config, err));
     for (int i = 0; i < model->family->parts_count; i++) {
         const zn_part *part = &model->family->parts[i];
         if (!zn_model_has(model, part) || (only && part != only)) continue;
@@ -227,12 +242,14 @@ static zenith_status write_file(const zn_model *model, const zn_part *only, cons
     if (is_f8(type)) ZN_GO(set_f8(&p, type, err));
     for (size_t i = 0; i < p.count && !is_f8(type); i++) p.tensors[i].type = type;
     ZN_GO(zn_writer_open(path, &file, err));
-    ZN_GO(write_tensors(file, &p, model, err));
+    ZN_GO(write_tensors(file, &p, model, config, err));
     release(&p);
+    zn_free(config);
     return zn_writer_commit(file, err);
 fail:
     zn_writer_discard(file);
     release(&p);
+    zn_free(config);
     return status;
 }
 

@@ -208,18 +208,23 @@ static void list_whole(const zn_network *networks, size_t count, const float *bl
 }
 
 zenith_status zn_weights_write_whole(const char *folder, const zn_network *networks, size_t count,
-                                     const float *block, zn_error *err)
+                                     const float *block, const zn_weights_beside *beside,
+                                     zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    const zn_metadata fact = {"zenith.model", networks->variant->name};
-    size_t all = 0;
+    const bool learned = beside && beside->autoencoder && *beside->autoencoder;
+    const zn_metadata facts[] = {{"zenith.model", networks->variant->name},
+                                 {"zenith.autoencoder", learned ? beside->autoencoder : ""}};
+    const size_t more = beside ? beside->count : 0;
+    size_t all = more;
     for (size_t i = 0; i < count; i++) all += networks[i].count;
     if (zn_text_format(path, sizeof path, "%s/model%s", folder, tail) + 1 >= sizeof path)
         return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
     zn_file_tensor *tensors = zn_alloc(all * sizeof *tensors);
     if (!tensors) return zn_fail_memory(err, all * sizeof *tensors);
-    list_whole(networks, count, block, tensors);
-    zenith_status status = write_file(path, tensors, all, &fact, 1, err);
+    for (size_t i = 0; i < more; i++) tensors[i] = beside->tensors[i];
+    list_whole(networks, count, block, tensors + more);
+    zenith_status status = write_file(path, tensors, all, facts, learned ? 2 : 1, err);
     zn_free(tensors);
     return status;
 }

@@ -9,6 +9,7 @@
 #ifndef ZN_TRAIN_CHECKPOINT_H
 #define ZN_TRAIN_CHECKPOINT_H
 
+#include "src/format/file_tensor.h"
 #include "src/train/network.h"
 #include "src/train/optimizer.h"
 
@@ -35,8 +36,16 @@ zenith_status zn_checkpoint_clean(const char *folder, zn_error *err);
 // The weights (or their average) as the model's own files: FOLDER/NAME_decoder.safetensors.
 zenith_status zn_weights_write(const char *folder, const zn_network *network, const float *block,
                                zn_error *err);
-// The same of several networks as one file with whole names: FOLDER/model.safetensors.
+// The same of several networks as one file with whole names: FOLDER/model.safetensors. beside: what it also has; NULL:
+// nothing.
+typedef struct zn_weights_beside {
+    const zn_file_tensor *tensors;
+    size_t count;
+    const char
+        *autoencoder; // SHA-256 of the weights that made the codes it was trained on; NULL: none
+} zn_weights_beside;
 zenith_status zn_weights_write_whole(const char *folder, const zn_network *networks, size_t count,
-                                     const float *block, zn_error *err);
+                                     const float *block, const zn_weights_beside *beside,
+                                     zn_error *err);
 
 #endif

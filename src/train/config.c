@@ -39,7 +39,7 @@ typedef struct reading {
 
 static const char *const loss_names[ZN_LOSS_KINDS] = {
     "l1",     "mse",    "charbonnier", "feature", "gradient", "walsh", "squeezenet",
-    "stages", "latent", "adversarial", "lattice", "texture",  "kl"};
+    "stages", "latent", "adversarial", "lattice", "texture",  "kl",    "logistic"};
 
 const char *zn_loss_name(zn_loss_kind which)
 {
@@ -89,7 +89,7 @@ const zn_train_loss *zn_train_find_loss(const zn_train_config *config, zn_loss_k
     }
 #define SOURCES_OF(part)                                                                           \
     {                                                                                              \
-        "sources", SOURCES, AT(part.sources), 0, 0, true, NULL, NULL, AT(part.sources_count)       \
+        "sources", SOURCES, AT(part.sources), 0, 0, false, NULL, NULL, AT(part.sources_count)      \
     }
 #define END                                                                                        \
     {                                                                                              \
@@ -100,8 +100,11 @@ static const choice parts[] = {{"decoder", ZENITH_DECODER},
                                {"encoder", ZENITH_ENCODER},
                                {"both", ZENITH_ENCODER | ZENITH_DECODER},
                                {NULL, 0}};
-static const choice tasks[] = {
-    {"autoencoder", ZN_TRAIN_AUTOENCODER}, {"diffae", ZN_TRAIN_DIFFAE}, {NULL, 0}};
+static const choice tasks[] = {{"autoencoder", ZN_TRAIN_AUTOENCODER},
+                               {"diffae", ZN_TRAIN_DIFFAE},
+                               {"diffae-prior", ZN_TRAIN_DIFFAE_PRIOR},
+                               {"diffae-classifier", ZN_TRAIN_DIFFAE_CLASSIFIER},
+                               {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
 static const choice roundings[] = {
@@ -133,7 +136,9 @@ static const field corrupt_fields[] = {
     A_NUMBER("amount", data.corrupt.amount, 0, 1000),
     END};
 static const field data_fields[] = {SOURCES_OF(data),
-                                    AN_INTEGER("crop", data.crop, 8, 8192, true),
+                                    AN_INTEGER("crop", data.crop, 8, 8192, false),
+                                    A_TEXT("codes", data.codes, false),
+                                    A_TEXT("labels", data.labels, false),
                                     A_FLAG("flip", data.flip),
                                     A_NUMBER("min_scale", data.min_scale, 0, 1),
                                     AN_INTEGER("seed", data.seed, 0, 1e15, false),
@@ -142,7 +147,9 @@ static const field data_fields[] = {SOURCES_OF(data),
                                     AN_OBJECT("corrupt", corrupt_fields, false),
                                     END};
 static const field validation_fields[] = {
-    SOURCES_OF(validation), AN_INTEGER("count", validation.count, 1, 100000, false), END};
+    SOURCES_OF(validation), A_TEXT("codes", validation.codes, false),
+    A_TEXT("labels", validation.labels, false),
+    AN_INTEGER("count", validation.count, 1, 100000, false), END};
 static const field optimizer_fields[] = {
     A_NUMBER("lr", optimizer.lr, 0, 1000),
     A_NUMBER("min_lr", optimizer.min_lr, 0, 1000),
@@ -169,6 +176,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                A_CHOICE("task", task, tasks),
                                {"network", JSON, AT(network), 0, 0, false, NULL, NULL, 0},
+                               A_TEXT("autoencoder", autoencoder, false),
                                AN_OBJECT("init", init_fields, false),
                                AN_OBJECT("frozen", frozen_fields, false),
                                A_TEXT("squeezenet", squeezenet, false),
@@ -414,6 +422,31 @@ static void set_diffae_defaults(zn_train_config *c)
     c->losses_count = 1;
 }
 
+// As its prior and its classifier were. The prior's layers begin as He has it.
+static void set_code_defaults(zn_train_config *c, bool prior)
+{
+    set_diffae_defaults(c);
+    c->losses[0].kind = prior ? ZN_LOSS_L1 : ZN_LOSS_LOGISTIC;
+    c->validation.count = 0;
+    c->batch = prior ? 256 : 32;
+    if (prior) {
+        c->rule = ZN_INIT_HE;
+        c->optimizer.weight_decay = 0.01;
+    } else {
+        c->optimizer.lr = 1e-3;
+        c->optimizer.ema = 0.999;
+    }
+}
+
+static void set_task_defaults(zn_train_config *c)
+{
+    const char *task = "";
+    (void)zn_json_get_text(c->document, "task", &task, NULL);
+    if (strcmp(task, tasks[ZN_TRAIN_DIFFAE].word) == 0) set_diffae_defaults(c);
+    if (strcmp(task, tasks[ZN_TRAIN_DIFFAE_PRIOR].word) == 0) set_code_defaults(c, true);
+    if (strcmp(task, tasks[ZN_TRAIN_DIFFAE_CLASSIFIER].word) == 0) set_code_defaults(c, false);
+}
+
 // The scale of the loss, which only f16 has.
 static zenith_status check_scale(zn_train_config *c, zn_error *err)
 {
@@ -492,34 +525,90 @@ static zenith_status check_kl(const zn_train_config *c, zn_error *err)
                    "a loss of the kind kl is about the encoder: \"part\" must be encoder or both");
 }
 
+static bool of_codes(const zn_train_config *c)
+{
+    return c->task == ZN_TRAIN_DIFFAE_PRIOR || c->task == ZN_TRAIN_DIFFAE_CLASSIFIER;
+}
+
+static zenith_status missing(const char *key, zn_error *err)
+{
+    return zn_fail(err, ZENITH_BAD_FILE, "the key \"%s\" is missing", key);
+}
+
+static zenith_status not_for(const zn_train_config *c, const char *key, zn_error *err)
+{
+    return zn_fail(err, ZENITH_BAD_FILE, "\"%s\" is not for \"task\": \"%s\"", key,
+                   tasks[c->task].word);
+}
+
+static zenith_status check_codes(const zn_train_config *c, zn_error *err)
+{
+    const bool labelled = c->task == ZN_TRAIN_DIFFAE_CLASSIFIER;
+    if (!c->data.codes) return missing("data.codes", err);
+    if (labelled && !c->data.labels) return missing("data.labels", err);
+    if (!labelled && (c->data.labels || c->validation.labels)) return not_for(c, "labels", err);
+    if (c->data.sources_count || c->validation.sources_count) return not_for(c, "sources", err);
+    if (c->data.crop || c->data.flip) return not_for(c, c->data.crop ? "crop" : "flip", err);
+    if (c->sample_every) return not_for(c, "sample_every", err);
+    return ZENITH_OK;
+}
+
+static zenith_status check_pictures(const zn_train_config *c, zn_error *err)
+{
+    const zn_train_validation *v = &c->validation;
+    if (c->data.sources_count == 0) return missing("data.sources", err);
+    if (c->data.crop == 0) return missing("data.crop", err);
+    if (c->data.codes || v->codes) return not_for(c, "codes", err);
+    if (c->data.labels || v->labels) return not_for(c, "labels", err);
+    if (c->autoencoder) return not_for(c, "autoencoder", err);
+    if (v->sources_count == 0 && zn_json_has(c->document, "validation"))
+        return missing("validation.sources", err);
+    return ZENITH_OK;
+}
+
+static zenith_status check_losses(const zn_train_config *c, zn_error *err)
+{
+    const char *task = tasks[c->task].word;
+    if (c->losses_count == 1 && !c->losses[0].teacher &&
+        (c->task == ZN_TRAIN_DIFFAE_CLASSIFIER ? c->losses[0].kind == ZN_LOSS_LOGISTIC
+                                               : c->losses[0].kind <= ZN_LOSS_MSE))
+        return ZENITH_OK;
+    if (c->task == ZN_TRAIN_DIFFAE_CLASSIFIER)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"losses\" of \"task\": \"%s\" is one of the kind logistic, or is left out",
+                       task);
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "\"losses\" of \"task\": \"%s\" is one of the kinds l1 and mse, or is left out",
+                   task);
+}
+
+static zenith_status check_autoencoder(const zn_train_config *c, zn_error *err)
+{
+    ZN_TRY(check_pictures(c, err));
+    if (c->network) return zn_fail(err, ZENITH_BAD_FILE, "\"network\" is for \"task\": \"diffae\"");
+    if (c->losses_count == 0) return missing("losses", err);
+    return zn_train_find_loss(c, ZN_LOSS_LOGISTIC) ? not_for(c, "logistic", err) : ZENITH_OK;
+}
+
 // What the task needs, and what it knows nothing of.
 static zenith_status check_task(const zn_train_config *c, zn_error *err)
 {
     static const char *const others[] = {"part",  "frozen",   "squeezenet", "discriminator",
                                          "prune", "quantise", "residual",   "feature_window"};
-    if (c->task == ZN_TRAIN_AUTOENCODER) {
-        if (c->network)
-            return zn_fail(err, ZENITH_BAD_FILE, "\"network\" is for \"task\": \"diffae\"");
-        if (c->losses_count > 0) return ZENITH_OK;
-        return zn_fail(err, ZENITH_BAD_FILE, "the key \"losses\" is missing");
-    }
+    if (c->task == ZN_TRAIN_AUTOENCODER) return check_autoencoder(c, err);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (zn_json_has(c->document, others[i]))
-            return zn_fail(err, ZENITH_BAD_FILE, "\"%s\" is not for \"task\": \"%s\"", others[i],
-                           tasks[c->task].word);
+        if (zn_json_has(c->document, others[i])) return not_for(c, others[i], err);
     if (c->data.corrupt.kind != ZN_CORRUPT_NOTHING)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"data.corrupt\" is not for \"task\": \"%s\", which adds noise by itself",
                        tasks[c->task].word);
-    if (c->losses_count > 1 || c->losses[0].teacher || c->losses[0].kind > ZN_LOSS_MSE)
-        return zn_fail(err, ZENITH_BAD_FILE,
-                       "\"losses\" of \"task\": \"%s\" is one of the kinds l1 and mse, or is left "
-                       "out",
-                       tasks[c->task].word);
-    if (c->network || c->weights) return ZENITH_OK;
+    ZN_TRY(of_codes(c) ? check_codes(c, err) : check_pictures(c, err));
+    ZN_TRY(check_losses(c, err));
+    if (c->network || c->weights || c->autoencoder) return ZENITH_OK;
     return zn_fail(err, ZENITH_BAD_FILE,
                    "\"network\" must say what is trained, as config.json of the model does, or "
-                   "\"init.weights\" where it is");
+                   "\"init.weights\" where it is%s",
+                   of_codes(c) ? ", or \"autoencoder\" in which folder the model's is" : "");
 }
 
 // What no single key can say.
@@ -541,9 +630,9 @@ static zenith_status check(const zn_train_config *c, zn_error *err)
                        "\"init.layout\" is for new networks: weights have theirs already");
     if (c->feature_window > c->data.crop)
         return zn_fail(err, ZENITH_BAD_FILE, "\"feature_window\" must not be above \"data.crop\"");
-    if (c->validate_every > 0 && c->validation.sources_count == 0)
-        return zn_fail(err, ZENITH_BAD_FILE,
-                       "\"validate_every\" needs \"validation\" with its sources");
+    if (c->validate_every > 0 && c->validation.sources_count == 0 && !c->validation.codes)
+        return zn_fail(err, ZENITH_BAD_FILE, "\"validate_every\" needs \"validation\" with its %s",
+                       of_codes(c) ? "codes" : "sources");
     return ZENITH_OK;
 }
 
@@ -556,9 +645,7 @@ static zenith_status parse(zn_train_config *c, const char *text, size_t size, co
     if (size) memcpy(c->text, text, size);
     c->text_size = size;
     ZN_TRY(zn_json_parse(text, size, where, &c->document, err));
-    const char *task = "";
-    (void)zn_json_get_text(c->document, "task", &task, NULL);
-    if (strcmp(task, tasks[ZN_TRAIN_DIFFAE].word) == 0) set_diffae_defaults(c);
+    set_task_defaults(c);
     zenith_status status = zn_json_is_object(c->document)
                                ? read_object(c, c->document, fields, "", err)
                                : zn_fail(err, ZENITH_BAD_FILE, "a JSON object is expected");
@@ -692,6 +779,7 @@ static void put_task(writing *w, const zn_train_config *c)
     char *text = NULL;
     if (c->task == ZN_TRAIN_AUTOENCODER || w->status != ZENITH_OK) return;
     put(w, "task", tasks[c->task].word);
+    if (c->autoencoder) put(w, "autoencoder", c->autoencoder);
     if (!c->network) return;
     w->status = zn_json_dump(c->network, &text, NULL, w->err);
     if (w->status == ZENITH_OK) put(w, "network", text);

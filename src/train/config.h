@@ -16,7 +16,12 @@
 //      "output": "runs/first"}
 //
 // "task" says what is trained (task.h); an autoencoder where it says nothing. A diffusion autoencoder's run has
-// "network", which is what config.json says of such a model (model/diffae_config.h), and needs no "losses".
+// "network", which is what config.json says of such a model (model/diffae_config.h), and needs no "losses". Its prior
+// and its classifier learn from codes:
+//
+//     {"model": "diffae", "task": "diffae-classifier", "autoencoder": "runs/first/ema",
+//      "data": {"codes": "train.safetensors", "labels": "labels.json"},
+//      "validation": {"codes": "test.safetensors"}, "batch": 32, "steps": 10000, "output": "runs/classifier"}
 #ifndef ZN_TRAIN_CONFIG_H
 #define ZN_TRAIN_CONFIG_H
 
@@ -40,13 +45,16 @@ typedef enum zn_loss_kind {
     ZN_LOSS_LATTICE,     // L1 of what pixels of the same place in a lattice of 4x4 have in common
     ZN_LOSS_TEXTURE,     // L1 of how much finest detail there is in blocks of 8x8
     ZN_LOSS_KL,          // of the encoder's distributions and N(0, 1); the latent is then a sample
+    ZN_LOSS_LOGISTIC,    // of a classifier's scores and labels
     ZN_LOSS_KINDS
 } zn_loss_kind;
 const char *zn_loss_name(zn_loss_kind kind); // "l1"
 
 typedef enum zn_train_kind {
     ZN_TRAIN_AUTOENCODER = 0,
-    ZN_TRAIN_DIFFAE, // a diffusion autoencoder's encoder and U-Net
+    ZN_TRAIN_DIFFAE,            // a diffusion autoencoder's encoder and U-Net
+    ZN_TRAIN_DIFFAE_PRIOR,      // its prior, on codes
+    ZN_TRAIN_DIFFAE_CLASSIFIER, // its classifier, on codes and labels
     ZN_TRAIN_KINDS
 } zn_train_kind;
 
@@ -87,6 +95,7 @@ typedef struct zn_train_prune {
 typedef struct zn_train_data {
     const char *sources[ZN_TRAIN_SOURCES];
     size_t sources_count;
+    const char *codes, *labels; // files, of tasks that learn from codes
     int64_t crop;
     bool flip;
     double min_scale;
@@ -97,7 +106,8 @@ typedef struct zn_train_data {
 typedef struct zn_train_validation {
     const char *sources[ZN_TRAIN_SOURCES];
     size_t sources_count;
-    int64_t count; // crops
+    const char *codes, *labels; // as of data; labels NULL: the same file
+    int64_t count;              // crops, or codes; 0: all codes
 } zn_train_validation;
 
 typedef struct zn_train_config {
@@ -107,6 +117,7 @@ typedef struct zn_train_config {
     int task; // zn_train_kind
     const char *model;
     const zn_json *network;  // what config.json says of it; NULL: nothing
+    const char *autoencoder; // a folder whose config.json says it; NULL: none
     int part;                // ZENITH_ENCODER | ZENITH_DECODER
     const char *weights;     // to begin with; NULL: random
     int64_t init_seed;       // of random weights

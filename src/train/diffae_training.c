@@ -38,14 +38,14 @@ static void start_with_nothing(zn_network *network)
     }
 }
 
-static zenith_status open_start(zn_trainer *t, zn_error *err)
+zenith_status zn_diffae_open_start(zn_trainer *t, const char *const *parts, zn_error *err)
 {
     const zn_train_config *c = &t->config;
     if (t->options->start) {
         t->start = zn_model_ref(t->options->start);
         return ZENITH_OK;
     }
-    const zn_model_request request = {.name = c->model, .weights = c->weights, .parts = part_names};
+    const zn_model_request request = {.name = c->model, .weights = c->weights, .parts = parts};
     return c->weights ? zn_model_open(&request, &t->start, err) : ZENITH_OK;
 }
 
@@ -107,7 +107,7 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
                        "\"model\" must be diffae for \"task\": \"diffae\"");
     t->own = zn_alloc_zero(sizeof(zn_diffae_training));
     if (!t->own) return zn_fail_memory(err, sizeof(zn_diffae_training));
-    ZN_TRY(open_start(t, err));
+    ZN_TRY(zn_diffae_open_start(t, part_names, err));
     const zn_json *config = t->start ? zn_weights_config(t->start->weights) : t->config.network;
     zn_diffae_schedules schedules;
     ZN_TRY(zn_diffae_schedules_read(config, &schedules, err));
@@ -181,24 +181,30 @@ static zenith_status open_latents(zn_trainer *t, zn_error *err)
     return complete_config(own, zn_model_sha256(t->frozen), measured, err);
 }
 
-// The schedule's shares, as the authors have them: made in double, kept in f32.
-static zenith_status prepare(zn_trainer *t, zn_error *err)
+zenith_status zn_diffae_shares(const zn_diffae_schedule *schedule, float **kept, float **added,
+                               zn_error *err)
 {
-    zn_diffae_training *own = own_of(t);
-    const int count = own->schedule.timesteps;
-    const zn_ddim_betas betas = zn_diffae_betas(&own->schedule);
+    const int count = schedule->timesteps;
+    const zn_ddim_betas betas = zn_diffae_betas(schedule);
     zn_ddim_step *steps = zn_alloc((size_t)count * sizeof *steps);
-    own->kept = zn_alloc((size_t)count * sizeof *own->kept);
-    own->added = zn_alloc((size_t)count * sizeof *own->added);
-    zenith_status status = steps && own->kept && own->added
+    *kept = zn_alloc((size_t)count * sizeof **kept);
+    *added = zn_alloc((size_t)count * sizeof **added);
+    zenith_status status = steps && *kept && *added
                                ? zn_ddim_steps(&betas, count, steps, err)
                                : zn_fail_memory(err, (size_t)count * sizeof *steps);
     for (int i = 0; i < count && status == ZENITH_OK; i++) {
-        own->kept[i] = (float)sqrt(steps[i].now);
-        own->added[i] = (float)sqrt(1 - steps[i].now);
+        (*kept)[i] = (float)sqrt(steps[i].now);
+        (*added)[i] = (float)sqrt(1 - steps[i].now);
     }
     zn_free(steps);
-    return status == ZENITH_OK ? open_latents(t, err) : status;
+    return status;
+}
+
+static zenith_status prepare(zn_trainer *t, zn_error *err)
+{
+    zn_diffae_training *own = own_of(t);
+    ZN_TRY(zn_diffae_shares(&own->schedule, &own->kept, &own->added, err));
+    return open_latents(t, err);
 }
 
 static void close_task(zn_trainer *t)
@@ -325,7 +331,7 @@ static void fill(const void *cookie, zn_sample *sample)
 }
 
 // A step makes no picture, so there are no decibels.
-static void add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts)
+void zn_diffae_add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts)
 {
     for (size_t i = 0; i < count; i++) {
         const float *numbers = zn_batch_numbers(t->runner, i);
@@ -388,7 +394,7 @@ static zenith_status validate(zn_trainer *t, size_t count, zn_step_facts *facts,
     const zn_batch batch = {count, zn_trainer_held_pixels, fill, t};
     zn_diffae_views views;
     ZN_TRY(zn_batch_losses(t->runner, &batch, NULL, err));
-    add(t, count, (double)count, facts);
+    zn_diffae_add(t, count, (double)count, facts);
     ZN_TRY(zn_diffae_look(t, count, &views, err));
     judge(t, &views, count, facts);
     zn_diffae_views_free(&views);
@@ -406,8 +412,8 @@ static zenith_status draw(zn_trainer *t, size_t count, const char *path, zn_erro
     return status;
 }
 
-static zenith_status write_text(const char *folder, const char *name, const char *text,
-                                zn_error *err)
+zenith_status zn_diffae_write_text(const char *folder, const char *name, const char *text,
+                                   zn_error *err)
 {
     char path[ZN_PATH_SIZE];
     zn_writer *file;
@@ -425,8 +431,8 @@ static zenith_status write_model(const zn_trainer *t, const char *folder, const 
                                  zn_error *err)
 {
     const char *config = own_of(t)->config;
-    if (config) ZN_TRY(write_text(folder, "config.json", config, err));
-    return zn_weights_write_whole(folder, t->trained, t->trained_count, block, err);
+    if (config) ZN_TRY(zn_diffae_write_text(folder, "config.json", config, err));
+    return zn_weights_write_whole(folder, t->trained, t->trained_count, block, NULL, err);
 }
 
 const zn_train_task zn_train_diffae = {
@@ -434,7 +440,7 @@ const zn_train_task zn_train_diffae = {
     .prepare = prepare,
     .builder = builder,
     .fill = fill,
-    .add = add,
+    .add = zn_diffae_add,
     .validate = validate,
     .draw = draw,
     .write = write_model,

@@ -50,6 +50,19 @@ void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, 
 // Of held crop `index`.
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst);
 
+// What tasks of such models share. The schedule's shares of each timestep, made in double as the authors have it, kept
+// in f32; the caller's, whatever is returned.
+zenith_status zn_diffae_shares(const zn_diffae_schedule *schedule, float **kept, float **added,
+                               zn_error *err);
+// The model that a run begins with, of which these parts are there: the trainer's `start`, which stays NULL where
+// neither the caller nor the config names one.
+zenith_status zn_diffae_open_start(zn_trainer *t, const char *const *parts, zn_error *err);
+// Losses of the last batch, in the place of decibels nothing: zn_train_task.add.
+void zn_diffae_add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts);
+// A file of the results.
+zenith_status zn_diffae_write_text(const char *folder, const char *name, const char *text,
+                                   zn_error *err);
+
 // Normal numbers, and one of 32 bits, for a sample of a seed.
 uint32_t zn_diffae_noise(uint64_t seed, uint64_t number, float *dst, size_t count);
 

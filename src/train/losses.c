@@ -191,6 +191,8 @@ zn_node *zn_loss_build(zn_graph *graph, const zn_train_loss *loss, const zn_loss
                              (zn_hinge_attributes){.kind = ZN_HINGE_NONE});
     case ZN_LOSS_KL:
         return zn_kl_loss(graph, zn_loss_name(kind), in->mean, in->logvar);
+    case ZN_LOSS_LOGISTIC:
+        return zn_logistic_loss(graph, zn_loss_name(kind), a, b);
     case ZN_LOSS_KINDS:
         break;
     }

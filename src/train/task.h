@@ -12,6 +12,9 @@
 typedef struct zn_train_task {
     // Fills `trained`, the networks that learn, without values or where their first weights are.
     zenith_status (*open)(zn_trainer *t, zn_error *err);
+    // Data that are no pictures: fills `rows`, `checksum` and `held_count`. Samples then have a number and no bytes.
+    // NULL: crops of pictures.
+    zenith_status (*open_data)(zn_trainer *t, zn_error *err);
     // Before the graphs are made, after data and held crops are there. NULL: nothing is left to do.
     zenith_status (*prepare)(zn_trainer *t, zn_error *err);
     zn_train_builder (*builder)(const zn_trainer *t);
@@ -19,7 +22,7 @@ typedef struct zn_train_task {
     zn_batch_fill_fn *fill;
     // Adds the samples of the last batch, in their order, to means over n samples.
     void (*add)(const zn_trainer *t, size_t count, double n, zn_step_facts *facts);
-    // Judges `count` held crops; draws them as a picture. A failure is told, and the run goes on.
+    // Judges `count` held crops; draws them as a picture (NULL: they are none). A failure is told, and the run goes on.
     zenith_status (*validate)(zn_trainer *t, size_t count, zn_step_facts *facts, zn_error *err);
     zenith_status (*draw)(zn_trainer *t, size_t count, const char *path, zn_error *err);
     // Writes a block of weights as files of the model.
@@ -28,7 +31,8 @@ typedef struct zn_train_task {
     void (*close)(zn_trainer *t); // releases `own`; may be NULL
 } zn_train_task;
 
-extern const zn_train_task zn_train_autoencoder, zn_train_diffae;
+extern const zn_train_task zn_train_autoencoder, zn_train_diffae, zn_train_diffae_prior,
+    zn_train_diffae_classifier;
 
 const zn_train_task *zn_train_task_of(const zn_train_config *config);
 

@@ -65,7 +65,7 @@ static zenith_status copy_config(const zn_trainer *t, zn_error *err)
 
 static zn_run_identity identity_of(const zn_trainer *t)
 {
-    return (zn_run_identity){t->identity, zn_data_checksum(t->data)};
+    return (zn_run_identity){t->identity, t->data ? zn_data_checksum(t->data) : t->checksum};
 }
 
 // Goes on from the newest checkpoint, or begins.
@@ -111,10 +111,9 @@ static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, ui
     zn_trainer *t = cookie;
     const uint64_t count = zn_trainer_images(t), ranks = (uint64_t)t->ranks.count;
     uint64_t first = (t->optimizer.step * ranks + (uint64_t)t->ranks.rank) * count;
-    first += t->batches * (uint64_t)t->config.batch;
+    first += t->batches * (uint64_t)zn_trainer_batch(t);
     *number = first + index;
-    if (t->numbered) return ZENITH_OK;
-    return zn_data_get(t->data, *number, pixels, err);
+    return t->data && !t->numbered ? zn_data_get(t->data, *number, pixels, err) : ZENITH_OK;
 }
 
 static zenith_status sum_ranks(zn_trainer *t, zn_step_facts *facts, zn_error *err)
@@ -195,7 +194,7 @@ static zenith_status train_step(zn_trainer *t, zn_step_facts *facts, zn_error *e
     facts->loss_scale = o->scale.used ? (double)zn_optimizer_scale(o) : 0;
     facts->overflows = o->scale.overflows;
     facts->seconds = zn_clock_seconds() - t->begun;
-    facts->images_per_second = (double)all / t->step_seconds;
+    facts->images_per_second = (double)(all * zn_trainer_rows(t)) / t->step_seconds;
     return t->log_status;
 }
 

@@ -3,7 +3,7 @@
 //
 // The pictures of a run: those it is trained on, and crops that are held back for validation and samples.
 #include "src/base/memory.h"
-#include "src/train/trainer_parts.h"
+#include "src/train/task.h"
 
 #include <string.h>
 
@@ -90,6 +90,7 @@ static zenith_status hold_crops(zn_trainer *t, zn_error *err)
 
 zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err)
 {
+    if (t->task->open_data) return t->task->open_data(t, err);
     zn_data_options options = data_options(t);
     options.skip = on_skip;
     options.cookie = t;

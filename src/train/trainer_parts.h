@@ -51,6 +51,8 @@ typedef struct zn_trainer {
     char *identity;
     uint8_t *held; // crops of validation and samples
     size_t held_count;
+    size_t rows;            // of a sample, where the task puts several into one run; 0: it is one
+    char checksum[65];      // of data that are no pictures
     float *held_spoiled;    // what the network sees of them; NULL: the crops themselves
     float *reconstructions; // of the samples
     float *group;           // the gradient of one batch of several that a step accumulates
@@ -64,19 +66,25 @@ typedef struct zn_trainer {
     double cpu_seconds;    // of all steps
 } zn_trainer;
 
-// Crops of a step, over its batches.
-static inline size_t zn_trainer_images(const zn_trainer *t)
+// Of a sample: crops, or whatever the task trains on.
+static inline size_t zn_trainer_rows(const zn_trainer *t)
 {
-    return (size_t)(t->config.batch * t->config.accumulate);
+    return t->rows > 0 ? t->rows : 1;
 }
 
 // Samples of one batch.
 static inline size_t zn_trainer_batch(const zn_trainer *t)
 {
-    return (size_t)t->config.batch;
+    return (size_t)t->config.batch / zn_trainer_rows(t);
 }
 
-// Of a crop.
+// Samples of a step, over its batches.
+static inline size_t zn_trainer_images(const zn_trainer *t)
+{
+    return zn_trainer_batch(t) * (size_t)t->config.accumulate;
+}
+
+// Of a crop; 0 where there are none.
 static inline size_t zn_trainer_sample_bytes(const zn_trainer *t)
 {
     return (size_t)(t->config.data.crop * t->config.data.crop * 3);

@@ -28,7 +28,7 @@ typedef struct kind {
     const char *name, *part;
     zn_sizes sizes;
 } kind;
-static const kind denoiser = {"toy-denoiser", "denoiser", {6, 8, 5, ZN_STEP_ALONE}};
+static const kind denoiser = {"toy-denoiser", "denoiser", {.height = 6, .width = 8, .tokens = 5}};
 static const kind sequence = {"toy-sequence", "text", {.tokens = 10}};
 
 typedef struct training {

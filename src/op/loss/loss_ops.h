@@ -36,6 +36,10 @@ typedef struct zn_moment_attributes {
     zn_moment which;
 } zn_moment_attributes;
 
+typedef struct zn_logistic_attributes {
+    bool of_labels; // the gradient is that of the labels, not of the scores
+} zn_logistic_attributes;
+
 enum { ZN_SCALAR_SUM_INPUTS = 4 };
 
 typedef struct zn_scalar_sum_attributes {
@@ -49,6 +53,8 @@ zn_node *zn_difference_loss(zn_graph *graph, const char *name, zn_node *a, zn_no
 zn_node *zn_hinge_loss(zn_graph *graph, const char *name, zn_node *x, zn_hinge_attributes how);
 // One number [1], f32, of two maps of one shape.
 zn_node *zn_kl_loss(zn_graph *graph, const char *name, zn_node *mean, zn_node *logvar);
+// One number [1], f32, of scores and labels (1: yes, 0: no) of one shape.
+zn_node *zn_logistic_loss(zn_graph *graph, const char *name, zn_node *scores, zn_node *labels);
 // sum of weights[i] * numbers[i], each [1].
 zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,
                        const float *weights, int count);
@@ -56,6 +62,8 @@ zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node 
                                      zn_node *dloss, const zn_difference_attributes *how);
 zn_node *zn_hinge_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
                                 const zn_hinge_attributes *how);
+zn_node *zn_logistic_loss_gradient(zn_graph *graph, const char *name, zn_node *scores,
+                                   zn_node *labels, zn_node *dloss, bool of_labels);
 zn_node *zn_kl_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
                              zn_moment which);
 
