@@ -148,28 +148,63 @@ static void add_bias(const weight_gradient_job *j, int64_t row)
     }
 }
 
-// The sums of a panel into the order of dw: one weight of its outputs after the other, so that the lines
-// written to are still in the first-level cache for the next.
-static void write_panel(const weight_gradient_job *j, int64_t panel)
+// Output channels of a panel.
+static int64_t panel_outs(const weight_gradient_job *j, int64_t panel)
+{
+    const int64_t left = j->a->channels_out - panel * VECTOR_PANEL;
+    return left < VECTOR_PANEL ? left : VECTOR_PANEL;
+}
+
+static const float *sums_of(const weight_gradient_job *j, int64_t panel, int64_t ky, int64_t k)
+{
+    const int64_t at = (panel * j->a->kernel_h + ky) * j->layout.runs + k;
+    return j->sums + at * VECTOR_PANEL;
+}
+
+// The weights of a panel that this part has, in the order of dw.
+static void write_own(const weight_gradient_job *j, int64_t panel)
 {
     const zn_conv_weight_gradient_args *a = j->a;
-    const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
-    const int64_t blocks = blocks_of_run(&j->layout), runs = j->layout.runs;
-    const int64_t first = panel * VECTOR_PANEL, left = a->channels_out - first;
-    const int64_t count = left < VECTOR_PANEL ? left : VECTOR_PANEL;
-    float *dw = a->dw + first * weights;
+    const int64_t weights = (int64_t)a->kernel_h * a->kernel_w * a->channels_in;
+    const int64_t blocks = blocks_of_run(&j->layout), count = panel_outs(j, panel);
+    float *dw = a->dw + panel * VECTOR_PANEL * weights;
     for (int64_t in = 0; in < a->channels_in; in++) {
         for (int64_t ky = 0; ky < a->kernel_h; ky++) {
             for (int64_t kx = 0; kx < a->kernel_w; kx++, dw++) {
                 const int64_t k = kx * a->channels_in + in, unit = ky * blocks + k / CONV_PIXELS;
-                const int64_t at = (panel * a->kernel_h + ky) * runs + k;
-                const float *sums = j->sums + at * VECTOR_PANEL;
+                const float *sums = sums_of(j, panel, ky, k);
                 if (unit < j->own.begin || unit >= j->own.end) continue;
                 for (int64_t out = 0; out < count; out++) {
                     float *to = dw + out * weights;
                     *to = a->add ? *to + sums[out] : sums[out];
                 }
             }
+        }
+    }
+}
+
+// All weights of a panel, some of each output at a time, by way of a stage: dw's rows may lie at a distance
+// that gives them few sets of the cache.
+static void write_all(const weight_gradient_job *j, int64_t panel)
+{
+    enum { SOME = 144, APART = 160 };
+    const zn_conv_weight_gradient_args *a = j->a;
+    const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
+    const int64_t count = panel_outs(j, panel);
+    float stage[VECTOR_PANEL * APART];
+    for (int64_t first = 0; first < weights; first += SOME) {
+        const int64_t some = weights - first < SOME ? weights - first : SOME;
+        for (int64_t i = 0; i < some; i++) {
+            const int64_t in = (first + i) / taps, tap = (first + i) % taps;
+            const float *sums = sums_of(j, panel, tap / a->kernel_w,
+                                        tap % a->kernel_w * a->channels_in + in);
+            UNROLL
+            for (int out = 0; out < VECTOR_PANEL; out++) stage[out * APART + i] = sums[out];
+        }
+        for (int64_t out = 0; out < count; out++) {
+            float *dw = a->dw + (panel * VECTOR_PANEL + out) * weights + first;
+            const float *from = stage + out * APART;
+            for (int64_t i = 0; i < some; i++) dw[i] = a->add ? dw[i] + from[i] : from[i];
         }
     }
 }
@@ -191,5 +226,6 @@ static void weight_gradient(const zn_conv_weight_gradient_args *a, void *scratch
         add_products(&j);
         for (int64_t row = 0; row < j.rows && has_bias(a); row++) add_bias(&j, row);
     }
-    for (int64_t panel = 0; panel < j.layout.panels; panel++) write_panel(&j, panel);
+    for (int64_t panel = 0; panel < j.layout.panels; panel++)
+        (a->parts > 1 ? write_own : write_all)(&j, panel);
 }
