@@ -9,10 +9,11 @@
 //
 //     sums[ky][k][o] += src[r * stride + ky][x * stride * channels_in + k] * dy[r][x][o]
 //
-// A block of CONV_PIXELS k x 2 vectors of o stays in registers while the pixels of a row pass. Rows
-// are copied to scratch first, as f32 with zeros at their ends: that is one load for each of some
-// hundred products, and leaves one loop for all types and borders. A row of src is copied once, into
-// place number (row modulo kernel_h). Threads share the blocks of k; each copies rows for itself.
+// A block of CONV_PIXELS k x 2 vectors of o stays in registers while the pixels of a band of rows pass: of
+// a deep layer, whose sums are many and whose map is small, all of them. Rows are copied to scratch first,
+// as f32 with zeros at their ends, dy by panels of output channels: that is one load for each of some hundred
+// products, and leaves one loop for all types and borders. Threads share the blocks of k; each copies rows for
+// itself.
 #include "src/kernel/conv_weight_gradient_layout.h"
 #include "src/kernel/unroll.h"
 
@@ -21,10 +22,11 @@
 typedef struct weight_gradient_job {
     const zn_conv_weight_gradient_args *a;
     vector_layout layout;
-    unit_range own; // of blocks of k: a kernel row's, then the next one's
-    float *sums;    // [kernel_h][runs][outs]
-    float *src;     // [kernel_h][src_row]
-    float *dy;      // [width_out][outs]
+    unit_range own;      // of blocks of k: a kernel row's, then the next one's
+    float *sums;         // [panel][kernel_h][runs][VECTOR_PANEL]
+    float *src;          // [row of the band][src_row]
+    float *dy;           // [panel][row of the band][width_out][VECTOR_PANEL]
+    int64_t first, rows; // of dy, of the band
 } weight_gradient_job;
 
 static void copy_as_f32(zn_type type, const void *src, int64_t from, int64_t count, float *dst)
@@ -39,54 +41,70 @@ static void copy_as_f32(zn_type type, const void *src, int64_t from, int64_t cou
     for (; i < count; i++) dst[i] = zn_bf16_to_f32(bits[i]);
 }
 
+// Row `row` of the band.
 static void copy_src(const weight_gradient_job *j, int64_t row)
 {
     const zn_conv_weight_gradient_args *a = j->a;
     const int64_t left = a->pad_left < j->layout.columns ? a->pad_left : j->layout.columns;
     const int64_t room = j->layout.columns - left;
     const int64_t inside = (a->width_in < room ? a->width_in : room) * a->channels_in;
-    const int64_t begin = left * a->channels_in;
-    float *dst = j->src + row % a->kernel_h * j->layout.src_row;
+    const int64_t begin = left * a->channels_in, from = j->first * a->stride + row;
+    float *dst = j->src + row * j->layout.src_row;
     memset(dst, 0, (size_t)begin * sizeof *dst);
-    copy_as_f32(a->type, a->src, row * a->width_in * a->channels_in, inside, dst + begin);
+    copy_as_f32(a->type, a->src, from * a->width_in * a->channels_in, inside, dst + begin);
     memset(dst + begin + inside, 0, (size_t)(j->layout.src_row - begin - inside) * sizeof *dst);
 }
 
-static void copy_dy(const weight_gradient_job *j, int64_t row)
+static const float *dy_panel(const weight_gradient_job *j, int64_t panel)
+{
+    return j->dy + panel * j->layout.band * j->a->width_out * VECTOR_PANEL;
+}
+
+static void copy_dy(const weight_gradient_job *j)
 {
     const zn_conv_weight_gradient_args *a = j->a;
-    const int64_t outs = j->layout.outs, channels = a->channels_out;
-    for (int64_t x = 0; x < a->width_out; x++) {
-        float *dst = j->dy + x * outs;
-        copy_as_f32(a->type, a->dy, (row * a->width_out + x) * channels, channels, dst);
-        memset(dst + channels, 0, (size_t)(outs - channels) * sizeof *dst);
+    const int64_t channels = a->channels_out, from = j->first * a->width_out;
+    const int64_t pixels = j->rows * a->width_out;
+    for (int64_t panel = 0; panel < j->layout.panels; panel++) {
+        const int64_t out = panel * VECTOR_PANEL, left = channels - out;
+        const int64_t count = left < VECTOR_PANEL ? left : VECTOR_PANEL;
+        float *dst = j->dy + panel * j->layout.band * a->width_out * VECTOR_PANEL;
+        for (int64_t x = 0; x < pixels; x++, dst += VECTOR_PANEL) {
+            copy_as_f32(a->type, a->dy, (from + x) * channels + out, count, dst);
+            memset(dst + count, 0, (size_t)(VECTOR_PANEL - count) * sizeof *dst);
+        }
     }
 }
 
-// Adds a row to a block of sums; `vectors` is a constant where this is inlined.
+// Adds the band to a block of sums; `vectors` is a constant where this is inlined.
 static inline __attribute__((always_inline)) void
-add_row(const weight_gradient_job *j, const float *src, const float *dy, float *sums, int vectors)
+add_block(const weight_gradient_job *j, const float *src, const float *dy, float *sums, int vectors)
 {
-    const int64_t step = j->a->stride * j->a->channels_in, outs = j->layout.outs;
+    const int64_t step = j->a->stride * j->a->channels_in, width = j->a->width_out;
+    const int64_t row_step = j->a->stride * j->layout.src_row;
     vec acc[CONV_PIXELS][2];
     UNROLL
     for (int k = 0; k < CONV_PIXELS; k++) {
-        acc[k][0] = vec_load_f32(sums + k * outs);
-        if (vectors > 1) acc[k][1] = vec_load_f32(sums + k * outs + LANES);
+        acc[k][0] = j->first ? vec_load_f32(sums + k * VECTOR_PANEL) : vec_zero();
+        acc[k][1] = j->first && vectors > 1 ? vec_load_f32(sums + k * VECTOR_PANEL + LANES)
+                                            : vec_zero();
     }
-    for (int64_t x = 0; x < j->a->width_out; x++, src += step, dy += outs) {
-        const vec d0 = vec_load_f32(dy), d1 = vectors > 1 ? vec_load_f32(dy + LANES) : d0;
-        UNROLL
-        for (int k = 0; k < CONV_PIXELS; k++) {
-            const vec value = vec_set1(src[k]);
-            acc[k][0] = vec_fmadd(value, d0, acc[k][0]);
-            if (vectors > 1) acc[k][1] = vec_fmadd(value, d1, acc[k][1]);
+    for (int64_t row = 0; row < j->rows; row++, src += row_step) {
+        const float *at = src;
+        for (int64_t x = 0; x < width; x++, at += step, dy += VECTOR_PANEL) {
+            const vec d0 = vec_load_f32(dy), d1 = vectors > 1 ? vec_load_f32(dy + LANES) : d0;
+            UNROLL
+            for (int k = 0; k < CONV_PIXELS; k++) {
+                const vec value = vec_set1(at[k]);
+                acc[k][0] = vec_fmadd(value, d0, acc[k][0]);
+                if (vectors > 1) acc[k][1] = vec_fmadd(value, d1, acc[k][1]);
+            }
         }
     }
     UNROLL
     for (int k = 0; k < CONV_PIXELS; k++) {
-        vec_store_f32(sums + k * outs, acc[k][0]);
-        if (vectors > 1) vec_store_f32(sums + k * outs + LANES, acc[k][1]);
+        vec_store_f32(sums + k * VECTOR_PANEL, acc[k][0]);
+        if (vectors > 1) vec_store_f32(sums + k * VECTOR_PANEL + LANES, acc[k][1]);
     }
 }
 
@@ -95,52 +113,68 @@ static int64_t blocks_of_run(const vector_layout *l)
     return (l->run + CONV_PIXELS - 1) / CONV_PIXELS;
 }
 
-static void add_products(const weight_gradient_job *j, int64_t row)
+static void add_products(const weight_gradient_job *j)
 {
     const vector_layout *l = &j->layout;
-    const int64_t blocks = blocks_of_run(l), first = row * j->a->stride;
+    const int64_t blocks = blocks_of_run(l), panel_sums = j->a->kernel_h * l->runs * VECTOR_PANEL;
     for (int64_t out = 0; out < j->a->channels_out; out += 2 * LANES) {
+        const int64_t lane = out % VECTOR_PANEL;
+        const float *dy = dy_panel(j, out / VECTOR_PANEL) + lane;
+        float *panel = j->sums + out / VECTOR_PANEL * panel_sums + lane;
         for (int64_t unit = j->own.begin; unit < j->own.end; unit++) {
             const int64_t ky = unit / blocks, k = unit % blocks * CONV_PIXELS;
-            const float *src = j->src + (first + ky) % j->a->kernel_h * l->src_row + k;
-            float *sums = j->sums + (ky * l->runs + k) * l->outs + out;
-            if (out + LANES < l->outs)
-                add_row(j, src, j->dy + out, sums, 2);
+            const float *src = j->src + ky * l->src_row + k;
+            float *sums = panel + (ky * l->runs + k) * VECTOR_PANEL;
+            if (out + LANES < j->a->channels_out)
+                add_block(j, src, dy, sums, 2);
             else
-                add_row(j, src, j->dy + out, sums, 1);
+                add_block(j, src, dy, sums, 1);
         }
     }
 }
 
-static void add_bias(const weight_gradient_job *j)
+static void add_bias(const weight_gradient_job *j, int64_t row)
 {
-    const int64_t outs = j->layout.outs;
+    const int64_t width = j->a->width_out;
     for (int64_t out = 0; out < j->a->channels_out; out += LANES) {
+        const float *dy = dy_panel(j, out / VECTOR_PANEL) + row * width * VECTOR_PANEL;
         vec sum = vec_zero();
         float lanes[LANES];
-        for (int64_t x = 0; x < j->a->width_out; x++)
-            sum = vec_add(sum, vec_load_f32(j->dy + x * outs + out));
+        for (int64_t x = 0; x < width; x++)
+            sum = vec_add(sum, vec_load_f32(dy + x * VECTOR_PANEL + out % VECTOR_PANEL));
         vec_store_f32(lanes, sum);
         for (int64_t i = 0; i < LANES && out + i < j->a->channels_out; i++)
             j->a->db[out + i] += lanes[i];
     }
 }
 
-// The sums into the order of dw: one weight of all outputs after the other, so that the lines
-// written to are still in the cache for the next.
-static void write_weights(const weight_gradient_job *j)
+// Output channels of a panel.
+static int64_t panel_outs(const weight_gradient_job *j, int64_t panel)
+{
+    const int64_t left = j->a->channels_out - panel * VECTOR_PANEL;
+    return left < VECTOR_PANEL ? left : VECTOR_PANEL;
+}
+
+static const float *sums_of(const weight_gradient_job *j, int64_t panel, int64_t ky, int64_t k)
+{
+    const int64_t at = (panel * j->a->kernel_h + ky) * j->layout.runs + k;
+    return j->sums + at * VECTOR_PANEL;
+}
+
+// The weights of a panel that this part has, in the order of dw.
+static void write_own(const weight_gradient_job *j, int64_t panel)
 {
     const zn_conv_weight_gradient_args *a = j->a;
-    const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
-    const int64_t blocks = blocks_of_run(&j->layout);
-    float *dw = a->dw;
+    const int64_t weights = (int64_t)a->kernel_h * a->kernel_w * a->channels_in;
+    const int64_t blocks = blocks_of_run(&j->layout), count = panel_outs(j, panel);
+    float *dw = a->dw + panel * VECTOR_PANEL * weights;
     for (int64_t in = 0; in < a->channels_in; in++) {
         for (int64_t ky = 0; ky < a->kernel_h; ky++) {
             for (int64_t kx = 0; kx < a->kernel_w; kx++, dw++) {
                 const int64_t k = kx * a->channels_in + in, unit = ky * blocks + k / CONV_PIXELS;
-                const float *sums = j->sums + (ky * j->layout.runs + k) * j->layout.outs;
+                const float *sums = sums_of(j, panel, ky, k);
                 if (unit < j->own.begin || unit >= j->own.end) continue;
-                for (int64_t out = 0; out < a->channels_out; out++) {
+                for (int64_t out = 0; out < count; out++) {
                     float *to = dw + out * weights;
                     *to = a->add ? *to + sums[out] : sums[out];
                 }
@@ -149,23 +183,49 @@ static void write_weights(const weight_gradient_job *j)
     }
 }
 
+// All weights of a panel, some of each output at a time, by way of a stage: dw's rows may lie at a distance
+// that gives them few sets of the cache.
+static void write_all(const weight_gradient_job *j, int64_t panel)
+{
+    enum { SOME = 144, APART = 160 };
+    const zn_conv_weight_gradient_args *a = j->a;
+    const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
+    const int64_t count = panel_outs(j, panel);
+    float stage[VECTOR_PANEL * APART];
+    for (int64_t first = 0; first < weights; first += SOME) {
+        const int64_t some = weights - first < SOME ? weights - first : SOME;
+        for (int64_t i = 0; i < some; i++) {
+            const int64_t in = (first + i) / taps, tap = (first + i) % taps;
+            const float *sums = sums_of(j, panel, tap / a->kernel_w,
+                                        tap % a->kernel_w * a->channels_in + in);
+            UNROLL
+            for (int out = 0; out < VECTOR_PANEL; out++) stage[out * APART + i] = sums[out];
+        }
+        for (int64_t out = 0; out < count; out++) {
+            float *dw = a->dw + (panel * VECTOR_PANEL + out) * weights + first;
+            const float *from = stage + out * APART;
+            for (int64_t i = 0; i < some; i++) dw[i] = a->add ? dw[i] + from[i] : from[i];
+        }
+    }
+}
+
 static void weight_gradient(const zn_conv_weight_gradient_args *a, void *scratch)
 {
     weight_gradient_job j = {.a = a, .layout = vector_layout_make(a), .sums = scratch};
-    int64_t copied = 0; // rows of src
     j.own = units_of_part(a, a->kernel_h * blocks_of_run(&j.layout));
     if (j.own.begin == j.own.end && !has_bias(a)) return;
     j.src = j.sums + j.layout.src_at;
     j.dy = j.sums + j.layout.dy_at;
-    memset(j.sums, 0, (size_t)j.layout.src_at * sizeof *j.sums);
     if (has_bias(a) && !a->add) memset(a->db, 0, (size_t)a->channels_out * sizeof *a->db);
-    for (int64_t row = 0; row < a->rows; row++) {
-        const int64_t first = row * a->stride;
-        if (copied < first) copied = first;
-        for (; copied < first + a->kernel_h; copied++) copy_src(&j, copied);
-        copy_dy(&j, row);
-        add_products(&j, row);
-        if (has_bias(a)) add_bias(&j);
+    for (; j.first < a->rows; j.first += j.layout.band) {
+        const int64_t left = a->rows - j.first;
+        j.rows = left < j.layout.band ? left : j.layout.band;
+        const int64_t src_rows = (j.rows - 1) * a->stride + a->kernel_h;
+        for (int64_t row = 0; row < src_rows; row++) copy_src(&j, row);
+        copy_dy(&j);
+        add_products(&j);
+        for (int64_t row = 0; row < j.rows && has_bias(a); row++) add_bias(&j, row);
     }
-    write_weights(&j);
+    for (int64_t panel = 0; panel < j.layout.panels; panel++)
+        (a->parts > 1 ? write_own : write_all)(&j, panel);
 }

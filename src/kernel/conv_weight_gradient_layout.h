@@ -29,39 +29,49 @@ static inline bool has_bias(const zn_conv_weight_gradient_args *a)
     return a->db && a->part == 0;
 }
 
-// Of the vector versions: sums, then kernel_h rows of src, then a row of dy, all f32.
+enum {
+    BAND_BYTES = 512 * 1024
+}; // rows that are prepared together: they stay in the second-level cache
+
+// Of the vector versions: sums, then the rows of src and of dy of a band, all f32.
 typedef struct vector_layout {
     int64_t run;     // floats that a pixel reads of a row of src: (kernel column, input channel)
     int64_t runs;    // run, rounded up to whole blocks of any version
-    int64_t outs;    // output channels, rounded up likewise
+    int64_t panels;  // of VECTOR_PANEL output channels
     int64_t columns; // of a row of src, with its zeros
     int64_t src_row; // floats of it, and what the last block reads beyond
+    int64_t band;    // rows of dy
     int64_t src_at, dy_at;
     size_t floats;
 } vector_layout;
+
+enum { VECTOR_PANEL = 32 };
 
 static inline vector_layout vector_layout_make(const zn_conv_weight_gradient_args *a)
 {
     enum { RUN_BLOCK = 12, LINE = 16 };
     vector_layout l = {.run = a->kernel_w * a->channels_in,
-                       .outs = round_up(a->channels_out, LINE),
+                       .panels = (a->channels_out + VECTOR_PANEL - 1) / VECTOR_PANEL,
                        .columns = (a->width_out - 1) * a->stride + a->kernel_w};
     l.runs = round_up(l.run, RUN_BLOCK);
     l.src_row = round_up(l.columns * a->channels_in + l.runs - l.run, LINE);
-    l.src_at = round_up(a->kernel_h * l.runs * l.outs, LINE);
-    l.dy_at = l.src_at + a->kernel_h * l.src_row;
-    l.floats = (size_t)(l.dy_at + a->width_out * l.outs);
+    const int64_t dy_row = a->width_out * l.panels * VECTOR_PANEL;
+    const int64_t fit = BAND_BYTES / (int64_t)sizeof(float) / (a->stride * l.src_row + dy_row);
+    const int64_t bands = fit < 1 ? a->rows : (a->rows + fit - 1) / fit;
+    l.band = (a->rows + bands - 1) / bands;
+    l.src_at = round_up(a->kernel_h * l.runs * l.panels * VECTOR_PANEL, LINE);
+    l.dy_at = l.src_at + ((l.band - 1) * a->stride + a->kernel_h) * l.src_row;
+    l.floats = (size_t)(l.dy_at + l.band * dy_row);
     return l;
 }
 
 enum {
     TILE_CHANNELS = 16,
-    TILE_PIXELS = 32,       // that a product of tiles adds up
-    TILE_BYTES = 1024,      // of sums, src and dy alike
-    TILE_ROW = 64,          // bytes
-    STRIP_CHUNKS = 2,       // of TILE_PIXELS: columns that all taps go through together
-    STRIP_AREA = 12,        // chunks of some rows likewise: they stay in the first-level cache
-    BAND_BYTES = 512 * 1024 // prepared together: they stay in the second-level cache
+    TILE_PIXELS = 32,  // that a product of tiles adds up
+    TILE_BYTES = 1024, // of sums, src and dy alike
+    TILE_ROW = 64,     // bytes
+    STRIP_CHUNKS = 2,  // of TILE_PIXELS: columns that all taps go through together
+    STRIP_AREA = 12    // chunks of some rows likewise: they stay in the first-level cache
 };
 
 // Of the AMX version; see there. Columns of the kernel are folded into the input channels, or into

@@ -40,32 +40,36 @@ bool zn_winograd_scratch_bytes(int64_t channels_in, const zn_area *area, size_t 
     return zn_add_size(v, apart + values * (size_t)area->rows * 2 * BLOCK, out);
 }
 
-// G of one kernel row, in double: p^0 w0 + p^1 w1 + p^2 w2 over the product of distances.
-static void transform_weights(const float w[3], double u[POINTS])
+// G of one kernel row of BLOCK output channels, in double: p^0 w0 + p^1 w1 + p^2 w2 over the product of
+// distances.
+static void transform_weights(const float w[3][BLOCK], float u[POINTS][BLOCK])
 {
     const double a2 = (double)A_SQUARED, b2 = (double)B_SQUARED;
     const double scale_a = 2 * a2 * (a2 - b2), scale_b = 2 * b2 * (b2 - a2);
-    const double w0 = (double)w[0], w1 = (double)w[1], w2 = (double)w[2];
-    u[0] = w0 / (double)SQUARES_AB;
-    u[1] = (w0 + a2 * w2 + (double)POINT_A * w1) / scale_a;
-    u[2] = (w0 + a2 * w2 - (double)POINT_A * w1) / scale_a;
-    u[3] = (w0 + b2 * w2 + (double)POINT_B * w1) / scale_b;
-    u[4] = (w0 + b2 * w2 - (double)POINT_B * w1) / scale_b;
-    u[5] = w2;
+    for (int i = 0; i < BLOCK; i++) {
+        const double w0 = (double)w[0][i], w1 = (double)w[1][i], w2 = (double)w[2][i];
+        u[0][i] = (float)(w0 / (double)SQUARES_AB);
+        u[1][i] = (float)((w0 + a2 * w2 + (double)POINT_A * w1) / scale_a);
+        u[2][i] = (float)((w0 + a2 * w2 - (double)POINT_A * w1) / scale_a);
+        u[3][i] = (float)((w0 + b2 * w2 + (double)POINT_B * w1) / scale_b);
+        u[4][i] = (float)((w0 + b2 * w2 - (double)POINT_B * w1) / scale_b);
+        u[5][i] = w[2][i];
+    }
 }
 
+// A block of output channels at a time: its lines are written whole, and once.
 void zn_winograd_pack(const float *dense, int64_t channels_out, int64_t channels_in, float *packed)
 {
-    for (int64_t out = 0; out < channels_out; out++) {
-        float *block = packed + out / BLOCK * POINTS * 3 * channels_in * BLOCK + out % BLOCK;
-        for (int64_t in = 0; in < channels_in; in++) {
-            for (int64_t row = 0; row < 3; row++, dense += 3) {
-                double u[POINTS];
-                transform_weights(dense, u);
-                for (int64_t p = 0; p < POINTS; p++) {
-                    block[((p * 3 + row) * channels_in + in) * BLOCK] = (float)u[p];
-                }
-            }
+    const int64_t weights = 9 * channels_in;
+    for (int64_t out = 0; out < channels_out; out += BLOCK) {
+        float *block = packed + out * POINTS * 3 * channels_in;
+        for (int64_t k = 0; k < 3 * channels_in; k++) { // input channel, kernel row
+            float w[3][BLOCK], u[POINTS][BLOCK];
+            for (int64_t i = 0; i < BLOCK; i++)
+                for (int64_t c = 0; c < 3; c++) w[c][i] = dense[(out + i) * weights + 3 * k + c];
+            transform_weights(w, u);
+            for (int64_t p = 0; p < POINTS; p++)
+                memcpy(block + ((p * 3 + k % 3) * channels_in + k / 3) * BLOCK, u[p], sizeof u[p]);
         }
     }
 }

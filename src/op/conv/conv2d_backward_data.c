@@ -143,6 +143,34 @@ static void turn_tap(const zn_tensor *weight, size_t from, size_t taps, float *t
     }
 }
 
+// The same of all taps of a kernel of stride 1, all of which a phase has: plain weights are turned after every
+// step of training. Some input channels at a time, so that lines are read and written whole.
+static void turn_plain(const zn_tensor *weight, float *turned)
+{
+    enum { SOME = 16 };
+    const float *src = weight->data;
+    const int64_t *w = weight->desc.shape.dim, out = w[0], in = w[1], taps = w[2] * w[3];
+    for (int64_t first = 0; first < in; first += SOME) {
+        const int64_t end = first + SOME < in ? first + SOME : in;
+        for (int64_t o = 0; o < out; o++) {
+            for (int64_t i = first; i < end; i++) {
+                const float *from = src + (o * in + i) * taps;
+                float *to = turned + (i * out + o) * taps;
+                for (int64_t tap = 0; tap < taps; tap++) to[tap] = from[taps - 1 - tap];
+            }
+        }
+    }
+}
+
+static bool is_plain(const phase *p)
+{
+    const zn_conv2d_backward_attributes *a = p->node.attributes;
+    const zn_tensor *weight = &p->node.inputs[WEIGHT]->constant;
+    return a->stride == 1 && p->down.zeros == 0 && p->across.zeros == 0 && !weight->rows &&
+           weight->desc.type == ZN_F32 && weight->desc.scale == 1.0f &&
+           (uintptr_t)weight->data % sizeof(float) == 0;
+}
+
 // weights [out, in, kh, kw] to those of the phase, [in, out, taps, taps], the last tap first.
 static void turn(const void *arg, float *turned)
 {
@@ -150,6 +178,10 @@ static void turn(const void *arg, float *turned)
     const zn_conv2d_backward_attributes *a = p->node.attributes;
     const zn_tensor *weight = &p->node.inputs[WEIGHT]->constant;
     const int64_t *w = weight->desc.shape.dim, high = p->down.taps, wide = p->across.taps;
+    if (is_plain(p)) {
+        turn_plain(weight, turned);
+        return;
+    }
     memset(turned, 0, (size_t)(w[0] * w[1] * high * wide) * sizeof *turned);
     for (int64_t row = p->down.zeros; row < high; row++) {
         const int64_t top = p->down.first + a->stride * (high - 1 - row);
