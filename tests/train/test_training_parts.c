@@ -75,7 +75,7 @@ static void refuses_what_is_wrong(void **state)
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": []}", "\"losses\" must be"},
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l3\", \"weight\": 1}]}",
          "one of l1, mse, charbonnier, feature, gradient, walsh, squeezenet, stages, latent, "
-         "adversarial, lattice, texture, kl, and"},
+         "adversarial, lattice, texture, kl, logistic, and"},
         {"{\"model\": \"t\", " DATA ", " REST ", \"losses\": [{\"kind\": \"l1\"}]}", "\"weight\""},
         {"{" WHOLE ", \"discriminator\": {}}", "is for a loss of the kind adversarial"},
         {"{" PLAIN ", \"losses\": [" RIVAL ", " RIVAL "]}", "must not have two of the kind"},
