@@ -3,6 +3,7 @@
 //
 // How far two maps are apart: the mean over all elements of |a - b|, of (a - b)^2, or of
 // sqrt((a - b)^2 + epsilon^2) (Charbonnier: an L1 that is smooth at 0).
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -11,13 +12,6 @@
 #include <math.h>
 
 enum { A, B, INPUTS };
-
-static zenith_status infer(zn_node *node, zn_error *err)
-{
-    ZN_TRY(zn_infer_two_maps(node, err));
-    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(1));
-    return ZENITH_OK;
-}
 
 static double distance(const zn_difference_attributes *a, double d)
 {
@@ -59,17 +53,9 @@ static void add_row(const zn_node *node, const float *const *inputs, double *sum
     for (int k = 0; k < LANES; k++) *sums += lanes[k];
 }
 
-static void finish(const zn_node *node, const float *const *values, const double *sums, float *dst)
-{
-    (void)values;
-    size_t count = 0;
-    if (!zn_shape_elements(&node->inputs[A]->desc.shape, &count)) return;
-    *dst = (float)(*sums / (double)count);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_sum_lower(request, 1, add_row, finish, out, err);
+    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -97,7 +83,7 @@ const zn_op zn_op_difference_loss = {
     .attributes_size = sizeof(zn_difference_attributes),
     .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
     .result_types = ZN_BIT(ZN_F32),
-    .infer = infer,
+    .infer = zn_loss_infer_pair,
     .rows = zn_rows_whole,
     .reference = reference,
     .lower = lower,

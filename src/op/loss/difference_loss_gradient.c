@@ -3,7 +3,7 @@
 //
 // The gradient of difference_loss with respect to a: dloss / elements times the sign of a - b (0 where
 // they are equal), 2 (a - b), or (a - b) / sqrt((a - b)^2 + epsilon^2).
-#include "src/op/loss/loss_share.h"
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -12,16 +12,6 @@
 #include <math.h>
 
 enum { A, B, DLOSS, INPUTS };
-
-static zenith_status infer(zn_node *node, zn_error *err)
-{
-    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
-    ZN_TRY(zn_check_map(node, A, err));
-    ZN_TRY(zn_check_same_shape(node, A, B, err));
-    ZN_TRY(zn_check_vector(node, DLOSS, 1, err));
-    zn_infer_like_input(node);
-    return ZENITH_OK;
-}
 
 static float slope(const zn_difference_attributes *a, float d)
 {
@@ -71,7 +61,7 @@ const zn_op zn_op_difference_loss_gradient = {
     .summary = "the gradient of difference_loss",
     .attributes_size = sizeof(zn_difference_attributes),
     .result_types = ZN_MAP_TYPES,
-    .infer = infer,
+    .infer = zn_loss_infer_pair_gradient,
     .reference = reference,
     .lower = lower,
     .no_gradient = ZN_SECOND_GRADIENT,

@@ -4,6 +4,7 @@
 // What a map of scores is worth: the mean over all elements of max(margin - x, 0) for scores that
 // should be high, of max(margin + x, 0) for those that should be low, or of -x. The first two teach a
 // discriminator, which has nothing to gain beyond the margin; the third is for what it judges.
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -39,17 +40,9 @@ static void add_row(const zn_node *node, const float *const *inputs, double *sum
         *sums += worth(node->attributes, (double)inputs[0][i]);
 }
 
-static void finish(const zn_node *node, const float *const *values, const double *sums, float *dst)
-{
-    (void)values;
-    size_t count = 0;
-    if (!zn_shape_elements(&node->inputs[0]->desc.shape, &count)) return;
-    *dst = (float)(*sums / (double)count);
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_sum_lower(request, 1, add_row, finish, out, err);
+    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of hinge_loss: dloss / elements times -1 or 1, and 0 beyond the margin.
-#include "src/op/loss/loss_share.h"
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"

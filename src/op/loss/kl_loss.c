@@ -5,6 +5,7 @@
 // 0.5 * (mean^2 + exp(logvar) - 1 - logvar) of each element, and its mean over all elements of the map,
 // places and channels alike. diffusers' DiagonalGaussianDistribution.kl is the sum over them: a weight for
 // that, times the elements of a latent, is the weight for this. The mean does not change with the crop.
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -14,13 +15,6 @@
 
 enum { MEAN, LOGVAR, INPUTS };
 
-static zenith_status infer(zn_node *node, zn_error *err)
-{
-    ZN_TRY(zn_infer_two_maps(node, err));
-    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(1));
-    return ZENITH_OK;
-}
-
 static double divergence(double mean, double logvar)
 {
     return 0.5 * (mean * mean + exp(logvar) - 1 - logvar);
@@ -28,33 +22,18 @@ static double divergence(double mean, double logvar)
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const size_t count = zn_value_count(&inputs[MEAN]);
-    double sum = 0;
     (void)node;
-    for (size_t i = 0; i < count; i++)
-        sum += divergence((double)zn_value_get(&inputs[MEAN], i),
-                          (double)zn_value_get(&inputs[LOGVAR], i));
-    zn_value_set(output, 0, (float)(sum / (double)count));
+    zn_loss_pair_reference(inputs, output, divergence);
 }
 
 static void add_row(const zn_node *node, const float *const *inputs, double *sums)
 {
-    const int64_t *dim = node->inputs[MEAN]->desc.shape.dim;
-    for (int64_t i = 0; i < dim[2] * dim[3]; i++)
-        *sums += divergence((double)inputs[MEAN][i], (double)inputs[LOGVAR][i]);
-}
-
-static void finish(const zn_node *node, const float *const *values, const double *sums, float *dst)
-{
-    (void)values;
-    size_t count = 0;
-    if (!zn_shape_elements(&node->inputs[MEAN]->desc.shape, &count)) return;
-    *dst = (float)(*sums / (double)count);
+    zn_loss_pair_row(node, inputs, sums, divergence);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_sum_lower(request, 1, add_row, finish, out, err);
+    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -73,7 +52,7 @@ const zn_op zn_op_kl_loss = {
     .summary = "mean of (mean^2 + exp(logvar) - 1 - logvar) / 2",
     .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
     .result_types = ZN_BIT(ZN_F32),
-    .infer = infer,
+    .infer = zn_loss_infer_pair,
     .rows = zn_rows_whole,
     .reference = reference,
     .lower = lower,

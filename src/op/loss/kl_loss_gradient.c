@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of kl_loss: dloss / elements times the mean, or times (exp(logvar) - 1) / 2.
-#include "src/op/loss/loss_share.h"
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"

@@ -3,6 +3,7 @@
 //
 // How badly scores tell yes from no: the mean over all elements of -log(p) where the label is 1 and of -log(1 - p)
 // where it is 0, p = 1 / (1 + exp(-score)). As softplus(score) - label * score it overflows nowhere.
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -12,13 +13,6 @@
 
 enum { SCORES, LABELS, INPUTS };
 
-static zenith_status infer(zn_node *node, zn_error *err)
-{
-    ZN_TRY(zn_infer_two_maps(node, err));
-    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(1));
-    return ZENITH_OK;
-}
-
 static double worth(double score, double label)
 {
     return fmax(score, 0) - score * label + log1p(exp(-fabs(score)));
@@ -26,33 +20,18 @@ static double worth(double score, double label)
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const size_t count = zn_value_count(&inputs[SCORES]);
-    double sum = 0;
     (void)node;
-    for (size_t i = 0; i < count; i++)
-        sum += worth((double)zn_value_get(&inputs[SCORES], i),
-                     (double)zn_value_get(&inputs[LABELS], i));
-    zn_value_set(output, 0, (float)(sum / (double)count));
+    zn_loss_pair_reference(inputs, output, worth);
 }
 
 static void add_row(const zn_node *node, const float *const *inputs, double *sums)
 {
-    const int64_t *dim = node->inputs[SCORES]->desc.shape.dim;
-    for (int64_t i = 0; i < dim[2] * dim[3]; i++)
-        *sums += worth((double)inputs[SCORES][i], (double)inputs[LABELS][i]);
-}
-
-static void finish(const zn_node *node, const float *const *values, const double *sums, float *dst)
-{
-    (void)values;
-    size_t count = 0;
-    if (!zn_shape_elements(&node->inputs[SCORES]->desc.shape, &count)) return;
-    *dst = (float)(*sums / (double)count);
+    zn_loss_pair_row(node, inputs, sums, worth);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_sum_lower(request, 1, add_row, finish, out, err);
+    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -72,7 +51,7 @@ const zn_op zn_op_logistic_loss = {
                "logistic function of a score",
     .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
     .result_types = ZN_BIT(ZN_F32),
-    .infer = infer,
+    .infer = zn_loss_infer_pair,
     .rows = zn_rows_whole,
     .reference = reference,
     .lower = lower,

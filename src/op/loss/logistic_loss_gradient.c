@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of logistic_loss: dloss / elements times p - label by its scores, times -score by its labels.
-#include "src/op/loss/loss_share.h"
+#include "src/op/loss/loss_rules.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -11,16 +11,6 @@
 #include <math.h>
 
 enum { SCORES, LABELS, DLOSS, INPUTS };
-
-static zenith_status infer(zn_node *node, zn_error *err)
-{
-    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
-    ZN_TRY(zn_check_map(node, SCORES, err));
-    ZN_TRY(zn_check_same_shape(node, SCORES, LABELS, err));
-    ZN_TRY(zn_check_vector(node, DLOSS, 1, err));
-    zn_infer_like_input(node);
-    return ZENITH_OK;
-}
 
 static float slope(const zn_logistic_attributes *a, float score, float label)
 {
@@ -69,7 +59,7 @@ const zn_op zn_op_logistic_loss_gradient = {
     .summary = "the gradient of logistic_loss",
     .attributes_size = sizeof(zn_logistic_attributes),
     .result_types = ZN_MAP_TYPES,
-    .infer = infer,
+    .infer = zn_loss_infer_pair_gradient,
     .reference = reference,
     .lower = lower,
     .no_gradient = ZN_SECOND_GRADIENT,
