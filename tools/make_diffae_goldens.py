@@ -125,7 +125,7 @@ def down(prefix, x, multiples, conditions):
 
 
 def encoder(x):
-    x, _ = down("encoder.", x, CONFIG["encoder_mult"], None)
+    x, _ = down("encoder.", F.pixel_unshuffle(x, CONFIG.get("patch", 1)), CONFIG["encoder_mult"], None)
     x = F.silu(norm("encoder.out.0", x)).mean((2, 3), keepdim=True)
     return conv("encoder.out.3", x, CONFIG["code"], 1).flatten(1)
 
@@ -141,7 +141,8 @@ def embedding(name, times, size):
 
 def denoiser(x, times, code):
     conditions = embedding("time_embed.time_embed", times, CONFIG["channels"]), code
-    x, made = down("", x, CONFIG["channel_mult"], conditions)
+    patch = CONFIG.get("patch", 1)
+    x, made = down("", F.pixel_unshuffle(x, patch), CONFIG["channel_mult"], conditions)
     number = 0
     for level, multiple in reversed(list(enumerate(CONFIG["channel_mult"]))):
         outputs = CONFIG["channels"] * multiple
@@ -154,7 +155,7 @@ def denoiser(x, times, code):
             if level and i == CONFIG["res_blocks"]:
                 x = block(f"output_blocks.{number}.{place}", x, outputs, conditions, "double")
             number += 1
-    return conv("out.2", F.silu(norm("out.0", x)), CONFIG["in_channels"], 3)
+    return F.pixel_shuffle(conv("out.2", F.silu(norm("out.0", x)), CONFIG["in_channels"] * patch**2, 3), patch)
 
 
 def prior(codes, times):

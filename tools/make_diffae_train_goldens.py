@@ -5,7 +5,8 @@
 
     python tools/make_diffae_train_goldens.py        needs torch, numpy, safetensors, pillow
 
-tests/golden/diffae_train, and tests/golden/diffae_scan_train with an encoder of scans, have
+tests/golden/diffae_train, diffae_scan_train with an encoder of scans and diffae_patch_train with squares of pixels and
+predicted velocities have
     model.safetensors, config.json  first weights, random, exact in bf16
     gradients.safetensors           the gradient of the first step, in float64, rounded
     ten_losses.json                 the loss and the gradient's norm, before each of ten steps of Adam
@@ -56,7 +57,10 @@ def losses_of(parameters, picture, first_gradients=None):
         noise = torch.stack([noise for _, noise in samples]).to(picture.dtype)
         pictures = picture.expand(BATCH, -1, -1, -1)
         noisy = kept[times][:, None, None, None] * pictures + added[times][:, None, None, None] * noise
-        loss = (diffae.denoiser(noisy, times, diffae.encoder(pictures)) - noise).square().mean()
+        wanted = noise
+        if diffae.CONFIG.get("prediction") == "velocity":
+            wanted = kept[times][:, None, None, None] * noise - added[times][:, None, None, None] * pictures
+        loss = (diffae.denoiser(noisy, times, diffae.encoder(pictures)) - wanted).square().mean()
         loss.backward()
         if step == 0 and first_gradients is not None:
             first_gradients.update({name: value.grad.clone() for name, value in diffae.weights.items()})
@@ -68,7 +72,8 @@ def losses_of(parameters, picture, first_gradients=None):
 
 
 def make(out, shape):
-    diffae.CONFIG |= shape
+    diffae.CONFIG.clear()
+    diffae.CONFIG.update(shape)
     diffae.weights.clear()
     side = diffae.CONFIG["image_size"]
     with torch.no_grad():  # the networks say which parameters there are
@@ -98,6 +103,8 @@ def make(out, shape):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
+    SHAPE = diffae.CONFIG | SHAPE
     make(ROOT / "tests/golden/diffae_train", SHAPE)
     SETTINGS["lr"] = 2e-4  # from 1e-3 on a gradient of this tiny network is so steep that f32 and f64 part
     make(ROOT / "tests/golden/diffae_scan_train", SHAPE | {"scan_encoder": 1})
+    make(ROOT / "tests/golden/diffae_patch_train", SHAPE | {"patch": 2, "prediction": "velocity"})

@@ -71,18 +71,21 @@ typedef struct walk {
 
 // x = start / up + what is left of the noise: x * up - start = noise * factor.
 typedef struct factors {
-    float up, noise;
+    float up, down, noise; // down: 1 / up
 } factors;
 
 static factors factors_of(const zn_ddim_step *at)
 {
-    return (factors){(float)sqrt(1 / at->now), (float)sqrt(1 / at->now - 1)};
+    return (factors){(float)sqrt(1 / at->now), (float)sqrt(at->now), (float)sqrt(1 / at->now - 1)};
 }
 
 // The start that the network's answer means.
 static float start_at(const walk *w, factors f, size_t i)
 {
-    const float start = w->run->starts ? w->answer[i] : w->x[i] * f.up - w->answer[i] * f.noise;
+    const float x = w->x[i], answer = w->answer[i];
+    float start = answer;
+    if (w->run->prediction == ZN_PREDICT_NOISE) start = x * f.up - answer * f.noise;
+    if (w->run->prediction == ZN_PREDICT_VELOCITY) start = (x - answer * f.noise) * f.down;
     if (!w->run->clips) return start;
     return start < -1 ? -1 : start > 1 ? 1 : start; // NaN stays
 }

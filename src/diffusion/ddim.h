@@ -13,6 +13,7 @@
 #ifndef ZN_DIFFUSION_DDIM_H
 #define ZN_DIFFUSION_DDIM_H
 
+#include "src/base/prediction.h"
 #include "src/base/status.h"
 #include "src/diffusion/noise.h"
 
@@ -48,8 +49,8 @@ typedef struct zn_ddim_run {
     zn_ddim_betas betas;
     int steps;
     zn_ddim_kind kind;
-    double eta;    // of DDIM: how much of DDPM's noise is added
-    bool starts;   // the network predicts the start, not the noise
+    double eta; // of DDIM: how much of DDPM's noise is added
+    zn_prediction prediction;
     bool clips;    // the start is kept within -1 .. 1, and the noise is then what is left
     uint64_t seed; // of the noise that steps add: each has its own
     zn_noise noise;

@@ -345,6 +345,21 @@ static zn_node *build_layers(const zn_scope *scope, const network *n, zn_node *x
     return x;
 }
 
+// Squares of pixels as pixels of more channels, and back.
+static zn_node *patches_of(const zn_scope *scope, const zn_diffae_shape *is, zn_node *x)
+{
+    char full[ZN_NAME_SIZE];
+    if (is->patch == 1) return x;
+    return zn_pixel_unshuffle(scope->graph, node_name(scope, "patches", "", full), x, is->patch);
+}
+
+static zn_node *pixels_of(const zn_scope *scope, const zn_diffae_shape *is, zn_node *x)
+{
+    char full[ZN_NAME_SIZE];
+    if (is->patch == 1) return x;
+    return zn_pixel_shuffle(scope->graph, node_name(scope, "pixels", "", full), x, is->patch);
+}
+
 static void build_encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                           zn_node *const *inputs, zn_node **outputs)
 {
@@ -354,7 +369,7 @@ static void build_encoder(const zn_scope *scope, const zn_variant *variant, cons
     (void)variant, (void)sizes;
     if (!zn_diffae_shape_of(scope, &is)) return;
     list_encoder(&is, &n);
-    zn_node *x = build_layers(scope, &n, inputs[0], NULL);
+    zn_node *x = build_layers(scope, &n, patches_of(scope, &is, inputs[0]), NULL);
     x = zn_nn_diffae_silu(scope, "out.0", zn_nn_diffae_norm(scope, "out.0", x));
     if (!x) return;
     const float pixels = (float)(x->desc.shape.dim[1] * x->desc.shape.dim[2]);
@@ -371,9 +386,11 @@ static void build_denoiser(const zn_scope *scope, const zn_variant *variant, con
     (void)variant, (void)sizes;
     if (!inputs[1] || !zn_diffae_shape_of(scope, &is)) return;
     list_unet(&is, &n);
-    zn_node *x = build_layers(scope, &n, inputs[0], inputs[1]);
+    zn_node *x = build_layers(scope, &n, patches_of(scope, &is, inputs[0]), inputs[1]);
     x = zn_nn_diffae_silu(scope, "out.0", zn_nn_diffae_norm(scope, "out.0", x));
-    outputs[0] = zn_nn_conv(scope, "out.2", x, (zn_nn_conv_shape){is.inputs, 3, 1, true});
+    x = zn_nn_conv(scope, "out.2", x,
+                   (zn_nn_conv_shape){is.inputs * is.patch * is.patch, 3, 1, true});
+    outputs[0] = pixels_of(scope, &is, x);
 }
 
 // --- modulation ---------------------------------------------------------------------------------
@@ -634,7 +651,7 @@ zn_diffae_facts zn_diffae_facts_of(const zn_model *model)
     facts.prior_modulation = prior_modulation_of(&facts.shape);
     const int levels = facts.shape.levels > facts.shape.encoder_levels ? facts.shape.levels
                                                                        : facts.shape.encoder_levels;
-    facts.multiple <<= levels - 1;
+    facts.multiple = (facts.multiple * facts.shape.patch) << (levels - 1);
     facts.factor = model->companion ? model->companion->variant->autoencoder->factor : 1;
     return facts;
 }

@@ -25,6 +25,7 @@ enum {
     ENCODER_MULTIPLES,
     ATTENTION,
     SCAN,
+    PATCH,
     SETTINGS
 };
 enum { LAST_DIGITS = 99999999 }; // eight digits
@@ -42,6 +43,7 @@ static const zn_setting settings[SETTINGS] = {
     [ENCODER_MULTIPLES] = {"encoder", NULL, NULL, 1122444, 1, LAST_DIGITS, false},
     [ATTENTION] = {"attention", NULL, NULL, 5, 0, LAST_DIGITS, false},
     [SCAN] = {"scan", "scan_encoder", NULL, 0, 0, 1, false},
+    [PATCH] = {"patch", "patch", NULL, 1, 1, ZN_DIFFAE_MOST_PATCH, false},
 };
 
 // --- layouts ------------------------------------------------------------------------------------
@@ -87,10 +89,11 @@ static const zn_autoencoder_facts *latents_of(const zn_json *config)
 // Levels whose maps have one of these heights.
 static int64_t attention_of(const zn_json *config, const zn_json *heights)
 {
-    int64_t size = (int64_t)settings[SIZE].usual, digits = 0;
+    int64_t size = (int64_t)settings[SIZE].usual, patch = 1, digits = 0;
     (void)(zn_json_as_integer(zn_json_find(config, "image_size"), &size) ||
            zn_json_as_integer(zn_json_find(config, "size"), &size));
     if (latents_of(config)) size /= latents_of(config)->factor;
+    if (zn_json_as_integer(zn_json_find(config, "patch"), &patch) && patch > 1) size /= patch;
     for (int level = 0; level < ZN_DIFFAE_MOST_LEVELS && size > 0; level++, size /= 2)
         if (lists(heights, size)) digits = 10 * digits + level + 1;
     return digits;
@@ -133,6 +136,7 @@ static bool take(const double *is, zn_diffae_shape *out)
                              .inputs = (int64_t)is[INPUTS],
                              .channels = (int64_t)is[CHANNELS],
                              .blocks = (int64_t)is[BLOCKS],
+                             .patch = (int)is[PATCH],
                              .code = (int64_t)is[CODE],
                              .prior_width = (int64_t)is[PRIOR_WIDTH],
                              .prior_layers = (int64_t)is[PRIOR_LAYERS],
@@ -222,14 +226,20 @@ static zenith_status take_betas(const zn_json *config, const char *key, const ch
 static zenith_status take_prediction(const zn_json *config, const char *key,
                                      zn_diffae_schedule *out, zn_error *err)
 {
+    static const char *const names[] = {[ZN_PREDICT_NOISE] = "noise",
+                                        [ZN_PREDICT_START] = "start",
+                                        [ZN_PREDICT_VELOCITY] = "velocity"};
     const char *text = NULL;
     if (!zn_json_has(config, key)) return ZENITH_OK;
     ZN_TRY(zn_json_get_text(config, key, &text, err));
-    out->starts = strcmp(text, "start") == 0;
-    if (out->starts || strcmp(text, "noise") == 0) return ZENITH_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        out->prediction = (zn_prediction)i;
+        if (strcmp(text, names[i]) == 0) return ZENITH_OK;
+    }
     return zn_fail(err, ZENITH_BAD_FILE,
-                   "config.json: \"%s\" is '%.60s', where \"noise\" or \"start\" is expected", key,
-                   text);
+                   "config.json: \"%s\" is '%.60s', where \"noise\", \"start\" or \"velocity\" is "
+                   "expected",
+                   key, text);
 }
 
 static zenith_status take_timesteps(const zn_json *config, int *out, zn_error *err)

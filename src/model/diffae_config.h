@@ -13,6 +13,8 @@
 //     "res_blocks": 2                       in each level on the way down; one more on the way up
 //     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
 //     "scan_encoder": 0                     1: the semantic encoder's blocks and attention are scans (nn/diffae_blocks.h)
+//     "patch": 1                            2: a square of 2 x 2 pixels is one pixel of four times the channels to both
+//                                           networks
 //     "autoencoder": "zenith-f1-fast"       networks see its latents of pictures, which have in_channels channels and
 //                                           are as many times smaller as it says; "clip" is false then
 //     "latent_mean": [..], "latent_std": [..]  of each channel, that networks see (latent - mean) / std
@@ -21,21 +23,28 @@
 //     "prior_width": 2048, "prior_layers": 10
 //     "timesteps": 1000                     of both schedules
 //     "betas": "linear 1e-4..0.02", "prior_betas": "const 0.008"
-//     "prediction": "noise", "prior_prediction": "noise"      or "start": what there is at timestep 0
+//     "prediction": "noise", "prior_prediction": "noise"      or "start", what there is at
+//                                           timestep 0, or "velocity" (base/prediction.h)
 //     "attributes": ["5_o_Clock_Shadow", ..] names of the classifier's, in its order
 //     "clip": true                          starts are kept within -1 .. 1; usual where there are 3 channels
 #ifndef ZN_MODEL_DIFFAE_CONFIG_H
 #define ZN_MODEL_DIFFAE_CONFIG_H
 
 #include "src/base/json.h"
+#include "src/base/prediction.h"
 #include "src/nn/scope.h"
 
-enum { ZN_DIFFAE_MOST_LEVELS = 8, ZN_DIFFAE_MOST_BLOCKS = 4, ZN_DIFFAE_MOST_TIMESTEPS = 10000 };
+enum {
+    ZN_DIFFAE_MOST_LEVELS = 8,
+    ZN_DIFFAE_MOST_BLOCKS = 4,
+    ZN_DIFFAE_MOST_PATCH = 8,
+    ZN_DIFFAE_MOST_TIMESTEPS = 10000
+};
 
 typedef struct zn_diffae_shape {
     int64_t size, inputs, channels, blocks, code;
     int64_t prior_width, prior_layers, attributes;
-    int levels, encoder_levels;
+    int patch, levels, encoder_levels;
     int multiples[ZN_DIFFAE_MOST_LEVELS], encoder_multiples[ZN_DIFFAE_MOST_LEVELS];
     bool attention[ZN_DIFFAE_MOST_LEVELS]; // by level, of both networks
     bool scans;                            // the encoder's
@@ -50,8 +59,8 @@ bool zn_diffae_shape_of(const zn_scope *scope, zn_diffae_shape *out);
 
 typedef struct zn_diffae_schedule {
     double first, last; // betas, evenly from one to the other
-    bool starts;        // the network predicts the start, not the noise
-    bool clips;         // the start is kept within -1 .. 1
+    zn_prediction prediction;
+    bool clips; // the start is kept within -1 .. 1
     int timesteps;
 } zn_diffae_schedule;
 

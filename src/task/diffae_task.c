@@ -151,7 +151,7 @@ static zn_ddim_run run_of(working *w, const zn_diffae_schedule *schedule)
                          .steps = is->steps,
                          .kind = is->kind,
                          .eta = is->eta,
-                         .starts = schedule->starts,
+                         .prediction = schedule->prediction,
                          .clips = schedule->clips,
                          .seed = is->seed,
                          .noise = is->noise,

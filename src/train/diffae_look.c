@@ -49,7 +49,7 @@ static zn_ddim_run run_of(looking *l)
     const zn_diffae_training *own = l->trainer->own;
     return (zn_ddim_run){.betas = zn_diffae_betas(&own->schedule),
                          .steps = (int)l->trainer->config.eval_steps,
-                         .starts = own->schedule.starts,
+                         .prediction = own->schedule.prediction,
                          .clips = own->schedule.clips,
                          .predict = predict,
                          .cookie = l};

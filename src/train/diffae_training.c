@@ -57,7 +57,7 @@ static zenith_status check(const zn_trainer *t, const char *layout, zn_error *er
                        "\"network\" says sizes that no diffusion autoencoder has (%s)", layout);
     const zn_diffae_shape *is = &own->shape;
     const int levels = is->levels > is->encoder_levels ? is->levels : is->encoder_levels;
-    const int64_t multiple = (int64_t)own->space.factor << (levels - 1);
+    const int64_t multiple = (int64_t)own->space.factor * is->patch << (levels - 1);
     if (is->inputs != 3 && !own->space.autoencoder[0])
         return zn_fail(
             err, ZENITH_UNSUPPORTED,
@@ -309,7 +309,7 @@ void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst)
     zn_diffae_see(t, UINT64_MAX - index, t->held + index * zn_trainer_sample_bytes(t), dst);
 }
 
-// The target is the noise first, and the picture in the end where that is predicted.
+// The target is the noise first, and what is predicted in the end.
 static void fill(const void *cookie, zn_sample *sample)
 {
     const zn_trainer *t = cookie;
@@ -326,7 +326,8 @@ static void fill(const void *cookie, zn_sample *sample)
     zn_diffae_see(t, sample->number, sample->pixels, picture);
     for (size_t i = 0; i < values; i++) {
         noisy[i] = kept * picture[i] + added * target[i];
-        if (own->schedule.starts) target[i] = picture[i];
+        target[i] = zn_prediction_answer(own->schedule.prediction, kept, added, picture[i],
+                                         target[i]);
     }
 }
 

@@ -118,7 +118,7 @@ typedef struct row_values {
     float *noisy, *target, *time;
 } row_values;
 
-// The target is the noise first, and the code in the end where that is predicted.
+// The target is the noise first, and what is predicted in the end.
 static void fill_row(const zn_trainer *t, zn_code_row row, row_values dst)
 {
     const prior_training *own = own_of(t);
@@ -132,7 +132,8 @@ static void fill_row(const zn_trainer *t, zn_code_row row, row_values dst)
     *dst.time = (float)time;
     for (size_t i = 0; i < numbers; i++) {
         dst.noisy[i] = kept * code[i] + added * dst.target[i];
-        if (own->schedule.starts) dst.target[i] = code[i];
+        dst.target[i] = zn_prediction_answer(own->schedule.prediction, kept, added, code[i],
+                                             dst.target[i]);
     }
 }
 

@@ -283,7 +283,8 @@ static void templates_have_the_published_sizes(void **state)
         zn_diffae_layout(config, ATTRIBUTES, layout);
         zn_test_ok(zn_diffae_schedules_read(config, &schedules, &err), &err);
         assert_true(schedules.picture.clips && !schedules.prior.clips);
-        assert_true(!schedules.picture.starts && !schedules.prior.starts);
+        assert_int_equal(schedules.picture.prediction, ZN_PREDICT_NOISE);
+        assert_int_equal(schedules.prior.prediction, ZN_PREDICT_NOISE);
         assert_true(schedules.picture.last == 0.02 && schedules.prior.last == 0.008);
         print_message("%s: %s\n", published[i].name, layout);
         assert_int_equal(part_parameters("diffae", "encoder", layout), published[i].encoder);
@@ -321,14 +322,41 @@ static void config_of_latents(void **state)
     zn_json_free(config);
 }
 
+// With squares of pixels: heights of maps with attention are those of the squares, 16 .. 4.
+static void config_of_patches(void **state)
+{
+    static const char text[] = "{\"image_size\": 64, \"patch\": 4, \"channel_mult\": [1, 2, 3], "
+                               "\"attention_resolutions\": [8], \"prediction\": \"velocity\"}";
+    char layout[ZN_LAYOUT_SIZE];
+    zn_error err = {0};
+    zn_json *config = NULL;
+    zn_diffae_shape shape;
+    zn_diffae_schedules schedules;
+    (void)state;
+    zn_test_ok(zn_json_parse(text, strlen(text), "test", &config, &err), &err);
+    zn_diffae_layout(config, ATTRIBUTES, layout);
+    assert_true(zn_diffae_shape_read(layout, &shape));
+    zn_test_ok(zn_diffae_schedules_read(config, &schedules, &err), &err);
+    assert_int_equal(shape.patch, 4);
+    assert_int_equal(schedules.picture.prediction, ZN_PREDICT_VELOCITY);
+    assert_true(!shape.attention[0] && shape.attention[1] && !shape.attention[2]);
+    zn_json_free(config);
+}
+
 static void refused_configs(void **state)
 {
-    static const char *const layouts[] = {
-        "{\"channel_mult\": [1, 0, 2]}", "{\"channel_mult\": [1, 10]}",
-        "{\"channel_mult\": []}",        "{\"channel_mult\": 4}",
-        "{\"channels\": 127}",           "{\"encoder_mult\": [1,1,1,1,1,1,1,1,1]}",
-        "{\"res_blocks\": 5}",           "{\"prior_layers\": 1}",
-        "{\"channels\": 1e300}",         "{\"code\": -4}"};
+    static const char *const layouts[] = {"{\"channel_mult\": [1, 0, 2]}",
+                                          "{\"channel_mult\": [1, 10]}",
+                                          "{\"channel_mult\": []}",
+                                          "{\"channel_mult\": 4}",
+                                          "{\"channels\": 127}",
+                                          "{\"encoder_mult\": [1,1,1,1,1,1,1,1,1]}",
+                                          "{\"res_blocks\": 5}",
+                                          "{\"prior_layers\": 1}",
+                                          "{\"channels\": 1e300}",
+                                          "{\"code\": -4}",
+                                          "{\"patch\": 0}",
+                                          "{\"patch\": 9}"};
     static const char *const schedules[] = {
         "{\"betas\": \"linear 1e-4\"}", "{\"betas\": \"linear 1e-4..2\"}",
         "{\"betas\": \"cosine\"}",      "{\"betas\": 0.008}",
@@ -390,6 +418,7 @@ int main(void)
         cmocka_unit_test(names_of_a_checkpoint),
         cmocka_unit_test(templates_have_the_published_sizes),
         cmocka_unit_test(config_of_latents),
+        cmocka_unit_test(config_of_patches),
         cmocka_unit_test(refused_configs),
     };
     zn_test_need(zn_test_path(zn_test_golden(), golden_io));

@@ -59,6 +59,7 @@ ROOT = HERE.parents[1]
 TINY = ROOT / "tests/golden/tiny_diffusers"
 TINY_DIFFAE = ROOT / "tests/golden/diffae_train"
 TINY_DIFFAE_SCAN = ROOT / "tests/golden/diffae_scan_train"
+TINY_DIFFAE_PATCH = ROOT / "tests/golden/diffae_patch_train"
 TINY_CODES = ROOT / "tests/golden/diffae_codes"
 TINY_KL = ROOT / "tests/golden/tiny_kl"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
@@ -239,6 +240,7 @@ def as_pytorch(options, folder, tiny, name):
 def test_diffae(options, folder):
     as_pytorch(options, folder, TINY_DIFFAE, "whole")
     as_pytorch(options, folder, TINY_DIFFAE_SCAN, "scan")
+    as_pytorch(options, folder, TINY_DIFFAE_PATCH, "patch")
 
     broken = diffae_config(folder, "broken")
     for stop in (3, 7):
