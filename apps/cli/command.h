@@ -91,6 +91,7 @@ typedef struct cli_settings {
     // diffae
     const char *attribute, *strengths;
     bool no_noise, random;
+    double seen;                  // 0: all
     int noise_steps, prior_steps; // 0: the usual ones
     int delay;                    // of a frame, in milliseconds; 0: the usual one
     // prune

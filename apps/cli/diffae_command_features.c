@@ -101,6 +101,7 @@ static void make_all(struct job *job)
     for (size_t i = 0; i < all && going && !cli_interrupted(); i++) {
         const char *input = d->settings.inputs[i];
         const size_t before = job->count;
+        d->line.number = (uint32_t)i; // also the seed of what a sparse encoder sees
         cli_progress_file(&d->session.progress, i, input);
         going = job->array ? add_to_array(job, input) : add_picture(job, input);
         if (!going) cli_diffae_failed(d, input);

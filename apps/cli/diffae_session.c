@@ -171,7 +171,8 @@ zenith_diffae_params cli_diffae_params(cli_diffae *d, uint32_t steps, uint64_t s
                                   .report_cookie = d,
                                   .cancel = d->session.cancel,
                                   .facts = &d->facts,
-                                  .no_pictures = d->previews == NULL};
+                                  .no_pictures = d->previews == NULL,
+                                  .seen = (float)d->settings.seen};
 }
 
 // A preview that failed has said why.
@@ -261,7 +262,7 @@ bool cli_code_open(cli_diffae *d, const char *input, cli_code *out)
 static bool encode(cli_diffae *d, zenith_source *source, const cli_code *code)
 {
     zenith_source_info info = {.size = sizeof info};
-    const zenith_diffae_params params = cli_diffae_params(d, code->code.steps, 0);
+    const zenith_diffae_params params = cli_diffae_params(d, code->code.steps, d->line.number);
     zenith_source_get_info(source, &info);
     const zenith_image image = {.size = sizeof image,
                                 .width = info.width,
@@ -436,6 +437,14 @@ static const cli_option source[] = {
              "the model was trained with",
      .kind = CLI_DIMENSIONS,
      .offset = AT(size)},
+    {.name = "seen",
+     .argument = "SHARE",
+     .help = "the share of pixels that the encoder sees, at random; it must be one of a model with "
+             "\"sparse_encoder\", and there is no noise then; default: 1",
+     .kind = CLI_DECIMAL,
+     .offset = AT(seen),
+     .min = 0,
+     .max = 1},
     CLI_SCALING_OPTIONS,
     {.name = NULL}};
 const cli_option_group cli_diffae_group_source = {"Pictures in", source};

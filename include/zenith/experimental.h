@@ -289,6 +289,9 @@ typedef struct zenith_diffae_params {
     zenith_diffae_facts *facts; // filled on success, if not NULL
     bool
         no_pictures; // `report` gets none: of a model of latents, each takes a run of their decoder
+    // Of zenith_diffae_encode, by a model whose encoder is sparse: the share of pixels that it sees, drawn by the seed;
+    // 0: all. Below 1 there is no noise, which would hold the whole picture.
+    float seen;
 } zenith_diffae_params;
 
 // A picture (any zenith_image) to its code and, unless `noise` is NULL, its noise, which takes most of the time.

@@ -281,6 +281,23 @@ static zenith_status move_rows(const zenith_image *image, float *planes, bool in
     return status;
 }
 
+static zenith_status check_seen(const zn_model *model, const zenith_diffae_params *params,
+                                const zenith_code *code, zn_error *err)
+{
+    const float seen = params->seen;
+    if (seen == 0 || seen == 1) return ZENITH_OK;
+    if (!(seen > 0 && seen < 1))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the share of pixels that the encoder sees is between 0 and 1");
+    if (!zn_diffae_sizes_of(model).sparse)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "the encoder of this model needs all pixels: it was trained without "
+                       "\"sparse_encoder\"");
+    if (!code->noise) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "noise holds the whole picture: of some of its pixels there is a code alone");
+}
+
 static zenith_status encode(zenith_context *context, zenith_model *model, const zenith_image *image,
                             const zenith_code *codes, const zenith_diffae_params *params)
 {
@@ -294,10 +311,13 @@ static zenith_status encode(zenith_context *context, zenith_model *model, const 
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(fill_params(params, TO_NOISE, &p, err));
     ZN_TRY(zn_code_in(inner, codes, 0, &code, err));
+    ZN_TRY(check_seen(inner, &p, &code, err));
     ZN_TRY(begin_picture(inner, image, &code, &from, &planes, err));
     zn_diffae_call call = call_of(model, &p, &w);
     call.height = from.height;
     call.width = from.width;
+    call.seen = p.seen;
+    call.seed = p.seed;
     zenith_status status = move_rows(&from, planes, true, err);
     if (status == ZENITH_OK)
         status = zn_diffae_encode(context->engine, &call, planes, code.code, code.noise, err);

@@ -29,6 +29,7 @@
 // timesteps at once, so a step reads each map no more often than a network without conditions.
 #include "src/model/diffae.h"
 
+#include "src/base/random.h"
 #include "src/base/text.h"
 #include "src/format/stored_weight.h"
 #include "src/model/autoencoder.h"
@@ -40,7 +41,7 @@
 #include <string.h>
 
 enum { ENCODER, MODULATION, DENOISER, PRIOR_MODULATION, PRIOR, STATISTICS, CLASSIFIER, PARTS };
-enum { SMALLEST = 1 << (ZN_DIFFAE_MOST_LEVELS - 1), PRIOR_FEATURES = 64 };
+enum { SMALLEST = ZN_DIFFAE_MOST_PATCH << (ZN_DIFFAE_MOST_LEVELS - 1), PRIOR_FEATURES = 64 };
 static const float TIME_PERIOD = 10000, LAYER_EPSILON = 1e-5f;
 
 static const zn_variant variants[] = {
@@ -233,8 +234,9 @@ static void encoder_ports(const zn_variant *variant, const char *said, const zn_
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = one_to_one(zn_port_map("picture", sizes->height, sizes->width, is.inputs),
-                      zn_port_vector("code", is.code));
+    *out = one_to_one(
+        zn_port_map("picture", sizes->height, sizes->width, zn_diffae_seen_channels(&is)),
+        zn_port_vector("code", is.code));
 }
 
 // Sizes: how many timesteps, as tokens.
@@ -654,6 +656,19 @@ zn_diffae_facts zn_diffae_facts_of(const zn_model *model)
     facts.multiple = (facts.multiple * facts.shape.patch) << (levels - 1);
     facts.factor = model->companion ? model->companion->variant->autoencoder->factor : 1;
     return facts;
+}
+
+void zn_diffae_see_some(float *map, size_t pixels, size_t channels, float share, uint64_t seed)
+{
+    for (size_t i = pixels;
+         i-- > 0;) { // from the last on: a pixel's new place is at or behind its old one
+        zn_random random = {.seed = seed, .position = i};
+        const bool seen = zn_random_unit(&random) < share;
+        float *dst = map + i * (channels + 1);
+        memmove(dst, map + i * channels, channels * sizeof *dst);
+        for (size_t c = 0; !seen && c < channels; c++) dst[c] = 0;
+        dst[channels] = seen;
+    }
 }
 
 // Rows of a tensor that opening the model has found well shaped.

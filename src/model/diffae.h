@@ -24,6 +24,15 @@ typedef struct zn_diffae_facts {
 } zn_diffae_facts;
 zn_diffae_facts zn_diffae_facts_of(const zn_model *model);
 
+// Channels of what the encoder sees: a sparse one is told of each pixel whether it is seen.
+static inline int64_t zn_diffae_seen_channels(const zn_diffae_shape *is)
+{
+    return is->inputs + is->sparse;
+}
+// Makes [pixels, channels] what a sparse encoder sees, [pixels, channels + 1], for which there is room: each pixel
+// is seen with the probability `share`, and has a last channel of 1; the others are zeros.
+void zn_diffae_see_some(float *map, size_t pixels, size_t channels, float share, uint64_t seed);
+
 // Mean and deviation of the codes that the prior and the classifier were trained with, [code] each.
 zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *deviation,
                                    zn_error *err);

@@ -26,6 +26,7 @@ enum {
     ATTENTION,
     SCAN,
     PATCH,
+    SPARSE,
     SETTINGS
 };
 enum { LAST_DIGITS = 99999999 }; // eight digits
@@ -43,6 +44,7 @@ static const zn_setting settings[SETTINGS] = {
     [ENCODER_MULTIPLES] = {"encoder", NULL, NULL, 1122444, 1, LAST_DIGITS, false},
     [ATTENTION] = {"attention", NULL, NULL, 5, 0, LAST_DIGITS, false},
     [SCAN] = {"scan", "scan_encoder", NULL, 0, 0, 1, false},
+    [SPARSE] = {"sparse", "sparse_encoder", NULL, 0, 0, 1, false},
     [PATCH] = {"patch", "patch", NULL, 1, 1, ZN_DIFFAE_MOST_PATCH, false},
 };
 
@@ -141,7 +143,8 @@ static bool take(const double *is, zn_diffae_shape *out)
                              .prior_width = (int64_t)is[PRIOR_WIDTH],
                              .prior_layers = (int64_t)is[PRIOR_LAYERS],
                              .attributes = (int64_t)is[ATTRIBUTES],
-                             .scans = is[SCAN] > 0};
+                             .scans = is[SCAN] > 0,
+                             .sparse = is[SPARSE] > 0};
     out->levels = spread(is[MULTIPLES], out->multiples);
     out->encoder_levels = spread(is[ENCODER_MULTIPLES], out->encoder_multiples);
     const int count = spread(is[ATTENTION], with);

@@ -13,6 +13,7 @@
 //     "res_blocks": 2                       in each level on the way down; one more on the way up
 //     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
 //     "scan_encoder": 0                     1: the semantic encoder's blocks and attention are scans (nn/diffae_blocks.h)
+//     "sparse_encoder": 0                   1: the semantic encoder sees some of the pixels (zn_diffae_see_some)
 //     "patch": 1                            2: a square of 2 x 2 pixels is one pixel of four times the channels to both
 //                                           networks
 //     "autoencoder": "zenith-f1-fast"       networks see its latents of pictures, which have in_channels channels and
@@ -47,7 +48,7 @@ typedef struct zn_diffae_shape {
     int patch, levels, encoder_levels;
     int multiples[ZN_DIFFAE_MOST_LEVELS], encoder_multiples[ZN_DIFFAE_MOST_LEVELS];
     bool attention[ZN_DIFFAE_MOST_LEVELS]; // by level, of both networks
-    bool scans;                            // the encoder's
+    bool scans, sparse;                    // the encoder's
 } zn_diffae_shape;
 
 // The layout that config.json (NULL: none) says, with so many attributes of the classifier.

@@ -215,12 +215,24 @@ static zenith_status show(working *w, float *map, float *planes, zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status call_encoder(working *w, float *code, zn_error *err)
+{
+    const size_t channels = (size_t)w->facts.shape.inputs, pixels = w->values / channels;
+    float *seen = w->map;
+    if (w->facts.shape.sparse) {
+        ZN_TRY(floats(w, (int64_t)pixels, zn_diffae_seen_channels(&w->facts.shape), &seen, err));
+        memcpy(seen, w->map, w->values * sizeof *seen);
+        zn_diffae_see_some(seen, pixels, channels, w->is->seen > 0 ? w->is->seen : 1, w->is->seed);
+    }
+    return call_part(w, "encoder", w->sizes, seen, NULL, code, err);
+}
+
 static zenith_status encode(working *w, const job *j, zn_error *err)
 {
     ZN_TRY(begin_picture(w, err));
     w->place.bound.buffers = w->arena.used;
     ZN_TRY(see(w, j->input, err));
-    ZN_TRY(call_part(w, "encoder", w->sizes, w->map, NULL, j->code, err));
+    ZN_TRY(call_encoder(w, j->code, err));
     if (!j->output) return ZENITH_OK;
     ZN_TRY(prepare_steps(w, &w->schedules.picture, j->code, err));
     const zn_ddim_run run = run_of(w, &w->schedules.picture);
@@ -390,6 +402,7 @@ zn_diffae_sizes zn_diffae_sizes_of(const zn_model *model)
         .multiple = (uint32_t)(facts.multiple * facts.factor),
         .factor = (uint32_t)facts.factor,
         .pictures = model->companion || is->inputs == COLOURS,
+        .sparse = is->sparse,
         .code = (size_t)is->code,
         .attributes = zn_model_part(model, "classifier") ? (size_t)is->attributes : 0};
 }

@@ -24,6 +24,8 @@ typedef struct zn_diffae_call {
     double eta;
     uint64_t seed;
     zn_noise noise;
+    float
+        seen; // of zn_diffae_encode: the share of pixels that a sparse encoder sees, by `seed`; 0: all
     uint64_t max_memory;      // of each part by itself; 0: no bound
     const atomic_int *cancel; // not zero: stop soon, ZENITH_CANCELLED; NULL: never
     // After each step, with its number from 0 and what there is then (planes like noise, or codes of the prior's
@@ -41,6 +43,7 @@ typedef struct zn_diffae_sizes {
     uint32_t multiple;      // that other heights and widths are
     uint32_t factor;        // pixels of pictures along each side of one of the noise
     bool pictures;          // it knows pictures, not only latents of a model that it does not name
+    bool sparse;            // the encoder can see some of the pixels
     size_t code;            // numbers of a code
     size_t attributes;      // of the classifier; 0: there is none
 } zn_diffae_sizes;

@@ -28,7 +28,9 @@ static zenith_status fetch(void *cookie, size_t index, uint8_t *pixels, uint64_t
 static void fill(const void *cookie, zn_sample *sample)
 {
     const looking *l = cookie;
-    zn_diffae_see(l->trainer, sample->number, sample->pixels, zn_sample_input(sample, "picture"));
+    float *picture = zn_sample_input(sample, "picture");
+    zn_diffae_see(l->trainer, sample->number, sample->pixels, picture);
+    zn_diffae_see_seen(l->trainer, sample->number, picture);
     memcpy(zn_sample_input(sample, "noisy"), l->x + sample->index * l->values,
            l->values * sizeof *l->x);
     memset(zn_sample_input(sample, "target"), 0, l->values * sizeof *l->x); // losses are not used

@@ -6,6 +6,7 @@
 #include "src/base/os.h"
 #include "src/base/random.h"
 #include "src/base/text.h"
+#include "src/model/diffae.h"
 #include "src/model/locate.h"
 #include "src/op/ops.h"
 #include "src/train/losses.h"
@@ -13,6 +14,9 @@
 
 #include <math.h>
 #include <string.h>
+
+static const uint64_t SEEN_SEED =
+    0x5ee2; // of what a sparse encoder sees: other numbers than crops and noise have
 
 static const char *const part_names[ZN_DIFFAE_TRAINED + 1] = {"encoder", "modulation", "denoiser",
                                                               NULL};
@@ -238,7 +242,9 @@ static void build(zn_train_building *b)
     const zn_sizes map = {.height = side, .width = side}, one = {.tokens = 1};
     const zn_desc picture = zn_desc_make(ZN_F32, ZN_SHAPE(1, side, side, own->shape.inputs));
     zn_graph *g = b->graph;
-    zn_node *clean = zn_graph_input(g, "picture", picture);
+    const zn_desc seen = zn_desc_make(
+        ZN_F32, ZN_SHAPE(1, side, side, zn_diffae_seen_channels(&own->shape)));
+    zn_node *clean = zn_graph_input(g, "picture", seen);
     zn_node *noisy = zn_graph_input(g, "noisy", picture);
     zn_node *target = zn_graph_input(g, "target", picture);
     zn_node *time = zn_graph_input(g, "time", zn_desc_make(ZN_F32, ZN_SHAPE(1, 1, 1, 1)));
@@ -304,6 +310,19 @@ void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, 
     for (size_t i = 0; i < values; i++) dst[i] = pixel(pixels[i]);
 }
 
+// Of every share between 1 / 20 and all, as often of one as of twice it.
+void zn_diffae_see_seen(const zn_trainer *t, uint64_t number, float *picture)
+{
+    static const float least = 0.05f;
+    const zn_diffae_shape *is = &own_of(t)->shape;
+    uint32_t drawn[4];
+    if (!is->sparse) return;
+    zn_philox((uint64_t)t->config.data.seed + SEEN_SEED, number, drawn);
+    const float share = powf(least, (float)drawn[0] * 0x1p-32f);
+    zn_diffae_see_some(picture, zn_diffae_values(t) / (size_t)is->inputs, (size_t)is->inputs, share,
+                       (uint64_t)drawn[1] << 32 | drawn[2]);
+}
+
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst)
 {
     zn_diffae_see(t, UINT64_MAX - index, t->held + index * zn_trainer_sample_bytes(t), dst);
@@ -329,6 +348,7 @@ static void fill(const void *cookie, zn_sample *sample)
         target[i] = zn_prediction_answer(own->schedule.prediction, kept, added, picture[i],
                                          target[i]);
     }
+    zn_diffae_see_seen(t, sample->number, picture);
 }
 
 // A step makes no picture, so there are no decibels.

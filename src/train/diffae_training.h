@@ -47,6 +47,8 @@ static inline size_t zn_diffae_values(const zn_trainer *t)
 
 // What networks see of sample `number`, whose pixels these are.
 void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, float *dst);
+// Then, of a sparse encoder, some of it: `picture` has room for a channel more.
+void zn_diffae_see_seen(const zn_trainer *t, uint64_t number, float *picture);
 // Of held crop `index`.
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst);
 

@@ -343,6 +343,30 @@ static void config_of_patches(void **state)
     zn_json_free(config);
 }
 
+// A sparse encoder: as many pixels as asked for, at their places, and a channel that tells which they are.
+static void some_pixels_are_seen(void **state)
+{
+    enum { MANY = 10000, DEPTH = 3 };
+    static float map[MANY * (DEPTH + 1)], again[MANY * (DEPTH + 1)];
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        const float share = way == 0 ? 0.1f : way == 1 ? 1 : 0.1f;
+        int seen = 0;
+        for (int i = 0; i < MANY * DEPTH; i++) map[i] = (float)(i + 1);
+        zn_diffae_see_some(map, MANY, DEPTH, share, (uint64_t)way);
+        for (int i = 0; i < MANY; i++) {
+            const float *at = map + (ptrdiff_t)i * (DEPTH + 1);
+            assert_true(at[DEPTH] == 0 || at[DEPTH] == 1);
+            for (int c = 0; c < DEPTH; c++)
+                assert_true(at[c] == (at[DEPTH] > 0 ? (float)(i * DEPTH + c + 1) : 0));
+            seen += at[DEPTH] > 0;
+        }
+        assert_in_range(seen, (int)(share * MANY * 0.9f), (int)(share * MANY * 1.1f));
+        if (way == 2) assert_memory_not_equal(map, again, sizeof map); // another seed, other pixels
+        memcpy(again, map, sizeof map);
+    }
+}
+
 static void refused_configs(void **state)
 {
     static const char *const layouts[] = {"{\"channel_mult\": [1, 0, 2]}",
@@ -419,6 +443,7 @@ int main(void)
         cmocka_unit_test(templates_have_the_published_sizes),
         cmocka_unit_test(config_of_latents),
         cmocka_unit_test(config_of_patches),
+        cmocka_unit_test(some_pixels_are_seen),
         cmocka_unit_test(refused_configs),
     };
     zn_test_need(zn_test_path(zn_test_golden(), golden_io));

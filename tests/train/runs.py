@@ -237,6 +237,24 @@ def as_pytorch(options, folder, tiny, name):
         check(all(value <= bounds[key] for key, value in differences.items()), "the losses differ")
 
 
+def sparse_encoder(options, folder, start):
+    """An encoder that sees some of the pixels is trained to the same bits on any number of threads, and gives codes of any share."""
+    some = start | {"network": start["network"] | {"sparse_encoder": 1, "patch": 2}, "steps": 20, "dtype": "f32"}
+    for name, threads in (("sparse", 2), ("sparse-one", 1)):
+        train(options, diffae_config(folder, name, threads=threads, **some))
+    check(losses_of(folder, "sparse") == losses_of(folder, "sparse-one"), "other losses of a sparse encoder on one thread")
+    codes = []
+    for share in ("0.2", "0.2", "1"):
+        out = folder / f"seen-{len(codes)}.npy"
+        zenith(options, "diffae", "features", HERE / "data", "-m", folder / "sparse/ema", "-o", out, "--seen", share, "-q")
+        codes.append(out.read_bytes())
+    check(codes[0] == codes[1] and codes[0] != codes[2], "the share that is seen does not matter, or what is seen is not repeated")
+    for model, noise, word in (("bf16", ["--no-noise"], "sparse_encoder"), ("sparse", ["--steps", "4"], "noise")):
+        arguments = ["diffae", "encode", HERE / "data/0.png", "-m", folder / model / "ema", "-o", folder / "one.safetensors"]
+        said = zenith(options, *arguments, "--seen", "0.2", *noise, code=1)
+        check(word in said.stderr, said.stderr)
+
+
 def test_diffae(options, folder):
     as_pytorch(options, folder, TINY_DIFFAE, "whole")
     as_pytorch(options, folder, TINY_DIFFAE_SCAN, "scan")
@@ -272,6 +290,7 @@ def test_diffae(options, folder):
     check(0 <= judged["swap"] <= 1 and judged["psnr"] > 5 and judged["code_psnr"] > 3, "the judgement is none")
     check((folder / "bf16/samples/00000050.png").exists(), "there are no samples")
 
+    sparse_encoder(options, folder, random_start)
     train(options, diffae_config(folder, "fault", **random_start | {"steps": 2, "validate_every": 1, "eval_steps": 600}))
     faults = [line["fault"] for line in log_of(folder, "fault") if "fault" in line]
     check(len(faults) >= 2 and all("600" in fault for fault in faults), f"faults are {faults}")
