@@ -67,8 +67,8 @@ static void calibrate(cli_session *session, const cli_open_model *model, const z
         if (settings->json)
             cli_json_print(json_pack("{s:o, s:s, s:s, s:i}", "output",
                                      cli_json_text(settings->output), "model", model->info.name,
-                                     "weights_sha256", model->info.weights_sha256, "pictures",
-                                     (int)count));
+                                     "weights_sha256", zenith_model_weights_sha256(model->model),
+                                     "pictures", (int)count));
         else if (!settings->quiet)
             cli_say("%zu pictures -> %s", count, settings->output);
         return;

@@ -25,7 +25,7 @@ static json_t *types_json(const zenith_model_info *info)
     return types;
 }
 
-static json_t *found_json(const zenith_model_info *info)
+static json_t *found_json(const zenith_model *model, const zenith_model_info *info)
 {
     char folder[4096];
     folder_of(info->weights_path, folder, sizeof folder);
@@ -39,7 +39,7 @@ static json_t *found_json(const zenith_model_info *info)
     json_object_set_new(object, "latent_channels", json_integer(info->latent_channels));
     json_object_set_new(object, "factor", json_integer(info->factor));
     json_object_set_new(object, "parameters", json_integer((json_int_t)info->parameters));
-    json_object_set_new(object, "weights_sha256", json_string(info->weights_sha256));
+    json_object_set_new(object, "weights_sha256", json_string(zenith_model_weights_sha256(model)));
     return object;
 }
 
@@ -53,7 +53,7 @@ static json_t *model_json(cli_session *session, const char *name)
     zenith_status status = zenith_model_open(session->context, &params, &model);
     if (status == ZENITH_OK) {
         zenith_model_get_info(model, &info);
-        json_t *object = found_json(&info);
+        json_t *object = found_json(model, &info);
         zenith_model_free(model);
         return object;
     }

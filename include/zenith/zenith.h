@@ -160,7 +160,8 @@ typedef struct zenith_model_info {
     bool has_raw;
     float scale, shift;
     uint64_t parameters;
-    // Over names, types, shapes and bytes, whatever the files; NULL for models that are no autoencoders.
+    // As zenith_model_weights_sha256; NULL for models that are no autoencoders, and for large ones whose weights nobody
+    // has hashed yet.
     const char *weights_sha256;
     bool has_int8;            // a calibration for these weights was found
     bool can_int8;            // a calibration can be made for this model
@@ -171,6 +172,9 @@ typedef struct zenith_model_info {
     uint32_t frames, first_frames;
 } zenith_model_info;
 ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_info *out);
+// Over names, types, shapes and bytes, whatever the files. The first call may read all weights. Lives as long as the
+// model.
+ZENITH_API const char *zenith_model_weights_sha256(const zenith_model *model);
 
 // Names of the models this library knows: index 0, 1, ... until NULL.
 ZENITH_API const char *zenith_model_name(size_t index);

@@ -45,6 +45,18 @@ void zenith_model_free(zenith_model *model)
     zn_free(model);
 }
 
+const char *zenith_model_weights_sha256(const zenith_model *model)
+{
+    return model ? zn_model_sha256(model->inner) : NULL;
+}
+
+// Not where a caller who asks for a name would wait for it: a processor hashes some 150 MB in a second.
+static bool tells_hash(const zn_model *model)
+{
+    enum { QUICK = 16 << 20 }; // parameters
+    return model->variant->autoencoder && (model->parameters <= QUICK || zn_model_hashed(model));
+}
+
 void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
 {
     if (!model || !out) return;
@@ -62,7 +74,7 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
         .scale = facts->scale,
         .shift = facts->shift,
         .parameters = inner->parameters,
-        .weights_sha256 = variant->autoencoder ? zn_model_sha256(inner) : NULL,
+        .weights_sha256 = tells_hash(inner) ? zn_model_sha256(inner) : NULL,
         .has_int8 = inner->calibration || variant->int8 == ZN_INT8_DYNAMIC,
         .can_int8 = variant->int8 != ZN_INT8_NONE,
         .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0)),

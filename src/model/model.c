@@ -323,7 +323,7 @@ static zenith_status find_calibration(zn_model *model, const zn_model_request *r
         zenith_status status = zn_calibration_read(path, &found, &why);
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", why.text);
         if (status != ZENITH_OK) continue;
-        if (strcmp(found->weights, model->sha256) == 0) {
+        if (strcmp(found->weights, zn_model_sha256(model)) == 0) {
             model->calibration = found;
             return ZENITH_OK;
         }
@@ -396,16 +396,22 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     zn_packs_watch(model->packs, forget_read, model->weights);
     ZN_GO(zn_mutex_create(&model->hashing, err));
     ZN_GO(take_share(model, request->share, err)); // after the check, which is of the whole
-    if (is_small(model) && !request->share) {
-        zn_weights_sha256(model->weights, model->sha256);
+    if (is_small(model))
         zn_weights_forget(model->weights); // most will not be read again but to be packed
-        ZN_GO(find_calibration(model, request, err));
-    }
+    if (is_small(model) && !request->share) ZN_GO(find_calibration(model, request, err));
     *out = model;
     return ZENITH_OK;
 fail:
     zn_model_unref(model);
     return status;
+}
+
+bool zn_model_hashed(const zn_model *model)
+{
+    zn_mutex_lock(model->hashing);
+    const bool known = model->sha256[0];
+    zn_mutex_unlock(model->hashing);
+    return known;
 }
 
 const char *zn_model_sha256(const zn_model *model)

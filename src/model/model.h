@@ -57,6 +57,7 @@ void zn_model_unref(zn_model *model); // NULL is fine
 
 // zn_weights_sha256 of its weights. May read all of them.
 const char *zn_model_sha256(const zn_model *model);
+bool zn_model_hashed(const zn_model *model); // it is known without reading them
 
 // ZENITH_BAD_FILE names a tensor with NaN or infinity in it. Autoencoders are checked when they are opened; of others,
 // which have gigabytes, it is asked after a run whose numbers were none.

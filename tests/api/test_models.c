@@ -44,6 +44,8 @@ static void info_says_where(void **state)
     assert_true(info.can_int8);
     assert_false(info.has_int8);
     assert_non_null(strstr(info.weights_path, "tests/golden/tiny_diffusers/"));
+    assert_string_equal(info.weights_sha256, zenith_model_weights_sha256(model));
+    assert_null(zenith_model_weights_sha256(NULL));
     zenith_model_free(model);
 }
 
