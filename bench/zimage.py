@@ -315,7 +315,7 @@ def generate(options, output):
     facts = json.loads(said.splitlines()[-1])
     step, decode = facts["seconds_per_step"], facts["decode_ms"] / 1e3
     return {"dtype": facts.get("dtype"), "seconds": seconds, "seconds_per_step": step, "decode": decode, "rss_gb": usage.ru_maxrss * 1024 / 1e9,
-            "to_first_step": seconds - decode - options.steps * step, "cpu": usage.ru_utime + usage.ru_stime}
+            "to_first_step": seconds - (facts["total_ms"] - facts["prepare_ms"]) / 1e3, "cpu": usage.ru_utime + usage.ru_stime}
 
 
 def measure_picture(options):

@@ -204,11 +204,12 @@ static void report_picture(const struct picture *picture)
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
     zenith_run_facts all = picture->decoding; // and both networks
-    json_t *more = json_pack("{s:o, s:i, s:f, s:s, s:f, s:f, s:i}", "seed",
+    json_t *more = json_pack("{s:o, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "seed",
                              cli_json_seed(job->asked->seed + picture->index), "steps",
                              (int)picture->steps, "guidance", settings->guidance, "decoder",
                              job->models.decoder->info.name, "seconds_per_step",
-                             cli_step_line_seconds(&picture->line, picture->steps), "decode_ms",
+                             cli_step_line_seconds(&picture->line, picture->steps), "prepare_ms",
+                             picture->facts.prepare_seconds * 1e3, "decode_ms",
                              picture->decoding.seconds * 1e3, "tokens", (int)picture->facts.tokens);
     const zenith_generate_needs *needs = &job->models.needs;
     json_object_set_new(more, "needs_bytes",

@@ -98,6 +98,7 @@ typedef struct zenith_generate_facts {
     uint32_t tokens, tokens_read;
     double seconds;
     uint64_t weights_bytes; // packed weights that the generator holds after the call
+    double prepare_seconds; // until the first step began
 } zenith_generate_facts;
 
 typedef struct zenith_generate_params {

@@ -183,6 +183,7 @@ static zenith_status generate(zenith_context *context, zenith_generator *generat
     zenith_generate_params p;
     watching w = {.params = &p, .begun = zn_clock_seconds()};
     zn_generator_tokens tokens = {0};
+    double prepared = 0;
     if (!generator || !latent)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the generator or the latent is NULL");
     ZN_TRY(fill_params(params, &p, err));
@@ -205,14 +206,16 @@ static zenith_status generate(zenith_context *context, zenith_generator *generat
                                             .max_memory = p.max_memory,
                                             .cancel = p.cancel ? &p.cancel->requested : NULL,
                                             .stepped = on_step,
-                                            .cookie = &w}};
+                                            .cookie = &w,
+                                            .prepared = &prepared}};
     ZN_TRY(zn_generator_run(context->engine, generator->inner, &call, w.latent.data, &tokens, err));
     const zenith_generate_facts facts = {
         .dtype = zn_dtype_of(&context->cpu, generator->inner->transformer, p.dtype),
         .tokens = (uint32_t)tokens.whole,
         .tokens_read = (uint32_t)tokens.read,
         .weights_bytes = zn_generator_held(generator->inner),
-        .seconds = zn_clock_seconds() - w.begun};
+        .seconds = zn_clock_seconds() - w.begun,
+        .prepare_seconds = prepared - w.begun};
     if (p.facts) zn_caller_struct_out(&facts, sizeof facts, p.facts);
     return ZENITH_OK;
 }

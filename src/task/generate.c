@@ -203,6 +203,7 @@ static zenith_status generate(generating *g, float *latent, zn_error *err)
         ZN_TRY(prepare_prompt(g, &is->negative, is->captions[NEGATIVE], &g->by[NEGATIVE], err));
     to_map(g, latent, g->map);
     g->place.bound.buffers = g->arena.used;
+    if (is->prepared) *is->prepared = zn_clock_seconds();
     zenith_status status = zn_flow_sample(&run, g->map, g->values, err);
     to_planes(g, g->map, latent);
     return status;

@@ -34,6 +34,7 @@ typedef struct zn_generation {
     // that it leads to (diffusion/flow_match.h); not zero stops. May be NULL. Called on a thread of the engine.
     int (*stepped)(void *cookie, int step, const float *latent, const float *predicted);
     void *cookie;
+    double *prepared; // NULL, or the clock when the first step begins
 } zn_generation;
 
 // Channels of latents.
