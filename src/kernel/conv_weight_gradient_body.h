@@ -183,28 +183,49 @@ static void write_own(const weight_gradient_job *j, int64_t panel)
     }
 }
 
-// All weights of a panel, some of each output at a time, by way of a stage: dw's rows may lie at a distance
-// that gives them few sets of the cache.
+// Of the weights of a panel's output channels: what lies in a stage between sums, which have outputs side by side,
+// and dw, whose rows may lie at a distance that gives them few sets of the cache.
+enum { STAGE_WEIGHTS = 72, STAGE_ROW = 80 }; // 10 kB: two threads of a core share its first cache
+
+// Of some input channels: sums are read as they lie.
+static void stage_channels(const weight_gradient_job *j, int64_t panel, int64_t first,
+                           int64_t count, float *stage)
+{
+    const int64_t taps = (int64_t)j->a->kernel_h * j->a->kernel_w;
+    for (int64_t tap = 0; tap < taps; tap++) {
+        const int64_t k = tap % j->a->kernel_w * j->a->channels_in + first;
+        const float *sums = sums_of(j, panel, tap / j->a->kernel_w, k);
+        float *dst = stage + tap;
+        for (int64_t in = 0; in < count; in++, sums += VECTOR_PANEL, dst += taps) {
+            UNROLL
+            for (int out = 0; out < VECTOR_PANEL; out++) dst[out * STAGE_ROW] = sums[out];
+        }
+    }
+}
+
+// Vectors by hand: compilers make a string instruction of a copy, which takes longer to begin than to end here.
+static void write_stage(const float *stage, int64_t count, bool add, float *dw)
+{
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const vec value = vec_load_f32(stage + i);
+        vec_store_f32(dw + i, add ? vec_add(vec_load_f32(dw + i), value) : value);
+    }
+    for (; i < count; i++) dw[i] = add ? dw[i] + stage[i] : stage[i];
+}
+
 static void write_all(const weight_gradient_job *j, int64_t panel)
 {
-    enum { SOME = 144, APART = 160 };
     const zn_conv_weight_gradient_args *a = j->a;
     const int64_t taps = (int64_t)a->kernel_h * a->kernel_w, weights = taps * a->channels_in;
-    const int64_t count = panel_outs(j, panel);
-    float stage[VECTOR_PANEL * APART];
-    for (int64_t first = 0; first < weights; first += SOME) {
-        const int64_t some = weights - first < SOME ? weights - first : SOME;
-        for (int64_t i = 0; i < some; i++) {
-            const int64_t in = (first + i) / taps, tap = (first + i) % taps;
-            const float *sums = sums_of(j, panel, tap / a->kernel_w,
-                                        tap % a->kernel_w * a->channels_in + in);
-            UNROLL
-            for (int out = 0; out < VECTOR_PANEL; out++) stage[out * APART + i] = sums[out];
-        }
-        for (int64_t out = 0; out < count; out++) {
-            float *dw = a->dw + (panel * VECTOR_PANEL + out) * weights + first;
-            const float *from = stage + out * APART;
-            for (int64_t i = 0; i < some; i++) dw[i] = a->add ? dw[i] + from[i] : from[i];
+    const int64_t most = STAGE_WEIGHTS / taps, outs = panel_outs(j, panel);
+    float stage[VECTOR_PANEL * STAGE_ROW];
+    for (int64_t first = 0; first < a->channels_in; first += most) {
+        const int64_t left = a->channels_in - first, count = left < most ? left : most;
+        stage_channels(j, panel, first, count, stage);
+        for (int64_t out = 0; out < outs; out++) {
+            float *dw = a->dw + (panel * VECTOR_PANEL + out) * weights + first * taps;
+            write_stage(stage + out * STAGE_ROW, count * taps, a->add, dw);
         }
     }
 }
@@ -226,6 +247,7 @@ static void weight_gradient(const zn_conv_weight_gradient_args *a, void *scratch
         add_products(&j);
         for (int64_t row = 0; row < j.rows && has_bias(a); row++) add_bias(&j, row);
     }
+    const bool whole = a->parts == 1 && (int64_t)a->kernel_h * a->kernel_w <= STAGE_WEIGHTS;
     for (int64_t panel = 0; panel < j.layout.panels; panel++)
-        (a->parts > 1 ? write_own : write_all)(&j, panel);
+        (whole ? write_all : write_own)(&j, panel);
 }
