@@ -324,9 +324,9 @@ def words_start(folder):
 
 
 def plain_latents(path):
-    """Four latents, which are -2 or 2 all over."""
-    values = array.array("f", [2 - 4 * (i % 2) for i in range(4) for _ in range(4 * 6 * 8)]).tobytes()
-    text = json.dumps({"latent": {"dtype": "F32", "shape": [4, 4, 6, 8], "data_offsets": [0, len(values)]}}).encode()
+    """Four latents, which are -2 or 2 all over. Each is 32 tokens, so that there is no padding."""
+    values = array.array("f", [2 - 4 * (i % 2) for i in range(4) for _ in range(4 * 8 * 16)]).tobytes()
+    text = json.dumps({"latent": {"dtype": "F32", "shape": [4, 4, 8, 16], "data_offsets": [0, len(values)]}}).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + values)
     return str(path)
 
