@@ -7,7 +7,7 @@
 bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b)
 {
     return a->height == b->height && a->width == b->width && a->tokens == b->tokens &&
-           a->step == b->step && a->own_times == b->own_times;
+           a->step == b->step && a->own_times == b->own_times && a->masked == b->masked;
 }
 
 static zn_port make(const char *name, zn_port_kind kind, zn_shape shape)

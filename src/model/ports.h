@@ -43,6 +43,7 @@ typedef struct zn_sizes {
     int64_t height, width, tokens;
     zn_step step;
     bool own_times; // each token has a timestep of its own: training. Else one for all
+    bool masked;    // a map says which tokens are there, the rest is padding: training
 } zn_sizes;
 
 bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b);

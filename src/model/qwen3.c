@@ -297,10 +297,21 @@ int64_t zn_qwen3_vocabulary(const zn_model *model)
 
 void zn_qwen3_angles(const zn_model *model, int64_t tokens, float *dst)
 {
-    const int64_t head = zn_qwen3_head(model);
-    const double theta = number_of(model, THETA);
+    zn_qwen3_layout_angles(zn_model_layout(model, &parts[0]), tokens, dst);
+}
+
+void zn_qwen3_layout(const zn_json *config, char dst[ZN_LAYOUT_SIZE])
+{
+    zn_settings_write(config, settings, SETTINGS, dst);
+}
+
+void zn_qwen3_layout_angles(const char *said, int64_t tokens, float *dst)
+{
+    double is[SETTINGS];
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    const int64_t head = (int64_t)is[HEAD];
     for (int64_t i = 0; i < tokens; i++) {
         const zn_rope_axis axis = {(int)head, (double)i};
-        zn_rope_row(&axis, 1, theta, true, dst + i * head);
+        zn_rope_row(&axis, 1, is[THETA], true, dst + i * head);
     }
 }

@@ -157,7 +157,8 @@ static int64_t image_tokens(const double *is, int64_t height, int64_t width)
     return round_up((height / patch) * (width / patch));
 }
 
-// Sizes: tokens of the caption, without padding.
+// Sizes: tokens of the caption, without padding; or, masked, with it. The mask is 1 in all channels of a token that is
+// there and 0 in those of padding, whose caption may be anything.
 static void context_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                           zn_ports *out)
 {
@@ -166,9 +167,10 @@ static void context_ports(const zn_variant *variant, const char *said, const zn_
     (void)variant;
     (void)!zn_settings_read(said, settings, SETTINGS, is);
     *out = (zn_ports){.inputs = {zn_port_sequence("caption", sizes->tokens, (int64_t)is[CAPTION]),
-                                 zn_port_sequence("angles", padded, head_of(is))},
+                                 zn_port_sequence("angles", padded, head_of(is)),
+                                 zn_port_sequence("mask", sizes->tokens, (int64_t)is[WIDTH])},
                       .outputs = {zn_port_sequence("context", padded, (int64_t)is[WIDTH])},
-                      .inputs_count = 2,
+                      .inputs_count = sizes->masked ? 3 : 2,
                       .outputs_count = 1};
 }
 
@@ -367,6 +369,24 @@ static zn_node *padded(const builder *b, const char *name, const char *token, zn
     return zn_token_join(b->scope->graph, node_name(b, name, "", full), &x, 1, filler, tokens);
 }
 
+// The same in place of tokens that the mask says are not there. A graph has fixed sizes, and so takes captions of all
+// lengths up to one.
+static zn_node *replaced(const builder *b, const char *name, const char *token, zn_node *x,
+                         zn_node *mask)
+{
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    zn_node *filler = zn_scope_parameter(b->scope, token, "", ZN_SHAPE(whole(b, WIDTH)));
+    zn_node *there = zn_gated(graph, node_name(b, name, "there", full), mask, x,
+                              ZN_ACTIVATION_NONE);
+    zn_node *absent = zn_affine(graph, node_name(b, name, "absent", full), mask, -1, 1);
+    if (!filler || !absent) return NULL;
+    absent = zn_graph_add(graph, &zn_op_modulate, node_name(b, name, "filled", full),
+                          (zn_node *[]){absent, filler}, 2,
+                          &(zn_modulate_attributes){.plain = true});
+    return zn_add(graph, node_name(b, name, "", full), there, absent);
+}
+
 // --- parts --------------------------------------------------------------------------------------
 
 static void build_context(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
@@ -377,7 +397,8 @@ static void build_context(const zn_scope *scope, const zn_variant *variant, cons
     if (!begin(&b)) return;
     zn_node *x = zn_nn_rms_norm(scope, "cap_embedder.0", inputs[0], 1, (float)b.is[EPSILON]);
     x = zn_nn_linear(scope, "cap_embedder.1", x, whole(&b, WIDTH), true);
-    x = padded(&b, "caption.padded", "cap_pad_token", x, round_up(sizes->tokens));
+    x = sizes->masked ? replaced(&b, "caption.padded", "cap_pad_token", x, inputs[2])
+                      : padded(&b, "caption.padded", "cap_pad_token", x, round_up(sizes->tokens));
     outputs[0] = refine(&b, "context_refiner", x, inputs[1]);
 }
 
@@ -618,22 +639,37 @@ static void turn(const double *is, int64_t axis, int64_t row, int64_t column, fl
     zn_rope_row(axes, 3, is[THETA], false, dst);
 }
 
+void zn_zimage_layout(const zn_json *config, char dst[ZN_LAYOUT_SIZE])
+{
+    zn_settings_write(config, settings, SETTINGS, dst);
+}
+
 void zn_zimage_caption_angles(const zn_model *model, int64_t tokens, float *dst)
 {
+    zn_zimage_layout_caption_angles(zn_model_layout(model, &parts[DENOISER]), tokens, dst);
+}
+
+void zn_zimage_layout_caption_angles(const char *said, int64_t tokens, float *dst)
+{
     double is[SETTINGS];
-    numbers_of(model, is);
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
     for (int64_t i = 0; i < tokens; i++) turn(is, 1 + i, 0, 0, dst + i * head_of(is));
 }
 
 void zn_zimage_angles(const zn_model *model, const zn_sizes *sizes, float *dst)
 {
+    zn_zimage_layout_angles(zn_model_layout(model, &parts[DENOISER]), sizes, dst);
+}
+
+void zn_zimage_layout_angles(const char *said, const zn_sizes *sizes, float *dst)
+{
     double is[SETTINGS];
-    numbers_of(model, is);
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
     const int64_t width = sizes->width / (int64_t)is[PATCH], head = head_of(is);
     const int64_t there = sizes->height / (int64_t)is[PATCH] * width;
     const int64_t tokens = image_tokens(is, sizes->height, sizes->width);
     for (int64_t i = 0; i < there; i++)
         turn(is, 1 + sizes->tokens, i / width, i % width, dst + i * head);
     for (int64_t i = there; i < tokens; i++) turn(is, 0, 0, 0, dst + i * head);
-    zn_zimage_caption_angles(model, sizes->tokens, dst + tokens * head);
+    zn_zimage_layout_caption_angles(said, sizes->tokens, dst + tokens * head);
 }

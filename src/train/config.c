@@ -104,6 +104,7 @@ static const choice tasks[] = {{"autoencoder", ZN_TRAIN_AUTOENCODER},
                                {"diffae", ZN_TRAIN_DIFFAE},
                                {"diffae-prior", ZN_TRAIN_DIFFAE_PRIOR},
                                {"diffae-classifier", ZN_TRAIN_DIFFAE_CLASSIFIER},
+                               {"words", ZN_TRAIN_WORDS},
                                {NULL, 0}};
 static const choice types[] = {{"f32", ZN_F32}, {"bf16", ZN_BF16}, {"f16", ZN_F16}, {NULL, 0}};
 
@@ -139,6 +140,9 @@ static const field data_fields[] = {SOURCES_OF(data),
                                     AN_INTEGER("crop", data.crop, 8, 8192, false),
                                     A_TEXT("codes", data.codes, false),
                                     A_TEXT("labels", data.labels, false),
+                                    A_TEXT("latents", data.latents, false),
+                                    A_TEXT("captions", data.captions, false),
+                                    A_NUMBER("drop", data.drop, 0, 1),
                                     A_FLAG("flip", data.flip),
                                     A_NUMBER("min_scale", data.min_scale, 0, 1),
                                     AN_INTEGER("seed", data.seed, 0, 1e15, false),
@@ -146,10 +150,13 @@ static const field data_fields[] = {SOURCES_OF(data),
                                     AN_INTEGER("cache_mb", data.cache_mb, 0, 1e7, false),
                                     AN_OBJECT("corrupt", corrupt_fields, false),
                                     END};
-static const field validation_fields[] = {
-    SOURCES_OF(validation), A_TEXT("codes", validation.codes, false),
-    A_TEXT("labels", validation.labels, false),
-    AN_INTEGER("count", validation.count, 1, 100000, false), END};
+static const field validation_fields[] = {SOURCES_OF(validation),
+                                          A_TEXT("codes", validation.codes, false),
+                                          A_TEXT("labels", validation.labels, false),
+                                          A_TEXT("latents", validation.latents, false),
+                                          A_TEXT("captions", validation.captions, false),
+                                          AN_INTEGER("count", validation.count, 1, 100000, false),
+                                          END};
 static const field optimizer_fields[] = {
     A_NUMBER("lr", optimizer.lr, 0, 1000),
     A_NUMBER("min_lr", optimizer.min_lr, 0, 1000),
@@ -170,12 +177,15 @@ static const field discriminator_fields[] = {
 static const field prune_fields[] = {A_NUMBER("target", prune.target, 0, 0.99),
                                      AN_INTEGER("begin", prune.begin, 0, 1e12, false),
                                      AN_INTEGER("end", prune.end, 1, 1e12, true), END};
+static const field timesteps_fields[] = {A_NUMBER("mean", timesteps.mean, -10, 10),
+                                         A_NUMBER("deviation", timesteps.deviation, 0, 10), END};
 static const field quantise_fields[] = {
     {"type", CHOICE, AT(quantise), 0, 0, true, roundings, NULL, 0}, END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                A_CHOICE("task", task, tasks),
                                {"network", JSON, AT(network), 0, 0, false, NULL, NULL, 0},
+                               {"text", JSON, AT(text_network), 0, 0, false, NULL, NULL, 0},
                                A_TEXT("autoencoder", autoencoder, false),
                                AN_OBJECT("init", init_fields, false),
                                AN_OBJECT("frozen", frozen_fields, false),
@@ -189,6 +199,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_OBJECT("discriminator", discriminator_fields, false),
                                AN_OBJECT("prune", prune_fields, false),
                                AN_OBJECT("quantise", quantise_fields, false),
+                               AN_OBJECT("timesteps", timesteps_fields, false),
                                {"losses", LOSSES, 0, 0, 0, false, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
@@ -362,7 +373,7 @@ typedef struct member {
 static zenith_status each_member(void *cookie, const char *key, const zn_json *value, zn_error *err)
 {
     const member *m = cookie;
-    char known[400] = "";
+    char known[600] = "";
     size_t length = 0;
     for (const field *f = m->reading.fields; f->key; f++) {
         if (strcmp(f->key, key) == 0) return read_field(&m->reading, m->object, f, value, err);
@@ -438,6 +449,16 @@ static void set_code_defaults(zn_train_config *c, bool prior)
     }
 }
 
+// As diffusion transformers are trained, with the average that short runs are fit for.
+static void set_words_defaults(zn_train_config *c)
+{
+    set_diffae_defaults(c);
+    c->optimizer.weight_decay = 0.01;
+    c->optimizer.ema = 0.999;
+    c->data.drop = 0.1;
+    c->timesteps.deviation = 1;
+}
+
 static void set_task_defaults(zn_train_config *c)
 {
     const char *task = "";
@@ -445,6 +466,7 @@ static void set_task_defaults(zn_train_config *c)
     if (strcmp(task, tasks[ZN_TRAIN_DIFFAE].word) == 0) set_diffae_defaults(c);
     if (strcmp(task, tasks[ZN_TRAIN_DIFFAE_PRIOR].word) == 0) set_code_defaults(c, true);
     if (strcmp(task, tasks[ZN_TRAIN_DIFFAE_CLASSIFIER].word) == 0) set_code_defaults(c, false);
+    if (strcmp(task, tasks[ZN_TRAIN_WORDS].word) == 0) set_words_defaults(c);
 }
 
 // The scale of the loss, which only f16 has.
@@ -566,6 +588,37 @@ static zenith_status check_pictures(const zn_train_config *c, zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status check_words(const zn_train_config *c, zn_error *err)
+{
+    const zn_train_validation *v = &c->validation;
+    if (!c->data.latents) return missing("data.latents", err);
+    if (!c->data.captions) return missing("data.captions", err);
+    if (v->latents && !v->captions) return missing("validation.captions", err);
+    if (v->captions && !v->latents) return missing("validation.latents", err);
+    if (c->data.sources_count || v->sources_count) return not_for(c, "sources", err);
+    if (c->data.codes || v->codes) return not_for(c, "codes", err);
+    if (c->data.labels || v->labels) return not_for(c, "labels", err);
+    if (c->data.crop || c->data.flip) return not_for(c, c->data.crop ? "crop" : "flip", err);
+    if (c->autoencoder) return not_for(c, "autoencoder", err);
+    if (c->donor) return not_for(c, "init.model", err);
+    if (c->sample_every) return not_for(c, "sample_every", err);
+    if (c->network && !c->text_network && !c->weights) return missing("text", err);
+    if (c->validate_every > 0 && !v->latents) return missing("validation.latents", err);
+    return ZENITH_OK;
+}
+
+// What only they know.
+static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
+{
+    const zn_train_validation *v = &c->validation;
+    if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
+    if (c->text_network) return not_for(c, "text", err);
+    if (zn_json_has(c->document, "timesteps")) return not_for(c, "timesteps", err);
+    if (c->data.latents || v->latents) return not_for(c, "latents", err);
+    if (c->data.captions || v->captions) return not_for(c, "captions", err);
+    return c->data.drop > 0 ? not_for(c, "drop", err) : ZENITH_OK;
+}
+
 static zenith_status check_losses(const zn_train_config *c, zn_error *err)
 {
     const char *task = tasks[c->task].word;
@@ -595,6 +648,7 @@ static zenith_status check_task(const zn_train_config *c, zn_error *err)
 {
     static const char *const others[] = {"part",  "frozen",   "squeezenet", "discriminator",
                                          "prune", "quantise", "residual",   "feature_window"};
+    ZN_TRY(check_not_words(c, err));
     if (c->task == ZN_TRAIN_AUTOENCODER) return check_autoencoder(c, err);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (zn_json_has(c->document, others[i])) return not_for(c, others[i], err);
@@ -602,7 +656,9 @@ static zenith_status check_task(const zn_train_config *c, zn_error *err)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"data.corrupt\" is not for \"task\": \"%s\", which adds noise by itself",
                        tasks[c->task].word);
-    ZN_TRY(of_codes(c) ? check_codes(c, err) : check_pictures(c, err));
+    ZN_TRY(c->task == ZN_TRAIN_WORDS ? check_words(c, err)
+           : of_codes(c)             ? check_codes(c, err)
+                                     : check_pictures(c, err));
     ZN_TRY(check_losses(c, err));
     if (c->network || c->weights || c->autoencoder) return ZENITH_OK;
     return zn_fail(err, ZENITH_BAD_FILE,
@@ -630,7 +686,8 @@ static zenith_status check(const zn_train_config *c, zn_error *err)
                        "\"init.layout\" is for new networks: weights have theirs already");
     if (c->feature_window > c->data.crop)
         return zn_fail(err, ZENITH_BAD_FILE, "\"feature_window\" must not be above \"data.crop\"");
-    if (c->validate_every > 0 && c->validation.sources_count == 0 && !c->validation.codes)
+    if (c->validate_every > 0 && c->validation.sources_count == 0 && !c->validation.codes &&
+        !c->validation.latents)
         return zn_fail(err, ZENITH_BAD_FILE, "\"validate_every\" needs \"validation\" with its %s",
                        of_codes(c) ? "codes" : "sources");
     return ZENITH_OK;
@@ -773,17 +830,27 @@ static void put_prune(writing *w, const zn_train_prune *p)
     put_integer(w, "prune.end", p->end);
 }
 
+static void put_json(writing *w, const char *key, const zn_json *value)
+{
+    char *text = NULL;
+    if (!value || w->status != ZENITH_OK) return;
+    w->status = zn_json_dump(value, &text, NULL, w->err);
+    if (w->status == ZENITH_OK) put(w, key, text);
+    zn_free(text);
+}
+
 // What is not said of autoencoders, so that their identities stay as they were.
 static void put_task(writing *w, const zn_train_config *c)
 {
-    char *text = NULL;
     if (c->task == ZN_TRAIN_AUTOENCODER || w->status != ZENITH_OK) return;
     put(w, "task", tasks[c->task].word);
     if (c->autoencoder) put(w, "autoencoder", c->autoencoder);
-    if (!c->network) return;
-    w->status = zn_json_dump(c->network, &text, NULL, w->err);
-    if (w->status == ZENITH_OK) put(w, "network", text);
-    zn_free(text);
+    put_json(w, "network", c->network);
+    if (c->task != ZN_TRAIN_WORDS) return;
+    put_json(w, "text", c->text_network);
+    put_number(w, "data.drop", c->data.drop);
+    put_number(w, "timesteps.mean", c->timesteps.mean);
+    put_number(w, "timesteps.deviation", c->timesteps.deviation);
 }
 
 zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_read *read,

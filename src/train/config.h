@@ -22,6 +22,12 @@
 //     {"model": "diffae", "task": "diffae-classifier", "autoencoder": "runs/first/ema",
 //      "data": {"codes": "train.safetensors", "labels": "labels.json"},
 //      "validation": {"codes": "test.safetensors"}, "batch": 32, "steps": 10000, "output": "runs/classifier"}
+//
+// A model from words to pictures has two networks, and learns from latents and captions (format/captions.h):
+//
+//     {"model": "z-image", "task": "words", "text": {"hidden_size": 256, ..}, "network": {"dim": 384, ..},
+//      "data": {"latents": "latents.safetensors", "captions": "captions.jsonl", "drop": 0.1},
+//      "timesteps": {"mean": 0, "deviation": 1}, "batch": 32, "steps": 100000, "output": "runs/words"}
 #ifndef ZN_TRAIN_CONFIG_H
 #define ZN_TRAIN_CONFIG_H
 
@@ -55,6 +61,7 @@ typedef enum zn_train_kind {
     ZN_TRAIN_DIFFAE,            // a diffusion autoencoder's encoder and U-Net
     ZN_TRAIN_DIFFAE_PRIOR,      // its prior, on codes
     ZN_TRAIN_DIFFAE_CLASSIFIER, // its classifier, on codes and labels
+    ZN_TRAIN_WORDS, // a text encoder and a diffusion transformer, on latents and captions
     ZN_TRAIN_KINDS
 } zn_train_kind;
 
@@ -92,10 +99,17 @@ typedef struct zn_train_prune {
     int64_t begin, end;
 } zn_train_prune;
 
+// Of flow matching: sigma is the logistic function of a normal number with this mean and deviation.
+typedef struct zn_train_timesteps {
+    double mean, deviation;
+} zn_train_timesteps;
+
 typedef struct zn_train_data {
     const char *sources[ZN_TRAIN_SOURCES];
     size_t sources_count;
-    const char *codes, *labels; // files, of tasks that learn from codes
+    const char *codes, *labels;     // files, of tasks that learn from codes
+    const char *latents, *captions; // files, of words
+    double drop;                    // how often a caption is the empty one
     int64_t crop;
     bool flip;
     double min_scale;
@@ -106,8 +120,9 @@ typedef struct zn_train_data {
 typedef struct zn_train_validation {
     const char *sources[ZN_TRAIN_SOURCES];
     size_t sources_count;
-    const char *codes, *labels; // as of data; labels NULL: the same file
-    int64_t count;              // crops, or codes; 0: all codes
+    const char *codes, *labels;     // as of data; labels NULL: the same file
+    const char *latents, *captions; // as of data
+    int64_t count;                  // crops, codes or latents; 0: all codes
 } zn_train_validation;
 
 typedef struct zn_train_config {
@@ -116,14 +131,15 @@ typedef struct zn_train_config {
     size_t text_size;
     int task; // zn_train_kind
     const char *model;
-    const zn_json *network;  // what config.json says of it; NULL: nothing
-    const char *autoencoder; // a folder whose config.json says it; NULL: none
-    int part;                // ZENITH_ENCODER | ZENITH_DECODER
-    const char *weights;     // to begin with; NULL: random
-    int64_t init_seed;       // of random weights
-    int64_t width;           // of a network with random weights
-    int rule;                // zn_init_rule, of random weights
-    double score;            // of each part of it that can be left out (zn_nn_zenith)
+    const zn_json *network;      // what config.json says of it; NULL: nothing
+    const zn_json *text_network; // the same of the text encoder; NULL: nothing
+    const char *autoencoder;     // a folder whose config.json says it; NULL: none
+    int part;                    // ZENITH_ENCODER | ZENITH_DECODER
+    const char *weights;         // to begin with; NULL: random
+    int64_t init_seed;           // of random weights
+    int64_t width;               // of a network with random weights
+    int rule;                    // zn_init_rule, of random weights
+    double score;                // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;       // model of `weights`, where it is another: what both have is copied
     const char *layout;      // of a network that is not read from its own weights; NULL: the usual
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
@@ -137,6 +153,7 @@ typedef struct zn_train_config {
     size_t losses_count;
     zn_train_discriminator discriminator;
     zn_train_prune prune;
+    zn_train_timesteps timesteps;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int quantise; // ZN_S8, ZN_F8_E4M3, ZN_F8_E5M2: what training rounds to (quantise.h); ZN_F32: nothing
     int64_t threads;

@@ -126,6 +126,15 @@ static void start_table(zn_train_parameter *table)
     table->inputs = 2;
 }
 
+// Whether a node puts a learned token where there are none. It begins as a row of a table: from zero, a norm's gradient
+// would be as steep as its epsilon is small.
+static bool fills(const zn_node *node)
+{
+    if (node->op != &zn_op_token_join) return false;
+    const zn_node *last = node->inputs[node->inputs_count - 1];
+    return last->kind == ZN_NODE_PARAMETER && last->desc.shape.rank == 1;
+}
+
 // Weights have all dimensions but the first, their outputs, for inputs. What rank 4 has is weights,
 // whichever operator reads it; of rank 2 are also the gates of transforms.
 static void find_inputs(zn_network *network, const zn_graph *graph)
@@ -133,6 +142,7 @@ static void find_inputs(zn_network *network, const zn_graph *graph)
     for (size_t id = 0; id < graph->count; id++) {
         const zn_node *node = graph->nodes[id];
         if (node->op == &zn_op_embed) start_table(find(network, node->inputs[1]->name));
+        if (fills(node)) start_table(find(network, node->inputs[node->inputs_count - 1]->name));
         const bool weights = node->kind == ZN_NODE_PARAMETER && node->desc.shape.rank == 4;
         if (!weights && !is_layer(node)) continue;
         zn_train_parameter *p = find(network, weights ? node->name : node->inputs[1]->name);

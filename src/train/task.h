@@ -32,7 +32,7 @@ typedef struct zn_train_task {
 } zn_train_task;
 
 extern const zn_train_task zn_train_autoencoder, zn_train_diffae, zn_train_diffae_prior,
-    zn_train_diffae_classifier;
+    zn_train_diffae_classifier, zn_train_words;
 
 const zn_train_task *zn_train_task_of(const zn_train_config *config);
 

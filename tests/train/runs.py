@@ -37,6 +37,9 @@
                 another autoencoder's are not taken; samples are pictures; results encode and decode
     codes       the same of a diffusion autoencoder's prior and classifier on codes; both learn, and the classifier's accuracy of
                 each attribute is told; what does not fit is refused
+    words       a text encoder and a diffusion transformer together: every tensor of the gradient is PyTorch's within 1e-4 and ten
+                losses are within 1e-5; stops, threads and recomputation change no bit; random ones learn in bf16, are judged by
+                captions that are held back, and are trained further; what does not fit is refused
     stages      from pictures to one model file: an autoencoder, codes, prior, classifier, joined; every command takes the file
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
@@ -48,6 +51,7 @@ import pathlib
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -61,6 +65,7 @@ TINY_DIFFAE = ROOT / "tests/golden/diffae_train"
 TINY_DIFFAE_SCAN = ROOT / "tests/golden/diffae_scan_train"
 TINY_DIFFAE_PATCH = ROOT / "tests/golden/diffae_patch_train"
 TINY_CODES = ROOT / "tests/golden/diffae_codes"
+TINY_WORDS = ROOT / "tests/golden/words_train"
 TINY_KL = ROOT / "tests/golden/tiny_kl"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
 DATA = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -107,7 +112,7 @@ def losses_of(folder, name):
 
 def results_of(folder, name):
     return {path.relative_to(folder / name): path.read_bytes()
-            for part in ("weights", "ema") for path in sorted((folder / name / part).glob("*.safetensors"))}
+            for part in ("weights", "ema") for path in sorted((folder / name / part).rglob("*.safetensors"))}
 
 
 def test_losses(options, folder):
@@ -297,6 +302,127 @@ def test_diffae(options, folder):
     check(len(results_of(folder, "fault")) == 2, "a judgement that failed has ended the run")
     said = train(options, diffae_config(folder, "model", model="taesd"), code=1).stderr
     check("must be diffae" in said, said)
+    return 0
+
+
+def words_start(folder):
+    """The golden's weights with the tensor that is a formula (tools/make_words_goldens.py)."""
+    start = folder / "start"
+    if start.exists():
+        return start
+    shutil.copytree(TINY_WORDS, start)
+    path = start / "transformer/model.safetensors"
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header, body = json.loads(data[8:8 + size]), data[8 + size:]
+    values = [struct.pack("<f", (k - 128) / 1024)[2:] for k in range(256)]  # exact in bf16
+    made = b"".join(values[(i * 2654435761 & 0xffffffff) >> 24] for i in range(1024 * 256))
+    header["t_embedder.mlp.0.weight"] = {"dtype": "BF16", "shape": [1024, 256], "data_offsets": [len(body), len(body) + len(made)]}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + body + made)
+    return start
+
+
+def plain_latents(path):
+    """Four latents, which are -2 or 2 all over. Each is 32 tokens, so that there is no padding."""
+    values = array.array("f", [2 - 4 * (i % 2) for i in range(4) for _ in range(4 * 8 * 16)]).tobytes()
+    text = json.dumps({"latent": {"dtype": "F32", "shape": [4, 4, 8, 16], "data_offsets": [0, len(values)]}}).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + values)
+    return str(path)
+
+
+def words_config(folder, name, **more):
+    golden = json.loads((TINY_WORDS / "ten_losses.json").read_text())
+    config = {"model": "z-image", "task": "words", "init": {"weights": str(words_start(folder))}, "batch": golden["batch"],
+              "steps": 10, "optimizer": golden["optimizer"],
+              "data": {"latents": str(TINY_WORDS / "latents.safetensors"), "captions": str(TINY_WORDS / "captions.jsonl"),
+                       "drop": golden["drop"], "seed": golden["seed"]},
+              "dtype": "f32", "threads": 2, "checkpoint_every": 7, "output": str(folder / name)}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(config | more))
+    return path
+
+
+def words_gradient_error(folder, name, beta):
+    """The worst tensor's, and its name; of one tensor the golden has two factors."""
+    moments = tensors_of(folder / name / "checkpoint-00000001.safetensors")
+    golden = tensors_of(TINY_WORDS / "gradients.safetensors")
+    factored = "t_embedder.mlp.0.weight"
+    left, right = golden.pop(f"{factored}.left"), golden.pop(f"{factored}.right")
+    golden[factored] = [left[o] * right[i] + left[1024 + o] * right[256 + i] for o in range(1024) for i in range(256)]
+    check({"m." + tensor for tensor in golden} == {key for key in moments if key.startswith("m.")}, "other tensors are trained")
+    errors = []
+    for tensor, theirs in golden.items():
+        norm = sum(b * b for b in theirs)**0.5
+        check(norm > 1e-6, f"{tensor} has no gradient")
+        ours = moments["m." + tensor]
+        errors.append((sum((a / (1 - beta) - b)**2 for a, b in zip(ours, theirs, strict=True))**0.5 / norm, tensor))
+    print(f"{len(errors)} tensors have a gradient")
+    return max(errors)
+
+
+def test_words(options, folder):
+    golden = json.loads((TINY_WORDS / "ten_losses.json").read_text())
+    settings = golden["optimizer"]
+    train(options, words_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}))
+    worst, tensor = words_gradient_error(folder, "first", settings["beta1"])
+    print(f"the worst tensor of the gradient, {tensor}, differs by {worst:.1e} of its norm")
+    check(worst <= 1e-4, "the gradients differ")
+    train(options, words_config(folder, "whole"))
+    for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden["steps"], strict=True), 1):
+        differences = {key: abs(ours[key] - theirs[key]) / theirs[key] for key in theirs}
+        print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative differences " +
+              ", ".join(f"{key} {value:.1e}" for key, value in differences.items()))
+        check(differences["loss"] <= 1e-5 and differences["norm"] <= 1e-4, "the losses differ")
+
+    broken = words_config(folder, "broken")
+    for stop in (3, 7):
+        train(options, broken, "--resume", "--steps", str(stop))
+    train(options, broken, "--resume")
+    for name, change in (("one", {"threads": 1}), ("again", {"threads": 3, "recompute": True})):
+        train(options, words_config(folder, name, **change))
+    whole = results_of(folder, "whole")
+    check(len(whole) == 4, f"results are {list(whole)}")
+    for name in ("broken", "one", "again"):
+        check(losses_of(folder, name) == losses_of(folder, "whole"), f"other losses: {name}")
+        check(results_of(folder, name) == whole, f"other weights: {name}")
+    train(options, words_config(folder, "further", steps=2, init={"weights": str(folder / "whole/ema")}))
+
+    text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
+    data = json.loads(words_config(folder, "x").read_text())["data"]
+    seen = {"latents": plain_latents(folder / "plain.safetensors"), "captions": data["captions"]}
+    random_start = {"init": {"seed": 3}, "text": text, "network": network, "data": seen, "validation": seen | {"count": 3},
+                    "validate_every": 40, "steps": 40, "batch": 4, "dtype": "bf16", "optimizer": {"lr": 1e-2, "warmup": 5}}
+    train(options, words_config(folder, "bf16", **random_start))
+    train(options, words_config(folder, "bf16-one", threads=1, **random_start), "--steps", "9")
+    losses = losses_of(folder, "bf16")
+    check(losses[:9] == losses_of(folder, "bf16-one"), "other losses on one thread in bf16")
+    early, late = sum(losses[:10]) / 10, sum(losses[-10:]) / 10
+    judged = next(line["validation"] for line in log_of(folder, "bf16") if "validation" in line)
+    print(f"bf16, from random weights: {early:.4f} to {late:.4f}; held back: {judged}")
+    check(4 < losses[0] < 6, "the first velocity is not zero, as the last layer's weights are")
+    check(late < 0.7 * early, "it does not learn")
+    check(0 < judged["loss"] < 5, "the judgement is none")
+    return refuse_words(options, folder, data, random_start)
+
+
+def refuse_words(options, folder, data, start):
+    """What does not fit is named."""
+    captions = (TINY_WORDS / "captions.jsonl").read_text().splitlines(keepends=True)
+    changes = {"no-empty": "".join(captions[1:]), "few": "".join(captions[:-1]), "unknown": "".join(captions).replace("39", "40"),
+               "long": "".join(captions[:-1]) + json.dumps({"ids": [1] * 33}) + "\n"}
+    for name, word in (("no-empty", "dropped"), ("few", "3 captions"), ("unknown", "line 2"), ("long", "1 to 32")):
+        (folder / f"{name}.jsonl").write_text(changes[name])
+        said = train(options, words_config(folder, name, data=data | {"captions": str(folder / f"{name}.jsonl")}), code=1).stderr
+        check(word in said, said)
+    for name, change, word in (("width", {"text": start["text"] | {"hidden_size": 12}}, "cap_feat_dim"),
+                               ("channels", {"network": start["network"] | {"in_channels": 5}}, "5"),
+                               ("text", {"text": {"hidden_size": 0}}, "width"),
+                               ("model", {"model": "qwen3"}, "must be z-image"),
+                               ("crop", {"data": data | {"crop": 32}}, "crop"),
+                               ("drop", {"data": data | {"drop": 2}}, "data.drop")):
+        said = train(options, words_config(folder, name, **start | change), code=1).stderr
+        check(word in said, said)
     return 0
 
 

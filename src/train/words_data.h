@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model learns from that makes pictures from words: latents of pictures in one file (format/latent_file.h), and
+// a caption of each in another (format/captions.h).
+#ifndef ZN_TRAIN_WORDS_DATA_H
+#define ZN_TRAIN_WORDS_DATA_H
+
+#include "src/format/captions.h"
+#include "src/format/latent_file.h"
+
+typedef struct zn_words_data {
+    zn_latent_file *latents;
+    zn_shape shape; // [N, C, h, w]
+    zn_captions captions;
+} zn_words_data;
+
+// Tokens are below `vocabulary`, and a caption has at most `most` of them.
+zenith_status zn_words_data_open(const char *latents, const char *captions, int64_t vocabulary,
+                                 size_t most, zn_words_data *out, zn_error *err);
+void zn_words_data_free(zn_words_data *data); // zeroes it; a zeroed one is fine
+
+static inline size_t zn_words_data_count(const zn_words_data *data)
+{
+    return data->captions.count;
+}
+
+// Latent `index` as [h, w, C], in the space of the diffusion model. Any thread may ask.
+void zn_words_data_latent(const zn_words_data *data, size_t index, float *dst);
+
+// Of both files' bytes.
+zenith_status zn_words_data_checksum(const char *latents, const char *captions, char hex[65],
+                                     zn_error *err);
+
+#endif

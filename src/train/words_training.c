@@ -1,0 +1,431 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The task of training a model from words to pictures: a text encoder (model/qwen3.h) and a diffusion transformer
+// (model/zimage.h) together, by flow matching. A sample is a latent, its caption or, so often, the empty one, noise
+// and a sigma; the loss is the mean square of what the velocity lacks.
+//
+//     ids ── text ── context ─┐
+//     time ── modulation ─────┤
+//     noisy ────────────── denoiser ── velocity ── loss ── picture - noise
+//
+// Noise, sigma and what is dropped are a pure function of the data's seed and the sample's number.
+//
+// Captions have several lengths, and a graph has one size: that of a caption with its padding. The text encoder is
+// causal, so tokens after the caption change nothing before them; what they make is replaced by the learned token
+// that padding is when pictures are made (zn_sizes.masked). So a network learns exactly what it will be asked: all
+// captions are padded to the same 32 tokens there, and longer ones are refused here.
+#include "src/base/memory.h"
+#include "src/base/os.h"
+#include "src/base/random.h"
+#include "src/base/text.h"
+#include "src/model/locate.h"
+#include "src/model/qwen3.h"
+#include "src/model/zimage.h"
+#include "src/op/ops.h"
+#include "src/train/diffae_training.h"
+#include "src/train/losses.h"
+#include "src/train/permutation.h"
+#include "src/train/words_data.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TEXT, CONTEXT, MODULATION, DENOISER, NETWORKS };
+enum { OF_TEXT, OF_CONTEXT, OF_DENOISER, ANGLES };
+static const char *const part_names[NETWORKS] = {"text", "context", "modulation", "denoiser"};
+static const char *const folders[2] = {"text_encoder", "transformer"};
+static const char *const angle_names[ANGLES] = {"text.angles", "context.angles", "angles"};
+static const char prefix[] = "text."; // of the text encoder's nodes
+static const uint64_t HELD = (uint64_t)1 << 63;
+
+typedef struct words_training {
+    zn_model *text;   // to begin with, until it is copied; NULL: none
+    char *configs[2]; // config.json of both models
+    zn_words_data data, held;
+    int64_t tokens, vocabulary;
+    zn_sizes sizes[NETWORKS];
+    zn_ports ports[NETWORKS];
+    float *angles[ANGLES]; // the same for all samples
+    size_t angles_count[ANGLES];
+} words_training;
+
+static words_training *own_of(const zn_trainer *t)
+{
+    return t->own;
+}
+
+// --- networks -----------------------------------------------------------------------------------
+
+// As diffusion transformers usually begin: layers change nothing, and the velocity is zero.
+static void start_with_nothing(zn_network *network)
+{
+    for (size_t i = 0; i < network->count; i++) {
+        zn_train_parameter *p = &network->parameters[i];
+        if (strstr(p->name, ".adaLN_modulation.") ||
+            (strncmp(p->name, "all_final_layer.", 16) == 0 && strstr(p->name, ".linear.")))
+            p->scale = 0;
+    }
+}
+
+static zenith_status open_model(const zn_trainer *t, int which, zn_model **out, zn_error *err)
+{
+    static const char *const text_parts[] = {"text", NULL};
+    static const char *const parts[] = {"context", "modulation", "denoiser", NULL};
+    char path[ZN_PATH_SIZE];
+    if (zn_text_format(path, sizeof path, "%s/%s", t->config.weights, folders[which]) + 1 >=
+        sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", t->config.weights);
+    const zn_model_request request = {.name = which ? t->config.model : "qwen3",
+                                      .weights = path,
+                                      .parts = which ? parts : text_parts};
+    return zn_model_open(&request, out, err);
+}
+
+static zenith_status open_start(zn_trainer *t, zn_error *err)
+{
+    if (t->options->start)
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "\"task\": \"words\" begins with two models, which only \"init.weights\" "
+                       "can name: a folder with text_encoder and transformer");
+    if (!t->config.weights) return ZENITH_OK;
+    ZN_TRY(open_model(t, 0, &own_of(t)->text, err));
+    return open_model(t, 1, &t->start, err);
+}
+
+static zenith_status open_network(zn_trainer *t, int which, zn_error *err)
+{
+    const zn_model *start = which == TEXT ? own_of(t)->text : t->start;
+    const zn_variant *variant = zn_variant_find(which == TEXT ? "qwen3" : t->config.model);
+    const zn_part *part = zn_family_part(zn_family_of(variant), part_names[which]);
+    zn_network *network = &t->trained[which];
+    char layout[ZN_LAYOUT_SIZE];
+    if (which == TEXT)
+        zn_qwen3_layout(t->config.text_network, layout);
+    else
+        zn_zimage_layout(t->config.network, layout);
+    const zn_network_shape shape = {.width = 1, .layout = layout};
+    if (start)
+        ZN_TRY(zn_network_of_model(start, part, network, err));
+    else
+        ZN_TRY(zn_network_of_variant(variant, part, &shape, network, err));
+    if (!start) start_with_nothing(network);
+    t->trained_count++;
+    return ZENITH_OK;
+}
+
+static zenith_status keep_configs(const zn_trainer *t, zn_error *err)
+{
+    words_training *own = own_of(t);
+    const zn_json *configs[2] = {t->config.text_network, t->config.network};
+    if (t->start) configs[0] = zn_weights_config(own->text->weights);
+    if (t->start) configs[1] = zn_weights_config(t->start->weights);
+    for (int i = 0; i < 2; i++)
+        if (configs[i]) ZN_TRY(zn_json_dump(configs[i], &own->configs[i], NULL, err));
+    return ZENITH_OK;
+}
+
+static zenith_status open_networks(zn_trainer *t, zn_error *err)
+{
+    const zn_variant *variant = zn_variant_find(t->config.model);
+    if (!variant || strcmp(zn_family_of(variant)->name, "zimage") != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "\"model\" must be z-image for \"task\": \"words\"");
+    t->own = zn_alloc_zero(sizeof(words_training));
+    if (!t->own) return zn_fail_memory(err, sizeof(words_training));
+    ZN_TRY(open_start(t, err));
+    ZN_TRY(keep_configs(t, err));
+    for (int i = 0; i < NETWORKS; i++) ZN_TRY(open_network(t, i, err));
+    own_of(t)->tokens = zn_zimage_caption_tokens(1);
+    for (size_t i = 0; i < t->trained[TEXT].count; i++) {
+        const zn_train_parameter *p = &t->trained[TEXT].parameters[i];
+        if (strcmp(p->name, "embed_tokens.weight") == 0)
+            own_of(t)->vocabulary = p->tensor.desc.shape.dim[0];
+    }
+    return ZENITH_OK;
+}
+
+static void close_task(zn_trainer *t)
+{
+    words_training *own = own_of(t);
+    if (!own) return;
+    zn_model_unref(own->text);
+    for (int i = 0; i < 2; i++) zn_free(own->configs[i]);
+    for (int i = 0; i < ANGLES; i++) zn_free(own->angles[i]);
+    zn_words_data_free(&own->data);
+    zn_words_data_free(&own->held);
+    zn_free(own);
+    t->own = NULL;
+}
+
+// --- data ---------------------------------------------------------------------------------------
+
+static zenith_status open_held(zn_trainer *t, zn_error *err)
+{
+    const zn_train_validation *v = &t->config.validation;
+    words_training *own = own_of(t);
+    if (!v->latents) return ZENITH_OK;
+    ZN_TRY(zn_words_data_open(v->latents, v->captions, own->vocabulary, (size_t)own->tokens,
+                              &own->held, err));
+    for (int i = 1; i < 4; i++)
+        if (own->held.shape.dim[i] != own->data.shape.dim[i])
+            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                           "the latents of '%s' and of '%s' have different sizes", v->latents,
+                           t->config.data.latents);
+    t->held_count = zn_words_data_count(&own->held);
+    if (t->held_count > (size_t)v->count) t->held_count = (size_t)v->count;
+    return ZENITH_OK;
+}
+
+static zenith_status open_data(zn_trainer *t, zn_error *err)
+{
+    const zn_train_data *d = &t->config.data;
+    words_training *own = own_of(t);
+    ZN_TRY(zn_words_data_open(d->latents, d->captions, own->vocabulary, (size_t)own->tokens,
+                              &own->data, err));
+    if (d->drop > 0 && own->data.captions.empty_count == 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "'%s' has no line {\"empty\": [NUMBERS]}, which says what a dropped caption "
+                       "is: add it, or set \"data.drop\" to 0",
+                       d->captions);
+    ZN_TRY(zn_words_data_checksum(d->latents, d->captions, t->checksum, err));
+    return open_held(t, err);
+}
+
+// --- the graph ----------------------------------------------------------------------------------
+
+// What one network gives to another, and the latents, must fit.
+static zenith_status check_sizes(const zn_trainer *t, zn_error *err)
+{
+    const words_training *own = own_of(t);
+    const int64_t text = own->ports[TEXT].outputs[0].desc.shape.dim[3];
+    const int64_t caption = own->ports[CONTEXT].inputs[0].desc.shape.dim[3];
+    const int64_t channels = own->ports[DENOISER].inputs[0].desc.shape.dim[3];
+    if (text != caption)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "\"network.cap_feat_dim\" is %lld and \"text.hidden_size\" %lld: they must "
+                       "be equal",
+                       (long long)caption, (long long)text);
+    if (channels == own->data.shape.dim[1]) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "\"network.in_channels\" is %lld, and the latents of '%s' have %lld channels",
+                   (long long)channels, t->config.data.latents, (long long)own->data.shape.dim[1]);
+}
+
+static void find_ports(zn_trainer *t)
+{
+    words_training *own = own_of(t);
+    const int64_t *dim = own->data.shape.dim;
+    own->sizes[TEXT] = (zn_sizes){.tokens = own->tokens};
+    own->sizes[CONTEXT] = (zn_sizes){.tokens = own->tokens, .masked = true};
+    own->sizes[MODULATION] = (zn_sizes){.tokens = 1};
+    own->sizes[DENOISER] = (zn_sizes){.height = dim[2], .width = dim[3], .tokens = own->tokens};
+    for (int i = 0; i < NETWORKS; i++) {
+        const zn_network *network = &t->trained[i];
+        network->part->ports(network->variant, zn_network_layout(network), &own->sizes[i],
+                             &own->ports[i]);
+    }
+}
+
+static const zn_port *angles_port(const words_training *own, int which)
+{
+    static const struct {
+        int network, input;
+    } at[ANGLES] = {{TEXT, 1}, {CONTEXT, 1}, {DENOISER, 3}};
+    return &own->ports[at[which].network].inputs[at[which].input];
+}
+
+static zenith_status prepare(zn_trainer *t, zn_error *err)
+{
+    words_training *own = own_of(t);
+    const char *image = zn_network_layout(&t->trained[DENOISER]);
+    find_ports(t);
+    ZN_TRY(check_sizes(t, err));
+    for (int i = 0; i < ANGLES; i++) {
+        size_t count = 0;
+        if (!zn_shape_elements(&angles_port(own, i)->desc.shape, &count))
+            return zn_fail_memory(err, SIZE_MAX);
+        own->angles_count[i] = count;
+        own->angles[i] = zn_alloc(count * sizeof(float));
+        if (!own->angles[i]) return zn_fail_memory(err, count * sizeof(float));
+    }
+    zn_qwen3_layout_angles(zn_network_layout(&t->trained[TEXT]), own->tokens, own->angles[OF_TEXT]);
+    zn_zimage_layout_caption_angles(image, own->tokens, own->angles[OF_CONTEXT]);
+    zn_zimage_layout_angles(image, &own->sizes[DENOISER], own->angles[OF_DENOISER]);
+    zn_model_unref(own->text); // its weights are copied
+    own->text = NULL;
+    return ZENITH_OK;
+}
+
+static zn_node *build_one(zn_train_building *b, int which, zn_node *const *inputs)
+{
+    const zn_trainer *t = b->networks;
+    const zn_network *network = &t->trained[which];
+    zn_node *y = NULL;
+    zn_network_build(network, &own_of(t)->sizes[which], b->graph, which == TEXT ? prefix : "",
+                     inputs, &y, zn_train_parameters(b, network));
+    return y;
+}
+
+static zn_node *input_of(zn_train_building *b, const char *name, int which, int port)
+{
+    const zn_trainer *t = b->networks;
+    return zn_graph_input(b->graph, name, own_of(t)->ports[which].inputs[port].desc);
+}
+
+static void build(zn_train_building *b)
+{
+    const zn_trainer *t = b->networks;
+    zn_graph *g = b->graph;
+    zn_node *ids = input_of(b, "ids", TEXT, 0), *mask = input_of(b, "mask", CONTEXT, 2);
+    zn_node *time = input_of(b, "time", MODULATION, 0);
+    zn_node *noisy = input_of(b, "noisy", DENOISER, 0);
+    zn_node *target = input_of(b, "target", DENOISER, 0);
+    zn_node *angles[ANGLES];
+    for (int i = 0; i < ANGLES; i++)
+        angles[i] = zn_graph_input(g, angle_names[i], angles_port(own_of(t), i)->desc);
+    zn_node *text = build_one(b, TEXT, (zn_node *[]){ids, angles[OF_TEXT]});
+    zn_node *context = build_one(b, CONTEXT, (zn_node *[]){text, angles[OF_CONTEXT], mask});
+    zn_node *rows = build_one(b, MODULATION, &time);
+    zn_node *modulation = zn_channel_sum(g, "modulation.row", rows); // one row, as a vector
+    b->result = build_one(b, DENOISER,
+                          (zn_node *[]){noisy, context, modulation, angles[OF_DENOISER]});
+    const zn_loss_inputs in = {.original = target, .reconstruction = b->result};
+    b->losses[0] = zn_loss_build(g, &t->config.losses[0], &in);
+    b->loss = zn_loss_sum(g, t->config.losses, b->losses, 1);
+    zn_train_keep(b, b->result);
+}
+
+static zn_precision precision(const zn_train_building *b, const zn_node *node)
+{
+    const zn_trainer *t = b->networks;
+    const size_t length = strlen(prefix);
+    const bool text = strncmp(node->name, prefix, length) == 0;
+    const zn_network *network = &t->trained[text ? TEXT : DENOISER];
+    return network->family->precision(network->variant, node->name + (text ? length : 0));
+}
+
+static zn_train_builder builder(const zn_trainer *t)
+{
+    size_t most = 0;
+    for (int i = 0; i < NETWORKS; i++) most += t->trained[i].count;
+    return (zn_train_builder){build, precision, t, most};
+}
+
+// --- samples ------------------------------------------------------------------------------------
+
+typedef struct drawing {
+    float sigma;
+    bool dropped;
+} drawing;
+
+// Normal noise into dst, and what else is random about a sample. Sigmas are logit-normal.
+static drawing draw_sample(const zn_trainer *t, uint64_t number, float *dst, size_t count)
+{
+    const zn_train_config *c = &t->config;
+    uint32_t first[4], drawn[4];
+    float normals[4] = {0};
+    zn_philox(~(uint64_t)c->data.seed, number, first); // the order of pictures has the seed itself
+    const uint64_t key = (uint64_t)first[0] << 32 | first[1];
+    for (size_t i = 0; i < count; i++) {
+        if (i % 4 == 0) {
+            zn_philox(key, i / 4, drawn);
+            zn_philox_normals(drawn, normals);
+        }
+        dst[i] = normals[i % 4];
+    }
+    zn_philox(key, UINT64_MAX, drawn);
+    zn_philox_normals(drawn, normals);
+    const double logit = c->timesteps.mean + c->timesteps.deviation * (double)normals[0];
+    return (drawing){(float)(1 / (1 + exp(-logit))), (double)drawn[2] < c->data.drop * 0x1p32};
+}
+
+static void put_caption(const words_training *own, zn_caption caption, zn_sample *sample)
+{
+    float *ids = zn_sample_input(sample, "ids"), *mask = zn_sample_input(sample, "mask");
+    const size_t tokens = (size_t)own->tokens;
+    const size_t width = (size_t)own->ports[CONTEXT].inputs[2].desc.shape.dim[3];
+    for (size_t i = 0; i < tokens; i++) ids[i] = i < caption.count ? (float)caption.ids[i] : 0;
+    for (size_t i = 0; i < tokens * width; i++) mask[i] = i < caption.count * width;
+}
+
+// The target is the picture first, and the way from noise to picture in the end.
+static void fill(const void *cookie, zn_sample *sample)
+{
+    const zn_trainer *t = cookie;
+    const words_training *own = own_of(t);
+    const bool held = sample->number & HELD;
+    const zn_words_data *data = held ? &own->held : &own->data;
+    const uint64_t number = sample->number & ~HELD, all = zn_words_data_count(data);
+    const size_t index = held ? (size_t)number
+                              : (size_t)zn_permutation_at((uint64_t)t->config.data.seed,
+                                                          number / all, all, number % all);
+    const size_t values = (size_t)(data->shape.dim[1] * data->shape.dim[2] * data->shape.dim[3]);
+    float *noisy = zn_sample_input(sample, "noisy"), *target = zn_sample_input(sample, "target");
+    const drawing drawn = draw_sample(t, sample->number, noisy, values);
+    const bool dropped = drawn.dropped && !held;
+    zn_words_data_latent(data, index, target);
+    for (size_t i = 0; i < values; i++) {
+        const float picture = target[i], noise = noisy[i];
+        target[i] = picture - noise;
+        noisy[i] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
+    }
+    *zn_sample_input(sample, "time") = 1 - drawn.sigma;
+    put_caption(
+        own, dropped ? zn_captions_empty(&data->captions) : zn_captions_get(&data->captions, index),
+        sample);
+    for (int i = 0; i < ANGLES; i++)
+        memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],
+               own->angles_count[i] * sizeof(float));
+}
+
+// --- what is shown and kept ---------------------------------------------------------------------
+
+static zenith_status fetch_held(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                                zn_error *err)
+{
+    (void)cookie, (void)pixels, (void)err;
+    *number = HELD | index;
+    return ZENITH_OK;
+}
+
+// With their own captions, and the same noise each time.
+static zenith_status validate(zn_trainer *t, size_t asked, zn_step_facts *facts, zn_error *err)
+{
+    const size_t count = t->held_count;
+    const zn_batch batch = {count, fetch_held, fill, t};
+    (void)asked;
+    ZN_TRY(zn_batch_losses(t->runner, &batch, NULL, err));
+    zn_diffae_add(t, count, (double)count, facts);
+    return ZENITH_OK;
+}
+
+// Two folders, as pipelines have them.
+static zenith_status write_models(const zn_trainer *t, const char *folder, const float *block,
+                                  zn_error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        char path[ZN_PATH_SIZE];
+        const char *config = own_of(t)->configs[i];
+        const int first = i == 0 ? TEXT : CONTEXT, end = i == 0 ? CONTEXT : NETWORKS;
+        if (zn_text_format(path, sizeof path, "%s/%s", folder, folders[i]) + 1 >= sizeof path)
+            return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+        ZN_TRY(zn_directory_make(path, err));
+        if (config) ZN_TRY(zn_diffae_write_text(path, "config.json", config, err));
+        ZN_TRY(zn_weights_write_whole(path, t->trained + first, (size_t)(end - first), block, NULL,
+                                      err));
+    }
+    return ZENITH_OK;
+}
+
+const zn_train_task zn_train_words = {
+    .open = open_networks,
+    .open_data = open_data,
+    .prepare = prepare,
+    .builder = builder,
+    .fill = fill,
+    .add = zn_diffae_add,
+    .validate = validate,
+    .write = write_models,
+    .close = close_task,
+};
