@@ -1,114 +1,31 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words are collected and sorted, so that equal ones are one word and its number. A word is a row of
-// symbols in one block; a merge rewrites the rows of the words that have the pair and corrects the counts
-// of their pairs.
+// A word is a row of symbols in one block; a merge rewrites the rows of the words that have the pair and
+// corrects the counts of their pairs.
 #include "src/text/tokenizer_train.h"
 
 #include "src/base/memory.h"
-#include "src/base/text.h"
 #include "src/text/pair_counts.h"
-#include "src/text/tokenizer_parts.h"
-#include "src/text/unicode.h"
+#include "src/text/training_words.h"
 #include "src/text/vocabulary_json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TOKENS_MOST = 1 << 18, LEAST = 2 };
 
-typedef struct word {
-    size_t offset; // in bytes, and in symbols: a symbol for each byte at first
-    uint32_t size; // bytes, then symbols that are left
-    uint64_t number;
-} word;
-
 typedef struct trainer {
-    uint8_t *bytes; // of all words
-    size_t used, bytes_room;
-    word *words;
-    size_t word_count, words_room;
-    int32_t *symbols;
+    zn_training_words words; // a word's offset and size are those of its row, too
+    int32_t *symbols;        // a symbol for each byte at first
     zn_pair_counts counts;
     zn_vocabulary vocabulary;
     zn_merge *merges; // by rank
     size_t merge_count;
 } trainer;
 
-static zenith_status collect_word(void *cookie, const char *text, size_t size, zn_error *err)
-{
-    trainer *work = cookie;
-    if (size > ZN_VOCABULARY_TOKEN_MOST) return ZENITH_OK;
-    if (work->word_count >= UINT32_MAX) return zn_fail(err, ZENITH_LIMIT, "too many words");
-    ZN_TRY(zn_array_reserve((void **)&work->bytes, &work->bytes_room, work->used + size, 1, err));
-    ZN_TRY(zn_array_reserve((void **)&work->words, &work->words_room, work->word_count + 1,
-                            sizeof *work->words, err));
-    memcpy(work->bytes + work->used, text, size);
-    work->words[work->word_count++] = (word){
-        .offset = work->used, .size = (uint32_t)size, .number = 1};
-    work->used += size;
-    return ZENITH_OK;
-}
-
-static zenith_status collect(trainer *work, const zn_tokenizer_training *training, zn_error *err)
-{
-    zn_splitter *splitter = NULL;
-    zn_nfc room = {0};
-    zenith_status status = zn_splitter_create(zn_pattern_qwen2, "training", &splitter, err);
-    for (size_t i = 0; i < training->text_count && status == ZENITH_OK; i++) {
-        const char *text = training->texts[i].data;
-        size_t size = training->texts[i].size;
-        if (zn_utf8_valid(text, size) < size)
-            status = zn_fail(err, ZENITH_INVALID_ARGUMENT, "text %zu is not UTF-8", i);
-        if (status == ZENITH_OK) status = zn_nfc_apply(&room, text, size, &text, &size, err);
-        if (status == ZENITH_OK)
-            status = zn_splitter_each(splitter, text, size, collect_word, work, err);
-    }
-    zn_nfc_free(&room);
-    zn_splitter_free(splitter);
-    return status;
-}
-
-// A word with its bytes at hand, for sorting; qsort passes no cookie.
-typedef struct sorted_word {
-    const uint8_t *bytes;
-    word word;
-} sorted_word;
-
-static int compare_words(const void *left, const void *right)
-{
-    const sorted_word *a = left, *b = right;
-    const uint32_t size = a->word.size < b->word.size ? a->word.size : b->word.size;
-    const int order = memcmp(a->bytes, b->bytes, size);
-    return order ? order : (a->word.size > b->word.size) - (a->word.size < b->word.size);
-}
-
-static zenith_status join_equal_words(trainer *work, zn_error *err)
-{
-    if (work->word_count == 0) return ZENITH_OK;
-    size_t bytes, kept = 0;
-    if (!zn_mul_size(work->word_count, sizeof(sorted_word), &bytes))
-        return zn_fail_memory(err, SIZE_MAX);
-    sorted_word *sorted = zn_alloc(bytes);
-    if (!sorted) return zn_fail_memory(err, bytes);
-    for (size_t i = 0; i < work->word_count; i++)
-        sorted[i] = (sorted_word){work->bytes + work->words[i].offset, work->words[i]};
-    qsort(sorted, work->word_count, sizeof *sorted, compare_words);
-    for (size_t i = 0; i < work->word_count; i++) {
-        if (kept > 0 && i > 0 && compare_words(&sorted[i - 1], &sorted[i]) == 0)
-            work->words[kept - 1].number++;
-        else
-            work->words[kept++] = sorted[i].word;
-    }
-    work->word_count = kept;
-    zn_free(sorted);
-    return ZENITH_OK;
-}
-
 static zenith_status count_word(trainer *work, uint32_t number, int32_t fresh, zn_error *err)
 {
-    const word *it = &work->words[number];
+    const zn_training_word *it = &work->words.words[number];
     const int32_t *row = work->symbols + it->offset;
     for (uint32_t i = 0; i + 1 < it->size; i++) {
         const bool listed = fresh < 0 || row[i] == fresh || row[i + 1] == fresh;
@@ -120,7 +37,7 @@ static zenith_status count_word(trainer *work, uint32_t number, int32_t fresh, z
 
 static zenith_status offer_word(trainer *work, uint32_t number, int32_t fresh, zn_error *err)
 {
-    const word *it = &work->words[number];
+    const zn_training_word *it = &work->words.words[number];
     const int32_t *row = work->symbols + it->offset;
     for (uint32_t i = 0; i + 1 < it->size; i++)
         if (row[i] == fresh || row[i + 1] == fresh)
@@ -138,12 +55,12 @@ static zenith_status begin(trainer *work, size_t tokens, zn_error *err)
     }
     work->merges = zn_alloc(2 * tokens * sizeof *work->merges);
     if (!work->merges) return zn_fail_memory(err, 2 * tokens * sizeof *work->merges);
-    if (!zn_mul_size(work->used, sizeof *work->symbols, &bytes))
+    if (!zn_mul_size(work->words.used, sizeof *work->symbols, &bytes))
         return zn_fail_memory(err, SIZE_MAX);
     work->symbols = zn_alloc(bytes);
     if (!work->symbols) return zn_fail_memory(err, bytes);
-    for (size_t i = 0; i < work->used; i++) work->symbols[i] = work->bytes[i];
-    for (size_t i = 0; i < work->word_count; i++) ZN_TRY(count_word(work, (uint32_t)i, -1, err));
+    for (size_t i = 0; i < work->words.used; i++) work->symbols[i] = work->words.bytes[i];
+    for (size_t i = 0; i < work->words.count; i++) ZN_TRY(count_word(work, (uint32_t)i, -1, err));
     for (size_t i = 0; i < work->counts.slots; i++) {
         const zn_pair pair = work->counts.pairs[i];
         if (pair.used) ZN_TRY(zn_pair_counts_offer(&work->counts, pair.left, pair.right, err));
@@ -169,7 +86,7 @@ static zenith_status join_tokens(trainer *work, int32_t left, int32_t right, int
 
 static void merge_word(trainer *work, uint32_t number, const zn_merge *merge)
 {
-    word *it = &work->words[number];
+    zn_training_word *it = &work->words.words[number];
     int32_t *row = work->symbols + it->offset;
     uint32_t kept = 0;
     for (uint32_t i = 0; i + 1 < it->size; i++)
@@ -211,12 +128,12 @@ static zenith_status merge_pair(trainer *work, const zn_pair *pair, zn_error *er
 static zenith_status train(trainer *work, const zn_tokenizer_training *training, zn_error *err)
 {
     const uint64_t least = training->least ? training->least : LEAST;
-    ZN_TRY(collect(work, training, err));
-    ZN_TRY(join_equal_words(work, err));
+    ZN_TRY(zn_training_words_collect(&work->words, training, err));
     ZN_TRY(begin(work, training->tokens, err));
     while (work->vocabulary.count < training->tokens && work->merge_count < 2 * training->tokens) {
         zn_pair best = {0};
         bool found;
+        ZN_TRY(zn_training_go_on(training, err));
         ZN_TRY(zn_pair_counts_best(&work->counts, &best, &found, err));
         if (!found || best.count < least) break;
         ZN_TRY(merge_pair(work, &best, err));
@@ -236,8 +153,7 @@ zenith_status zn_tokenizer_train(const zn_tokenizer_training *training, char **j
     if (status == ZENITH_OK)
         status = zn_vocabulary_json(&work.vocabulary, work.merges, work.merge_count,
                                     training->added, training->added_count, json, size, err);
-    zn_free(work.bytes);
-    zn_free(work.words);
+    zn_training_words_free(&work.words);
     zn_free(work.symbols);
     zn_free(work.merges);
     zn_pair_counts_free(&work.counts);

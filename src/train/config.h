@@ -23,7 +23,7 @@
 //      "data": {"codes": "train.safetensors", "labels": "labels.json"},
 //      "validation": {"codes": "test.safetensors"}, "batch": 32, "steps": 10000, "output": "runs/classifier"}
 //
-// A model from words to pictures has two networks, and learns from latents and captions (format/captions.h):
+// A model from words to pictures has two networks, and learns from latents and captions (format/caption_ids.h):
 //
 //     {"model": "z-image", "task": "words", "text": {"hidden_size": 256, ..}, "network": {"dim": 384, ..},
 //      "data": {"latents": "latents.safetensors", "captions": "captions.jsonl", "drop": 0.1},

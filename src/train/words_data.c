@@ -8,11 +8,11 @@
 #include <string.h>
 
 static zenith_status open_captions(const char *path, int64_t vocabulary, size_t most,
-                                   zn_captions *out, zn_error *err)
+                                   zn_caption_ids *out, zn_error *err)
 {
     zn_mapped file = {0};
     ZN_TRY(zn_mapped_open(path, &file, err));
-    zenith_status status = zn_captions_read(file.data, file.size, path, vocabulary, most, out, err);
+    zenith_status status = zn_caption_ids_read(file.data, file.size, path, vocabulary, most, out, err);
     zn_mapped_close(&file);
     return status;
 }
@@ -54,7 +54,7 @@ zenith_status zn_words_data_open(const char *latents, const char *captions, int6
 void zn_words_data_free(zn_words_data *data)
 {
     zn_latent_file_free(data->latents);
-    zn_captions_free(&data->captions);
+    zn_caption_ids_free(&data->captions);
     *data = (zn_words_data){.latents = NULL};
 }
 

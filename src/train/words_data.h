@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a model learns from that makes pictures from words: latents of pictures in one file (format/latent_file.h), and
-// a caption of each in another (format/captions.h).
+// a caption of each in another (format/caption_ids.h).
 #ifndef ZN_TRAIN_WORDS_DATA_H
 #define ZN_TRAIN_WORDS_DATA_H
 
-#include "src/format/captions.h"
+#include "src/format/caption_ids.h"
 #include "src/format/latent_file.h"
 
 typedef struct zn_words_data {
     zn_latent_file *latents;
     zn_shape shape; // [N, C, h, w]
-    zn_captions captions;
+    zn_caption_ids captions;
 } zn_words_data;
 
 // Tokens are below `vocabulary`, and a caption has at most `most` of them.

@@ -372,7 +372,7 @@ static void fill(const void *cookie, zn_sample *sample)
     }
     *zn_sample_input(sample, "time") = 1 - drawn.sigma;
     put_caption(
-        own, dropped ? zn_captions_empty(&data->captions) : zn_captions_get(&data->captions, index),
+        own, dropped ? zn_caption_ids_empty(&data->captions) : zn_caption_ids_get(&data->captions, index),
         sample);
     for (int i = 0; i < ANGLES; i++)
         memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],

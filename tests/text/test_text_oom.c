@@ -5,6 +5,7 @@
 // call must say ZENITH_OUT_OF_MEMORY and leak nothing (the sanitizers look), and must work once memory is
 // back. jansson's allocations fail in task.oom.
 #include "src/base/memory.h"
+#include "src/text/captions.h"
 #include "src/text/chat.h"
 #include "src/text/tokenizer_train.h"
 #include "tests/fail_in_turn.h"
@@ -68,13 +69,27 @@ static zenith_status train(zn_error *err)
     static const char text[] = "caf\xc3\xa9 cafe\xcc\x81 xyz xyz xy xy xyz";
     static const char *const added[] = {"<s>"};
     const zn_bytes texts = {text, sizeof text - 1};
-    const zn_tokenizer_training training = {
-        .texts = &texts, .text_count = 1, .tokens = 300, .added = added, .added_count = 1};
+    const zn_tokenizer_training training = {.texts = &texts,
+                                            .text_count = 1,
+                                            .tokens = 300,
+                                            .added = added,
+                                            .added_count = 1,
+                                            .chat = true};
     char *made = NULL;
     size_t size;
     ZN_TRY(zn_tokenizer_train(&training, &made, &size, err));
     zn_free(made);
     return ZENITH_OK;
+}
+
+static zenith_status read_captions(zn_error *err)
+{
+    static const char text[] = "{\"caption\":\"a\"}\n{\"captions\":[\"b\",\"c\"]}\n";
+    zn_captions captions = {0};
+    zenith_status status = zn_captions_read(&captions, (zn_bytes){text, sizeof text - 1},
+                                            "made.jsonl", NULL, err);
+    zn_captions_free(&captions);
+    return status;
 }
 
 static void every_allocation_may_fail(void **state)
@@ -101,6 +116,7 @@ static void every_allocation_may_fail(void **state)
     zn_test_ok(zn_tokenizer_parse_json(bytes_of(&json), "made", &opened, &err), &err);
     fail_in_turn(encode_and_decode, ZENITH_OK, 10);
     fail_in_turn(train, ZENITH_OK, 10);
+    fail_in_turn(read_captions, ZENITH_OK, 2);
     zn_tokenizer_free(opened);
 }
 

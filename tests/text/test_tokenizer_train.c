@@ -126,25 +126,56 @@ static void read_merge(const zn_json *merges, size_t number, plain_pair *out)
     }
 }
 
-// Every merge of the file is one of the most frequent pairs of its moment, and no frequent one is left.
+// Symbols by number: bytes, then what merges have made, in their order.
+typedef struct plain_tokens {
+    char made[WORDS * LETTERS][SYMBOL];
+    size_t count;
+} plain_tokens;
+
+static size_t number_of(const plain_tokens *tokens, const char *symbol)
+{
+    if (symbol[1] == '\0') return (unsigned char)symbol[0];
+    for (size_t i = 0; i < tokens->count; i++)
+        if (strcmp(tokens->made[i], symbol) == 0) return 256 + i;
+    return SIZE_MAX;
+}
+
+static void note_token(plain_tokens *tokens, const plain_pair *pair)
+{
+    char joined[2 * SYMBOL];
+    snprintf(joined, sizeof joined, "%s%s", pair->left, pair->right);
+    if (number_of(tokens, joined) == SIZE_MAX)
+        memcpy(tokens->made[tokens->count++], joined, SYMBOL);
+}
+
+// The more frequent one; of equally frequent ones that with the smaller numbers, left before right.
+static bool comes_before(const plain_tokens *tokens, const plain_pair *a, const plain_pair *b)
+{
+    const size_t left = number_of(tokens, a->left), other_left = number_of(tokens, b->left);
+    if (a->count != b->count) return a->count > b->count;
+    if (left != other_left) return left < other_left;
+    return number_of(tokens, a->right) < number_of(tokens, b->right);
+}
+
+// Every merge of the file is the first pair of its moment, and no frequent one is left.
 static void check_merges(plain_word *words, const zn_json *merges)
 {
     static plain_pair pairs[WORDS * LETTERS];
+    static plain_tokens tokens;
+    tokens.count = 0;
     for (size_t number = 0; number <= zn_json_size(merges); number++) {
         const size_t found = count_plain(words, pairs);
-        size_t most = 0, mine = 0;
-        plain_pair merge = {.count = 0};
+        plain_pair merge = {.count = 0}, first = {.count = 0};
         for (size_t i = 0; i < found; i++)
-            if (pairs[i].count > most) most = pairs[i].count;
+            if (first.count == 0 || comes_before(&tokens, &pairs[i], &first)) first = pairs[i];
         if (number == zn_json_size(merges)) {
-            assert_true(most < 2);
+            assert_true(first.count < 2);
             return;
         }
         read_merge(merges, number, &merge);
-        for (size_t i = 0; i < found; i++)
-            if (strcmp(pairs[i].left, merge.left) == 0 && strcmp(pairs[i].right, merge.right) == 0)
-                mine = pairs[i].count;
-        assert_int_equal(mine, most);
+        assert_string_equal(merge.left, first.left);
+        assert_string_equal(merge.right, first.right);
+        note_token(&tokens, &merge);
         for (size_t w = 0; w < WORDS; w++) merge_plain(&words[w], &merge);
     }
 }
@@ -204,6 +235,82 @@ static void bytes_depend_on_texts_alone(void **state)
     zn_free(shorter);
 }
 
+// So many words that equal ones are joined on the way: the same merges as from the words once.
+static void many_texts(void **state)
+{
+    (void)state;
+    enum { TIMES = 20000 };
+    static zn_bytes texts[TIMES];
+    for (size_t i = 0; i < TIMES; i++)
+        texts[i] = (zn_bytes){"red rose, red road: a rosy dress", 32};
+    char *many = train(texts, TIMES, 300, TIMES), *once = train(texts, 1, 300, 1);
+    assert_string_equal(many, once);
+    zn_free(many);
+    zn_free(once);
+}
+
+// What is encoded is decoded to the same text, whether its words were seen or not.
+static void there_and_back(void **state)
+{
+    (void)state;
+    static const char text[] = "a red  caf\xc3\xa9\n\t12 <|im_end|> \xf0\x9f\x8d\x8e quartz";
+    const zn_bytes texts = {"a red rose of a red cafe, a caf\xc3\xa9 of 12 12", 43};
+    char *json = train(&texts, 1, 400, 0), *back = NULL;
+    zn_tokenizer *tokenizer = parse(json);
+    zn_error err = {{0}};
+    int32_t *ids = NULL;
+    size_t count, size;
+    zn_test_ok(zn_tokenizer_encode(tokenizer, text, sizeof text - 1, &ids, &count, &err), &err);
+    assert_true(count < sizeof text - 1 - 12);
+    zn_test_ok(zn_tokenizer_decode(tokenizer, ids, count, false, &back, &size, &err), &err);
+    assert_int_equal(size, sizeof text - 1);
+    assert_memory_equal(back, text, size);
+    zn_free(back);
+    zn_free(ids);
+    zn_free(json);
+    zn_tokenizer_free(tokenizer);
+}
+
+// With the chat's words each of them is one token; special tokens inside texts teach nothing.
+static void words_of_the_chat(void **state)
+{
+    (void)state;
+    const zn_bytes texts[] = {{"<|im_start|>", 12}, {"im im", 5}};
+    zn_tokenizer_training training = {.texts = texts,
+                                      .text_count = 2,
+                                      .tokens = 300,
+                                      .added = special,
+                                      .added_count = 3,
+                                      .chat = true};
+    zn_error err = {{0}};
+    char *json = NULL, *plain = NULL;
+    size_t size;
+    zn_test_ok(zn_tokenizer_train(&training, &json, &size, &err), &err);
+    zn_tokenizer *tokenizer = parse(json);
+    assert_true(zn_tokenizer_find(tokenizer, "user", 4) >= 256);
+    assert_true(zn_tokenizer_find(tokenizer, "assistant", 9) >= 256);
+    assert_int_equal(zn_tokenizer_find(tokenizer, "start", 5), -1);
+    training.chat = false;
+    zn_test_ok(zn_tokenizer_train(&training, &plain, &size, &err), &err);
+    assert_null(strstr(plain, "user"));
+    zn_tokenizer_free(tokenizer);
+    zn_free(json);
+    zn_free(plain);
+}
+
+static void on_request_it_stops(void **state)
+{
+    (void)state;
+    const zn_bytes texts = {"red red", 7};
+    atomic_int cancel = 1;
+    zn_tokenizer_training training = {
+        .texts = &texts, .text_count = 1, .tokens = 300, .cancel = &cancel};
+    char *json = NULL;
+    size_t size;
+    assert_int_equal(zn_tokenizer_train(&training, &json, &size, NULL), ZENITH_CANCELLED);
+    assert_null(json);
+}
+
 static void what_is_refused(void **state)
 {
     (void)state;
@@ -216,7 +323,14 @@ static void what_is_refused(void **state)
     assert_non_null(strstr(err.text, "text 1 is not UTF-8"));
     training = (zn_tokenizer_training){.tokens = 255};
     assert_int_equal(zn_tokenizer_train(&training, &json, &size, NULL), ZENITH_INVALID_ARGUMENT);
-    training.tokens = (size_t)1 << 30;
+    static const char *const twice[] = {"<s>", "<s>"}, *const empty[] = {"<s>", ""};
+    training = (zn_tokenizer_training){.tokens = 300, .added = twice, .added_count = 2};
+    err = (zn_error){{0}};
+    assert_int_equal(zn_tokenizer_train(&training, &json, &size, &err), ZENITH_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "<s> is named twice"));
+    training.added = empty;
+    assert_int_equal(zn_tokenizer_train(&training, &json, &size, NULL), ZENITH_INVALID_ARGUMENT);
+    training = (zn_tokenizer_training){.tokens = (size_t)1 << 30};
     assert_int_equal(zn_tokenizer_train(&training, &json, &size, NULL), ZENITH_INVALID_ARGUMENT);
     assert_null(json);
     json = train(NULL, 0, 256, 0); // no texts: bytes alone
@@ -230,6 +344,10 @@ int main(void)
         cmocka_unit_test(by_hand),
         cmocka_unit_test(against_a_plain_trainer),
         cmocka_unit_test(bytes_depend_on_texts_alone),
+        cmocka_unit_test(many_texts),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(words_of_the_chat),
+        cmocka_unit_test(on_request_it_stops),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
-#include "src/format/captions.h"
+#include "src/format/caption_ids.h"
 
 #include "src/base/json.h"
 #include "src/base/memory.h"
@@ -12,7 +12,7 @@ typedef struct reading {
     size_t line; // from 1
     int64_t vocabulary;
     size_t most;
-    zn_captions *captions;
+    zn_caption_ids *captions;
 } reading;
 
 static zenith_status wrong(const reading *r, zn_error *err)
@@ -42,7 +42,7 @@ static zenith_status add_numbers(const reading *r, const zn_json *list, int32_t 
 
 static zenith_status add_line(const reading *r, const zn_json *line, zn_error *err)
 {
-    zn_captions *c = r->captions;
+    zn_caption_ids *c = r->captions;
     const zn_json *ids = zn_json_is_object(line) ? zn_json_find(line, "ids") : NULL;
     const zn_json *empty = zn_json_is_object(line) ? zn_json_find(line, "empty") : NULL;
     if (!ids == !empty || zn_json_size(line) != 1 || (empty && c->empty_count > 0))
@@ -69,10 +69,10 @@ static zenith_status read_line(const reading *r, const char *text, size_t size, 
     return status;
 }
 
-zenith_status zn_captions_read(const uint8_t *data, size_t size, const char *name,
-                               int64_t vocabulary, size_t most, zn_captions *out, zn_error *err)
+zenith_status zn_caption_ids_read(const uint8_t *data, size_t size, const char *name,
+                               int64_t vocabulary, size_t most, zn_caption_ids *out, zn_error *err)
 {
-    zn_captions captions = {.ids = NULL};
+    zn_caption_ids captions = {.ids = NULL};
     reading r = {name, 0, vocabulary, most, &captions};
     zenith_status status = ZENITH_OK;
     for (const char *at = (const char *)data; size > 0 && status == ZENITH_OK;) {
@@ -88,25 +88,25 @@ zenith_status zn_captions_read(const uint8_t *data, size_t size, const char *nam
     if (status == ZENITH_OK)
         *out = captions;
     else
-        zn_captions_free(&captions);
+        zn_caption_ids_free(&captions);
     return status;
 }
 
-void zn_captions_free(zn_captions *captions)
+void zn_caption_ids_free(zn_caption_ids *captions)
 {
     zn_free(captions->ids);
     zn_free(captions->begin);
     zn_free(captions->empty);
-    *captions = (zn_captions){.ids = NULL};
+    *captions = (zn_caption_ids){.ids = NULL};
 }
 
-zn_caption zn_captions_get(const zn_captions *captions, size_t index)
+zn_caption zn_caption_ids_get(const zn_caption_ids *captions, size_t index)
 {
     const size_t begin = captions->begin[index];
     return (zn_caption){captions->ids + begin, captions->begin[index + 1] - begin};
 }
 
-zn_caption zn_captions_empty(const zn_captions *captions)
+zn_caption zn_caption_ids_empty(const zn_caption_ids *captions)
 {
     return (zn_caption){captions->empty, captions->empty_count};
 }
