@@ -70,7 +70,8 @@ static zenith_status read_line(const reading *r, const char *text, size_t size, 
 }
 
 zenith_status zn_caption_ids_read(const uint8_t *data, size_t size, const char *name,
-                               int64_t vocabulary, size_t most, zn_caption_ids *out, zn_error *err)
+                                  int64_t vocabulary, size_t most, zn_caption_ids *out,
+                                  zn_error *err)
 {
     zn_caption_ids captions = {.ids = NULL};
     reading r = {name, 0, vocabulary, most, &captions};

@@ -30,7 +30,8 @@ typedef struct zn_caption_ids {
 
 // Numbers are below `vocabulary`, and a caption has at most `most` of them. `name` is used in messages.
 zenith_status zn_caption_ids_read(const uint8_t *data, size_t size, const char *name,
-                               int64_t vocabulary, size_t most, zn_caption_ids *out, zn_error *err);
+                                  int64_t vocabulary, size_t most, zn_caption_ids *out,
+                                  zn_error *err);
 void zn_caption_ids_free(zn_caption_ids *captions); // zeroes it; a zeroed one is fine
 
 zn_caption zn_caption_ids_get(const zn_caption_ids *captions, size_t index); // index < count

@@ -12,7 +12,8 @@ static zenith_status open_captions(const char *path, int64_t vocabulary, size_t 
 {
     zn_mapped file = {0};
     ZN_TRY(zn_mapped_open(path, &file, err));
-    zenith_status status = zn_caption_ids_read(file.data, file.size, path, vocabulary, most, out, err);
+    zenith_status status = zn_caption_ids_read(file.data, file.size, path, vocabulary, most, out,
+                                               err);
     zn_mapped_close(&file);
     return status;
 }

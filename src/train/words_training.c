@@ -371,9 +371,10 @@ static void fill(const void *cookie, zn_sample *sample)
         noisy[i] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
     }
     *zn_sample_input(sample, "time") = 1 - drawn.sigma;
-    put_caption(
-        own, dropped ? zn_caption_ids_empty(&data->captions) : zn_caption_ids_get(&data->captions, index),
-        sample);
+    put_caption(own,
+                dropped ? zn_caption_ids_empty(&data->captions)
+                        : zn_caption_ids_get(&data->captions, index),
+                sample);
     for (int i = 0; i < ANGLES; i++)
         memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],
                own->angles_count[i] * sizeof(float));

@@ -4,7 +4,7 @@ if(ZENITH_FUZZ)
     target_compile_options(zenith_objects PRIVATE -fsanitize=fuzzer-no-link) # the library's branches guide the search
 endif()
 foreach(name safetensors index model_index npy latent calibration tunings gguf quant_note stored_weight settings
-        schedule_config diffae_config diffae_code code_set labels captions caption_ids)
+        schedule_config diffae_config diffae_code code_set labels caption_ids)
     set(folder ${PROJECT_SOURCE_DIR}/tests/fuzz)
     if(ZENITH_FUZZ)
         add_executable(fuzz_${name} ${folder}/fuzz_${name}.c)
