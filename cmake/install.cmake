@@ -24,6 +24,8 @@ file(GLOB model_files CONFIGURE_DEPENDS models/*.calib.json models/*.safetensors
 install(FILES ${model_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
 file(GLOB diffae_files CONFIGURE_DEPENDS models/diffae/*.json) # sizes of diffusion autoencoders
 install(FILES ${diffae_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models/diffae)
+file(GLOB training_files CONFIGURE_DEPENDS models/training/*.json) # configs of training runs
+install(FILES ${training_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models/training)
 # What help texts and manual pages refer to.
 install(FILES LICENSE NOTICE docs/TRAINING.md docs/EVALUATION.md TYPE DOC)
 

@@ -98,7 +98,7 @@ typedef struct cli_settings {
     double channels;
     int blocks, multiple, frequencies, batches;
     double still;
-    const char *config;
+    const char *config, *data;
     // tokenizer
     const char *special;
     bool plain;

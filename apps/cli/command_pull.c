@@ -5,6 +5,7 @@
 #include "apps/cli/download.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/options.h"
+#include "apps/cli/outputs.h"
 #include "apps/cli/published.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
@@ -79,23 +80,6 @@ static bool check_names(const cli_settings *settings)
     return true;
 }
 
-// Every folder of the path that is not there yet.
-static bool make_folders(const char *path)
-{
-    char so_far[2048];
-    struct stat facts;
-    snprintf(so_far, sizeof so_far, "%s", path);
-    for (char *slash = so_far; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
-        *slash = 0;
-        mkdir(so_far, 0777); // what matters is whether the last one is there
-    }
-    if (mkdir(path, 0777) == 0) return true;
-    int why = errno;
-    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) return true;
-    cli_say("cannot make the folder '%s': %s; -o DIR names another one", path, strerror(why));
-    return false;
-}
-
 static bool choose_folder(struct job *job)
 {
     const char *asked = job->session->settings->output;
@@ -106,7 +90,7 @@ static bool choose_folder(struct job *job)
         snprintf(job->folder, sizeof job->folder, "%s", models);
     else if (home != NULL && *home != 0)
         snprintf(job->folder, sizeof job->folder, "%s/.local/share/zenith", home);
-    if (job->folder[0] != 0) return make_folders(job->folder);
+    if (job->folder[0] != 0) return cli_make_folders(job->folder);
     cli_say("where should the weights go? Give -o DIR");
     return false;
 }

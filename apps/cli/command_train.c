@@ -7,6 +7,7 @@
 #include "apps/cli/report.h"
 #include "apps/cli/session.h"
 #include "apps/cli/terminal.h"
+#include "apps/cli/train_config.h"
 #include "zenith/zenith.h"
 
 #include <jansson.h>
@@ -67,6 +68,14 @@ static int on_report(void *cookie, const zenith_train_report *report)
     return 0;
 }
 
+static void on_skip(void *cookie, const char *name, const char *reason)
+{
+    const watching *w = cookie;
+    if (w->settings->quiet) return;
+    cli_status_clear();
+    cli_say("%s: %s; training goes on without it", name, reason);
+}
+
 // Where the trained weights are, if the run is over: the folder `name` of the config's output. ""
 // otherwise.
 static void find_weights(const char *config, const char *name, char *path, size_t size)
@@ -117,9 +126,10 @@ static int run(const cli_settings *settings)
 {
     cli_session session;
     cli_failure failure = {0};
-    const char *config = settings->inputs[0];
+    char config[4096];
     watching w = {.settings = settings, .terminal = cli_terminal_columns(stderr) > 0};
-    int code = cli_session_open(&session, settings, "train");
+    int code = cli_train_config(settings, config, sizeof config);
+    if (code == CLI_DONE) code = cli_session_open(&session, settings, "train");
     if (code != CLI_DONE) return code;
     const zenith_train_params params = {.size = sizeof params,
                                         .config = config,
@@ -127,7 +137,8 @@ static int run(const cli_settings *settings)
                                         .stop_at = (uint64_t)settings->steps,
                                         .report = on_report,
                                         .report_cookie = &w,
-                                        .cancel = session.cancel};
+                                        .cancel = session.cancel,
+                                        .skip = on_skip};
     zenith_status status = zenith_train(session.context, &params);
     cli_status_clear();
     if (status == ZENITH_OK) {
@@ -145,6 +156,19 @@ static int run(const cli_settings *settings)
 }
 
 static const cli_option training[] = {
+    {.name = "data",
+     .argument = "PATH",
+     .help = "train on this folder, tar archive or LMDB database instead of the config's pictures, "
+             "with no validation",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, data)},
+    {.name = "output",
+     .letter = 'o',
+     .argument = "DIR",
+     .help = "folder for the results instead of the config's. With --data or this, the changed "
+             "config is written there as run.json",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, output)},
     {.name = "resume",
      .help = "continue from the newest checkpoint in the output folder; without one, begin",
      .kind = CLI_FLAG,
@@ -163,6 +187,9 @@ static const cli_option_group *const groups[] = {&group, &cli_group_threads, &cl
                                                  NULL};
 static const cli_example examples[] = {
     {"zenith train run.json", "begin a run; Ctrl-C stops it after the step, with a checkpoint"},
+    {"zenith train diffae64.json --data faces -o runs/faces",
+     "a diffusion autoencoder of the pictures in a folder; the config is in "
+     "share/zenith/models/training"},
     {"zenith train run.json --resume",
      "continue; the result has the same bits as without the stop"},
     {NULL, NULL}};

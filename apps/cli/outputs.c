@@ -103,6 +103,19 @@ void cli_outputs_make_folders(const cli_outputs *outputs, const char *path)
     }
 }
 
+bool cli_make_folders(const char *path)
+{
+    char so_far[PATH_MAX];
+    if (snprintf(so_far, sizeof so_far, "%s", path) < PATH_MAX)
+        for (char *slash = so_far; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+            *slash = 0;
+            mkdir(so_far, 0777); // what matters is whether the last one is there
+        }
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return true;
+    cli_say("cannot make the folder '%s': %s; -o DIR names another one", path, strerror(errno));
+    return false;
+}
+
 bool cli_output_stays(const cli_settings *settings, const char *path)
 {
     struct stat facts;

@@ -442,6 +442,8 @@ typedef struct zenith_train_report {
 } zenith_train_report;
 // Not zero: stop, as by zenith_train_params.cancel.
 typedef int zenith_train_fn(void *cookie, const zenith_train_report *report);
+// A picture that cannot be used, once for each; the run goes on without it.
+typedef void zenith_skip_fn(void *cookie, const char *name, const char *reason);
 
 typedef struct zenith_train_params {
     size_t size;
@@ -452,6 +454,7 @@ typedef struct zenith_train_params {
     void *report_cookie;
     // Finishes the step and writes a checkpoint; the call then returns ZENITH_CANCELLED.
     zenith_cancel *cancel;
+    zenith_skip_fn *skip; // may be NULL; gets report_cookie
 } zenith_train_params;
 
 // Trains a model as the config says. The context's threads x streams is the number of pictures

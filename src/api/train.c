@@ -6,6 +6,7 @@
 
 typedef struct reporting {
     zenith_train_fn *report;
+    zenith_skip_fn *skip;
     void *cookie;
 } reporting;
 
@@ -23,13 +24,19 @@ static int on_report(void *cookie, const zn_train_report *report)
     return r->report(r->cookie, &told);
 }
 
+static void on_skip(void *cookie, const char *name, const char *reason)
+{
+    const reporting *r = cookie;
+    if (r->skip) r->skip(r->cookie, name, reason);
+}
+
 static zenith_status train(zenith_context *context, const zenith_train_params *params)
 {
     zenith_train_params filled;
     ZN_TRY(zn_params_copy(params, &filled, sizeof filled, &context->error));
     if (!filled.config)
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT, "the config's path is NULL");
-    reporting told = {filled.report, filled.report_cookie};
+    reporting told = {filled.report, filled.skip, filled.report_cookie};
     const zn_train_options options = {.config = filled.config,
                                       .resume = filled.resume,
                                       .stop_at = filled.stop_at,
@@ -38,6 +45,7 @@ static zenith_status train(zenith_context *context, const zenith_train_params *p
                                       .cpu = context->cpu,
                                       .cancel = filled.cancel ? &filled.cancel->requested : NULL,
                                       .report = on_report,
+                                      .skip = on_skip,
                                       .cookie = &told,
                                       .log = &context->log};
     return zn_train(&options, &context->error);

@@ -3,6 +3,7 @@
 //
 // A model NAME lies in a folder as
 //     NAME_PART.safetensors                    as published; parts may be missing
+//     NAME.safetensors                         all parts in one file, as 'zenith diffae join' writes it
 //     NAME/PART.safetensors                    as we ship ours
 //     NAME/                                    in diffusers' layout
 // or the folder is itself one of the last two. In place of each file there may be shards
@@ -153,6 +154,8 @@ static zenith_status open_named(const char *folder, const char *name, zn_weights
     zn_text_format(path, sizeof path, "%s_", name);
     zenith_status status = open_any_parts(name, folder, path, out, err);
     if (status != ZENITH_NOT_FOUND) return status;
+    zn_text_format(path, sizeof path, "%s/%s.safetensors", folder, name);
+    if (zn_path_is_file(path)) return open_file(path, out, err);
     zn_text_format(path, sizeof path, "%s/%s", folder, name);
     if (!zn_path_is_directory(path)) return ZENITH_NOT_FOUND;
     status = open_any_parts(name, path, "", out, err);

@@ -144,6 +144,7 @@ static const field data_fields[] = {SOURCES_OF(data),
                                     A_TEXT("captions", data.captions, false),
                                     A_NUMBER("drop", data.drop, 0, 1),
                                     A_FLAG("flip", data.flip),
+                                    A_FLAG("whole", data.whole),
                                     A_NUMBER("min_scale", data.min_scale, 0, 1),
                                     AN_INTEGER("seed", data.seed, 0, 1e15, false),
                                     AN_INTEGER("workers", data.workers, 0, 256, false),
@@ -785,6 +786,7 @@ static void put_data(writing *w, const zn_train_config *c)
     put_integer(w, "data.crop", c->data.crop);
     put_integer(w, "data.flip", c->data.flip);
     put_number(w, "data.min_scale", c->data.min_scale);
+    if (c->data.whole) put_integer(w, "data.whole", 1);
     put_integer(w, "data.seed", c->data.seed);
     if (how->kind == ZN_CORRUPT_NOTHING) return;
     put_integer(w, "data.corrupt.kind", how->kind);

@@ -111,7 +111,7 @@ typedef struct zn_train_data {
     const char *latents, *captions; // files, of words
     double drop;                    // how often a caption is the empty one
     int64_t crop;
-    bool flip;
+    bool flip, whole;
     double min_scale;
     int64_t seed, workers, cache_mb;
     zn_corruption corrupt; // of what the network sees; losses compare with the crop as it was

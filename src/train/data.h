@@ -4,7 +4,7 @@
 // What training looks at: an endless sequence of square crops of the pictures in folders and
 // archives (train/sources.h).
 //
-//   1. Sample number i is a pure function of (sources, crop, flip, min_scale, limits, seed, i):
+//   1. Sample number i is a pure function of (sources, crop, flip, min_scale, whole, limits, seed, i):
 //      workers, cache, queue and the order of asking change nothing. That makes a resume exact.
 //   2. An epoch is `count` samples, one of each picture, in an order of its own. A picture that
 //      cannot be used (broken, smaller than the crop, beyond a limit) is skipped: its sample takes
@@ -30,6 +30,9 @@ typedef struct zn_data_options {
     double min_scale; // in (0, 1): a square of up to crop / min_scale pixels is taken and made
                       // smaller to the crop (bicubic), so that large photographs are not only seen
                       // pixel by pixel; 0 or 1: pixels as they are
+    bool
+        whole; // always the largest square in the middle, made smaller to the crop: faces and other
+               // things that fill their pictures
     uint64_t seed;
     int workers;        // threads that prepare samples ahead; 0: the caller does it
     size_t queue;       // samples prepared ahead at most; 0: four for each worker

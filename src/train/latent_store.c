@@ -183,9 +183,9 @@ static void key_of(const zn_latents *l, char key[65])
     const zn_train_data *d = &t->config.data;
     zn_sha256 hash;
     char text[256];
-    zn_text_format(text, sizeof text, " crop %lld flip %d scale %g seed %lld count %llu type %d",
-                   (long long)d->crop, d->flip, d->min_scale, (long long)d->seed,
-                   (unsigned long long)l->count, t->config.dtype);
+    zn_text_format(text, sizeof text, " crop %lld flip %d scale %g%s seed %lld count %llu type %d",
+                   (long long)d->crop, d->flip, d->min_scale, d->whole ? " whole" : "",
+                   (long long)d->seed, (unsigned long long)l->count, t->config.dtype);
     zn_sha256_begin(&hash);
     zn_sha256_add(&hash, zn_model_sha256(t->frozen), 64);
     zn_sha256_add(&hash, zn_data_checksum(t->data), 64);

@@ -21,7 +21,7 @@ struct zn_sampler {
     zn_picture_cache *cache;
     uint64_t count; // pictures
     uint32_t crop;
-    bool flip;
+    bool flip, whole;
     double min_scale;
     uint64_t order_seed, crop_seed; // of their own, since the caller's seed may serve others too
     zn_image_options reading;
@@ -47,6 +47,7 @@ zenith_status zn_sampler_create(const zn_data_options *options, const zn_sources
     sampler->count = count;
     sampler->crop = (uint32_t)options->crop;
     sampler->flip = options->flip;
+    sampler->whole = options->whole;
     sampler->min_scale = options->min_scale > 0 ? options->min_scale : 1;
     sampler->order_seed = derive_seed(options->seed, 0);
     sampler->crop_seed = derive_seed(options->seed, 1);
@@ -164,8 +165,10 @@ static square draw_square(const zn_sampler *sampler, uint64_t index, uint32_t wi
     double side = crop / (least + (1 - least) * unit) + 0.5;
     square drawn = {.side = side < shorter ? (uint32_t)side : shorter};
     if (drawn.side < crop) drawn.side = crop;
+    if (sampler->whole) drawn.side = shorter;
     drawn.x = zn_random_below(&random, width - drawn.side + 1);
     drawn.y = zn_random_below(&random, height - drawn.side + 1);
+    if (sampler->whole) drawn.x = (width - shorter) / 2, drawn.y = (height - shorter) / 2;
     drawn.mirrored = sampler->flip && zn_random_u32(&random) >> 31;
     return drawn;
 }

@@ -39,6 +39,7 @@ typedef struct zn_train_options {
     zn_cpu cpu;
     const atomic_int *cancel; // finish the step, write a checkpoint, ZENITH_CANCELLED; may be NULL
     int (*report)(void *cookie, const zn_train_report *report); // not zero: as cancel; may be NULL
+    void (*skip)(void *cookie, const char *name, const char *reason); // of a picture; may be NULL
     void *cookie;
     const zn_log *log;
 } zn_train_options;

@@ -10,6 +10,8 @@
 static void on_skip(void *cookie, const char *name, const char *reason)
 {
     zn_trainer *t = cookie;
+    const zn_train_options *o = t->options;
+    if (o->skip) o->skip(o->cookie, name, reason);
     zn_log_write(t->options->log, ZN_LOG_WARNING, "%s is skipped: %s", name, reason);
     if (t->log.journal) {
         zenith_status status = zn_training_log_skip(&t->log, t->optimizer.step + 1, name, reason,
@@ -33,6 +35,7 @@ static zn_data_options data_options(const zn_trainer *t)
                              .crop = d->crop,
                              .flip = d->flip,
                              .min_scale = d->min_scale,
+                             .whole = d->whole,
                              .seed = (uint64_t)d->seed,
                              .workers = (int)d->workers,
                              .cache_bytes = (size_t)d->cache_mb << 20,

@@ -37,6 +37,8 @@
                 another autoencoder's are not taken; samples are pictures; results encode and decode
     codes       the same of a diffusion autoencoder's prior and classifier on codes; both learn, and the classifier's accuracy of
                 each attribute is told; what does not fit is refused
+    folder      200 pictures of mixed sizes, three of them broken and two too small: one command with --data and --output trains,
+                says when it ends and names what it skipped; it is resumed by the config that it wrote
     words       a text encoder and a diffusion transformer together: every tensor of the gradient is PyTorch's within 1e-4 and ten
                 losses are within 1e-5; stops, threads and recomputation change no bit; random ones learn in bf16, are judged by
                 captions that are held back, and are trained further; what does not fit is refused
@@ -574,6 +576,45 @@ def test_stages(options, folder):
     check("U-Net" in said, said)
     check("twice" in said or "once" in zenith(options, "diffae", "join", parts[1], parts[1], "-o", folder / "no.safetensors",
                                               code=1).stderr, "two autoencoders are joined")
+    return 0
+
+
+def mixed_pictures(folder):
+    """200 pictures as a new user has them."""
+    good = sorted((HERE / "data").glob("*.png"))
+    (folder / "more").mkdir(parents=True)
+    for i in range(195):
+        size = (64 + i * 7 % 90, 64 + i * 11 % 70)
+        path = folder / ("more" if i % 5 == 0 else ".") / f"{i}.ppm"
+        path.write_bytes(b"P6 %d %d 255 " % size + bytes((i + k * 37) & 255 for k in range(size[0])) * 3 * size[1])
+    whole = good[0].read_bytes()
+    (folder / "cut.png").write_bytes(whole[:len(whole) // 2])
+    (folder / "empty.jpg").write_bytes(b"")
+    (folder / "text.webp").write_bytes(b"not a picture")
+    for name in ("small.ppm", "thin.ppm"):
+        (folder / name).write_bytes(b"P6 9 90 255 " + bytes(9 * 90 * 3))
+
+
+def test_folder(options, folder):
+    mixed_pictures(folder / "pictures")
+    config = json.loads((ROOT / "models/training/diffae64.json").read_text())
+    config["network"] |= {"channels": 32, "channel_mult": [1, 2], "encoder_mult": [1, 2], "code": 16}
+    config |= {"steps": 60, "batch": 4, "checkpoint_every": 20, "sample_every": 0, "results_every": 0}
+    config["optimizer"]["warmup"] = 5
+    (folder / "small.json").write_text(json.dumps(config))
+    out = folder / "runs/mine"
+    said = train(options, folder / "small.json", "--data", folder / "pictures", "-o", out, "--steps", "50").stderr
+    check(" left" in said and "images/s" in said, said)
+    said += train(options, out / "run.json", "--resume").stderr
+    check(str(out / "weights") in said, said)
+    log = log_of(folder, "runs/mine")
+    skipped = {pathlib.Path(line["skipped"]).name: line["reason"] for line in log if "skipped" in line}
+    check(set(skipped) == {"cut.png", "empty.jpg", "text.webp", "small.ppm", "thin.ppm"}, str(skipped))
+    for name in skipped:
+        check(name in said, f"{name} is not named: {said}")
+    zenith(options, "diffae", "encode", folder / "pictures/more", "-m", out / "ema", "-o", folder / "codes", "--no-noise", "-q")
+    said = train(options, folder / "small.json", "--data", folder / "nowhere", "-o", folder / "no", code=1).stderr
+    check("nowhere" in said, said)
     return 0
 
 
