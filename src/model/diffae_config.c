@@ -330,15 +330,36 @@ static zenith_status check_latents(const zn_json *config, const zn_diffae_space 
     return ZENITH_OK;
 }
 
+enum { MOST_CONTRAST = 100 };
+
+static zenith_status take_contrast(const zn_json *config, zn_diffae_space *out, zn_error *err)
+{
+    double contrast = 1;
+    bool clips = true;
+    if (!zn_json_has(config, "contrast")) return ZENITH_OK;
+    ZN_TRY(zn_json_get_number(config, "contrast", &contrast, err));
+    if (!(contrast >= 1 && contrast <= MOST_CONTRAST))
+        return zn_fail(err, ZENITH_BAD_FILE, "config.json: \"contrast\" must be from 1 to %d",
+                       MOST_CONTRAST);
+    if (zn_json_has(config, "clip")) ZN_TRY(zn_json_get_flag(config, "clip", &clips, err));
+    if (clips && contrast > 1)
+        return zn_fail(
+            err, ZENITH_BAD_FILE,
+            "config.json: \"clip\" must be false with \"contrast\": what networks see is "
+            "not within -1 .. 1");
+    out->contrast = (float)contrast;
+    return ZENITH_OK;
+}
+
 zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err)
 {
-    *out = (zn_diffae_space){.factor = 1};
+    *out = (zn_diffae_space){.factor = 1, .contrast = 1};
     if (!zn_json_has(config, "autoencoder")) {
         if (zn_json_has(config, "latent_mean") || zn_json_has(config, "latent_std"))
             return zn_fail(err, ZENITH_BAD_FILE,
                            "config.json: \"latent_mean\" and \"latent_std\" need \"autoencoder\", "
                            "whose latents they are of");
-        return ZENITH_OK;
+        return take_contrast(config, out, err);
     }
     const char *name = "", *sha256 = "";
     ZN_TRY(zn_json_get_text(config, "autoencoder", &name, err));

@@ -16,6 +16,8 @@
 //     "sparse_encoder": 0                   1: the semantic encoder sees some of the pixels (zn_diffae_see_some)
 //     "patch": 1                            2: a square of 2 x 2 pixels is one pixel of four times the channels to both
 //                                           networks
+//     "contrast": 1                         networks see pictures times this: with more, noise hides them later, and a
+//                                           network that predicts velocity predicts the picture until there is little noise
 //     "autoencoder": "zenith-f1-fast"       networks see its latents of pictures, which have in_channels channels and
 //                                           are as many times smaller as it says; "clip" is false then
 //     "latent_mean": [..], "latent_std": [..]  of each channel, that networks see (latent - mean) / std
@@ -76,8 +78,9 @@ zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedule
 // What networks see of pictures: their pixels, or latents of another model.
 enum { ZN_DIFFAE_MOST_INPUTS = 256 };
 typedef struct zn_diffae_space {
-    char autoencoder[64]; // its name; "": pixels. The rest is of latents
+    char autoencoder[64]; // its name; "": pixels. What follows is of latents
     char sha256[65];      // of its weights; "": any
+    float contrast;       // of pixels, that networks see pictures times
     int factor;           // pixels of the picture along each side of one of theirs; 1: pixels
     int64_t channels;
     bool scaled; // there are the numbers below; else they are 0 and 1

@@ -189,6 +189,7 @@ static zenith_status see(working *w, const float *planes, zn_error *err)
     const size_t depth = (size_t)w->facts.shape.inputs, values = picture_values(w);
     if (!w->image) {
         to_map(planes, values, w->facts.shape.inputs, w->map);
+        for (size_t i = 0; i < values; i++) w->map[i] *= w->space.contrast;
         return ZENITH_OK;
     }
     to_map(planes, values, COLOURS, w->image);
@@ -205,6 +206,7 @@ static zenith_status show(working *w, float *map, float *planes, zn_error *err)
     const size_t depth = (size_t)w->facts.shape.inputs, values = picture_values(w);
     if (!w->image) {
         to_planes(map, values, w->facts.shape.inputs, planes);
+        for (size_t i = 0; i < values; i++) planes[i] /= w->space.contrast;
         return ZENITH_OK;
     }
     for (size_t i = 0; i < w->values; i++)

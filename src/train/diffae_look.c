@@ -83,7 +83,7 @@ static zenith_status to_pictures(const looking *l, float **x, zn_error *err)
     const zn_diffae_space *space = &own->space;
     const size_t all = l->count * l->values, channels = (size_t)own->shape.inputs;
     if (!own->latents) {
-        for (size_t i = 0; i < all; i++) (*x)[i] = (*x)[i] * 0.5f + 0.5f;
+        for (size_t i = 0; i < all; i++) (*x)[i] = (*x)[i] / space->contrast * 0.5f + 0.5f;
         return ZENITH_OK;
     }
     for (size_t i = 0; i < all; i++)

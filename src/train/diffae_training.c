@@ -307,7 +307,7 @@ void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, 
             dst[i] = (dst[i] - space->mean[i % channels]) / space->deviation[i % channels];
         return;
     }
-    for (size_t i = 0; i < values; i++) dst[i] = pixel(pixels[i]);
+    for (size_t i = 0; i < values; i++) dst[i] = pixel(pixels[i]) * space->contrast;
 }
 
 // Of every share between 1 / 20 and all, as often of one as of twice it.

@@ -179,6 +179,43 @@ static void bits_are_those_of_the_task(void **state)
     zn_model_unref(inner);
 }
 
+// Code, noise and reconstruction of a picture by the golden's networks with other keys.
+static void run_with(const char *keys, float *picture, float *numbers, float *noise, float *back)
+{
+    char other[256];
+    zenith_model *opened = NULL;
+    const zenith_diffae_params params = usual(STEPS);
+    const zenith_code code = code_of(numbers, noise);
+    const zenith_image from = image_of(picture), to = image_of(back);
+    golden_folder("diffae_keys", other);
+    golden_copy_config(other, keys);
+    const zenith_model_params which = {.size = sizeof which, .weights = other};
+    ok(zenith_model_open(context, &which, &opened));
+    ok(zenith_diffae_encode(context, opened, &from, &code, &params));
+    ok(zenith_diffae_decode(context, opened, &code, &to, &params));
+    zenith_model_free(opened);
+}
+
+// Twice the contrast of a picture that has half of it is the picture.
+static void contrast_is_what_networks_see(void **state)
+{
+    (void)state;
+    static float picture[VALUES], noise[2][VALUES], back[2][VALUES];
+    float numbers[2][CODE];
+    golden_picture(0, picture);
+    for (int i = 0; i < VALUES; i++)
+        picture[i] = floorf(picture[i] * 256) / 256; // so that halves are exact
+    run_with("\"clip\": false, ", picture, numbers[0], noise[0], back[0]);
+    for (int i = 0; i < VALUES; i++) picture[i] = picture[i] * 0.5f + 0.25f;
+    run_with("\"clip\": false, \"contrast\": 2, ", picture, numbers[1], noise[1], back[1]);
+    for (int i = 0; i < VALUES; i++) back[0][i] = back[0][i] * 0.5f + 0.25f;
+    assert_memory_equal(numbers[1], numbers[0], sizeof *numbers);
+    assert_memory_equal(noise[1], noise[0], sizeof *noise);
+    part_compare("picture", back[1], back[0], VALUES, 1e-5);
+    run_with("\"clip\": false, ", picture, numbers[1], noise[1], back[1]);
+    assert_memory_not_equal(numbers[1], numbers[0], sizeof *numbers); // the picture matters
+}
+
 static void noise_is_drawn_by_the_seed(void **state)
 {
     (void)state;
@@ -488,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_go_there_and_back),
         cmocka_unit_test(bits_are_those_of_the_task),
+        cmocka_unit_test(contrast_is_what_networks_see),
         cmocka_unit_test(noise_is_drawn_by_the_seed),
         cmocka_unit_test(codes_are_moved_and_mixed),
         cmocka_unit_test(codes_are_drawn),

@@ -41,7 +41,8 @@ static inline void golden_write(const char *path, zn_file_tensor *tensors, size_
     zn_test_ok(zn_writer_commit(file, &err), &err);
 }
 
-static inline void golden_copy_config(const char *folder)
+// The golden's config.json with keys before its own, as "\"clip\": false, ".
+static inline void golden_copy_config(const char *folder, const char *keys)
 {
     zn_error err = {0};
     zn_mapped config;
@@ -49,7 +50,10 @@ static inline void golden_copy_config(const char *folder)
     zn_test_ok(zn_mapped_open(zn_test_path(zn_test_golden(), "diffae/config.json"), &config, &err),
                &err);
     zn_test_ok(zn_writer_open(zn_test_path(folder, "config.json"), &file, &err), &err);
-    zn_test_ok(zn_writer_write(file, config.data, config.size, &err), &err);
+    const char *own = (const char *)config.data + 1; // after the brace
+    zn_test_ok(zn_writer_write(file, "{", 1, &err), &err);
+    zn_test_ok(zn_writer_write(file, keys, strlen(keys), &err), &err);
+    zn_test_ok(zn_writer_write(file, own, config.size - 1, &err), &err);
     zn_test_ok(zn_writer_commit(file, &err), &err);
     zn_mapped_close(&config);
 }
@@ -77,7 +81,7 @@ static inline void golden_folder(const char *name, char path[256])
     tensors[count].data = (const void *)offsets;
     tensors[count++].bytes = sizeof offsets;
     golden_write(zn_test_path(path, "model.safetensors"), tensors, count);
-    golden_copy_config(path);
+    golden_copy_config(path, "");
     zn_safetensors_free(networks);
     zn_safetensors_free(io);
 }

@@ -246,7 +246,7 @@ static void names_of_a_checkpoint(void **state)
     const char *folder = zn_test_path(zn_test_build(), "diffae_renamed");
     (void)mkdir(folder, 0777);
     golden_write(zn_test_path(folder, "model.safetensors"), tensors, count);
-    golden_copy_config(folder);
+    golden_copy_config(folder, "");
     zn_model_unref(w.model);
     const zn_model_request request = {.weights = folder};
     zn_test_ok(zn_model_open(&request, &w.model, &err), &err);
@@ -399,7 +399,11 @@ static void refused_configs(void **state)
         "\"latent_std\": [1, 1, 1, 0]}",
         "{\"autoencoder\": \"taesd\", \"in_channels\": 4, \"latent_mean\": [0, 0, 0, 1e300], "
         "\"latent_std\": [1, 1, 1, 1]}",
-        "{\"latent_mean\": [0, 0, 0]}"};
+        "{\"latent_mean\": [0, 0, 0]}",
+        "{\"contrast\": 2}",
+        "{\"contrast\": 2, \"clip\": true}",
+        "{\"contrast\": 0.5, \"clip\": false}",
+        "{\"contrast\": \"3\", \"clip\": false}"};
     (void)state;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         char layout[ZN_LAYOUT_SIZE];
