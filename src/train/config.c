@@ -193,6 +193,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_OBJECT("data", data_fields, true),
                                AN_OBJECT("validation", validation_fields, false),
                                AN_INTEGER("batch", batch, 1, 65536, false),
+                               AN_INTEGER("stack", stack, 1, 1024, false),
                                AN_INTEGER("accumulate", accumulate, 1, 65536, false),
                                AN_INTEGER("steps", steps, 1, 1e12, true),
                                AN_OBJECT("optimizer", optimizer_fields, false),
@@ -407,6 +408,7 @@ static void set_defaults(zn_train_config *c)
     c->validation.count = 16;
     c->batch = 16;
     c->accumulate = 1;
+    c->stack = 1;
     c->optimizer = (zn_train_optimizer){.lr = 1e-4,
                                         .beta1 = 0.9,
                                         .beta2 = 0.999,
@@ -604,6 +606,10 @@ static zenith_status check_words(const zn_train_config *c, zn_error *err)
     if (c->sample_every) return not_for(c, "sample_every", err);
     if (c->network && !c->text_network && !c->weights) return missing("text", err);
     if (c->validate_every > 0 && !v->latents) return missing("validation.latents", err);
+    if (c->batch % c->stack != 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"batch\" is %lld, which is no multiple of \"stack\", %lld",
+                       (long long)c->batch, (long long)c->stack);
     return ZENITH_OK;
 }
 
@@ -614,6 +620,7 @@ static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
     if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
     if (c->text_network) return not_for(c, "text", err);
     if (zn_json_has(c->document, "timesteps")) return not_for(c, "timesteps", err);
+    if (zn_json_has(c->document, "stack")) return not_for(c, "stack", err);
     if (c->data.latents || v->latents) return not_for(c, "latents", err);
     if (c->data.captions || v->captions) return not_for(c, "captions", err);
     return c->data.drop > 0 ? not_for(c, "drop", err) : ZENITH_OK;
@@ -851,6 +858,7 @@ static void put_task(writing *w, const zn_train_config *c)
     put_number(w, "data.drop", c->data.drop);
     put_number(w, "timesteps.mean", c->timesteps.mean);
     put_number(w, "timesteps.deviation", c->timesteps.deviation);
+    if (c->stack != 1) put_integer(w, "stack", c->stack);
 }
 
 zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_read *read,

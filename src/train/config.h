@@ -148,6 +148,7 @@ typedef struct zn_train_config {
     zn_train_data data;
     zn_train_validation validation;
     int64_t batch, accumulate, steps;
+    int64_t stack; // of words: samples of one run
     zn_train_optimizer optimizer;
     zn_train_loss losses[ZN_TRAIN_LOSSES];
     size_t losses_count;

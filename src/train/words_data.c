@@ -59,13 +59,13 @@ void zn_words_data_free(zn_words_data *data)
     *data = (zn_words_data){.latents = NULL};
 }
 
-void zn_words_data_latent(const zn_words_data *data, size_t index, float *dst)
+void zn_words_data_row(const zn_words_data *data, size_t index, int64_t row, float *dst)
 {
     const zn_latent_facts *facts = zn_latent_file_facts(data->latents);
     const int64_t *dim = data->shape.dim;
-    const size_t channels = (size_t)dim[1], count = channels * (size_t)(dim[2] * dim[3]);
-    // All rows of a latent that is there: it cannot fail.
-    (void)!zn_latent_file_read_rows(data->latents, (int64_t)index, 0, dim[2], dst, NULL);
+    const size_t channels = (size_t)dim[1], count = channels * (size_t)dim[3];
+    // A row of a latent that is there: it cannot fail.
+    (void)!zn_latent_file_read_rows(data->latents, (int64_t)index, row, 1, dst, NULL);
     if (strcmp(facts->space, "raw") != 0) return;
     for (size_t i = 0; i < count; i++) {
         const size_t c = i % channels;

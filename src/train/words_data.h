@@ -25,8 +25,8 @@ static inline size_t zn_words_data_count(const zn_words_data *data)
     return data->captions.count;
 }
 
-// Latent `index` as [h, w, C], in the space of the diffusion model. Any thread may ask.
-void zn_words_data_latent(const zn_words_data *data, size_t index, float *dst);
+// A row of latent `index`, [w, C], in the space of the diffusion model. Any thread may ask.
+void zn_words_data_row(const zn_words_data *data, size_t index, int64_t row, float *dst);
 
 // Of both files' bytes.
 zenith_status zn_words_data_checksum(const char *latents, const char *captions, char hex[65],

@@ -15,6 +15,9 @@
 // causal, so tokens after the caption change nothing before them; what they make is replaced by the learned token
 // that padding is when pictures are made (zn_sizes.masked). So a network learns exactly what it will be asked: all
 // captions are padded to the same 32 tokens there, and longer ones are refused here.
+//
+// A run has `stack` samples beside each other (zn_sizes.items), so that weights are read once for many tokens. They are
+// columns of all maps, and share nothing but the weights: what a sample is depends on its own number alone.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/random.h"
@@ -43,7 +46,7 @@ typedef struct words_training {
     zn_model *text;   // to begin with, until it is copied; NULL: none
     char *configs[2]; // config.json of both models
     zn_words_data data, held;
-    int64_t tokens, vocabulary;
+    int64_t tokens, vocabulary, patch;
     zn_sizes sizes[NETWORKS];
     zn_ports ports[NETWORKS];
     float *angles[ANGLES]; // the same for all samples
@@ -174,6 +177,7 @@ static zenith_status open_held(zn_trainer *t, zn_error *err)
                            t->config.data.latents);
     t->held_count = zn_words_data_count(&own->held);
     if (t->held_count > (size_t)v->count) t->held_count = (size_t)v->count;
+    t->held_count = (t->held_count + t->rows - 1) / t->rows; // runs
     return ZENITH_OK;
 }
 
@@ -189,6 +193,7 @@ static zenith_status open_data(zn_trainer *t, zn_error *err)
                        "is: add it, or set \"data.drop\" to 0",
                        d->captions);
     ZN_TRY(zn_words_data_checksum(d->latents, d->captions, t->checksum, err));
+    t->rows = (size_t)t->config.stack;
     return open_held(t, err);
 }
 
@@ -216,10 +221,12 @@ static void find_ports(zn_trainer *t)
 {
     words_training *own = own_of(t);
     const int64_t *dim = own->data.shape.dim;
-    own->sizes[TEXT] = (zn_sizes){.tokens = own->tokens};
-    own->sizes[CONTEXT] = (zn_sizes){.tokens = own->tokens, .masked = true};
-    own->sizes[MODULATION] = (zn_sizes){.tokens = 1};
-    own->sizes[DENOISER] = (zn_sizes){.height = dim[2], .width = dim[3], .tokens = own->tokens};
+    const int64_t items = (int64_t)t->rows, tokens = own->tokens;
+    own->sizes[TEXT] = (zn_sizes){.tokens = tokens, .items = items};
+    own->sizes[CONTEXT] = (zn_sizes){.tokens = tokens, .masked = true, .items = items};
+    own->sizes[MODULATION] = (zn_sizes){.tokens = items};
+    own->sizes[DENOISER] = (zn_sizes){
+        .height = dim[2], .width = dim[3], .tokens = tokens, .items = items};
     for (int i = 0; i < NETWORKS; i++) {
         const zn_network *network = &t->trained[i];
         network->part->ports(network->variant, zn_network_layout(network), &own->sizes[i],
@@ -233,6 +240,16 @@ static const zn_port *angles_port(const words_training *own, int which)
         int network, input;
     } at[ANGLES] = {{TEXT, 1}, {CONTEXT, 1}, {DENOISER, 3}};
     return &own->ports[at[which].network].inputs[at[which].input];
+}
+
+// Rows of numbers are there for one sample: of several, each row is there as often. From the end, so that none is
+// overwritten before it is read.
+static void repeat_angles(const words_training *own, int which, size_t items)
+{
+    const size_t width = (size_t)angles_port(own, which)->desc.shape.dim[3];
+    float *rows = own->angles[which];
+    for (size_t i = own->angles_count[which] / width; i-- > 0;)
+        memmove(rows + i * width, rows + i / items * width, width * sizeof *rows);
 }
 
 static zenith_status prepare(zn_trainer *t, zn_error *err)
@@ -252,6 +269,8 @@ static zenith_status prepare(zn_trainer *t, zn_error *err)
     zn_qwen3_layout_angles(zn_network_layout(&t->trained[TEXT]), own->tokens, own->angles[OF_TEXT]);
     zn_zimage_layout_caption_angles(image, own->tokens, own->angles[OF_CONTEXT]);
     zn_zimage_layout_angles(image, &own->sizes[DENOISER], own->angles[OF_DENOISER]);
+    for (int i = 0; i < ANGLES; i++) repeat_angles(own, i, t->rows);
+    own->patch = zn_zimage_layout_patch(image);
     zn_model_unref(own->text); // its weights are copied
     own->text = NULL;
     return ZENITH_OK;
@@ -286,8 +305,9 @@ static void build(zn_train_building *b)
         angles[i] = zn_graph_input(g, angle_names[i], angles_port(own_of(t), i)->desc);
     zn_node *text = build_one(b, TEXT, (zn_node *[]){ids, angles[OF_TEXT]});
     zn_node *context = build_one(b, CONTEXT, (zn_node *[]){text, angles[OF_CONTEXT], mask});
-    zn_node *rows = build_one(b, MODULATION, &time);
-    zn_node *modulation = zn_channel_sum(g, "modulation.row", rows); // one row, as a vector
+    zn_node *modulation = build_one(b, MODULATION, &time);
+    if (t->rows == 1)
+        modulation = zn_channel_sum(g, "modulation.row", modulation); // one row, as a vector
     b->result = build_one(b, DENOISER,
                           (zn_node *[]){noisy, context, modulation, angles[OF_DENOISER]});
     const zn_loss_inputs in = {.original = target, .reconstruction = b->result};
@@ -314,39 +334,99 @@ static zn_train_builder builder(const zn_trainer *t)
 
 // --- samples ------------------------------------------------------------------------------------
 
+// One sample of a run.
+typedef struct item {
+    const zn_words_data *data;
+    uint64_t number; // in the run, by which all that is random about it is drawn
+    size_t index;    // of its latent
+    size_t column;   // of the run's maps
+} item;
+
+// Samples that are held back fill whole runs: after the last comes the first again.
+static item item_of(const zn_trainer *t, uint64_t run, size_t column)
+{
+    const words_training *own = own_of(t);
+    const bool held = run & HELD;
+    const zn_words_data *data = held ? &own->held : &own->data;
+    const uint64_t number = (run & ~HELD) * t->rows + column, all = zn_words_data_count(data);
+    const uint64_t index = held ? number % all
+                                : zn_permutation_at((uint64_t)t->config.data.seed, number / all,
+                                                    all, number % all);
+    return (item){data, held ? HELD | index : number, (size_t)index, column};
+}
+
+// Where value i of a latent [h, w, C] is in a map that has those of all samples, patch by patch in turn.
+static size_t place_of(const zn_trainer *t, size_t column, size_t i)
+{
+    const words_training *own = own_of(t);
+    const size_t channels = (size_t)own->data.shape.dim[1], width = (size_t)own->data.shape.dim[3];
+    const size_t patch = (size_t)own->patch, c = i % channels, x = i / channels % width;
+    const size_t y = i / channels / width;
+    const size_t beside = (x / patch * t->rows + column) * patch + x % patch;
+    return (y * width * t->rows + beside) * channels + c;
+}
+
+static size_t values_of(const zn_words_data *data)
+{
+    return (size_t)(data->shape.dim[1] * data->shape.dim[2] * data->shape.dim[3]);
+}
+
 typedef struct drawing {
     float sigma;
     bool dropped;
 } drawing;
 
-// Normal noise into dst, and what else is random about a sample. Sigmas are logit-normal.
-static drawing draw_sample(const zn_trainer *t, uint64_t number, float *dst, size_t count)
+// Normal noise into its places in dst, and what else is random about a sample. Sigmas are logit-normal.
+static drawing draw_sample(const zn_trainer *t, const item *of, float *dst)
 {
     const zn_train_config *c = &t->config;
+    const size_t count = values_of(of->data);
     uint32_t first[4], drawn[4];
     float normals[4] = {0};
-    zn_philox(~(uint64_t)c->data.seed, number, first); // the order of pictures has the seed itself
+    zn_philox(~(uint64_t)c->data.seed, of->number,
+              first); // the order of pictures has the seed itself
     const uint64_t key = (uint64_t)first[0] << 32 | first[1];
     for (size_t i = 0; i < count; i++) {
         if (i % 4 == 0) {
             zn_philox(key, i / 4, drawn);
             zn_philox_normals(drawn, normals);
         }
-        dst[i] = normals[i % 4];
+        dst[place_of(t, of->column, i)] = normals[i % 4];
     }
     zn_philox(key, UINT64_MAX, drawn);
     zn_philox_normals(drawn, normals);
     const double logit = c->timesteps.mean + c->timesteps.deviation * (double)normals[0];
-    return (drawing){(float)(1 / (1 + exp(-logit))), (double)drawn[2] < c->data.drop * 0x1p32};
+    return (drawing){(float)(1 / (1 + exp(-logit))),
+                     !(of->number & HELD) && (double)drawn[2] < c->data.drop * 0x1p32};
 }
 
-static void put_caption(const words_training *own, zn_caption caption, zn_sample *sample)
+static void put_caption(const zn_trainer *t, const item *of, bool dropped, zn_sample *sample)
 {
+    const words_training *own = own_of(t);
+    const zn_caption caption = dropped ? zn_caption_ids_empty(&of->data->captions)
+                                       : zn_caption_ids_get(&of->data->captions, of->index);
     float *ids = zn_sample_input(sample, "ids"), *mask = zn_sample_input(sample, "mask");
     const size_t tokens = (size_t)own->tokens;
     const size_t width = (size_t)own->ports[CONTEXT].inputs[2].desc.shape.dim[3];
-    for (size_t i = 0; i < tokens; i++) ids[i] = i < caption.count ? (float)caption.ids[i] : 0;
-    for (size_t i = 0; i < tokens * width; i++) mask[i] = i < caption.count * width;
+    for (size_t i = 0; i < tokens; i++) {
+        const size_t at = i * t->rows + of->column;
+        ids[at] = i < caption.count ? (float)caption.ids[i] : 0;
+        for (size_t c = 0; c < width; c++) mask[at * width + c] = i < caption.count;
+    }
+}
+
+// A row is read into `room`, where the noise comes later, and its values go to their places.
+static void put_latents(const zn_trainer *t, uint64_t run, float *room, float *dst)
+{
+    const zn_shape *shape = &own_of(t)->data.shape;
+    const size_t count = (size_t)(shape->dim[1] * shape->dim[3]);
+    for (int64_t y = 0; y < shape->dim[2]; y++) {
+        for (size_t r = 0; r < t->rows; r++) {
+            const item of = item_of(t, run, r);
+            zn_words_data_row(of.data, of.index, y, room);
+            for (size_t i = 0; i < count; i++) dst[place_of(t, r, (size_t)y * count + i)] = room[i];
+        }
+    }
 }
 
 // The target is the picture first, and the way from noise to picture in the end.
@@ -354,27 +434,21 @@ static void fill(const void *cookie, zn_sample *sample)
 {
     const zn_trainer *t = cookie;
     const words_training *own = own_of(t);
-    const bool held = sample->number & HELD;
-    const zn_words_data *data = held ? &own->held : &own->data;
-    const uint64_t number = sample->number & ~HELD, all = zn_words_data_count(data);
-    const size_t index = held ? (size_t)number
-                              : (size_t)zn_permutation_at((uint64_t)t->config.data.seed,
-                                                          number / all, all, number % all);
-    const size_t values = (size_t)(data->shape.dim[1] * data->shape.dim[2] * data->shape.dim[3]);
+    const size_t values = values_of(&own->data);
     float *noisy = zn_sample_input(sample, "noisy"), *target = zn_sample_input(sample, "target");
-    const drawing drawn = draw_sample(t, sample->number, noisy, values);
-    const bool dropped = drawn.dropped && !held;
-    zn_words_data_latent(data, index, target);
-    for (size_t i = 0; i < values; i++) {
-        const float picture = target[i], noise = noisy[i];
-        target[i] = picture - noise;
-        noisy[i] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
+    put_latents(t, sample->number, noisy, target);
+    for (size_t r = 0; r < t->rows; r++) {
+        const item of = item_of(t, sample->number, r);
+        const drawing drawn = draw_sample(t, &of, noisy);
+        for (size_t i = 0; i < values; i++) {
+            const size_t at = place_of(t, r, i);
+            const float picture = target[at], noise = noisy[at];
+            target[at] = picture - noise;
+            noisy[at] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
+        }
+        zn_sample_input(sample, "time")[r] = 1 - drawn.sigma;
+        put_caption(t, &of, drawn.dropped, sample);
     }
-    *zn_sample_input(sample, "time") = 1 - drawn.sigma;
-    put_caption(own,
-                dropped ? zn_caption_ids_empty(&data->captions)
-                        : zn_caption_ids_get(&data->captions, index),
-                sample);
     for (int i = 0; i < ANGLES; i++)
         memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],
                own->angles_count[i] * sizeof(float));

@@ -361,31 +361,68 @@ def words_gradient_error(folder, name, beta):
     return max(errors)
 
 
-def test_words(options, folder):
+def words_as_pytorch(options, folder, **more):
+    """The run "whole", and its gradients and losses beside PyTorch's."""
     golden = json.loads((TINY_WORDS / "ten_losses.json").read_text())
     settings = golden["optimizer"]
-    train(options, words_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}))
+    train(options, words_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}, **more))
     worst, tensor = words_gradient_error(folder, "first", settings["beta1"])
     print(f"the worst tensor of the gradient, {tensor}, differs by {worst:.1e} of its norm")
     check(worst <= 1e-4, "the gradients differ")
-    train(options, words_config(folder, "whole"))
+    train(options, words_config(folder, "whole", **more))
     for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden["steps"], strict=True), 1):
         differences = {key: abs(ours[key] - theirs[key]) / theirs[key] for key in theirs}
         print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative differences " +
               ", ".join(f"{key} {value:.1e}" for key, value in differences.items()))
         check(differences["loss"] <= 1e-5 and differences["norm"] <= 1e-4, "the losses differ")
 
-    broken = words_config(folder, "broken")
+
+def words_same_bits(options, folder, **more):
+    """The same run stopped and resumed, on one thread, and with less memory."""
+    broken = words_config(folder, "broken", **more)
     for stop in (3, 7):
         train(options, broken, "--resume", "--steps", str(stop))
     train(options, broken, "--resume")
     for name, change in (("one", {"threads": 1}), ("again", {"threads": 3, "recompute": True})):
-        train(options, words_config(folder, name, **change))
+        train(options, words_config(folder, name, **more | change))
     whole = results_of(folder, "whole")
     check(len(whole) == 4, f"results are {list(whole)}")
     for name in ("broken", "one", "again"):
         check(losses_of(folder, name) == losses_of(folder, "whole"), f"other losses: {name}")
         check(results_of(folder, name) == whole, f"other weights: {name}")
+
+
+def words_moments(options, folder, name, **more):
+    """The gradient of the first step, but for a factor, as one list for each tensor."""
+    train(options, words_config(folder, name, steps=1, optimizer={"clip": 0, "warmup": 0}, **more))
+    return {key: value for key, value in tensors_of(folder / name / "checkpoint-00000001.safetensors").items() if key[:2] == "m."}
+
+
+def test_words_stack(options, folder):
+    """Several samples in one run: what they are by themselves."""
+    words_as_pytorch(options, folder, stack=2)
+    words_same_bits(options, folder, stack=2)
+    usual = {"data": {"latents": plain_latents(folder / "plain.safetensors"), "captions": str(TINY_WORDS / "captions.jsonl")},
+             "batch": 6}
+    usual["validation"] = usual["data"] | {"count": 4}
+    single = words_moments(options, folder, "single", validate_every=1, **usual)
+    for stack in (2, 3, 6):
+        stacked = words_moments(options, folder, f"by{stack}", validate_every=1, **usual, stack=stack)
+        worst = max((sum((a - b)**2 for a, b in zip(stacked[key], value, strict=True)) / sum(b * b for b in value))**0.5
+                    for key, value in single.items() if any(value))
+        print(f"{stack} in a run: the worst tensor of the gradient differs by {worst:.1e} of its norm")
+        check(worst <= 1e-5, "the gradient is not the sum of those of single samples")
+    judged = [next(line["validation"]["loss"] for line in log_of(folder, name) if "validation" in line) for name in ("single", "by2")]
+    check(abs(judged[0] - judged[1]) <= 1e-5 * judged[0], f"judged as {judged}")
+    check("multiple" in train(options, words_config(folder, "uneven", stack=3), code=1).stderr, "3 do not divide 2")
+    said = train(options, words_config(folder, "whole", stack=1), "--resume", code=1).stderr
+    check("stack" in said, said)
+    return 0
+
+
+def test_words(options, folder):
+    words_as_pytorch(options, folder)
+    words_same_bits(options, folder)
     train(options, words_config(folder, "further", steps=2, init={"weights": str(folder / "whole/ema")}))
 
     text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
