@@ -187,6 +187,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                {"network", JSON, AT(network), 0, 0, false, NULL, NULL, 0},
                                {"text", JSON, AT(text_network), 0, 0, false, NULL, NULL, 0},
                                A_TEXT("autoencoder", autoencoder, false),
+                               A_TEXT("tokenizer", tokenizer, false),
                                AN_OBJECT("init", init_fields, false),
                                AN_OBJECT("frozen", frozen_fields, false),
                                A_TEXT("squeezenet", squeezenet, false),
@@ -619,6 +620,7 @@ static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
     const zn_train_validation *v = &c->validation;
     if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
     if (c->text_network) return not_for(c, "text", err);
+    if (c->tokenizer) return not_for(c, "tokenizer", err);
     if (zn_json_has(c->document, "timesteps")) return not_for(c, "timesteps", err);
     if (zn_json_has(c->document, "stack")) return not_for(c, "stack", err);
     if (c->data.latents || v->latents) return not_for(c, "latents", err);

@@ -134,12 +134,13 @@ typedef struct zn_train_config {
     const zn_json *network;      // what config.json says of it; NULL: nothing
     const zn_json *text_network; // the same of the text encoder; NULL: nothing
     const char *autoencoder;     // a folder whose config.json says it; NULL: none
-    int part;                    // ZENITH_ENCODER | ZENITH_DECODER
-    const char *weights;         // to begin with; NULL: random
-    int64_t init_seed;           // of random weights
-    int64_t width;               // of a network with random weights
-    int rule;                    // zn_init_rule, of random weights
-    double score;                // of each part of it that can be left out (zn_nn_zenith)
+    const char *tokenizer;   // of words: tokenizer.json or its folder; NULL: captions are numbers
+    int part;                // ZENITH_ENCODER | ZENITH_DECODER
+    const char *weights;     // to begin with; NULL: random
+    int64_t init_seed;       // of random weights
+    int64_t width;           // of a network with random weights
+    int rule;                // zn_init_rule, of random weights
+    double score;            // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;       // model of `weights`, where it is another: what both have is copied
     const char *layout;      // of a network that is not read from its own weights; NULL: the usual
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`

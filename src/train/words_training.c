@@ -9,7 +9,8 @@
 //     time ── modulation ─────┤
 //     noisy ────────────── denoiser ── velocity ── loss ── picture - noise
 //
-// Noise, sigma and what is dropped are a pure function of the data's seed and the sample's number.
+// Noise, sigma, and which caption it has or whether it is dropped, are a pure function of the data's seed and the
+// sample's number.
 //
 // Captions have several lengths, and a graph has one size: that of a caption with its padding. The text encoder is
 // causal, so tokens after the caption change nothing before them; what they make is replaced by the learned token
@@ -43,8 +44,10 @@ static const char prefix[] = "text."; // of the text encoder's nodes
 static const uint64_t HELD = (uint64_t)1 << 63;
 
 typedef struct words_training {
-    zn_model *text;   // to begin with, until it is copied; NULL: none
-    char *configs[2]; // config.json of both models
+    zn_model *text;          // to begin with, until it is copied; NULL: none
+    char *configs[2];        // config.json of both models
+    zn_tokenizer *tokenizer; // of captions that are texts; NULL: they are numbers
+    char *tokenizer_json;    // its file, for the results
     zn_words_data data, held;
     int64_t tokens, vocabulary, patch;
     zn_sizes sizes[NETWORKS];
@@ -154,6 +157,8 @@ static void close_task(zn_trainer *t)
     if (!own) return;
     zn_model_unref(own->text);
     for (int i = 0; i < 2; i++) zn_free(own->configs[i]);
+    zn_tokenizer_free(own->tokenizer);
+    zn_free(own->tokenizer_json);
     for (int i = 0; i < ANGLES; i++) zn_free(own->angles[i]);
     zn_words_data_free(&own->data);
     zn_words_data_free(&own->held);
@@ -163,13 +168,39 @@ static void close_task(zn_trainer *t)
 
 // --- data ---------------------------------------------------------------------------------------
 
+// tokenizer.json by its path or its folder's.
+static zenith_status open_tokenizer(zn_trainer *t, zn_error *err)
+{
+    words_training *own = own_of(t);
+    char path[ZN_PATH_SIZE];
+    zn_mapped file = {0};
+    const char *said = t->config.tokenizer;
+    if (!said) return ZENITH_OK;
+    const bool folder = zn_path_is_directory(said);
+    if (zn_text_format(path, sizeof path, "%s%s", said, folder ? "/tokenizer.json" : "") + 1 >=
+        sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", said);
+    ZN_TRY(zn_mapped_open(path, &file, err));
+    const zn_bytes bytes = {file.size ? (const char *)file.data : "", file.size};
+    zenith_status status = zn_tokenizer_parse_json(bytes, path, &own->tokenizer, err);
+    own->tokenizer_json = zn_alloc(bytes.size + 1);
+    if (own->tokenizer_json) {
+        memcpy(own->tokenizer_json, bytes.data, bytes.size);
+        own->tokenizer_json[bytes.size] = 0;
+    } else if (status == ZENITH_OK) {
+        status = zn_fail_memory(err, bytes.size + 1);
+    }
+    zn_mapped_close(&file);
+    return status;
+}
+
 static zenith_status open_held(zn_trainer *t, zn_error *err)
 {
     const zn_train_validation *v = &t->config.validation;
     words_training *own = own_of(t);
     if (!v->latents) return ZENITH_OK;
-    ZN_TRY(zn_words_data_open(v->latents, v->captions, own->vocabulary, (size_t)own->tokens,
-                              &own->held, err));
+    const zn_words_reading how = {own->vocabulary, (size_t)own->tokens, own->tokenizer};
+    ZN_TRY(zn_words_data_open(v->latents, v->captions, &how, &own->held, err));
     for (int i = 1; i < 4; i++)
         if (own->held.shape.dim[i] != own->data.shape.dim[i])
             return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -185,14 +216,15 @@ static zenith_status open_data(zn_trainer *t, zn_error *err)
 {
     const zn_train_data *d = &t->config.data;
     words_training *own = own_of(t);
-    ZN_TRY(zn_words_data_open(d->latents, d->captions, own->vocabulary, (size_t)own->tokens,
-                              &own->data, err));
+    ZN_TRY(open_tokenizer(t, err));
+    const zn_words_reading how = {own->vocabulary, (size_t)own->tokens, own->tokenizer};
+    ZN_TRY(zn_words_data_open(d->latents, d->captions, &how, &own->data, err));
     if (d->drop > 0 && own->data.captions.empty_count == 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "'%s' has no line {\"empty\": [NUMBERS]}, which says what a dropped caption "
                        "is: add it, or set \"data.drop\" to 0",
                        d->captions);
-    ZN_TRY(zn_words_data_checksum(d->latents, d->captions, t->checksum, err));
+    ZN_TRY(zn_words_data_checksum(&own->data, d->latents, d->captions, t->checksum, err));
     t->rows = (size_t)t->config.stack;
     return open_held(t, err);
 }
@@ -373,8 +405,19 @@ static size_t values_of(const zn_words_data *data)
 
 typedef struct drawing {
     float sigma;
-    bool dropped;
+    zn_caption caption;
 } drawing;
+
+// Which of its captions a sample has, or none. A sample's number is that of a picture in an epoch, so each epoch draws
+// anew. What is held back always has its first.
+static zn_caption draw_caption(const zn_trainer *t, const item *of, const uint32_t drawn[2])
+{
+    const zn_caption_ids *captions = &of->data->captions;
+    const uint64_t several = zn_caption_ids_several(captions, of->index);
+    if (of->number & HELD) return zn_caption_ids_get(captions, of->index, 0);
+    if ((double)drawn[0] < t->config.data.drop * 0x1p32) return zn_caption_ids_empty(captions);
+    return zn_caption_ids_get(captions, of->index, (size_t)(drawn[1] * several >> 32));
+}
 
 // Normal noise into its places in dst, and what else is random about a sample. Sigmas are logit-normal.
 static drawing draw_sample(const zn_trainer *t, const item *of, float *dst)
@@ -396,20 +439,17 @@ static drawing draw_sample(const zn_trainer *t, const item *of, float *dst)
     zn_philox(key, UINT64_MAX, drawn);
     zn_philox_normals(drawn, normals);
     const double logit = c->timesteps.mean + c->timesteps.deviation * (double)normals[0];
-    return (drawing){(float)(1 / (1 + exp(-logit))),
-                     !(of->number & HELD) && (double)drawn[2] < c->data.drop * 0x1p32};
+    return (drawing){(float)(1 / (1 + exp(-logit))), draw_caption(t, of, drawn + 2)};
 }
 
-static void put_caption(const zn_trainer *t, const item *of, bool dropped, zn_sample *sample)
+static void put_caption(const zn_trainer *t, size_t column, zn_caption caption, zn_sample *sample)
 {
     const words_training *own = own_of(t);
-    const zn_caption caption = dropped ? zn_caption_ids_empty(&of->data->captions)
-                                       : zn_caption_ids_get(&of->data->captions, of->index);
     float *ids = zn_sample_input(sample, "ids"), *mask = zn_sample_input(sample, "mask");
     const size_t tokens = (size_t)own->tokens;
     const size_t width = (size_t)own->ports[CONTEXT].inputs[2].desc.shape.dim[3];
     for (size_t i = 0; i < tokens; i++) {
-        const size_t at = i * t->rows + of->column;
+        const size_t at = i * t->rows + column;
         ids[at] = i < caption.count ? (float)caption.ids[i] : 0;
         for (size_t c = 0; c < width; c++) mask[at * width + c] = i < caption.count;
     }
@@ -447,7 +487,7 @@ static void fill(const void *cookie, zn_sample *sample)
             noisy[at] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
         }
         zn_sample_input(sample, "time")[r] = 1 - drawn.sigma;
-        put_caption(t, &of, drawn.dropped, sample);
+        put_caption(t, r, drawn.caption, sample);
     }
     for (int i = 0; i < ANGLES; i++)
         memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],
@@ -475,7 +515,37 @@ static zenith_status validate(zn_trainer *t, size_t asked, zn_step_facts *facts,
     return ZENITH_OK;
 }
 
-// Two folders, as pipelines have them.
+// A file in a folder of its own.
+static zenith_status write_file(const char *folder, const char *part, const char *name,
+                                const char *text, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    if (zn_text_format(path, sizeof path, "%s/%s", folder, part) + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    ZN_TRY(zn_directory_make(path, err));
+    return zn_diffae_write_text(path, name, text, err);
+}
+
+// What makes a pipeline of both networks. Sigmas are those that were trained, so the schedule does not move them.
+static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_error *err)
+{
+    static const char scheduler[] = "{\n  \"_class_name\": \"FlowMatchEulerDiscreteScheduler\",\n"
+                                    "  \"num_train_timesteps\": 1000,\n  \"shift\": 1.0,\n"
+                                    "  \"use_dynamic_shifting\": false\n}\n";
+    static const char index[] =
+        "{\n  \"_class_name\": \"ZImagePipeline\",\n"
+        "  \"scheduler\": [\"diffusers\", \"FlowMatchEulerDiscreteScheduler\"],\n"
+        "  \"text_encoder\": [\"transformers\", \"Qwen3Model\"],\n"
+        "  \"tokenizer\": [\"transformers\", \"Qwen2Tokenizer\"],\n"
+        "  \"transformer\": [\"diffusers\", \"ZImageTransformer2DModel\"]\n}\n";
+    const char *tokenizer = own_of(t)->tokenizer_json;
+    if (!tokenizer) return ZENITH_OK;
+    ZN_TRY(write_file(folder, "tokenizer", "tokenizer.json", tokenizer, err));
+    ZN_TRY(write_file(folder, "scheduler", "scheduler_config.json", scheduler, err));
+    return zn_diffae_write_text(folder, "model_index.json", index, err);
+}
+
+// Two folders, as pipelines have them; with a tokenizer a whole pipeline.
 static zenith_status write_models(const zn_trainer *t, const char *folder, const float *block,
                                   zn_error *err)
 {
@@ -490,7 +560,7 @@ static zenith_status write_models(const zn_trainer *t, const char *folder, const
         ZN_TRY(zn_weights_write_whole(path, t->trained + first, (size_t)(end - first), block, NULL,
                                       err));
     }
-    return ZENITH_OK;
+    return write_pipeline(t, folder, err);
 }
 
 const zn_train_task zn_train_words = {

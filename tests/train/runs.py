@@ -443,12 +443,65 @@ def test_words(options, folder):
     return refuse_words(options, folder, data, random_start)
 
 
+def test_words_captions(options, folder):
+    """A picture has several captions: each epoch draws one. Weights stay as they are, so that losses tell which it was."""
+    lists = [[[3, 17, 25], [30, 2]], [[11, 2], [7, 7, 7]], [[30, 30, 4], [21]], [[5, 28, 14], [9]]]
+    files = {"first": [a for a, _ in lists], "second": [b for _, b in lists], "both": lists}
+    for name, ids in files.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps({"ids": one}) + "\n" for one in ids))
+        data = json.loads(words_config(folder, "x").read_text())["data"] | {"captions": str(folder / f"{name}.jsonl"), "drop": 0}
+        train(options, words_config(folder, name, data=data, batch=1, steps=24, optimizer={"lr": 1e-30, "weight_decay": 0}))
+    first, second, both = (losses_of(folder, name) for name in files)
+    taken = [0 if c == a else 1 if c == b else -1 for a, b, c in zip(first, second, both, strict=True)]
+    print(f"captions of 24 samples of 4 pictures: {taken}")
+    check(-1 not in taken and 6 <= sum(taken) <= 18, "captions are not drawn")
+    check(len({tuple(taken[i:i + 4]) for i in range(0, 24, 4)}) > 2, "captions are not drawn anew")
+    return 0
+
+
+def words_pictures(folder):
+    """A tokenizer, four latents that zenith-f1-fast decodes, and their captions as texts."""
+    lines = [{"captions": [f"glossy emoji of a {colour} apple", f"{colour} apple, glossy style"], "file": f"{colour}.png"}
+             for colour in ("red", "green", "blue", "yellow")]
+    (folder / "captions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    values = array.array("f", [(i * 7919 % 65 - 32) / 32 for i in range(4 * 16 * 8 * 8)]).tobytes()
+    text = json.dumps({"latent": {"dtype": "F32", "shape": [4, 16, 8, 8], "data_offsets": [0, len(values)]}}).encode()
+    (folder / "latents.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + values)
+    return {"latents": str(folder / "latents.safetensors"), "captions": str(folder / "captions.jsonl")}
+
+
+def test_words_generate(options, folder):
+    """From captions that are texts to a folder that makes pictures, of the size that it was trained on."""
+    options.environment = os.environ | {"ZENITH_MODELS": str(ROOT / "models")}
+    data = words_pictures(folder)
+    zenith(options, "tokenizer", "train", data["captions"], "-o", folder / "tokenizer", "--size", "300")
+    text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
+    start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network | {"in_channels": 16, "sample_size": 8},
+             "tokenizer": str(folder / "tokenizer"), "data": data, "batch": 4, "stack": 2, "optimizer": {"lr": 1e-2, "warmup": 2}}
+    train(options, words_config(folder, "run", **start))
+    pictures = []
+    for threads in ("1", "2"):
+        out = folder / f"{threads}.png"
+        zenith(options, "generate", "glossy emoji of a red apple", "-w", folder / "run/ema", "-o", out, "--seed", "7", "--steps", "3",
+               "--guidance", "2", "--threads", threads)
+        pictures.append(out.read_bytes())
+    check(pictures[0] == pictures[1], "one thread and two make different pictures")
+    check(struct.unpack(">II", pictures[0][16:24]) == (64, 64), "the picture has another size")
+    few = start | {"text": text | {"vocab_size": 270}}
+    said = train(options, words_config(folder, "few", **few), code=1).stderr
+    check("270" in said and "tokenizer" in said, said)
+    (folder / "captions.jsonl").write_text((folder / "captions.jsonl").read_text().replace("a yellow", "a very very" * 20))
+    said = train(options, words_config(folder, "long", **start), code=1).stderr
+    check("line 4" in said, said)
+    return 0
+
+
 def refuse_words(options, folder, data, start):
     """What does not fit is named."""
     captions = (TINY_WORDS / "captions.jsonl").read_text().splitlines(keepends=True)
     changes = {"no-empty": "".join(captions[1:]), "few": "".join(captions[:-1]), "unknown": "".join(captions).replace("39", "40"),
                "long": "".join(captions[:-1]) + json.dumps({"ids": [1] * 33}) + "\n"}
-    for name, word in (("no-empty", "dropped"), ("few", "3 captions"), ("unknown", "line 2"), ("long", "1 to 32")):
+    for name, word in (("no-empty", "dropped"), ("few", "of 3 pictures"), ("unknown", "line 2"), ("long", "1 to 32")):
         (folder / f"{name}.jsonl").write_text(changes[name])
         said = train(options, words_config(folder, name, data=data | {"captions": str(folder / f"{name}.jsonl")}), code=1).stderr
         check(word in said, said)
@@ -565,7 +618,8 @@ def test_codes(options, folder):
 
 
 def zenith(options, *arguments, code=0):
-    done = subprocess.run([options.zenith, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([options.zenith, *map(str, arguments)], capture_output=True, text=True, timeout=600,
+                          env=getattr(options, "environment", None))
     check(done.returncode == code, f"zenith {' '.join(map(str, arguments))}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 
