@@ -95,14 +95,17 @@ static zenith_status add_encoded(const reading *r, const int32_t *ids, size_t co
     return end_caption(c, count, err);
 }
 
-static zenith_status add_text(const reading *r, const zn_json *value, zn_error *err)
+// among: of several texts, which may be left out.
+static zenith_status add_text(const reading *r, const zn_json *value, bool among, zn_error *err)
 {
     const char *text = NULL;
     int32_t *ids = NULL;
     size_t count = 0;
     if (!zn_json_as_text(value, &text)) return wrong(r, err);
     ZN_TRY(r->by->encode(r->by->cookie, text, &ids, &count, err));
-    zenith_status status = add_encoded(r, ids, count, err);
+    const bool left_out = among && count > r->by->most;
+    zenith_status status = left_out ? ZENITH_OK : add_encoded(r, ids, count, err);
+    r->captions->left_out += left_out;
     zn_free(ids);
     return status;
 }
@@ -111,11 +114,12 @@ static zenith_status add_texts(const reading *r, const zn_json *line, zn_error *
 {
     const zn_json *one = zn_json_find(line, "caption"), *several = zn_json_find(line, "captions");
     if (!one == !several) return wrong(r, err);
-    if (one) return add_text(r, one, err);
-    if (!zn_json_is_array(several) || zn_json_size(several) == 0) return wrong(r, err);
+    if (one) return add_text(r, one, false, err);
+    if (!zn_json_is_array(several)) return wrong(r, err);
+    const size_t before = r->captions->captions;
     for (size_t i = 0; i < zn_json_size(several); i++)
-        ZN_TRY(add_text(r, zn_json_at(several, i), err));
-    return ZENITH_OK;
+        ZN_TRY(add_text(r, zn_json_at(several, i), true, err));
+    return r->captions->captions > before ? ZENITH_OK : wrong(r, err);
 }
 
 static zenith_status encode_empty(const reading *r, zn_error *err)

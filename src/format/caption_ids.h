@@ -11,6 +11,8 @@
 //
 //     {"caption": "a red apple"}
 //     {"captions": ["a red apple", "an apple, red"], "file": "apple.png"}
+//
+// Of several texts those that are too long are left out, unless all are.
 #ifndef ZN_FORMAT_CAPTION_IDS_H
 #define ZN_FORMAT_CAPTION_IDS_H
 
@@ -29,6 +31,7 @@ typedef struct zn_caption_ids {
     size_t *begin;          // of each caption: one more than there are
     size_t *first;          // the first caption of each picture: one more than there are
     size_t captions, count; // of all pictures; pictures
+    size_t left_out;        // texts of several that were too long
     int32_t *empty;
     size_t empty_count; // 0: there is none
     size_t ids_capacity, begin_capacity, first_capacity, empty_capacity;

@@ -133,7 +133,8 @@ typedef struct zn_train_config {
     const char *model;
     const zn_json *network;      // what config.json says of it; NULL: nothing
     const zn_json *text_network; // the same of the text encoder; NULL: nothing
-    const char *autoencoder;     // a folder whose config.json says it; NULL: none
+    // A folder whose config.json says it; of words, what samples are decoded by. NULL: none.
+    const char *autoencoder;
     const char *tokenizer;   // of words: tokenizer.json or its folder; NULL: captions are numbers
     int part;                // ZENITH_ENCODER | ZENITH_DECODER
     const char *weights;     // to begin with; NULL: random
@@ -165,6 +166,7 @@ typedef struct zn_train_config {
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     int64_t results_every; // steps after which results are written before the end; 0: never
     int64_t eval_steps;    // of the way from noise to a picture, where samples are made so
+    double guidance;       // of words: of samples (diffusion/flow_match.h)
     const char *output;
 } zn_train_config;
 

@@ -478,7 +478,22 @@ def test_words_generate(options, folder):
     text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
     start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network | {"in_channels": 16, "sample_size": 8},
              "tokenizer": str(folder / "tokenizer"), "data": data, "batch": 4, "stack": 2, "optimizer": {"lr": 1e-2, "warmup": 2}}
-    train(options, words_config(folder, "run", **start))
+    look = {"validation": data, "sample_every": 5, "samples": 3, "eval_steps": 4, "autoencoder": "zenith-f1-fast"}
+    train(options, words_config(folder, "run", **start | look))
+    train(options, words_config(folder, "alone", **start | look | {"threads": 1, "sample_every": 10}))
+    train(options, words_config(folder, "fault", **start | look | {"autoencoder": "no-such-model"}))
+    train(options, words_config(folder, "unseen", **start))
+    for name in ("alone", "fault", "unseen"):
+        check(results_of(folder, name) == results_of(folder, "run"), f"looking changes what is trained: {name}")
+    faults = [line["fault"] for line in log_of(folder, "fault") if "fault" in line]
+    check(len(faults) == 2 and "no-such-model" in faults[0], f"faults are {faults}")
+    samples = [(folder / name).read_bytes() for name in ("run/samples/00000010.png", "alone/samples/00000010.png")]
+    check(samples[0] == samples[1], "one thread and two draw different samples")
+    check(struct.unpack(">II", samples[0][16:24]) == (2 * 64 + 4, 3 * 68 - 4), "the samples have another size")
+    check((folder / "run/samples/00000005.png").read_bytes() != samples[0], "samples do not change")
+    for missing in ("autoencoder", "validation"):
+        said = train(options, words_config(folder, "less", **{k: v for k, v in (start | look).items() if k != missing}), code=1).stderr
+        check(missing in said, said)
     pictures = []
     for threads in ("1", "2"):
         out = folder / f"{threads}.png"
@@ -491,6 +506,9 @@ def test_words_generate(options, folder):
     said = train(options, words_config(folder, "few", **few), code=1).stderr
     check("270" in said and "tokenizer" in said, said)
     (folder / "captions.jsonl").write_text((folder / "captions.jsonl").read_text().replace("a yellow", "a very very" * 20))
+    said = train(options, words_config(folder, "left-out", **start), "--log").stderr
+    check("1 caption" in said, said)
+    (folder / "captions.jsonl").write_text((folder / "captions.jsonl").read_text().replace("yellow", "a very very" * 20))
     said = train(options, words_config(folder, "long", **start), code=1).stderr
     check("line 4" in said, said)
     return 0
