@@ -432,7 +432,9 @@ static const cli_option options[] = {
     {.name = "size",
      .letter = 's',
      .argument = "WxH",
-     .help = "of the picture, multiples of 16; default: 1024x1024, or that of --image",
+     .help = "of the picture, multiples of 16; default: what the model was made for (Z-Image: "
+             "1024x1024), or "
+             "that of --image",
      .kind = CLI_DIMENSIONS,
      .offset = offsetof(cli_settings, size)},
     {.name = "seed",

@@ -68,6 +68,15 @@ static bool open_decoder(cli_session *session, cli_generate_models *models, cli_
            fail_decoder(models, models->decoder->info.name, failure);
 }
 
+// Without --size and a picture to begin with: what the transformer was made for.
+static void choose_size(const cli_session *session, cli_generate_models *models)
+{
+    enum { USUAL_SIDE = 1024 }; // Z-Image's, which does not say
+    if (models->size.width > 0 || session->settings->image != NULL) return;
+    const uint32_t side = models->info.side > 0 ? models->info.side : USUAL_SIDE;
+    models->size = (cli_dimensions){side, side};
+}
+
 static bool open_generator(cli_session *session, cli_generate_models *models, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
@@ -82,6 +91,7 @@ static bool open_generator(cli_session *session, cli_generate_models *models, cl
     if (status == ZENITH_OK) {
         models->info = (zenith_generator_info){.size = sizeof models->info};
         zenith_generator_get_info(models->generator, &models->info);
+        choose_size(session, models);
         return true;
     }
     failure->model = true;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_SIDE = 1024, USUAL_STEPS = 8, MULTIPLE = CLI_PICTURE_MULTIPLE };
+enum { USUAL_STEPS = 8, MULTIPLE = CLI_PICTURE_MULTIPLE };
 enum { MOST_PROMPTS = 1000000, MOST_LINES_BYTES = 64 << 20 };
 static const double usual_strength = 0.6;
 
@@ -184,8 +184,7 @@ static int check_size(cli_generate_request *request)
 {
     cli_dimensions *size = &request->size;
     *size = request->settings.size;
-    if (size->width == 0 && size->height == 0 && request->settings.image != NULL) return CLI_DONE;
-    if (size->width == 0 && size->height == 0) *size = (cli_dimensions){USUAL_SIDE, USUAL_SIDE};
+    if (size->width == 0 && size->height == 0) return CLI_DONE;
     if (size->width == 0 || size->height == 0) {
         cli_say("--size needs both sides here, such as --size 512x512");
         return CLI_USAGE;

@@ -21,7 +21,7 @@ typedef struct cli_generate_request {
     cli_settings settings; // with negative prompt and guidance filled in; not to be freed
     cli_prompt *prompts;
     size_t prompts_count;
-    cli_dimensions size; // 0x0: that of the picture of --image
+    cli_dimensions size; // 0x0: that of the picture of --image, or the model's usual one
     uint64_t seed;       // of the first picture of each prompt
     uint32_t steps, count;
     double strength;    // of --image

@@ -63,6 +63,7 @@ typedef struct zenith_generator_info {
     // Where several processes make pictures together (mpirun): which this is, from 0, and how many there are. Each
     // makes the same calls, and each gets the whole latent; pictures are the first one's to write.
     uint32_t process, processes;
+    uint32_t side; // of the pictures that it was made for, in pixels; 0: it does not say
 } zenith_generator_info;
 ZENITH_API void zenith_generator_get_info(const zenith_generator *generator,
                                           zenith_generator_info *out);

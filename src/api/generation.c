@@ -74,6 +74,7 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
         .latent_channels = (uint32_t)zn_generate_channels(inner->transformer),
         .factor = (uint32_t)latents->autoencoder->factor,
         .multiple = zn_generator_multiple(inner),
+        .side = zn_generator_side(inner),
         .shift = inner->shift,
         .parameters = inner->text->parameters + inner->transformer->parameters,
         .process = share ? (uint32_t)share->index : 0,

@@ -1,11 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captions of pictures as numbers of tokens, a line of JSON each, in the order of the pictures:
+// Captions of pictures, a line of JSON for each picture, in their order: as numbers of tokens,
 //
-//     {"empty": [1]}             the caption that says nothing: at most one line, anywhere
-//     {"ids": [17, 3, 25]}       the caption of the first picture
-//     {"ids": [4, 11]}           of the second
+//     {"empty": [1]}                     the caption that says nothing: at most one line, anywhere
+//     {"ids": [17, 3, 25]}               the caption of the first picture
+//     {"ids": [[4, 11], [17, 11]]}       several captions of the second
+//
+// or, where there is someone to encode them, as texts, beside any other keys:
+//
+//     {"caption": "a red apple"}
+//     {"captions": ["a red apple", "an apple, red"], "file": "apple.png"}
+//
+// Of several texts those that are too long are left out, unless all are.
 #ifndef ZN_FORMAT_CAPTION_IDS_H
 #define ZN_FORMAT_CAPTION_IDS_H
 
@@ -20,21 +27,34 @@ typedef struct zn_caption {
 } zn_caption;
 
 typedef struct zn_caption_ids {
-    int32_t *ids;  // of all captions, one after the other
-    size_t *begin; // of each: one more than there are
-    size_t count;
+    int32_t *ids;           // of all captions, one after the other
+    size_t *begin;          // of each caption: one more than there are
+    size_t *first;          // the first caption of each picture: one more than there are
+    size_t captions, count; // of all pictures; pictures
+    size_t left_out;        // texts of several that were too long
     int32_t *empty;
-    size_t empty_count; // 0: the file has none
-    size_t ids_capacity, begin_capacity, empty_capacity;
+    size_t empty_count; // 0: there is none
+    size_t ids_capacity, begin_capacity, first_capacity, empty_capacity;
 } zn_caption_ids;
 
-// Numbers are below `vocabulary`, and a caption has at most `most` of them. `name` is used in messages.
-zenith_status zn_caption_ids_read(const uint8_t *data, size_t size, const char *name,
-                                  int64_t vocabulary, size_t most, zn_caption_ids *out,
-                                  zn_error *err);
+// What the file is read by.
+typedef struct zn_caption_reader {
+    const char *name;   // of the file, for messages
+    int64_t vocabulary; // numbers are below it
+    size_t most;        // numbers of a caption
+    // The numbers of a text, to be freed by zn_free; the file then has texts, and the empty caption is that of "".
+    // NULL: it has numbers.
+    zenith_status (*encode)(const void *cookie, const char *text, int32_t **ids, size_t *count,
+                            zn_error *err);
+    const void *cookie;
+} zn_caption_reader;
+zenith_status zn_caption_ids_read(const uint8_t *data, size_t size, const zn_caption_reader *by,
+                                  zn_caption_ids *out, zn_error *err);
 void zn_caption_ids_free(zn_caption_ids *captions); // zeroes it; a zeroed one is fine
 
-zn_caption zn_caption_ids_get(const zn_caption_ids *captions, size_t index); // index < count
+// Captions that picture `index` has: 1 or more; and one of them.
+size_t zn_caption_ids_several(const zn_caption_ids *captions, size_t index);
+zn_caption zn_caption_ids_get(const zn_caption_ids *captions, size_t index, size_t which);
 zn_caption zn_caption_ids_empty(const zn_caption_ids *captions);
 
 #endif

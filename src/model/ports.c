@@ -7,7 +7,8 @@
 bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b)
 {
     return a->height == b->height && a->width == b->width && a->tokens == b->tokens &&
-           a->step == b->step && a->own_times == b->own_times && a->masked == b->masked;
+           a->step == b->step && a->own_times == b->own_times && a->masked == b->masked &&
+           zn_sizes_items(a) == zn_sizes_items(b);
 }
 
 static zn_port make(const char *name, zn_port_kind kind, zn_shape shape)
@@ -29,7 +30,12 @@ zn_port zn_port_picture(const char *name, int64_t height, int64_t width)
 
 zn_port zn_port_sequence(const char *name, int64_t tokens, int64_t channels)
 {
-    return make(name, ZN_PORT_SEQUENCE, ZN_SHAPE(1, tokens, 1, channels));
+    return zn_port_sequences(name, tokens, 1, channels);
+}
+
+zn_port zn_port_sequences(const char *name, int64_t tokens, int64_t items, int64_t channels)
+{
+    return make(name, ZN_PORT_SEQUENCE, ZN_SHAPE(1, tokens, items, channels));
 }
 
 zn_port zn_port_vector(const char *name, int64_t channels)

@@ -10,7 +10,7 @@
 
 typedef enum zn_port_kind {
     ZN_PORT_MAP = 0,  // [1, h, w, channels]
-    ZN_PORT_SEQUENCE, // [1, tokens, 1, channels]
+    ZN_PORT_SEQUENCE, // [1, tokens, 1, channels]; several: [1, tokens, items, channels]
     ZN_PORT_VECTOR,   // [channels], f32, one for a whole run
     ZN_PORT_SCALAR    // one f32 that the caller sets for each run
 } zn_port_kind;
@@ -44,13 +44,22 @@ typedef struct zn_sizes {
     zn_step step;
     bool own_times; // each token has a timestep of its own: training. Else one for all
     bool masked;    // a map says which tokens are there, the rest is padding: training
+    // Several sequences or pictures in one run, which do not see each other, so that weights are read once for all of
+    // them: training. 0: one. They lie beside each other, as columns of a map [1, tokens, items, channels].
+    int64_t items;
 } zn_sizes;
+
+static inline int64_t zn_sizes_items(const zn_sizes *sizes)
+{
+    return sizes->items > 1 ? sizes->items : 1;
+}
 
 bool zn_sizes_equal(const zn_sizes *a, const zn_sizes *b);
 
 zn_port zn_port_map(const char *name, int64_t height, int64_t width, int64_t channels);
 zn_port zn_port_picture(const char *name, int64_t height, int64_t width); // three channels
 zn_port zn_port_sequence(const char *name, int64_t tokens, int64_t channels);
+zn_port zn_port_sequences(const char *name, int64_t tokens, int64_t items, int64_t channels);
 zn_port zn_port_vector(const char *name, int64_t channels);
 zn_port zn_port_scalar(const char *name);
 

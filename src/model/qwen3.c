@@ -102,6 +102,7 @@ typedef struct builder {
     const zn_scope *scope;
     double is[SETTINGS];
     zn_node *angles;
+    bool apart; // several prompts, each by itself
     int layer;
 } builder;
 
@@ -110,15 +111,16 @@ static int whole(const builder *b, int setting)
     return (int)b->is[setting];
 }
 
-// Sizes: the tokens of the prompt.
+// Sizes: the tokens of the prompt, or of each of several.
 static void ports(const zn_variant *variant, const char *said, const zn_sizes *sizes, zn_ports *out)
 {
     double is[SETTINGS];
+    const int64_t tokens = sizes->tokens, items = zn_sizes_items(sizes);
     (void)variant;
     (void)!zn_settings_read(said, settings, SETTINGS, is);
-    *out = (zn_ports){.inputs = {zn_port_sequence("ids", sizes->tokens, 1),
-                                 zn_port_sequence("angles", sizes->tokens, (int64_t)is[HEAD])},
-                      .outputs = {zn_port_sequence("hidden", sizes->tokens, (int64_t)is[WIDTH])},
+    *out = (zn_ports){.inputs = {zn_port_sequences("ids", tokens, items, 1),
+                                 zn_port_sequences("angles", tokens, items, (int64_t)is[HEAD])},
+                      .outputs = {zn_port_sequences("hidden", tokens, items, (int64_t)is[WIDTH])},
                       .inputs_count = 2,
                       .outputs_count = 1};
 }
@@ -162,8 +164,10 @@ static zn_node *attention(const builder *b, zn_node *x)
                                    (zn_nn_units){keys, whole(b, HEAD)});
     x = zn_attention(b->scope->graph,
                      zn_scope_name(b->scope, in_layer(b, "self_attn", name), "", full), q, k, v,
-                     (zn_attention_attributes){
-                         .heads = own_keys * together, .key_heads = own_keys, .causal = true});
+                     (zn_attention_attributes){.heads = own_keys * together,
+                                               .key_heads = own_keys,
+                                               .causal = true,
+                                               .columns = b->apart});
     return zn_nn_linear_columns(b->scope, in_layer(b, "self_attn.o_proj", name), x,
                                 (zn_nn_units){keys, together * whole(b, HEAD)}, whole(b, WIDTH));
 }
@@ -203,9 +207,9 @@ static bool check(const builder *b)
 static void build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                   zn_node *const *inputs, zn_node **outputs)
 {
-    builder b = {.scope = scope, .angles = inputs[1]};
+    builder b = {.scope = scope, .angles = inputs[1], .apart = zn_sizes_items(sizes) > 1};
     char name[ZN_NAME_SIZE];
-    (void)variant, (void)sizes;
+    (void)variant;
     if (!zn_settings_of(scope, settings, SETTINGS, b.is) || !check(&b)) return;
     zn_node *table = zn_scope_parameter(scope, "embed_tokens", ".weight",
                                         ZN_SHAPE(whole(&b, VOCABULARY), whole(&b, WIDTH)));

@@ -22,7 +22,8 @@
 //   - Heads are normed with 1e-5, whatever norm_eps is; the last norm is with 1e-6 and has no gain.
 //   - Of the last layer only the image's tokens are used, and what others need for themselves is not
 //     computed: their queries, their sums, their forward layer.
-//   - Items of a batch do not see each other, so each is a run of its own.
+//   - Items of a batch do not see each other. When pictures are made each is a run of its own; training has several beside
+//     each other (zn_sizes.items).
 #include "src/model/zimage.h"
 
 #include "src/base/text.h"
@@ -163,13 +164,14 @@ static void context_ports(const zn_variant *variant, const char *said, const zn_
                           zn_ports *out)
 {
     double is[SETTINGS];
-    const int64_t padded = round_up(sizes->tokens);
+    const int64_t tokens = sizes->tokens, padded = round_up(tokens), items = zn_sizes_items(sizes);
     (void)variant;
     (void)!zn_settings_read(said, settings, SETTINGS, is);
-    *out = (zn_ports){.inputs = {zn_port_sequence("caption", sizes->tokens, (int64_t)is[CAPTION]),
-                                 zn_port_sequence("angles", padded, head_of(is)),
-                                 zn_port_sequence("mask", sizes->tokens, (int64_t)is[WIDTH])},
-                      .outputs = {zn_port_sequence("context", padded, (int64_t)is[WIDTH])},
+    const int64_t width = (int64_t)is[WIDTH];
+    *out = (zn_ports){.inputs = {zn_port_sequences("caption", tokens, items, (int64_t)is[CAPTION]),
+                                 zn_port_sequences("angles", padded, items, head_of(is)),
+                                 zn_port_sequences("mask", tokens, items, width)},
+                      .outputs = {zn_port_sequences("context", padded, items, width)},
                       .inputs_count = sizes->masked ? 3 : 2,
                       .outputs_count = 1};
 }
@@ -187,7 +189,8 @@ static void modulation_ports(const zn_variant *variant, const char *said, const 
                       .outputs_count = 1};
 }
 
-// Sizes: those of the latent, and tokens of the context, which has padding.
+// Sizes: those of the latent, and tokens of the context, which has padding. Of several items the latents are one map,
+// patch by patch in turn: the first patches of all of them, then the second ones. Each has a row of modulation.
 static void denoiser_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                            zn_ports *out)
 {
@@ -195,12 +198,16 @@ static void denoiser_ports(const zn_variant *variant, const char *said, const zn
     (void)variant;
     (void)!zn_settings_read(said, settings, SETTINGS, is);
     const int64_t channels = (int64_t)is[CHANNELS];
-    const int64_t image = image_tokens(is, sizes->height, sizes->width);
-    *out = (zn_ports){.inputs = {zn_port_map("latent", sizes->height, sizes->width, channels),
-                                 zn_port_sequence("context", sizes->tokens, (int64_t)is[WIDTH]),
-                                 zn_port_vector("modulation", modulation_of(is)),
-                                 zn_port_sequence("angles", image + sizes->tokens, head_of(is))},
-                      .outputs = {zn_port_map("velocity", sizes->height, sizes->width, channels)},
+    const int64_t tokens = sizes->tokens, items = zn_sizes_items(sizes);
+    const int64_t all = image_tokens(is, sizes->height, sizes->width) + tokens;
+    const int64_t width = sizes->width * items;
+    *out = (zn_ports){.inputs = {zn_port_map("latent", sizes->height, width, channels),
+                                 zn_port_sequences("context", tokens, items, (int64_t)is[WIDTH]),
+                                 items > 1
+                                     ? zn_port_sequence("modulation", items, modulation_of(is))
+                                     : zn_port_vector("modulation", modulation_of(is)),
+                                 zn_port_sequences("angles", all, items, head_of(is))},
+                      .outputs = {zn_port_map("velocity", sizes->height, width, channels)},
                       .inputs_count = 4,
                       .outputs_count = 1};
 }
@@ -211,6 +218,7 @@ typedef struct builder {
     const zn_scope *scope;
     double is[SETTINGS];
     zn_node *modulation; // NULL: of a context
+    int64_t items;
 } builder;
 
 // One layer: its name, its number in the modulation, and what its tokens are.
@@ -257,13 +265,28 @@ static const char *in_block(const block *at, const char *tail, char dst[ZN_NAME_
     return dst;
 }
 
-// A scale or a gate of a layer; of the number after the last layer's, the last norm's scale.
+// A scale or a gate of a layer; of the number after the last layer's, the last norm's scale. Of several items those of
+// all, one after the other.
 static zn_node *modulator(const builder *b, int number, int which)
 {
+    zn_graph *graph = b->scope->graph;
     char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     zn_text_format(name, sizeof name, "modulation.%d.%d", number, which);
-    return zn_channel_slice(b->scope->graph, node_name(b, name, "", full), b->modulation,
-                            (number * BY_LAYER + which) * whole(b, WIDTH), whole(b, WIDTH));
+    node_name(b, name, "", full);
+    zn_node *x = zn_channel_slice(graph, full, b->modulation,
+                                  (number * BY_LAYER + which) * whole(b, WIDTH), whole(b, WIDTH));
+    if (b->items == 1) return x;
+    x = zn_token_slice(graph, full, x, (zn_token_slice_attributes){0, 1, b->items});
+    return zn_column_sum(graph, full, x); // one row, as a vector
+}
+
+// Tokens of all items, where there are several, as rows of a map that has a column for each.
+static zn_node *in_columns(const builder *b, const char *name, zn_node *x, int64_t tokens)
+{
+    char full[ZN_NAME_SIZE];
+    if (b->items == 1) return x;
+    return zn_token_slice(b->scope->graph, node_name(b, name, "columns", full), x,
+                          (zn_token_slice_attributes){0, tokens, b->items});
 }
 
 static zn_node *norm(const builder *b, const block *at, const char *tail, zn_node *x)
@@ -297,8 +320,10 @@ static zn_node *own(const builder *b, const block *at, const char *tail, zn_node
 {
     char full[ZN_NAME_SIZE];
     if (!at->height) return x;
+    const bool one = b->items == 1;
     return zn_token_slice(b->scope->graph, node_name(b, at->name, tail, full), x,
-                          (zn_token_slice_attributes){0, at->height, at->width});
+                          (zn_token_slice_attributes){0, one ? at->height : at->height * at->width,
+                                                      one ? at->width : b->items});
 }
 
 static zn_node *heads(const builder *b, const block *at, const char *linear, const char *norm_name,
@@ -326,8 +351,9 @@ static zn_node *attention(const builder *b, const block *at, zn_node *x)
     zn_node *q = heads(b, at, "attention.to_q", "attention.norm_q", asking, angles);
     zn_node *k = heads(b, at, "attention.to_k", "attention.norm_k", x, at->angles);
     zn_node *v = zn_nn_linear_rows(b->scope, in_block(at, "attention.to_v", name), x, units);
-    zn_node *y = zn_attention(b->scope->graph, node_name(b, at->name, "attention", full), q, k, v,
-                              (zn_attention_attributes){.heads = count, .key_heads = count});
+    zn_node *y = zn_attention(
+        b->scope->graph, node_name(b, at->name, "attention", full), q, k, v,
+        (zn_attention_attributes){.heads = count, .key_heads = count, .columns = b->items > 1});
     return zn_nn_linear_columns(b->scope, in_block(at, "attention.to_out.0", name), y, units,
                                 whole(b, WIDTH));
 }
@@ -366,7 +392,9 @@ static zn_node *padded(const builder *b, const char *name, const char *token, zn
     char full[ZN_NAME_SIZE];
     zn_node *filler = zn_scope_parameter(b->scope, token, "", ZN_SHAPE(whole(b, WIDTH)));
     if (!filler) return NULL;
-    return zn_token_join(b->scope->graph, node_name(b, name, "", full), &x, 1, filler, tokens);
+    x = zn_token_join(b->scope->graph, node_name(b, name, "", full), &x, 1, filler,
+                      tokens * b->items);
+    return in_columns(b, name, x, tokens);
 }
 
 // The same in place of tokens that the mask says are not there. A graph has fixed sizes, and so takes captions of all
@@ -392,7 +420,7 @@ static zn_node *replaced(const builder *b, const char *name, const char *token, 
 static void build_context(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                           zn_node *const *inputs, zn_node **outputs)
 {
-    builder b = {.scope = scope};
+    builder b = {.scope = scope, .items = zn_sizes_items(sizes)};
     (void)variant;
     if (!begin(&b)) return;
     zn_node *x = zn_nn_rms_norm(scope, "cap_embedder.0", inputs[0], 1, (float)b.is[EPSILON]);
@@ -455,7 +483,7 @@ static void build_modulation(const zn_scope *scope, const zn_variant *variant,
                              const zn_sizes *sizes, zn_node *const *inputs, zn_node **outputs)
 {
     enum { MOST_PIECES = 64 + 512 + 1 };
-    builder b = {.scope = scope};
+    builder b = {.scope = scope, .items = 1};
     zn_node *pieces[MOST_PIECES];
     char linear[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     int count = 0;
@@ -474,7 +502,7 @@ static void build_modulation(const zn_scope *scope, const zn_variant *variant,
     outputs[0] = join_modulations(&b, pieces, count);
 }
 
-static zn_node *final_layer(const builder *b, zn_node *x)
+static zn_node *final_layer(const builder *b, const zn_sizes *sizes, zn_node *x)
 {
     zn_graph *graph = b->scope->graph;
     char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
@@ -486,6 +514,10 @@ static zn_node *final_layer(const builder *b, zn_node *x)
                     modulator(b, last, SCALE1), NULL);
     zn_text_format(name, sizeof name, "all_final_layer.%d-1.linear", patch);
     x = zn_nn_linear(b->scope, name, x, patch * patch * whole(b, CHANNELS), true);
+    if (b->items > 1)
+        x = zn_token_slice(
+            graph, node_name(b, name, "patches", full), x,
+            (zn_token_slice_attributes){0, sizes->height / patch, sizes->width / patch * b->items});
     return zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(b, "velocity", "", full), &x, 1,
                         &(zn_pixel_shuffle_attributes){.factor = patch, .whole = true});
 }
@@ -504,21 +536,22 @@ static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *latent, 
     x = zn_nn_linear(b->scope, name, x, whole(b, WIDTH), true);
     x = padded(b, "image.padded", "x_pad_token", x, tokens);
     angles = zn_token_slice(graph, node_name(b, "image.angles", "", full), angles,
-                            (zn_token_slice_attributes){0, tokens, 1});
+                            (zn_token_slice_attributes){0, tokens, b->items});
     return refine(b, "noise_refiner", x, angles);
 }
 
 static void build_denoiser(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                            zn_node *const *inputs, zn_node **outputs)
 {
-    builder b = {.scope = scope, .modulation = inputs[2]};
+    builder b = {.scope = scope, .modulation = inputs[2], .items = zn_sizes_items(sizes)};
     char full[ZN_NAME_SIZE];
     (void)variant;
     if (!begin(&b)) return;
-    const int64_t tokens = image_tokens(b.is, sizes->height, sizes->width);
+    const int64_t all = image_tokens(b.is, sizes->height, sizes->width) + sizes->tokens;
     zn_node *both[] = {image(&b, sizes, inputs[0], inputs[3]), inputs[1]};
     zn_node *x = zn_token_join(scope->graph, node_name(&b, "tokens", "", full), both, 2, NULL,
-                               tokens + sizes->tokens);
+                               all * b.items);
+    x = in_columns(&b, "tokens", x, all);
     const int layers = (int)whole(&b, LAYERS), refiners = (int)whole(&b, REFINERS);
     for (int i = 0; i < layers; i++) {
         block at = {.number = refiners + i, .angles = inputs[3]};
@@ -527,7 +560,7 @@ static void build_denoiser(const zn_scope *scope, const zn_variant *variant, con
         if (i == layers - 1) at.width = sizes->width / whole(&b, PATCH);
         x = layer(&b, &at, x);
     }
-    outputs[0] = final_layer(&b, x);
+    outputs[0] = final_layer(&b, sizes, x);
 }
 
 // Sums of layers, angles and modulation are kept in f32; what is multiplied inside a layer is not.
@@ -672,4 +705,11 @@ void zn_zimage_layout_angles(const char *said, const zn_sizes *sizes, float *dst
         turn(is, 1 + sizes->tokens, i / width, i % width, dst + i * head);
     for (int64_t i = there; i < tokens; i++) turn(is, 0, 0, 0, dst + i * head);
     zn_zimage_layout_caption_angles(said, sizes->tokens, dst + tokens * head);
+}
+
+int64_t zn_zimage_layout_patch(const char *said)
+{
+    double is[SETTINGS];
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    return (int64_t)is[PATCH];
 }

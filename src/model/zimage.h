@@ -31,9 +31,11 @@ int64_t zn_zimage_image_tokens(const zn_model *model, int64_t height, int64_t wi
 void zn_zimage_caption_angles(const zn_model *model, int64_t tokens, float *dst);
 void zn_zimage_angles(const zn_model *model, const zn_sizes *sizes, float *dst);
 
-// The same of a network without weights: its layout (zn_scope) by config.json, and the angles by its layout.
+// The same of a network without weights: its layout (zn_scope) by config.json, and by its layout the angles of one
+// sample, and the patch.
 void zn_zimage_layout(const zn_json *config, char dst[ZN_LAYOUT_SIZE]);
 void zn_zimage_layout_caption_angles(const char *layout, int64_t tokens, float *dst);
 void zn_zimage_layout_angles(const char *layout, const zn_sizes *sizes, float *dst);
+int64_t zn_zimage_layout_patch(const char *layout);
 
 #endif

@@ -206,6 +206,17 @@ const zn_variant *zn_generator_latents(const zn_generator *generator)
     return zn_variant_find("flux-vae");
 }
 
+uint32_t zn_generator_side(const zn_generator *generator)
+{
+    const zn_json *config = zn_weights_config(generator->transformer->weights);
+    const int64_t factor = zn_generator_latents(generator)->autoencoder->factor;
+    int64_t side = 0;
+    const zn_json *said = config ? zn_json_find(config, "sample_size") : NULL;
+    if (!said || !zn_json_as_integer(said, &side) || side < 1 || side > ZN_GENERATOR_MOST_SIDE)
+        return 0;
+    return (uint32_t)(side * factor);
+}
+
 uint32_t zn_generator_multiple(const zn_generator *generator)
 {
     const zn_variant *latents = zn_generator_latents(generator);

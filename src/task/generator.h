@@ -40,6 +40,9 @@ void zn_generator_free(zn_generator *generator); // NULL is fine
 
 // The model whose latents these are.
 const zn_variant *zn_generator_latents(const zn_generator *generator);
+// The side of pictures that it was made for, by "sample_size" of the transformer's config.json, which counts pixels of
+// latents; 0: it does not say.
+uint32_t zn_generator_side(const zn_generator *generator);
 // Picture pixels that the sides of pictures are multiples of, and latent pixels of the longest side.
 uint32_t zn_generator_multiple(const zn_generator *generator);
 enum { ZN_GENERATOR_MOST_SIDE = 1 << 14 };

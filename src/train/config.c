@@ -188,12 +188,14 @@ static const field fields[] = {A_TEXT("model", model, true),
                                {"network", JSON, AT(network), 0, 0, false, NULL, NULL, 0},
                                {"text", JSON, AT(text_network), 0, 0, false, NULL, NULL, 0},
                                A_TEXT("autoencoder", autoencoder, false),
+                               A_TEXT("tokenizer", tokenizer, false),
                                AN_OBJECT("init", init_fields, false),
                                AN_OBJECT("frozen", frozen_fields, false),
                                A_TEXT("squeezenet", squeezenet, false),
                                AN_OBJECT("data", data_fields, true),
                                AN_OBJECT("validation", validation_fields, false),
                                AN_INTEGER("batch", batch, 1, 65536, false),
+                               AN_INTEGER("stack", stack, 1, 1024, false),
                                AN_INTEGER("accumulate", accumulate, 1, 65536, false),
                                AN_INTEGER("steps", steps, 1, 1e12, true),
                                AN_OBJECT("optimizer", optimizer_fields, false),
@@ -214,6 +216,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_INTEGER("validate_every", validate_every, 0, 1e12, false),
                                AN_INTEGER("results_every", results_every, 0, 1e12, false),
                                AN_INTEGER("eval_steps", eval_steps, 1, 10000, false),
+                               A_NUMBER("guidance", guidance, 0, 1000),
                                A_TEXT("output", output, true),
                                END};
 
@@ -408,6 +411,7 @@ static void set_defaults(zn_train_config *c)
     c->validation.count = 16;
     c->batch = 16;
     c->accumulate = 1;
+    c->stack = 1;
     c->optimizer = (zn_train_optimizer){.lr = 1e-4,
                                         .beta1 = 0.9,
                                         .beta2 = 0.999,
@@ -458,6 +462,7 @@ static void set_words_defaults(zn_train_config *c)
     c->optimizer.ema = 0.999;
     c->data.drop = 0.1;
     c->timesteps.deviation = 1;
+    c->guidance = 3;
 }
 
 static void set_task_defaults(zn_train_config *c)
@@ -600,11 +605,15 @@ static zenith_status check_words(const zn_train_config *c, zn_error *err)
     if (c->data.codes || v->codes) return not_for(c, "codes", err);
     if (c->data.labels || v->labels) return not_for(c, "labels", err);
     if (c->data.crop || c->data.flip) return not_for(c, c->data.crop ? "crop" : "flip", err);
-    if (c->autoencoder) return not_for(c, "autoencoder", err);
     if (c->donor) return not_for(c, "init.model", err);
-    if (c->sample_every) return not_for(c, "sample_every", err);
+    if (c->sample_every > 0 && !c->autoencoder) return missing("autoencoder", err);
+    if (c->sample_every > 0 && !v->latents) return missing("validation.latents", err);
     if (c->network && !c->text_network && !c->weights) return missing("text", err);
     if (c->validate_every > 0 && !v->latents) return missing("validation.latents", err);
+    if (c->batch % c->stack != 0)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"batch\" is %lld, which is no multiple of \"stack\", %lld",
+                       (long long)c->batch, (long long)c->stack);
     return ZENITH_OK;
 }
 
@@ -614,7 +623,10 @@ static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
     const zn_train_validation *v = &c->validation;
     if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
     if (c->text_network) return not_for(c, "text", err);
+    if (c->tokenizer) return not_for(c, "tokenizer", err);
     if (zn_json_has(c->document, "timesteps")) return not_for(c, "timesteps", err);
+    if (zn_json_has(c->document, "stack")) return not_for(c, "stack", err);
+    if (zn_json_has(c->document, "guidance")) return not_for(c, "guidance", err);
     if (c->data.latents || v->latents) return not_for(c, "latents", err);
     if (c->data.captions || v->captions) return not_for(c, "captions", err);
     return c->data.drop > 0 ? not_for(c, "drop", err) : ZENITH_OK;
@@ -661,7 +673,7 @@ static zenith_status check_task(const zn_train_config *c, zn_error *err)
            : of_codes(c)             ? check_codes(c, err)
                                      : check_pictures(c, err));
     ZN_TRY(check_losses(c, err));
-    if (c->network || c->weights || c->autoencoder) return ZENITH_OK;
+    if (c->network || c->weights || (of_codes(c) && c->autoencoder)) return ZENITH_OK;
     return zn_fail(err, ZENITH_BAD_FILE,
                    "\"network\" must say what is trained, as config.json of the model does, or "
                    "\"init.weights\" where it is%s",
@@ -846,13 +858,14 @@ static void put_task(writing *w, const zn_train_config *c)
 {
     if (c->task == ZN_TRAIN_AUTOENCODER || w->status != ZENITH_OK) return;
     put(w, "task", tasks[c->task].word);
-    if (c->autoencoder) put(w, "autoencoder", c->autoencoder);
+    if (c->autoencoder && c->task != ZN_TRAIN_WORDS) put(w, "autoencoder", c->autoencoder);
     put_json(w, "network", c->network);
     if (c->task != ZN_TRAIN_WORDS) return;
     put_json(w, "text", c->text_network);
     put_number(w, "data.drop", c->data.drop);
     put_number(w, "timesteps.mean", c->timesteps.mean);
     put_number(w, "timesteps.deviation", c->timesteps.deviation);
+    if (c->stack != 1) put_integer(w, "stack", c->stack);
 }
 
 zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_read *read,

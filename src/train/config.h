@@ -133,13 +133,15 @@ typedef struct zn_train_config {
     const char *model;
     const zn_json *network;      // what config.json says of it; NULL: nothing
     const zn_json *text_network; // the same of the text encoder; NULL: nothing
-    const char *autoencoder;     // a folder whose config.json says it; NULL: none
-    int part;                    // ZENITH_ENCODER | ZENITH_DECODER
-    const char *weights;         // to begin with; NULL: random
-    int64_t init_seed;           // of random weights
-    int64_t width;               // of a network with random weights
-    int rule;                    // zn_init_rule, of random weights
-    double score;                // of each part of it that can be left out (zn_nn_zenith)
+    // A folder whose config.json says it; of words, what samples are decoded by. NULL: none.
+    const char *autoencoder;
+    const char *tokenizer;   // of words: tokenizer.json or its folder; NULL: captions are numbers
+    int part;                // ZENITH_ENCODER | ZENITH_DECODER
+    const char *weights;     // to begin with; NULL: random
+    int64_t init_seed;       // of random weights
+    int64_t width;           // of a network with random weights
+    int rule;                // zn_init_rule, of random weights
+    double score;            // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;       // model of `weights`, where it is another: what both have is copied
     const char *layout;      // of a network that is not read from its own weights; NULL: the usual
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
@@ -148,6 +150,7 @@ typedef struct zn_train_config {
     zn_train_data data;
     zn_train_validation validation;
     int64_t batch, accumulate, steps;
+    int64_t stack; // of words: samples of one run
     zn_train_optimizer optimizer;
     zn_train_loss losses[ZN_TRAIN_LOSSES];
     size_t losses_count;
@@ -163,6 +166,7 @@ typedef struct zn_train_config {
     int64_t log_every, checkpoint_every, sample_every, samples, validate_every;
     int64_t results_every; // steps after which results are written before the end; 0: never
     int64_t eval_steps;    // of the way from noise to a picture, where samples are made so
+    double guidance;       // of words: of samples (diffusion/flow_match.h)
     const char *output;
 } zn_train_config;
 

@@ -110,26 +110,14 @@ static zenith_status open_views(looking *l, zn_diffae_views *out, zn_error *err)
     return zn_ddim_steps(&betas, (int)c->eval_steps, l->steps, err);
 }
 
-// Exchanges the weights with their average, so that the same graph computes with that.
-static void exchange(zn_trainer *t)
-{
-    zn_optimizer *o = &t->optimizer;
-    for (size_t i = 0; i < o->parts[0].end; i++) {
-        const float kept = o->weights[i];
-        o->weights[i] = o->ema[i];
-        o->ema[i] = kept;
-    }
-    zn_trainer_show(t);
-}
-
 zenith_status zn_diffae_look(zn_trainer *t, size_t count, zn_diffae_views *out, zn_error *err)
 {
     const bool averaged = t->optimizer.ema;
     looking l = {.trainer = t, .count = count, .values = zn_diffae_values(t)};
     zenith_status status = open_views(&l, out, err);
-    if (averaged) exchange(t);
+    if (averaged) zn_trainer_exchange(t);
     if (status == ZENITH_OK) status = walk(&l, out, err);
-    if (averaged) exchange(t);
+    if (averaged) zn_trainer_exchange(t);
     zn_free(l.steps);
     if (status == ZENITH_OK) status = to_pictures(&l, &out->again, err);
     if (status == ZENITH_OK) status = to_pictures(&l, &out->other_noise, err);

@@ -58,20 +58,26 @@ static zn_precision precision(const zn_train_building *b, const zn_node *node)
                                       : ZN_PRECISION_PLAIN;
 }
 
+zenith_status zn_frozen_open(const zn_trainer *t, const zn_network *network, zn_shape input,
+                             size_t sample_bytes, size_t most, zn_train_graph *graph,
+                             zn_batch_runner **runner, zn_error *err)
+{
+    const frozen f = {.network = network, .input = input};
+    const zn_train_builder builder = {build, precision, &f, 1};
+    const zn_cpu *cpu = &t->options->cpu;
+    ZN_TRY(zn_train_graph_create(&t->config, &builder, false, cpu, graph, err));
+    const zn_train_graph *graphs[2] = {graph, graph};
+    return zn_batch_runner_create(t->executor, cpu, graphs, sample_bytes, most, runner, err);
+}
+
 static zenith_status open_network(zn_latents *l, int which, size_t sample_bytes, size_t most,
                                   zn_error *err)
 {
-    const zn_trainer *t = l->trainer;
-    const int64_t crop = t->config.data.crop;
-    const frozen f = {.network = l->networks[which],
-                      .input = which == ENCODER ? ZN_SHAPE(1, crop, crop, COLOURS)
-                                                : ZN_SHAPE(1, l->side, l->side, l->channels)};
-    const zn_train_builder builder = {build, precision, &f, 1};
-    const zn_cpu *cpu = &t->options->cpu;
-    ZN_TRY(zn_train_graph_create(&t->config, &builder, false, cpu, &l->graphs[which], err));
-    const zn_train_graph *graphs[2] = {&l->graphs[which], &l->graphs[which]};
-    return zn_batch_runner_create(t->executor, cpu, graphs, sample_bytes, most, &l->runners[which],
-                                  err);
+    const int64_t crop = l->trainer->config.data.crop;
+    const zn_shape input = which == ENCODER ? ZN_SHAPE(1, crop, crop, COLOURS)
+                                            : ZN_SHAPE(1, l->side, l->side, l->channels);
+    return zn_frozen_open(l->trainer, l->networks[which], input, sample_bytes, most,
+                          &l->graphs[which], &l->runners[which], err);
 }
 
 static void close_network(zn_latents *l, int which)
@@ -351,10 +357,16 @@ static void fill_latent(const void *cookie, zn_sample *sample)
            d->values * sizeof *d->src);
 }
 
+zenith_status zn_frozen_decode(zn_batch_runner *runner, size_t count, const float *src,
+                               size_t values, float *pictures, zn_error *err)
+{
+    decoding d = {src, values};
+    const zn_batch batch = {count, fetch_nothing, fill_latent, &d};
+    return zn_batch_losses(runner, &batch, pictures, err);
+}
+
 zenith_status zn_latents_decode(zn_latents *l, size_t count, const float *src, float *pictures,
                                 zn_error *err)
 {
-    decoding d = {src, l->values};
-    const zn_batch batch = {count, fetch_nothing, fill_latent, &d};
-    return zn_batch_losses(l->runners[DECODER], &batch, pictures, err);
+    return zn_frozen_decode(l->runners[DECODER], count, src, l->values, pictures, err);
 }

@@ -24,6 +24,14 @@ size_t zn_latents_values(const zn_latents *latents);
 // That of sample `number`; held crops count down from UINT64_MAX. For any number of threads.
 void zn_latents_get(const zn_latents *latents, uint64_t number, float *dst);
 
+// A frozen network from one map to another, on its own graph and runner, which the caller releases; and what a decoder
+// makes of latents: numbers of pictures 0 .. 1.
+zenith_status zn_frozen_open(const zn_trainer *t, const zn_network *network, zn_shape input,
+                             size_t sample_bytes, size_t most, zn_train_graph *graph,
+                             zn_batch_runner **runner, zn_error *err);
+zenith_status zn_frozen_decode(zn_batch_runner *runner, size_t count, const float *src,
+                               size_t values, float *pictures, zn_error *err);
+
 // Mean and deviation of each channel, of the first some hundreds.
 void zn_latents_statistics(const zn_latents *latents, float *mean, float *deviation);
 

@@ -102,6 +102,8 @@ zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err);
 zenith_status zn_trainer_open_runner(zn_trainer *t, zn_error *err);
 // Networks see the optimizer's weights as they are now.
 void zn_trainer_show(zn_trainer *t);
+// Exchanges the weights with their average, which there is, so that the same graph computes with that.
+void zn_trainer_exchange(zn_trainer *t);
 void zn_trainer_release(zn_trainer *t, bool well);
 
 // --- pictures ------------------------------------------------------------------------------------

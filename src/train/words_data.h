@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a model learns from that makes pictures from words: latents of pictures in one file (format/latent_file.h), and
-// a caption of each in another (format/caption_ids.h).
+// captions of each in another (format/caption_ids.h).
 #ifndef ZN_TRAIN_WORDS_DATA_H
 #define ZN_TRAIN_WORDS_DATA_H
 
 #include "src/format/caption_ids.h"
 #include "src/format/latent_file.h"
+#include "src/text/tokenizer.h"
 
 typedef struct zn_words_data {
     zn_latent_file *latents;
@@ -15,9 +16,15 @@ typedef struct zn_words_data {
     zn_caption_ids captions;
 } zn_words_data;
 
-// Tokens are below `vocabulary`, and a caption has at most `most` of them.
-zenith_status zn_words_data_open(const char *latents, const char *captions, int64_t vocabulary,
-                                 size_t most, zn_words_data *out, zn_error *err);
+// How captions are read.
+typedef struct zn_words_reading {
+    int64_t vocabulary; // tokens are below it
+    size_t most;        // tokens of a caption
+    const zn_tokenizer
+        *tokenizer; // of texts, in the template that prompts are put into; NULL: of numbers
+} zn_words_reading;
+zenith_status zn_words_data_open(const char *latents, const char *captions,
+                                 const zn_words_reading *how, zn_words_data *out, zn_error *err);
 void zn_words_data_free(zn_words_data *data); // zeroes it; a zeroed one is fine
 
 static inline size_t zn_words_data_count(const zn_words_data *data)
@@ -25,11 +32,11 @@ static inline size_t zn_words_data_count(const zn_words_data *data)
     return data->captions.count;
 }
 
-// Latent `index` as [h, w, C], in the space of the diffusion model. Any thread may ask.
-void zn_words_data_latent(const zn_words_data *data, size_t index, float *dst);
+// A row of latent `index`, [w, C], in the space of the diffusion model. Any thread may ask.
+void zn_words_data_row(const zn_words_data *data, size_t index, int64_t row, float *dst);
 
-// Of both files' bytes.
-zenith_status zn_words_data_checksum(const char *latents, const char *captions, char hex[65],
-                                     zn_error *err);
+// Of both files' bytes, and of the numbers of all tokens.
+zenith_status zn_words_data_checksum(const zn_words_data *data, const char *latents,
+                                     const char *captions, char hex[65], zn_error *err);
 
 #endif

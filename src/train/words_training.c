@@ -9,16 +9,22 @@
 //     time ── modulation ─────┤
 //     noisy ────────────── denoiser ── velocity ── loss ── picture - noise
 //
-// Noise, sigma and what is dropped are a pure function of the data's seed and the sample's number.
+// Noise, sigma, and which caption it has or whether it is dropped, are a pure function of the data's seed and the
+// sample's number.
 //
 // Captions have several lengths, and a graph has one size: that of a caption with its padding. The text encoder is
 // causal, so tokens after the caption change nothing before them; what they make is replaced by the learned token
 // that padding is when pictures are made (zn_sizes.masked). So a network learns exactly what it will be asked: all
 // captions are padded to the same 32 tokens there, and longer ones are refused here.
+//
+// A run has `stack` samples beside each other (zn_sizes.items), so that weights are read once for many tokens. They are
+// columns of all maps, and share nothing but the weights: what a sample is depends on its own number alone.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/random.h"
 #include "src/base/text.h"
+#include "src/diffusion/flow_match.h"
+#include "src/model/autoencoder.h"
 #include "src/model/locate.h"
 #include "src/model/qwen3.h"
 #include "src/model/zimage.h"
@@ -26,6 +32,7 @@
 #include "src/train/diffae_training.h"
 #include "src/train/losses.h"
 #include "src/train/permutation.h"
+#include "src/train/sample_grid.h"
 #include "src/train/words_data.h"
 
 #include <math.h>
@@ -40,10 +47,12 @@ static const char prefix[] = "text."; // of the text encoder's nodes
 static const uint64_t HELD = (uint64_t)1 << 63;
 
 typedef struct words_training {
-    zn_model *text;   // to begin with, until it is copied; NULL: none
-    char *configs[2]; // config.json of both models
+    zn_model *text;          // to begin with, until it is copied; NULL: none
+    char *configs[2];        // config.json of both models
+    zn_tokenizer *tokenizer; // of captions that are texts; NULL: they are numbers
+    char *tokenizer_json;    // its file, for the results
     zn_words_data data, held;
-    int64_t tokens, vocabulary;
+    int64_t tokens, vocabulary, patch;
     zn_sizes sizes[NETWORKS];
     zn_ports ports[NETWORKS];
     float *angles[ANGLES]; // the same for all samples
@@ -151,6 +160,8 @@ static void close_task(zn_trainer *t)
     if (!own) return;
     zn_model_unref(own->text);
     for (int i = 0; i < 2; i++) zn_free(own->configs[i]);
+    zn_tokenizer_free(own->tokenizer);
+    zn_free(own->tokenizer_json);
     for (int i = 0; i < ANGLES; i++) zn_free(own->angles[i]);
     zn_words_data_free(&own->data);
     zn_words_data_free(&own->held);
@@ -160,13 +171,39 @@ static void close_task(zn_trainer *t)
 
 // --- data ---------------------------------------------------------------------------------------
 
+// tokenizer.json by its path or its folder's.
+static zenith_status open_tokenizer(zn_trainer *t, zn_error *err)
+{
+    words_training *own = own_of(t);
+    char path[ZN_PATH_SIZE];
+    zn_mapped file = {0};
+    const char *said = t->config.tokenizer;
+    if (!said) return ZENITH_OK;
+    const bool folder = zn_path_is_directory(said);
+    if (zn_text_format(path, sizeof path, "%s%s", said, folder ? "/tokenizer.json" : "") + 1 >=
+        sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", said);
+    ZN_TRY(zn_mapped_open(path, &file, err));
+    const zn_bytes bytes = {file.size ? (const char *)file.data : "", file.size};
+    zenith_status status = zn_tokenizer_parse_json(bytes, path, &own->tokenizer, err);
+    own->tokenizer_json = zn_alloc(bytes.size + 1);
+    if (own->tokenizer_json) {
+        memcpy(own->tokenizer_json, bytes.data, bytes.size);
+        own->tokenizer_json[bytes.size] = 0;
+    } else if (status == ZENITH_OK) {
+        status = zn_fail_memory(err, bytes.size + 1);
+    }
+    zn_mapped_close(&file);
+    return status;
+}
+
 static zenith_status open_held(zn_trainer *t, zn_error *err)
 {
     const zn_train_validation *v = &t->config.validation;
     words_training *own = own_of(t);
     if (!v->latents) return ZENITH_OK;
-    ZN_TRY(zn_words_data_open(v->latents, v->captions, own->vocabulary, (size_t)own->tokens,
-                              &own->held, err));
+    const zn_words_reading how = {own->vocabulary, (size_t)own->tokens, own->tokenizer};
+    ZN_TRY(zn_words_data_open(v->latents, v->captions, &how, &own->held, err));
     for (int i = 1; i < 4; i++)
         if (own->held.shape.dim[i] != own->data.shape.dim[i])
             return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -174,6 +211,7 @@ static zenith_status open_held(zn_trainer *t, zn_error *err)
                            t->config.data.latents);
     t->held_count = zn_words_data_count(&own->held);
     if (t->held_count > (size_t)v->count) t->held_count = (size_t)v->count;
+    t->held_count = (t->held_count + t->rows - 1) / t->rows; // runs
     return ZENITH_OK;
 }
 
@@ -181,14 +219,22 @@ static zenith_status open_data(zn_trainer *t, zn_error *err)
 {
     const zn_train_data *d = &t->config.data;
     words_training *own = own_of(t);
-    ZN_TRY(zn_words_data_open(d->latents, d->captions, own->vocabulary, (size_t)own->tokens,
-                              &own->data, err));
+    ZN_TRY(open_tokenizer(t, err));
+    const zn_words_reading how = {own->vocabulary, (size_t)own->tokens, own->tokenizer};
+    ZN_TRY(zn_words_data_open(d->latents, d->captions, &how, &own->data, err));
     if (d->drop > 0 && own->data.captions.empty_count == 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "'%s' has no line {\"empty\": [NUMBERS]}, which says what a dropped caption "
                        "is: add it, or set \"data.drop\" to 0",
                        d->captions);
-    ZN_TRY(zn_words_data_checksum(d->latents, d->captions, t->checksum, err));
+    if (own->data.captions.left_out > 0)
+        zn_log_write(t->options->log, ZN_LOG_WARNING,
+                     "%zu caption%s of '%s' with more than %lld tokens %s left out",
+                     own->data.captions.left_out, own->data.captions.left_out > 1 ? "s" : "",
+                     d->captions, (long long)own->tokens,
+                     own->data.captions.left_out > 1 ? "are" : "is");
+    ZN_TRY(zn_words_data_checksum(&own->data, d->latents, d->captions, t->checksum, err));
+    t->rows = (size_t)t->config.stack;
     return open_held(t, err);
 }
 
@@ -216,10 +262,12 @@ static void find_ports(zn_trainer *t)
 {
     words_training *own = own_of(t);
     const int64_t *dim = own->data.shape.dim;
-    own->sizes[TEXT] = (zn_sizes){.tokens = own->tokens};
-    own->sizes[CONTEXT] = (zn_sizes){.tokens = own->tokens, .masked = true};
-    own->sizes[MODULATION] = (zn_sizes){.tokens = 1};
-    own->sizes[DENOISER] = (zn_sizes){.height = dim[2], .width = dim[3], .tokens = own->tokens};
+    const int64_t items = (int64_t)t->rows, tokens = own->tokens;
+    own->sizes[TEXT] = (zn_sizes){.tokens = tokens, .items = items};
+    own->sizes[CONTEXT] = (zn_sizes){.tokens = tokens, .masked = true, .items = items};
+    own->sizes[MODULATION] = (zn_sizes){.tokens = items};
+    own->sizes[DENOISER] = (zn_sizes){
+        .height = dim[2], .width = dim[3], .tokens = tokens, .items = items};
     for (int i = 0; i < NETWORKS; i++) {
         const zn_network *network = &t->trained[i];
         network->part->ports(network->variant, zn_network_layout(network), &own->sizes[i],
@@ -233,6 +281,16 @@ static const zn_port *angles_port(const words_training *own, int which)
         int network, input;
     } at[ANGLES] = {{TEXT, 1}, {CONTEXT, 1}, {DENOISER, 3}};
     return &own->ports[at[which].network].inputs[at[which].input];
+}
+
+// Rows of numbers are there for one sample: of several, each row is there as often. From the end, so that none is
+// overwritten before it is read.
+static void repeat_angles(const words_training *own, int which, size_t items)
+{
+    const size_t width = (size_t)angles_port(own, which)->desc.shape.dim[3];
+    float *rows = own->angles[which];
+    for (size_t i = own->angles_count[which] / width; i-- > 0;)
+        memmove(rows + i * width, rows + i / items * width, width * sizeof *rows);
 }
 
 static zenith_status prepare(zn_trainer *t, zn_error *err)
@@ -252,6 +310,8 @@ static zenith_status prepare(zn_trainer *t, zn_error *err)
     zn_qwen3_layout_angles(zn_network_layout(&t->trained[TEXT]), own->tokens, own->angles[OF_TEXT]);
     zn_zimage_layout_caption_angles(image, own->tokens, own->angles[OF_CONTEXT]);
     zn_zimage_layout_angles(image, &own->sizes[DENOISER], own->angles[OF_DENOISER]);
+    for (int i = 0; i < ANGLES; i++) repeat_angles(own, i, t->rows);
+    own->patch = zn_zimage_layout_patch(image);
     zn_model_unref(own->text); // its weights are copied
     own->text = NULL;
     return ZENITH_OK;
@@ -286,8 +346,9 @@ static void build(zn_train_building *b)
         angles[i] = zn_graph_input(g, angle_names[i], angles_port(own_of(t), i)->desc);
     zn_node *text = build_one(b, TEXT, (zn_node *[]){ids, angles[OF_TEXT]});
     zn_node *context = build_one(b, CONTEXT, (zn_node *[]){text, angles[OF_CONTEXT], mask});
-    zn_node *rows = build_one(b, MODULATION, &time);
-    zn_node *modulation = zn_channel_sum(g, "modulation.row", rows); // one row, as a vector
+    zn_node *modulation = build_one(b, MODULATION, &time);
+    if (t->rows == 1)
+        modulation = zn_channel_sum(g, "modulation.row", modulation); // one row, as a vector
     b->result = build_one(b, DENOISER,
                           (zn_node *[]){noisy, context, modulation, angles[OF_DENOISER]});
     const zn_loss_inputs in = {.original = target, .reconstruction = b->result};
@@ -314,39 +375,114 @@ static zn_train_builder builder(const zn_trainer *t)
 
 // --- samples ------------------------------------------------------------------------------------
 
+// One sample of a run.
+typedef struct item {
+    const zn_words_data *data;
+    uint64_t number; // in the run, by which all that is random about it is drawn
+    size_t index;    // of its latent
+    size_t column;   // of the run's maps
+} item;
+
+// Samples that are held back fill whole runs: after the last comes the first again.
+static item item_of(const zn_trainer *t, uint64_t run, size_t column)
+{
+    const words_training *own = own_of(t);
+    const bool held = run & HELD;
+    const zn_words_data *data = held ? &own->held : &own->data;
+    const uint64_t number = (run & ~HELD) * t->rows + column, all = zn_words_data_count(data);
+    const uint64_t index = held ? number % all
+                                : zn_permutation_at((uint64_t)t->config.data.seed, number / all,
+                                                    all, number % all);
+    return (item){data, held ? HELD | index : number, (size_t)index, column};
+}
+
+// Where value i of a latent [h, w, C] is in a map that has those of all samples, patch by patch in turn.
+static size_t place_of(const zn_trainer *t, size_t column, size_t i)
+{
+    const words_training *own = own_of(t);
+    const size_t channels = (size_t)own->data.shape.dim[1], width = (size_t)own->data.shape.dim[3];
+    const size_t patch = (size_t)own->patch, c = i % channels, x = i / channels % width;
+    const size_t y = i / channels / width;
+    const size_t beside = (x / patch * t->rows + column) * patch + x % patch;
+    return (y * width * t->rows + beside) * channels + c;
+}
+
+static size_t values_of(const zn_words_data *data)
+{
+    return (size_t)(data->shape.dim[1] * data->shape.dim[2] * data->shape.dim[3]);
+}
+
 typedef struct drawing {
     float sigma;
-    bool dropped;
+    zn_caption caption;
 } drawing;
 
-// Normal noise into dst, and what else is random about a sample. Sigmas are logit-normal.
-static drawing draw_sample(const zn_trainer *t, uint64_t number, float *dst, size_t count)
+// Which of its captions a sample has, or none. A sample's number is that of a picture in an epoch, so each epoch draws
+// anew. What is held back always has its first.
+static zn_caption draw_caption(const zn_trainer *t, const item *of, const uint32_t drawn[2])
+{
+    const zn_caption_ids *captions = &of->data->captions;
+    const uint64_t several = zn_caption_ids_several(captions, of->index);
+    if (of->number & HELD) return zn_caption_ids_get(captions, of->index, 0);
+    if ((double)drawn[0] < t->config.data.drop * 0x1p32) return zn_caption_ids_empty(captions);
+    return zn_caption_ids_get(captions, of->index, (size_t)(drawn[1] * several >> 32));
+}
+
+// Normal noise into its places in dst, and what else is random about a sample. Sigmas are logit-normal.
+static drawing draw_sample(const zn_trainer *t, const item *of, float *dst)
 {
     const zn_train_config *c = &t->config;
+    const size_t count = values_of(of->data);
     uint32_t first[4], drawn[4];
     float normals[4] = {0};
-    zn_philox(~(uint64_t)c->data.seed, number, first); // the order of pictures has the seed itself
+    zn_philox(~(uint64_t)c->data.seed, of->number,
+              first); // the order of pictures has the seed itself
     const uint64_t key = (uint64_t)first[0] << 32 | first[1];
     for (size_t i = 0; i < count; i++) {
         if (i % 4 == 0) {
             zn_philox(key, i / 4, drawn);
             zn_philox_normals(drawn, normals);
         }
-        dst[i] = normals[i % 4];
+        dst[place_of(t, of->column, i)] = normals[i % 4];
     }
     zn_philox(key, UINT64_MAX, drawn);
     zn_philox_normals(drawn, normals);
     const double logit = c->timesteps.mean + c->timesteps.deviation * (double)normals[0];
-    return (drawing){(float)(1 / (1 + exp(-logit))), (double)drawn[2] < c->data.drop * 0x1p32};
+    return (drawing){(float)(1 / (1 + exp(-logit))), draw_caption(t, of, drawn + 2)};
 }
 
-static void put_caption(const words_training *own, zn_caption caption, zn_sample *sample)
+static void put_caption(const zn_trainer *t, size_t column, zn_caption caption, zn_sample *sample)
 {
+    const words_training *own = own_of(t);
     float *ids = zn_sample_input(sample, "ids"), *mask = zn_sample_input(sample, "mask");
     const size_t tokens = (size_t)own->tokens;
     const size_t width = (size_t)own->ports[CONTEXT].inputs[2].desc.shape.dim[3];
-    for (size_t i = 0; i < tokens; i++) ids[i] = i < caption.count ? (float)caption.ids[i] : 0;
-    for (size_t i = 0; i < tokens * width; i++) mask[i] = i < caption.count * width;
+    for (size_t i = 0; i < tokens; i++) {
+        const size_t at = i * t->rows + column;
+        ids[at] = i < caption.count ? (float)caption.ids[i] : 0;
+        for (size_t c = 0; c < width; c++) mask[at * width + c] = i < caption.count;
+    }
+}
+
+// A row is read into `room`, where the noise comes later, and its values go to their places.
+static void put_latents(const zn_trainer *t, uint64_t run, float *room, float *dst)
+{
+    const zn_shape *shape = &own_of(t)->data.shape;
+    const size_t count = (size_t)(shape->dim[1] * shape->dim[3]);
+    for (int64_t y = 0; y < shape->dim[2]; y++) {
+        for (size_t r = 0; r < t->rows; r++) {
+            const item of = item_of(t, run, r);
+            zn_words_data_row(of.data, of.index, y, room);
+            for (size_t i = 0; i < count; i++) dst[place_of(t, r, (size_t)y * count + i)] = room[i];
+        }
+    }
+}
+
+static void put_angles(const words_training *own, zn_sample *sample)
+{
+    for (int i = 0; i < ANGLES; i++)
+        memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],
+               own->angles_count[i] * sizeof(float));
 }
 
 // The target is the picture first, and the way from noise to picture in the end.
@@ -354,33 +490,25 @@ static void fill(const void *cookie, zn_sample *sample)
 {
     const zn_trainer *t = cookie;
     const words_training *own = own_of(t);
-    const bool held = sample->number & HELD;
-    const zn_words_data *data = held ? &own->held : &own->data;
-    const uint64_t number = sample->number & ~HELD, all = zn_words_data_count(data);
-    const size_t index = held ? (size_t)number
-                              : (size_t)zn_permutation_at((uint64_t)t->config.data.seed,
-                                                          number / all, all, number % all);
-    const size_t values = (size_t)(data->shape.dim[1] * data->shape.dim[2] * data->shape.dim[3]);
+    const size_t values = values_of(&own->data);
     float *noisy = zn_sample_input(sample, "noisy"), *target = zn_sample_input(sample, "target");
-    const drawing drawn = draw_sample(t, sample->number, noisy, values);
-    const bool dropped = drawn.dropped && !held;
-    zn_words_data_latent(data, index, target);
-    for (size_t i = 0; i < values; i++) {
-        const float picture = target[i], noise = noisy[i];
-        target[i] = picture - noise;
-        noisy[i] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
+    put_latents(t, sample->number, noisy, target);
+    for (size_t r = 0; r < t->rows; r++) {
+        const item of = item_of(t, sample->number, r);
+        const drawing drawn = draw_sample(t, &of, noisy);
+        for (size_t i = 0; i < values; i++) {
+            const size_t at = place_of(t, r, i);
+            const float picture = target[at], noise = noisy[at];
+            target[at] = picture - noise;
+            noisy[at] = drawn.sigma * noise + (1 - drawn.sigma) * picture;
+        }
+        zn_sample_input(sample, "time")[r] = 1 - drawn.sigma;
+        put_caption(t, r, drawn.caption, sample);
     }
-    *zn_sample_input(sample, "time") = 1 - drawn.sigma;
-    put_caption(own,
-                dropped ? zn_caption_ids_empty(&data->captions)
-                        : zn_caption_ids_get(&data->captions, index),
-                sample);
-    for (int i = 0; i < ANGLES; i++)
-        memcpy(zn_sample_input(sample, angle_names[i]), own->angles[i],
-               own->angles_count[i] * sizeof(float));
+    put_angles(own, sample);
 }
 
-// --- what is shown and kept ---------------------------------------------------------------------
+// --- validation ------------------------------------------------------------------------------------
 
 static zenith_status fetch_held(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
                                 zn_error *err)
@@ -401,7 +529,199 @@ static zenith_status validate(zn_trainer *t, size_t asked, zn_step_facts *facts,
     return ZENITH_OK;
 }
 
-// Two folders, as pipelines have them.
+// --- samples to look at -------------------------------------------------------------------------
+
+// Pictures of held captions on their way from noise, all in step.
+typedef struct looking {
+    zn_trainer *trainer;
+    size_t runs, values;
+    float sigmas[ZN_FLOW_MOST_STEPS + 1];
+    float *results; // of all runs, as the graph has them
+    const float *x; // what the network sees now
+    int step;
+    bool negative;
+} looking;
+
+static void fill_look(const void *cookie, zn_sample *sample)
+{
+    const looking *l = cookie;
+    const zn_trainer *t = l->trainer;
+    const words_training *own = own_of(t);
+    float *noisy = zn_sample_input(sample, "noisy"), *target = zn_sample_input(sample, "target");
+    for (size_t r = 0; r < t->rows; r++) {
+        const item of = item_of(t, sample->number, r);
+        const float *x = l->x + (sample->index * t->rows + r) * l->values;
+        for (size_t i = 0; i < l->values; i++) noisy[place_of(t, r, i)] = x[i];
+        zn_sample_input(sample, "time")[r] = zn_flow_time(l->sigmas[l->step]);
+        put_caption(t, r,
+                    l->negative ? zn_caption_ids_empty(&own->data.captions)
+                                : zn_caption_ids_get(&of.data->captions, of.index, 0),
+                    sample);
+    }
+    memset(target, 0, t->rows * l->values * sizeof *target); // losses are not used
+    put_angles(own, sample);
+}
+
+static zenith_status predict(void *cookie, int step, bool negative, const float *x, float *answer,
+                             zn_error *err)
+{
+    looking *l = cookie;
+    const zn_trainer *t = l->trainer;
+    const zn_batch batch = {l->runs, fetch_held, fill_look, l};
+    const size_t run = t->rows * l->values;
+    l->x = x;
+    l->step = step;
+    l->negative = negative;
+    ZN_TRY(zn_batch_losses(t->runner, &batch, l->results, err));
+    for (size_t i = 0; i < l->runs * run; i++) {
+        const size_t column = i % run / l->values;
+        answer[i] = l->results[i / run * run + place_of(t, column, i % l->values)];
+    }
+    return ZENITH_OK;
+}
+
+// Latents of all runs, [h, w, C] each, into x, with the averaged weights where there are some.
+static zenith_status walk(looking *l, float *x, zn_error *err)
+{
+    zn_trainer *t = l->trainer;
+    const size_t pictures = l->runs * t->rows;
+    const bool averaged = t->optimizer.ema, empty = own_of(t)->data.captions.empty_count > 0;
+    const zn_flow_run run = {.steps = (int)t->config.eval_steps,
+                             .shift = 1,
+                             .guidance = empty ? (float)t->config.guidance : 0,
+                             .predict = predict,
+                             .cookie = l};
+    ZN_TRY(zn_flow_sigmas(run.steps, run.shift, l->sigmas, err));
+    for (size_t i = 0; i < pictures; i++)
+        zn_diffae_noise((uint64_t)t->config.data.seed, UINT64_MAX - i, x + i * l->values,
+                        l->values);
+    if (averaged) zn_trainer_exchange(t);
+    zenith_status status = zn_flow_sample(&run, x, pictures * l->values, err);
+    if (averaged) zn_trainer_exchange(t);
+    return status;
+}
+
+// What samples are decoded by; opened where the first are drawn.
+typedef struct decoder {
+    zn_model *model;
+    zn_network network;
+    zn_train_graph graph;
+    zn_batch_runner *runner;
+} decoder;
+
+static void close_decoder(decoder *d)
+{
+    zn_batch_runner_free(d->runner);
+    zn_train_graph_free(&d->graph);
+    zn_network_free(&d->network);
+    zn_model_unref(d->model);
+}
+
+static zenith_status open_decoder(const zn_trainer *t, size_t most, decoder *d, zn_error *err)
+{
+    static const char *const parts[] = {"decoder", NULL};
+    const int64_t *dim = own_of(t)->held.shape.dim;
+    const bool folder = zn_path_is_directory(t->config.autoencoder);
+    const zn_model_request request = {.name = folder ? NULL : t->config.autoencoder,
+                                      .weights = folder ? t->config.autoencoder : NULL,
+                                      .parts = parts};
+    ZN_TRY(zn_model_open(&request, &d->model, err));
+    const zn_part *part = zn_model_part(d->model, parts[0]);
+    const zn_autoencoder_facts *facts = d->model->variant->autoencoder;
+    if (!part || !facts || facts->latent_channels != dim[1] || dim[2] != dim[3])
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "samples need a decoder of square latents with %lld channels, and %s is none",
+            (long long)dim[1], t->config.autoencoder);
+    ZN_TRY(zn_network_of_model(d->model, part, &d->network, err));
+    return zn_frozen_open(t, &d->network, ZN_SHAPE(1, dim[2], dim[3], dim[1]), 0, most, &d->graph,
+                          &d->runner, err);
+}
+
+// Held pictures as the autoencoder has them on the left, what was made of their captions on the right.
+static zenith_status write_look(zn_trainer *t, size_t count, float *x, const char *path,
+                                zn_error *err)
+{
+    const words_training *own = own_of(t);
+    const size_t values = values_of(&own->held),
+                 row = (size_t)own->held.shape.dim[3] * (size_t)own->held.shape.dim[1];
+    decoder d = {.model = NULL};
+    uint8_t *originals = NULL;
+    float *pictures = NULL;
+    zenith_status status = ZENITH_OK;
+    ZN_GO(open_decoder(t, count, &d, err));
+    const size_t side = (size_t)(own->held.shape.dim[2] * d.model->variant->autoencoder->factor);
+    const size_t all = count * side * side * 3;
+    pictures = zn_alloc(all * sizeof *pictures);
+    originals = zn_alloc(all);
+    if (!pictures || !originals) ZN_GO(zn_fail_memory(err, all * sizeof *pictures));
+    float *made = x, *held = x + count * values;
+    for (size_t i = 0; i < count; i++)
+        for (int64_t y = 0; y < own->held.shape.dim[2]; y++)
+            zn_words_data_row(&own->held, i, y, held + i * values + (size_t)y * row);
+    ZN_GO(zn_frozen_decode(d.runner, count, held, values, pictures, err));
+    for (size_t i = 0; i < all; i++) zn_type_store(ZN_U8, originals, i, pictures[i] * 255);
+    ZN_GO(zn_frozen_decode(d.runner, count, made, values, pictures, err));
+    const float *columns[] = {pictures};
+    ZN_GO(zn_sample_grid_write(path, originals, columns, 1, count, (uint32_t)side, err));
+fail:
+    close_decoder(&d);
+    zn_free(pictures);
+    zn_free(originals);
+    return status;
+}
+
+static zenith_status draw(zn_trainer *t, size_t asked, const char *path, zn_error *err)
+{
+    const size_t there = zn_words_data_count(&own_of(t)->held),
+                 values = values_of(&own_of(t)->held);
+    size_t count = t->held_count * t->rows;
+    if (count > there) count = there;
+    if (count > asked) count = asked;
+    looking l = {.trainer = t, .values = values, .runs = (count + t->rows - 1) / t->rows};
+    const size_t bytes = l.runs * t->rows * values * sizeof(float);
+    float *x = zn_alloc(2 * bytes); // what is made, and what is held
+    l.results = zn_alloc(bytes);
+    zenith_status status = x && l.results ? walk(&l, x, err) : zn_fail_memory(err, 3 * bytes);
+    if (status == ZENITH_OK) status = write_look(t, count, x, path, err);
+    zn_free(l.results);
+    zn_free(x);
+    return status;
+}
+
+// --- results ------------------------------------------------------------------------------------
+
+// A file in a folder of its own.
+static zenith_status write_file(const char *folder, const char *part, const char *name,
+                                const char *text, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    if (zn_text_format(path, sizeof path, "%s/%s", folder, part) + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    ZN_TRY(zn_directory_make(path, err));
+    return zn_diffae_write_text(path, name, text, err);
+}
+
+// What makes a pipeline of both networks. Sigmas are those that were trained, so the schedule does not move them.
+static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_error *err)
+{
+    static const char scheduler[] = "{\n  \"_class_name\": \"FlowMatchEulerDiscreteScheduler\",\n"
+                                    "  \"num_train_timesteps\": 1000,\n  \"shift\": 1.0,\n"
+                                    "  \"use_dynamic_shifting\": false\n}\n";
+    static const char index[] =
+        "{\n  \"_class_name\": \"ZImagePipeline\",\n"
+        "  \"scheduler\": [\"diffusers\", \"FlowMatchEulerDiscreteScheduler\"],\n"
+        "  \"text_encoder\": [\"transformers\", \"Qwen3Model\"],\n"
+        "  \"tokenizer\": [\"transformers\", \"Qwen2Tokenizer\"],\n"
+        "  \"transformer\": [\"diffusers\", \"ZImageTransformer2DModel\"]\n}\n";
+    const char *tokenizer = own_of(t)->tokenizer_json;
+    if (!tokenizer) return ZENITH_OK;
+    ZN_TRY(write_file(folder, "tokenizer", "tokenizer.json", tokenizer, err));
+    ZN_TRY(write_file(folder, "scheduler", "scheduler_config.json", scheduler, err));
+    return zn_diffae_write_text(folder, "model_index.json", index, err);
+}
+
+// Two folders, as pipelines have them; with a tokenizer a whole pipeline.
 static zenith_status write_models(const zn_trainer *t, const char *folder, const float *block,
                                   zn_error *err)
 {
@@ -416,7 +736,7 @@ static zenith_status write_models(const zn_trainer *t, const char *folder, const
         ZN_TRY(zn_weights_write_whole(path, t->trained + first, (size_t)(end - first), block, NULL,
                                       err));
     }
-    return ZENITH_OK;
+    return write_pipeline(t, folder, err);
 }
 
 const zn_train_task zn_train_words = {
@@ -427,6 +747,7 @@ const zn_train_task zn_train_words = {
     .fill = fill,
     .add = zn_diffae_add,
     .validate = validate,
+    .draw = draw,
     .write = write_models,
     .close = close_task,
 };

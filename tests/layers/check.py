@@ -18,7 +18,7 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
     "ranks": "base",
     "text": "base format",
     "task": "base tensor graph op nn format model diffusion text dnn kernel ranks",
-    "train": "base tensor graph op nn format model dnn diffusion ranks",
+    "train": "base tensor graph op nn format model dnn diffusion text ranks",
     "api": "base tensor graph op nn format model task train",
 }
 OWNERS = {  # third-party header -> the only folders that may include it

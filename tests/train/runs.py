@@ -363,31 +363,68 @@ def words_gradient_error(folder, name, beta):
     return max(errors)
 
 
-def test_words(options, folder):
+def words_as_pytorch(options, folder, **more):
+    """The run "whole", and its gradients and losses beside PyTorch's."""
     golden = json.loads((TINY_WORDS / "ten_losses.json").read_text())
     settings = golden["optimizer"]
-    train(options, words_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}))
+    train(options, words_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}, **more))
     worst, tensor = words_gradient_error(folder, "first", settings["beta1"])
     print(f"the worst tensor of the gradient, {tensor}, differs by {worst:.1e} of its norm")
     check(worst <= 1e-4, "the gradients differ")
-    train(options, words_config(folder, "whole"))
+    train(options, words_config(folder, "whole", **more))
     for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden["steps"], strict=True), 1):
         differences = {key: abs(ours[key] - theirs[key]) / theirs[key] for key in theirs}
         print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative differences " +
               ", ".join(f"{key} {value:.1e}" for key, value in differences.items()))
         check(differences["loss"] <= 1e-5 and differences["norm"] <= 1e-4, "the losses differ")
 
-    broken = words_config(folder, "broken")
+
+def words_same_bits(options, folder, **more):
+    """The same run stopped and resumed, on one thread, and with less memory."""
+    broken = words_config(folder, "broken", **more)
     for stop in (3, 7):
         train(options, broken, "--resume", "--steps", str(stop))
     train(options, broken, "--resume")
     for name, change in (("one", {"threads": 1}), ("again", {"threads": 3, "recompute": True})):
-        train(options, words_config(folder, name, **change))
+        train(options, words_config(folder, name, **more | change))
     whole = results_of(folder, "whole")
     check(len(whole) == 4, f"results are {list(whole)}")
     for name in ("broken", "one", "again"):
         check(losses_of(folder, name) == losses_of(folder, "whole"), f"other losses: {name}")
         check(results_of(folder, name) == whole, f"other weights: {name}")
+
+
+def words_moments(options, folder, name, **more):
+    """The gradient of the first step, but for a factor, as one list for each tensor."""
+    train(options, words_config(folder, name, steps=1, optimizer={"clip": 0, "warmup": 0}, **more))
+    return {key: value for key, value in tensors_of(folder / name / "checkpoint-00000001.safetensors").items() if key[:2] == "m."}
+
+
+def test_words_stack(options, folder):
+    """Several samples in one run: what they are by themselves."""
+    words_as_pytorch(options, folder, stack=2)
+    words_same_bits(options, folder, stack=2)
+    usual = {"data": {"latents": plain_latents(folder / "plain.safetensors"), "captions": str(TINY_WORDS / "captions.jsonl")},
+             "batch": 6}
+    usual["validation"] = usual["data"] | {"count": 4}
+    single = words_moments(options, folder, "single", validate_every=1, **usual)
+    for stack in (2, 3, 6):
+        stacked = words_moments(options, folder, f"by{stack}", validate_every=1, **usual, stack=stack)
+        worst = max((sum((a - b)**2 for a, b in zip(stacked[key], value, strict=True)) / sum(b * b for b in value))**0.5
+                    for key, value in single.items() if any(value))
+        print(f"{stack} in a run: the worst tensor of the gradient differs by {worst:.1e} of its norm")
+        check(worst <= 1e-5, "the gradient is not the sum of those of single samples")
+    judged = [next(line["validation"]["loss"] for line in log_of(folder, name) if "validation" in line) for name in ("single", "by2")]
+    check(abs(judged[0] - judged[1]) <= 1e-5 * judged[0], f"judged as {judged}")
+    check("multiple" in train(options, words_config(folder, "uneven", stack=3), code=1).stderr, "3 do not divide 2")
+    said = train(options, words_config(folder, "whole", stack=1), "--resume", code=1).stderr
+    check("stack" in said, said)
+    return 0
+
+
+def test_words(options, folder):
+    words_as_pytorch(options, folder)
+    words_same_bits(options, folder)
     train(options, words_config(folder, "further", steps=2, init={"weights": str(folder / "whole/ema")}))
 
     text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
@@ -408,12 +445,83 @@ def test_words(options, folder):
     return refuse_words(options, folder, data, random_start)
 
 
+def test_words_captions(options, folder):
+    """A picture has several captions: each epoch draws one. Weights stay as they are, so that losses tell which it was."""
+    lists = [[[3, 17, 25], [30, 2]], [[11, 2], [7, 7, 7]], [[30, 30, 4], [21]], [[5, 28, 14], [9]]]
+    files = {"first": [a for a, _ in lists], "second": [b for _, b in lists], "both": lists}
+    for name, ids in files.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps({"ids": one}) + "\n" for one in ids))
+        data = json.loads(words_config(folder, "x").read_text())["data"] | {"captions": str(folder / f"{name}.jsonl"), "drop": 0}
+        train(options, words_config(folder, name, data=data, batch=1, steps=24, optimizer={"lr": 1e-30, "weight_decay": 0}))
+    first, second, both = (losses_of(folder, name) for name in files)
+    taken = [0 if c == a else 1 if c == b else -1 for a, b, c in zip(first, second, both, strict=True)]
+    print(f"captions of 24 samples of 4 pictures: {taken}")
+    check(-1 not in taken and 6 <= sum(taken) <= 18, "captions are not drawn")
+    check(len({tuple(taken[i:i + 4]) for i in range(0, 24, 4)}) > 2, "captions are not drawn anew")
+    return 0
+
+
+def words_pictures(folder):
+    """A tokenizer, four latents that zenith-f1-fast decodes, and their captions as texts."""
+    lines = [{"captions": [f"glossy emoji of a {colour} apple", f"{colour} apple, glossy style"], "file": f"{colour}.png"}
+             for colour in ("red", "green", "blue", "yellow")]
+    (folder / "captions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    values = array.array("f", [(i * 7919 % 65 - 32) / 32 for i in range(4 * 16 * 8 * 8)]).tobytes()
+    text = json.dumps({"latent": {"dtype": "F32", "shape": [4, 16, 8, 8], "data_offsets": [0, len(values)]}}).encode()
+    (folder / "latents.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + values)
+    return {"latents": str(folder / "latents.safetensors"), "captions": str(folder / "captions.jsonl")}
+
+
+def test_words_generate(options, folder):
+    """From captions that are texts to a folder that makes pictures, of the size that it was trained on."""
+    options.environment = os.environ | {"ZENITH_MODELS": str(ROOT / "models")}
+    data = words_pictures(folder)
+    zenith(options, "tokenizer", "train", data["captions"], "-o", folder / "tokenizer", "--size", "300")
+    text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
+    start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network | {"in_channels": 16, "sample_size": 8},
+             "tokenizer": str(folder / "tokenizer"), "data": data, "batch": 4, "stack": 2, "optimizer": {"lr": 1e-2, "warmup": 2}}
+    look = {"validation": data, "sample_every": 5, "samples": 3, "eval_steps": 4, "autoencoder": "zenith-f1-fast"}
+    train(options, words_config(folder, "run", **start | look))
+    train(options, words_config(folder, "alone", **start | look | {"threads": 1, "sample_every": 10}))
+    train(options, words_config(folder, "fault", **start | look | {"autoencoder": "no-such-model"}))
+    train(options, words_config(folder, "unseen", **start))
+    for name in ("alone", "fault", "unseen"):
+        check(results_of(folder, name) == results_of(folder, "run"), f"looking changes what is trained: {name}")
+    faults = [line["fault"] for line in log_of(folder, "fault") if "fault" in line]
+    check(len(faults) == 2 and "no-such-model" in faults[0], f"faults are {faults}")
+    samples = [(folder / name).read_bytes() for name in ("run/samples/00000010.png", "alone/samples/00000010.png")]
+    check(samples[0] == samples[1], "one thread and two draw different samples")
+    check(struct.unpack(">II", samples[0][16:24]) == (2 * 64 + 4, 3 * 68 - 4), "the samples have another size")
+    check((folder / "run/samples/00000005.png").read_bytes() != samples[0], "samples do not change")
+    for missing in ("autoencoder", "validation"):
+        said = train(options, words_config(folder, "less", **{k: v for k, v in (start | look).items() if k != missing}), code=1).stderr
+        check(missing in said, said)
+    pictures = []
+    for threads in ("1", "2"):
+        out = folder / f"{threads}.png"
+        zenith(options, "generate", "glossy emoji of a red apple", "-w", folder / "run/ema", "-o", out, "--seed", "7", "--steps", "3",
+               "--guidance", "2", "--threads", threads)
+        pictures.append(out.read_bytes())
+    check(pictures[0] == pictures[1], "one thread and two make different pictures")
+    check(struct.unpack(">II", pictures[0][16:24]) == (64, 64), "the picture has another size")
+    few = start | {"text": text | {"vocab_size": 270}}
+    said = train(options, words_config(folder, "few", **few), code=1).stderr
+    check("270" in said and "tokenizer" in said, said)
+    (folder / "captions.jsonl").write_text((folder / "captions.jsonl").read_text().replace("a yellow", "a very very" * 20))
+    said = train(options, words_config(folder, "left-out", **start), "--log").stderr
+    check("1 caption" in said, said)
+    (folder / "captions.jsonl").write_text((folder / "captions.jsonl").read_text().replace("yellow", "a very very" * 20))
+    said = train(options, words_config(folder, "long", **start), code=1).stderr
+    check("line 4" in said, said)
+    return 0
+
+
 def refuse_words(options, folder, data, start):
     """What does not fit is named."""
     captions = (TINY_WORDS / "captions.jsonl").read_text().splitlines(keepends=True)
     changes = {"no-empty": "".join(captions[1:]), "few": "".join(captions[:-1]), "unknown": "".join(captions).replace("39", "40"),
                "long": "".join(captions[:-1]) + json.dumps({"ids": [1] * 33}) + "\n"}
-    for name, word in (("no-empty", "dropped"), ("few", "3 captions"), ("unknown", "line 2"), ("long", "1 to 32")):
+    for name, word in (("no-empty", "dropped"), ("few", "of 3 pictures"), ("unknown", "line 2"), ("long", "1 to 32")):
         (folder / f"{name}.jsonl").write_text(changes[name])
         said = train(options, words_config(folder, name, data=data | {"captions": str(folder / f"{name}.jsonl")}), code=1).stderr
         check(word in said, said)
@@ -530,7 +638,8 @@ def test_codes(options, folder):
 
 
 def zenith(options, *arguments, code=0):
-    done = subprocess.run([options.zenith, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([options.zenith, *map(str, arguments)], capture_output=True, text=True, timeout=600,
+                          env=getattr(options, "environment", None))
     check(done.returncode == code, f"zenith {' '.join(map(str, arguments))}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sum of a * b over all pixels, for each channel, in f32: two maps of one shape -> [c]. The gradient
-// of a factor for each channel.
+// of a factor for each channel. With `columns` over rows alone: -> [w * c].
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -11,7 +11,9 @@
 static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_infer_two_maps(node, err));
-    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(node->desc.shape.dim[3]));
+    const int64_t *dim = node->inputs[0]->desc.shape.dim;
+    const zn_channel_sum_attributes *a = node->attributes;
+    node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(a->columns ? dim[2] * dim[3] : dim[3]));
     return ZENITH_OK;
 }
 
@@ -29,12 +31,14 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 static void add_row(const zn_node *node, const float *const *inputs, double *sums)
 {
     const int64_t *dim = node->inputs[0]->desc.shape.dim;
+    const int64_t channels = node->desc.shape.dim[0], width = dim[2] * dim[3] / channels;
     enum { BLOCK = 16 };
-    for (int64_t first = 0; first < dim[3]; first += BLOCK) {
-        const int64_t count = dim[3] - first < BLOCK ? dim[3] - first : BLOCK;
+    for (int64_t first = 0; first < channels; first += BLOCK) {
+        const int64_t count = channels - first < BLOCK ? channels - first : BLOCK;
         float row[BLOCK] = {0};
-        for (int64_t x = 0; x < dim[2]; x++) {
-            const float *a = inputs[0] + x * dim[3] + first, *b = inputs[1] + x * dim[3] + first;
+        for (int64_t x = 0; x < width; x++) {
+            const float *a = inputs[0] + x * channels + first,
+                        *b = inputs[1] + x * channels + first;
             for (int64_t c = 0; c < count; c++) row[c] += a[c] * b[c];
         }
         for (int64_t c = 0; c < count; c++) sums[first + c] += (double)row[c];
@@ -52,19 +56,23 @@ static double flops(const zn_node *node)
     return 2 * zn_flops_of_input(node);
 }
 
-#define SAMPLE(label, h, w, c)                                                                     \
+static const zn_channel_sum_attributes all = {false}, columns = {true};
+#define SAMPLE(label, h, w, c, how)                                                                \
     {                                                                                              \
-        .name = label, .inputs_count = 2, .inputs = { {4, {1, h, w, c}}, {4, {1, h, w, c}} }       \
+        .name = label, .inputs_count = 2, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},        \
+        .attributes = &(how)                                                                       \
     }
 static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3),
-    SAMPLE("odd", 5, 7, 20),
-    SAMPLE("wide", 4, 37, 64),
+    SAMPLE("pixel", 1, 1, 3, all),
+    SAMPLE("odd", 5, 7, 20, all),
+    SAMPLE("wide", 4, 37, 64, all),
+    SAMPLE("columns", 5, 7, 20, columns),
 };
 
 const zn_op zn_op_channel_product_sum = {
     .name = "channel_product_sum",
     .summary = "the sum of the product of two maps, for each channel",
+    .attributes_size = sizeof(zn_channel_sum_attributes),
     .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
     .result_types = ZN_BIT(ZN_F32),
     .infer = infer,
@@ -79,5 +87,10 @@ const zn_op zn_op_channel_product_sum = {
 
 zn_node *zn_channel_product_sum(zn_graph *graph, const char *name, zn_node *a, zn_node *b)
 {
-    return zn_graph_add(graph, &zn_op_channel_product_sum, name, (zn_node *[]){a, b}, 2, NULL);
+    return zn_graph_add(graph, &zn_op_channel_product_sum, name, (zn_node *[]){a, b}, 2, &all);
+}
+
+zn_node *zn_column_product_sum(zn_graph *graph, const char *name, zn_node *a, zn_node *b)
+{
+    return zn_graph_add(graph, &zn_op_channel_product_sum, name, (zn_node *[]){a, b}, 2, &columns);
 }

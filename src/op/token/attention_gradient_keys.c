@@ -234,5 +234,5 @@ const zn_op zn_op_attention_gradient_keys = {
     .flops = zn_attention_gradient_flops,
     .no_gradient = ZN_SECOND_GRADIENT,
     .samples = zn_attention_gradient_samples,
-    .samples_count = 3,
+    .samples_count = ZN_ATTENTION_SAMPLES,
 };

@@ -26,8 +26,10 @@ static zn_attention_shape shape_of(const zn_node *node)
 {
     const zn_attention_keys_attributes *a = node->attributes;
     const int64_t *dim = node->inputs[K]->desc.shape.dim;
-    zn_attention_shape s = {
-        .keys = dim[1] * dim[2], .key_heads = a->key_heads, .width = dim[3] / a->key_heads};
+    const int64_t apart = a->apart ? dim[2] : 1;
+    zn_attention_shape s = {.keys = dim[1] * dim[2] / apart,
+                            .key_heads = a->key_heads * apart,
+                            .width = dim[3] / a->key_heads};
     s.padded_keys = zn_attention_padded(s.keys);
     s.padded_width = zn_attention_padded(s.width);
     return s;
@@ -179,7 +181,8 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_graph_add(graph, &zn_op_attention_keys_gradient, node->name, &dy, 1, &a);
 }
 
-static const zn_attention_keys_attributes one = {.key_heads = 1}, three = {.key_heads = 3};
+static const zn_attention_keys_attributes one = {.key_heads = 1}, three = {.key_heads = 3},
+                                          columns = {.key_heads = 3, .apart = true};
 static const zn_op_sample samples[] = {
     {.name = "token",
      .inputs_count = INPUTS,
@@ -193,6 +196,10 @@ static const zn_op_sample samples[] = {
      .inputs_count = INPUTS,
      .inputs = {{4, {1, 33, 1, 40}}, {4, {1, 33, 1, 40}}},
      .attributes = &one},
+    {.name = "columns",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 7, 4, 15}}, {4, {1, 7, 4, 15}}},
+     .attributes = &columns},
 };
 
 const zn_op zn_op_attention_keys = {

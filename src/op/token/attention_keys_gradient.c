@@ -17,8 +17,9 @@ typedef struct unpack_lowering {
 static zn_attention_shape shape_of(const zn_node *node)
 {
     const zn_attention_keys_attributes *a = node->attributes;
+    const int64_t apart = a->apart ? a->columns : 1;
     zn_attention_shape s = {
-        .keys = a->rows * a->columns, .key_heads = a->key_heads, .width = a->width};
+        .keys = a->rows * a->columns / apart, .key_heads = a->key_heads * apart, .width = a->width};
     s.padded_keys = zn_attention_padded(s.keys);
     s.padded_width = zn_attention_padded(s.width);
     return s;
@@ -42,8 +43,8 @@ static void unpack(const zn_node *node, const float *packed, int64_t first, zn_t
 {
     const zn_attention_keys_attributes *a = node->attributes;
     const zn_attention_shape s = shape_of(node);
-    const int64_t channels = a->key_heads * a->width;
-    const int64_t count = output->desc.shape.dim[1] * output->desc.shape.dim[2];
+    const int64_t channels = s.key_heads * s.width; // of a key
+    const int64_t count = (int64_t)zn_value_count(output) / channels;
     for (int64_t i = 0; i < count; i++) {
         const int64_t key = first + i;
         for (int64_t c = 0; c < channels; c++) {
@@ -67,7 +68,8 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     const zn_node *node = ((const unpack_lowering *)base)->node;
     zn_tensor output = {.desc = node->desc, .data = call->output};
     output.desc.shape.dim[1] = call->rows;
-    unpack(node, call->inputs[0], call->row * node->desc.shape.dim[2], &output);
+    unpack(node, call->inputs[0], call->row * shape_of(node).keys / node->desc.shape.dim[1],
+           &output);
     return ZENITH_OK;
 }
 
@@ -81,10 +83,13 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return ZENITH_OK;
 }
 
-static const zn_attention_keys_attributes one = {1, false, 1, 1, 1}, odd = {3, true, 5, 7, 5};
+static const zn_attention_keys_attributes one = {1, false, 1, 1, 1, false},
+                                          odd = {3, true, 5, 7, 5, false},
+                                          columns = {1, true, 9, 3, 5, true};
 static const zn_op_sample samples[] = {
     {.name = "token", .inputs_count = 1, .inputs = {{3, {2, 1, 1024}}}, .attributes = &one},
     {.name = "odd", .inputs_count = 1, .inputs = {{3, {2, 3, 2048}}}, .attributes = &odd},
+    {.name = "columns", .inputs_count = 1, .inputs = {{3, {2, 3, 1024}}}, .attributes = &columns},
 };
 
 const zn_op zn_op_attention_keys_gradient = {

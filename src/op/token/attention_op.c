@@ -178,7 +178,7 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
     l->type = keys->type;
     l->kernel = zn_attention_pick(request->cpu.isa, q->type == ZN_BF16 ? l->type : ZN_F32);
     l->scale = (float)(l->shape.scale * (double)keys->scale);
-    l->columns = q->shape.dim[2];
+    l->columns = l->shape.queries / q->shape.dim[1];
     // q and sums of a block share the second-level cache with the keys that pass by.
     l->block = l->shape.padded_width > 512   ? ZN_ATTENTION_QUERIES / 4
                : l->shape.padded_width > 256 ? ZN_ATTENTION_QUERIES / 2
@@ -222,10 +222,11 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_graph_add(graph, op, node->name, inputs, 3, node->attributes);
 }
 
-static const zn_attention_node_attributes token = {{1, 1, false, 0}, 1},
-                                          grouped = {{4, 2, false, 0}, 37},
-                                          causal = {{1, 1, true, 0.25f}, 150},
-                                          wide = {{1, 1, false, 0}, 3};
+static const zn_attention_node_attributes token = {{1, 1, false, 0, false}, 1},
+                                          grouped = {{4, 2, false, 0, false}, 37},
+                                          causal = {{1, 1, true, 0.25f, false}, 150},
+                                          wide = {{1, 1, false, 0, false}, 3},
+                                          columns = {{2, 1, true, 0, true}, 40};
 static const zn_op_sample samples[] = {
     {.name = "token",
      .inputs_count = INPUTS,
@@ -243,6 +244,10 @@ static const zn_op_sample samples[] = {
      .inputs_count = INPUTS,
      .inputs = {{4, {1, 1, 2, 640}}, {3, {2, 1, 20480}}},
      .attributes = &wide},
+    {.name = "columns",
+     .inputs_count = INPUTS,
+     .inputs = {{4, {1, 9, 3, 20}}, {3, {2, 3, 2048}}},
+     .attributes = &columns},
 };
 
 const zn_op zn_op_attention = {
@@ -266,11 +271,13 @@ zn_node *zn_attention(zn_graph *graph, const char *name, zn_node *q, zn_node *k,
 {
     char label[256];
     zn_text_format(label, sizeof label, "%s.keys", name ? name : "");
-    const zn_attention_keys_attributes keys_attributes = {.key_heads = attributes.key_heads};
+    const zn_attention_keys_attributes keys_attributes = {.key_heads = attributes.key_heads,
+                                                          .apart = attributes.columns};
     zn_node *keys = zn_graph_add(graph, &zn_op_attention_keys, label, (zn_node *[]){k, v}, 2,
                                  &keys_attributes);
     if (!keys) return NULL; // k may be missing too: the graph keeps the reason
     const int64_t *dim = k->desc.shape.dim;
-    const zn_attention_node_attributes all = {attributes, dim[1] * dim[2]};
+    const zn_attention_node_attributes all = {attributes,
+                                              attributes.columns ? dim[1] : dim[1] * dim[2]};
     return zn_graph_add(graph, &zn_op_attention, name, (zn_node *[]){q, keys}, INPUTS, &all);
 }

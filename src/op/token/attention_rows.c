@@ -67,8 +67,8 @@ zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t
                                .kernel = zn_attention_gradient_pick(request->cpu.isa),
                                .keys_type = node->inputs[PACKED]->desc.type,
                                .keys_scale = node->inputs[PACKED]->desc.scale,
-                               .queries = rows * node->inputs[Q]->desc.shape.dim[2],
                                .parts = request->threads};
+    out->queries = rows * out->shape.queries / node->inputs[Q]->desc.shape.dim[1];
     for (int i = DY; i <= Q; i++) {
         const zn_desc *desc = &node->inputs[i]->desc;
         ZN_TRY(zn_conversion_make(request->cpu.isa, desc->type, desc->scale, ZN_F32, 1,
@@ -251,10 +251,11 @@ zn_attention_pair zn_attention_pair_refer(const zn_attention_shape *s, const zn_
                                p * (product_refer(s, inputs, DY, query, head, key) - totals.mean)};
 }
 
-static const zn_attention_node_attributes token = {{1, 1, false, 0}, 1},
-                                          grouped = {{4, 2, false, 0}, 37},
-                                          causal = {{1, 1, true, 0.25f}, 40};
-const zn_op_sample zn_attention_gradient_samples[3] = {
+static const zn_attention_node_attributes token = {{1, 1, false, 0, false}, 1},
+                                          grouped = {{4, 2, false, 0, false}, 37},
+                                          causal = {{1, 1, true, 0.25f, false}, 40},
+                                          columns = {{2, 1, true, 0, true}, 40};
+const zn_op_sample zn_attention_gradient_samples[ZN_ATTENTION_SAMPLES] = {
     {.name = "token",
      .inputs_count = ZN_ATTENTION_INPUTS,
      .inputs = {{4, {1, 1, 1, 1}}, {4, {1, 1, 1, 1}}, {3, {2, 1, 1024}}},
@@ -267,4 +268,8 @@ const zn_op_sample zn_attention_gradient_samples[3] = {
      .inputs_count = ZN_ATTENTION_INPUTS,
      .inputs = {{4, {1, 23, 1, 33}}, {4, {1, 23, 1, 33}}, {3, {2, 1, 4096}}},
      .attributes = &causal},
+    {.name = "columns",
+     .inputs_count = ZN_ATTENTION_INPUTS,
+     .inputs = {{4, {1, 9, 3, 20}}, {4, {1, 9, 3, 20}}, {3, {2, 3, 2048}}},
+     .attributes = &columns},
 };

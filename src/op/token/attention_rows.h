@@ -78,6 +78,7 @@ zenith_status zn_attention_gradient_check(const zn_node *node, zn_error *err);
 double zn_attention_gradient_flops(const zn_node *node);
 
 // The samples of both gradients.
-extern const zn_op_sample zn_attention_gradient_samples[3];
+enum { ZN_ATTENTION_SAMPLES = 4 };
+extern const zn_op_sample zn_attention_gradient_samples[ZN_ATTENTION_SAMPLES];
 
 #endif

@@ -12,10 +12,11 @@ zn_attention_shape zn_attention_shape_of(const zn_node *node, int q)
 {
     const zn_attention_node_attributes *a = node->attributes;
     const int64_t *dim = node->inputs[q]->desc.shape.dim;
-    zn_attention_shape s = {.queries = dim[1] * dim[2],
+    const int64_t apart = a->of.columns ? dim[2] : 1;
+    zn_attention_shape s = {.queries = dim[1] * dim[2] / apart,
                             .keys = a->keys,
-                            .heads = a->of.heads,
-                            .key_heads = a->of.key_heads,
+                            .heads = a->of.heads * apart,
+                            .key_heads = a->of.key_heads * apart,
                             .width = dim[3] / a->of.heads,
                             .causal = a->of.causal,
                             .scale = (double)a->of.scale};
@@ -30,6 +31,7 @@ static zenith_status check_attributes(const zn_node *node, int q, zn_error *err)
     const zn_attention_node_attributes *a = node->attributes;
     const int64_t *dim = node->inputs[q]->desc.shape.dim;
     const zn_attention_attributes *of = &a->of;
+    const int64_t queries = of->columns ? dim[1] : dim[1] * dim[2];
     if (of->heads < 1 || of->key_heads < 1 || of->heads % of->key_heads != 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%d heads cannot share those of %d keys",
                        of->heads, of->key_heads);
@@ -41,10 +43,10 @@ static zenith_status check_attributes(const zn_node *node, int q, zn_error *err)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the scale of scores must be positive");
     if (a->keys < 1 || a->keys > ZN_ATTENTION_TOKENS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "attention needs keys");
-    if (of->causal && a->keys < dim[1] * dim[2])
+    if (of->causal && a->keys < queries)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "the first of %lld causal queries would see none of %lld keys",
-                       (long long)(dim[1] * dim[2]), (long long)a->keys);
+                       (long long)queries, (long long)a->keys);
     return ZENITH_OK;
 }
 

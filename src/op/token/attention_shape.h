@@ -18,6 +18,7 @@ typedef struct zn_attention_keys_attributes {
     bool values;           // of attention_keys_gradient: of the values, not of the keys
     int64_t rows, columns; // of attention_keys_gradient: the map's
     int64_t width;         // of attention_keys_gradient: of a head
+    bool apart;            // each column by itself (zn_attention_attributes.columns)
 } zn_attention_keys_attributes;
 
 typedef struct zn_attention_node_attributes {
@@ -25,7 +26,8 @@ typedef struct zn_attention_node_attributes {
     int64_t keys; // how many there are; the packed value has whole panels
 } zn_attention_node_attributes;
 
-// All sizes of an attention.
+// All sizes of an attention. Columns that are sequences by themselves lie beside each other in a row as heads do, and are
+// heads here.
 typedef struct zn_attention_shape {
     int64_t queries, keys, heads, key_heads, width;
     int64_t padded_keys, padded_width;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// x + gate * y, with a gate for each channel: how a conditioned block adds its branch.
+// x + gate * y, with a gate for each channel: how a conditioned block adds its branch. Columns may have
+// gates of their own.
 #include "src/kernel/modulate.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -17,7 +18,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
     ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
     ZN_TRY(zn_check_map(node, X, err));
     ZN_TRY(zn_check_same_shape(node, X, Y, err));
-    ZN_TRY(zn_check_vector(node, GATE, node->inputs[X]->desc.shape.dim[3], err));
+    ZN_TRY(zn_check_modulator(node, GATE, err));
     zn_infer_tokens(node);
     return ZENITH_OK;
 }
@@ -25,7 +26,7 @@ static zenith_status infer(zn_node *node, zn_error *err)
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     (void)node;
-    const size_t channels = (size_t)output->desc.shape.dim[3], count = zn_value_count(output);
+    const size_t channels = zn_value_count(&inputs[GATE]), count = zn_value_count(output);
     for (size_t i = 0; i < count; i++) {
         const double gate = (double)zn_value_get(&inputs[GATE], i % channels);
         zn_value_set(output, i,
@@ -36,14 +37,17 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 static void compute(const zn_pixels *p)
 {
-    const zn_modulation how = {
-        .channels = zn_pixel_elements(p->node), .scale = p->inputs[GATE], .residual = p->inputs[X]};
+    const zn_modulation how = {.channels = (size_t)p->node->inputs[GATE]->desc.shape.dim[0],
+                               .scale = p->inputs[GATE],
+                               .residual = p->inputs[X]};
     zn_modulate_pick(p->isa)(&how, p->inputs[Y], p->count, p->dst);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_pixel_lower(request, compute, out, err);
+    return zn_modulates_columns(request->node, GATE)
+               ? zn_pixel_lower_rows(request, compute, out, err)
+               : zn_pixel_lower(request, compute, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -54,20 +58,23 @@ static double flops(const zn_node *node)
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     if (input == X) return dy;
-    if (input == GATE) return zn_channel_product_sum(graph, node->name, dy, node->inputs[Y]);
+    if (input == GATE)
+        return (zn_modulates_columns(node, GATE) ? zn_column_product_sum : zn_channel_product_sum)(
+            graph, node->name, dy, node->inputs[Y]);
     return zn_graph_add(graph, &zn_op_modulate, node->name, (zn_node *[]){dy, node->inputs[GATE]},
                         2, &(zn_modulate_attributes){.plain = true});
 }
 
 // clang-format off
-#define SAMPLE(label, h, w, c)                                                                     \
+#define SAMPLE(label, h, w, c, gates)                                                              \
     {.name = label, .inputs_count = INPUTS,                                                        \
-     .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}, {1, {c}}}}
+     .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}, {1, {gates}}}}
 // clang-format on
 static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 1),
-    SAMPLE("tokens", 19, 1, 133),
-    SAMPLE("picture", 3, 5, 70),
+    SAMPLE("pixel", 1, 1, 1, 1),
+    SAMPLE("tokens", 19, 1, 133, 133),
+    SAMPLE("picture", 3, 5, 70, 70),
+    SAMPLE("columns", 5, 3, 20, 60),
 };
 
 const zn_op zn_op_gated_add = {

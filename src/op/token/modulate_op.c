@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides. With
-// `plain` x * scale + shift: the gradient of gated_add.
+// x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides; for each channel of each
+// column, where columns have conditions of their own. With `plain` x * scale + shift: the gradient of gated_add.
 #include "src/kernel/modulate.h"
 
 #include "src/op/op_checks.h"
@@ -23,16 +23,16 @@ static zenith_status infer(zn_node *node, zn_error *err)
 {
     ZN_TRY(zn_check_inputs(node, SHIFT, INPUTS, err));
     ZN_TRY(zn_check_map(node, X, err));
-    const int64_t channels = node->inputs[X]->desc.shape.dim[3];
-    for (int i = SCALE; i < node->inputs_count; i++)
-        ZN_TRY(zn_check_vector(node, i, channels, err));
+    ZN_TRY(zn_check_modulator(node, SCALE, err));
+    const int64_t channels = node->inputs[SCALE]->desc.shape.dim[0];
+    if (node->inputs_count > SHIFT) ZN_TRY(zn_check_vector(node, SHIFT, channels, err));
     zn_infer_tokens(node);
     return ZENITH_OK;
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    const size_t channels = (size_t)output->desc.shape.dim[3], count = zn_value_count(output);
+    const size_t channels = zn_value_count(&inputs[SCALE]), count = zn_value_count(output);
     for (size_t i = 0; i < count; i++) {
         const size_t c = i % channels;
         double value = (double)zn_value_get(&inputs[X], i);
@@ -44,7 +44,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 static void compute(const zn_pixels *p)
 {
-    const zn_modulation how = {.channels = zn_pixel_elements(p->node),
+    const zn_modulation how = {.channels = (size_t)p->node->inputs[SCALE]->desc.shape.dim[0],
                                .one = one_of(p->node),
                                .scale = p->inputs[SCALE],
                                .shift = p->node->inputs_count > SHIFT ? p->inputs[SHIFT] : NULL};
@@ -53,7 +53,9 @@ static void compute(const zn_pixels *p)
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_pixel_lower(request, compute, out, err);
+    return zn_modulates_columns(request->node, SCALE)
+               ? zn_pixel_lower_rows(request, compute, out, err)
+               : zn_pixel_lower(request, compute, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -66,6 +68,9 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     if (input == X)
         return zn_graph_add(graph, &zn_op_modulate, node->name,
                             (zn_node *[]){dy, node->inputs[SCALE]}, SHIFT, node->attributes);
+    if (zn_modulates_columns(node, SCALE))
+        return input == SCALE ? zn_column_product_sum(graph, node->name, dy, node->inputs[X])
+                              : zn_column_sum(graph, node->name, dy);
     if (input == SCALE) return zn_channel_product_sum(graph, node->name, dy, node->inputs[X]);
     return zn_channel_sum(graph, node->name, dy);
 }
@@ -76,6 +81,8 @@ static const zn_modulate_attributes usual = {false}, plain = {true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 2, .inputs = {MAP(1, 1, 1), {1, {1}}}, .attributes = &usual},
     {.name = "tokens", .inputs_count = 3, .inputs = {MAP(19, 1, 133), {1, {133}}, {1, {133}}},
+     .attributes = &usual},
+    {.name = "columns", .inputs_count = 3, .inputs = {MAP(5, 3, 20), {1, {60}}, {1, {60}}},
      .attributes = &usual},
     {.name = "plain", .inputs_count = 2, .inputs = {MAP(3, 5, 70), {1, {70}}}, .attributes = &plain},
 };

@@ -25,6 +25,7 @@ typedef struct pixel_lowering {
     pixel_input inputs[ZN_PIXEL_INPUTS];
     bool narrows;
     zn_conversion narrow;
+    bool rows;              // a pixel is a row
     size_t width, elements; // pixels of a row, elements of a pixel
     size_t piece;           // pixels
     size_t result_at;       // offset of the f32 result in a part of the scratch
@@ -92,6 +93,11 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
+static size_t elements_of(const pixel_lowering *l, const zn_node *node)
+{
+    return l->rows && zn_node_is_map(node) ? zn_row_elements(node) : zn_pixel_elements(node);
+}
+
 static bool is_plain(const zn_desc *desc)
 {
     return desc->type == ZN_F32 && desc->scale == 1.0f;
@@ -107,7 +113,7 @@ static zenith_status prepare_input(pixel_lowering *l, const zn_lowering_request 
                               err);
     input->map = zn_node_is_map(node);
     if (!input->map) return ZENITH_OK;
-    input->elements = zn_pixel_elements(node);
+    input->elements = elements_of(l, node);
     input->widens = !is_plain(&node->desc);
     return zn_conversion_make(request->cpu.isa, node->desc.type, node->desc.scale, ZN_F32, 1,
                               &input->widen, err);
@@ -140,22 +146,35 @@ static zenith_status prepare(pixel_lowering *l, const zn_lowering_request *reque
     l->narrows = !is_plain(&node->desc);
     ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, node->desc.type, node->desc.scale,
                               &l->narrow, err));
-    l->width = zn_node_is_map(node) ? (size_t)node->desc.shape.dim[2] : 1;
-    l->elements = zn_pixel_elements(node);
+    l->width = zn_node_is_map(node) && !l->rows ? (size_t)node->desc.shape.dim[2] : 1;
+    l->elements = elements_of(l, node);
     lay_out(l);
     if (!zn_mul_size(l->part_bytes, l->parts, &l->base.scratch_bytes))
         return zn_fail_memory(err, SIZE_MAX);
     return ZENITH_OK;
 }
 
-zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_pixels_fn *compute,
-                             zn_lowering **out, zn_error *err)
+static zenith_status make(const zn_lowering_request *request, zn_pixels_fn *compute, bool rows,
+                          zn_lowering **out, zn_error *err)
 {
     pixel_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "pixels"},
                            .node = request->node,
                            .isa = request->cpu.isa,
                            .compute = compute,
+                           .rows = rows,
                            .parts = (size_t)request->threads};
     ZN_TRY(prepare(&made, request, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
+}
+
+zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_pixels_fn *compute,
+                             zn_lowering **out, zn_error *err)
+{
+    return make(request, compute, false, out, err);
+}
+
+zenith_status zn_pixel_lower_rows(const zn_lowering_request *request, zn_pixels_fn *compute,
+                                  zn_lowering **out, zn_error *err)
+{
+    return make(request, compute, true, out, err);
 }

@@ -26,6 +26,10 @@ typedef void zn_pixels_fn(const zn_pixels *pixels);
 zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_pixels_fn *compute,
                              zn_lowering **out, zn_error *err);
 
+// The same for operators whose vectors may be those of a row (zn_modulates_columns): a pixel is a row then.
+zenith_status zn_pixel_lower_rows(const zn_lowering_request *request, zn_pixels_fn *compute,
+                                  zn_lowering **out, zn_error *err);
+
 // Elements of a pixel of a map; of another value, all.
 size_t zn_pixel_elements(const zn_node *node);
 

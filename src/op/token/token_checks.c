@@ -12,6 +12,19 @@ zenith_status zn_check_tokens(const zn_node *node, int input, zn_error *err)
     return zn_check_map(node, input, err);
 }
 
+bool zn_modulates_columns(const zn_node *node, int input)
+{
+    return node->inputs[input]->desc.shape.dim[0] != node->inputs[0]->desc.shape.dim[3];
+}
+
+zenith_status zn_check_modulator(const zn_node *node, int input, zn_error *err)
+{
+    const zn_shape *shape = &node->inputs[input]->desc.shape;
+    const int64_t *dim = node->inputs[0]->desc.shape.dim;
+    const bool of_row = shape->rank == 1 && shape->dim[0] == dim[2] * dim[3];
+    return zn_check_vector(node, input, of_row ? shape->dim[0] : dim[3], err);
+}
+
 void zn_infer_tokens(zn_node *node)
 {
     const zn_desc *x = &node->inputs[0]->desc;

@@ -23,10 +23,12 @@ typedef struct zn_linear_attributes {
 
 // heads share keys and values in groups of heads / key_heads. scale 0: 1 / sqrt(head width).
 // causal: query i sees the keys up to i + keys - queries.
+// columns: each column of the maps is a sequence by itself, whose tokens are its rows.
 typedef struct zn_attention_attributes {
     int heads, key_heads;
     bool causal;
     float scale;
+    bool columns;
 } zn_attention_attributes;
 
 typedef enum zn_rope_pairs {
@@ -114,9 +116,10 @@ zn_node *zn_activate(zn_graph *graph, const char *name, zn_node *x,
                      zn_activation kind); // map or vector
 // activation(a) * b: equal shapes, maps or vectors.
 zn_node *zn_gated(zn_graph *graph, const char *name, zn_node *a, zn_node *b, zn_activation kind);
-// x * (1 + scale) + shift: scale and shift are vectors of x's channels; shift may be NULL.
+// x * (1 + scale) + shift: scale and shift are vectors of x's channels, or of those of all its columns, one after the
+// other: each column has its own then. shift may be NULL.
 zn_node *zn_modulate(zn_graph *graph, const char *name, zn_node *x, zn_node *scale, zn_node *shift);
-// x + gate * y: gate a vector of their channels.
+// x + gate * y: gate a vector of their channels, or of those of all columns.
 zn_node *zn_gated_add(zn_graph *graph, const char *name, zn_node *x, zn_node *y, zn_node *gate);
 
 // Row ids[i] of table [rows, channels] for each token. ids: a sequence [1, tokens, 1, 1] of whole
