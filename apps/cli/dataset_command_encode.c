@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith dataset encode IN OUT, and zenith dataset retry IN OUT, which does shards with bad samples again.
+#include "apps/cli/interrupt.h"
+#include "apps/cli/report.h"
+#include "apps/cli/source_options.h"
+#include "apps/cli/terminal.h"
+#include "zenith/experimental.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct job {
+    cli_session *session;
+    const cli_open_model *model;
+    double shown;
+    zenith_dataset_info info;
+} job;
+
+static void format_line(const zenith_dataset_report *r, char *line, size_t size)
+{
+    char left[32], bad[40] = "";
+    const double done = r->bytes > 0 ? (double)r->bytes_done / (double)r->bytes : 0;
+    const double seconds = r->seconds > 0 ? r->seconds : 1;
+    cli_progress_left(left, sizeof left, done > 0 ? seconds / done - seconds : 0);
+    if (r->bad > 0) snprintf(bad, sizeof bad, "  %llu bad", (unsigned long long)r->bad);
+    snprintf(line, size,
+             "shard %s  %.0f%%  %.1f images/s  read %.0f%% decode %.0f%% encode %.0f%% write "
+             "%.0f%%%s  %s",
+             r->shard, 100 * done, (double)(r->pictures + r->bad) / seconds, 100 * r->read_share,
+             100 * r->decode_share, 100 * r->encode_share, 100 * r->write_share, bad, left);
+}
+
+// On a terminal a line that is drawn over itself, elsewhere a plain one each minute.
+static int show(void *cookie, const zenith_dataset_report *report)
+{
+    job *j = cookie;
+    const cli_settings *settings = j->session->settings;
+    const bool bar = j->session->progress.bar;
+    char line[320];
+    const double now = cli_clock();
+    if (settings->quiet || settings->json || now - j->shown < (bar ? 0.1 : 60))
+        return cli_interrupted();
+    j->shown = now;
+    format_line(report, line, sizeof line);
+    if (!bar)
+        cli_say("%s", line);
+    else if (cli_text_columns(line) < cli_terminal_columns(stderr))
+        cli_status_show(line);
+    return cli_interrupted();
+}
+
+static void print_json(const cli_settings *settings, const zenith_dataset_info *i)
+{
+    json_t *shards = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "all", (json_int_t)i->shards,
+                               "done", (json_int_t)i->done, "done_before",
+                               (json_int_t)i->done_before, "in_work", (json_int_t)i->held, "failed",
+                               (json_int_t)i->failed, "damaged", (json_int_t)i->damaged);
+    cli_json_print(json_pack("{s:o, s:o, s:I, s:I, s:I, s:f, s:{s:f, s:f, s:f, s:f}}", "output",
+                             cli_json_text(settings->inputs[1]), "shards", shards, "pictures",
+                             (json_int_t)i->pictures, "bad", (json_int_t)i->bad, "bytes",
+                             (json_int_t)i->bytes, "seconds", i->seconds, "shares", "read",
+                             i->read_share, "decode", i->decode_share, "encode", i->encode_share,
+                             "write", i->write_share));
+}
+
+static void say_result(const cli_settings *settings, const zenith_dataset_info *i)
+{
+    const char *in = settings->inputs[0], *out = settings->inputs[1];
+    if (settings->json) print_json(settings, i);
+    if (settings->json || settings->quiet) return;
+    if (i->done == 0 && i->done_before == i->shards)
+        cli_say("all %llu shards were done before -> %s", (unsigned long long)i->shards, out);
+    else
+        cli_say("%llu pictures in %llu shards, %.1f s (%.1f images/s) -> %s",
+                (unsigned long long)i->pictures, (unsigned long long)i->done, i->seconds,
+                i->seconds > 0 ? (double)i->pictures / i->seconds : 0, out);
+    if (i->held > 0)
+        cli_say("%llu shards are in work elsewhere", (unsigned long long)i->held);
+    if (i->bad > 0 || i->damaged > 0)
+        cli_say("%llu samples could not be used, and %llu archives not be read to their end: "
+                "'zenith dataset stats %s %s' has the reasons",
+                (unsigned long long)i->bad, (unsigned long long)i->damaged, in, out);
+}
+
+static zenith_status encode(job *j, bool retry)
+{
+    cli_session *session = j->session;
+    const cli_settings *settings = session->settings;
+    zenith_run_facts facts;
+    zenith_run_params run = cli_session_run_params(session, &facts, 0);
+    const zenith_source_params source = cli_source_params(settings, j->model->info.factor);
+    run.progress = NULL;
+    const zenith_dataset_params params = {
+        .size = sizeof params,
+        .input = settings->inputs[0],
+        .output = settings->inputs[1],
+        .source = &source,
+        .run = &run,
+        .number = settings->store == CLI_UNSET ? ZENITH_F16 : (zenith_number)settings->store,
+        .space = settings->space == ZENITH_SPACE_RAW ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL,
+        .kind = settings->moments ? ZENITH_LATENT_MOMENTS : ZENITH_LATENT_MEAN,
+        .shard_pictures = (uint32_t)settings->shard,
+        .lease_seconds = settings->lease,
+        .retry = retry,
+        .report = show,
+        .report_cookie = j};
+    return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
+}
+
+static int finish(job *j, zenith_status status)
+{
+    cli_session *session = j->session;
+    const cli_settings *settings = session->settings;
+    cli_failure failure = {0};
+    cli_status_clear();
+    session->told = !cli_interrupted(); // shards are what is counted, not the two arguments
+    if (status == ZENITH_OK || status == ZENITH_PARTIAL) say_result(settings, &j->info);
+    if (status != ZENITH_OK) {
+        (void)cli_fail(session, &failure, status, NULL);
+        cli_session_failed(session, settings->inputs[1], &failure);
+    }
+    const int code = cli_session_close(session);
+    const bool some = j->info.bad > 0 || j->info.damaged > 0;
+    return code == CLI_DONE && some ? CLI_SOME_FAILED : code;
+}
+
+static int run_job(const cli_settings *given, bool retry)
+{
+    cli_settings settings = *given;
+    cli_session session;
+    cli_failure failure = {0};
+    job j = {.session = &session, .info = {.size = sizeof j.info}};
+    settings.streams = true;
+    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings))
+        return CLI_USAGE;
+    const int code = cli_session_open(&session, &settings, "dataset encode");
+    if (code != CLI_DONE) return code;
+    j.shown = session.progress.bar ? 0 : cli_clock();
+    if (!cli_session_model(&session, settings.model, ZENITH_ENCODER, &j.model, &failure)) {
+        cli_session_model_failed(&session, &failure);
+        return cli_session_close(&session);
+    }
+    return finish(&j, encode(&j, retry));
+}
+
+static int run(const cli_settings *settings)
+{
+    return run_job(settings, false);
+}
+
+static int run_again(const cli_settings *settings)
+{
+    return run_job(settings, true);
+}
+
+static const cli_choice stores[] = {{"f16", ZENITH_F16}, {"f32", ZENITH_F32}, {NULL, 0}};
+static const cli_option options[] = {
+    {.name = "shard",
+     .argument = "N",
+     .help = "pictures of a shard that is cut from a folder of pictures; default: 5000",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(cli_settings, shard),
+     .min = 1,
+     .max = INT_MAX},
+    {.name = "store",
+     .argument = "f16|f32",
+     .help = "type of the numbers of a latent; default: f16",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, store),
+     .choices = stores},
+    {.name = "space",
+     .argument = "model|raw",
+     .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
+             "default: model",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, space),
+     .choices = cli_choices_space},
+    {.name = "moments",
+     .help = "of the KL autoencoders (sd-vae, flux-vae ..): the mean, and after it the logarithm of "
+             "the variance, as one array of twice the channels",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, moments)},
+    {.name = "lease",
+     .argument = "SECONDS",
+     .help = "after which a shard whose worker does not stir is another's; default: 60",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(cli_settings, lease),
+     .min = 1,
+     .max = 86400},
+    {.name = NULL}};
+static const cli_option_group group = {"Dataset", options};
+static const cli_option_group *const groups[] = {&cli_group_model, &group,
+                                                 &cli_group_source, &cli_group_run,
+                                                 &cli_group_report, NULL};
+static const cli_example examples[] = {
+    {"zenith dataset encode photos latents -m taesd --size 256x256",
+     "a folder of pictures, with their captions (NAME.txt, NAME.json, NAME.cls)"},
+    {"zenith dataset encode shards latents -m zenith-sd-fast --size 256x256 --dtype bf16",
+     "tar shards, in a type that is the same on every machine"},
+    {NULL, NULL}};
+
+const cli_command cli_dataset_encode = {
+    .name = "dataset encode",
+    .arguments = "IN OUT --model NAME [OPTIONS]",
+    .summary = "pictures to shards of latents",
+    .description =
+        "Encodes the pictures of IN: a folder of pictures, a folder of tar shards (WebDataset), or "
+        "one tar. Each shard becomes OUT/NAME.tar with KEY.npy for every picture and the other "
+        "members of its sample unchanged, and OUT/NAME.json, written last, which says what became "
+        "of every sample. The same command again goes on where it was stopped or killed. Several "
+        "processes and machines may work on one OUT at once. Settings that would give other bytes "
+        "are refused. The exit code is 1 where samples could not be used.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .run = run,
+};
+
+static const cli_example retry_examples[] = {
+    {"zenith dataset retry photos latents -m taesd --size 256x256 --max-memory 8G",
+     "what did not fit into memory the first time"},
+    {NULL, NULL}};
+
+const cli_command cli_dataset_retry = {
+    .name = "dataset retry",
+    .arguments = "IN OUT --model NAME [OPTIONS]",
+    .summary = "do shards again that have bad samples",
+    .description =
+        "As 'zenith dataset encode' with the same options, but shards that have samples which "
+        "could not be used are done again, all of them. An input that has changed needs no retry: "
+        "'zenith dataset encode' sees that.",
+    .groups = groups,
+    .examples = retry_examples,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .run = run_again,
+};
