@@ -76,8 +76,7 @@ static void say_result(const cli_settings *settings, const zenith_dataset_info *
         cli_say("%llu pictures in %llu shards, %.1f s (%.1f images/s) -> %s",
                 (unsigned long long)i->pictures, (unsigned long long)i->done, i->seconds,
                 i->seconds > 0 ? (double)i->pictures / i->seconds : 0, out);
-    if (i->held > 0)
-        cli_say("%llu shards are in work elsewhere", (unsigned long long)i->held);
+    if (i->held > 0) cli_say("%llu shards are in work elsewhere", (unsigned long long)i->held);
     if (i->bad > 0 || i->damaged > 0)
         cli_say("%llu samples could not be used, and %llu archives not be read to their end: "
                 "'zenith dataset stats %s %s' has the reasons",
@@ -178,8 +177,9 @@ static const cli_option options[] = {
      .offset = offsetof(cli_settings, space),
      .choices = cli_choices_space},
     {.name = "moments",
-     .help = "of the KL autoencoders (sd-vae, flux-vae ..): the mean, and after it the logarithm of "
-             "the variance, as one array of twice the channels",
+     .help =
+         "of the KL autoencoders (sd-vae, flux-vae ..): the mean, and after it the logarithm of "
+         "the variance, as one array of twice the channels",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, moments)},
     {.name = "lease",
@@ -191,9 +191,8 @@ static const cli_option options[] = {
      .max = 86400},
     {.name = NULL}};
 static const cli_option_group group = {"Dataset", options};
-static const cli_option_group *const groups[] = {&cli_group_model, &group,
-                                                 &cli_group_source, &cli_group_run,
-                                                 &cli_group_report, NULL};
+static const cli_option_group *const groups[] = {
+    &cli_group_model, &group, &cli_group_source, &cli_group_run, &cli_group_report, NULL};
 static const cli_example examples[] = {
     {"zenith dataset encode photos latents -m taesd --size 256x256",
      "a folder of pictures, with their captions (NAME.txt, NAME.json, NAME.cls)"},

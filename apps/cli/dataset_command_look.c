@@ -114,8 +114,7 @@ static int stats(const cli_settings *settings)
     json_object_del(facts, "faults");
     const double seconds = json_real_value(json_object_get(facts, "seconds"));
     const double pictures = (double)number(facts, "ok") + (double)number(facts, "bad");
-    if (seconds > 0)
-        json_object_set_new(facts, "images_per_second", json_real(pictures / seconds));
+    if (seconds > 0) json_object_set_new(facts, "images_per_second", json_real(pictures / seconds));
     if (settings->json)
         cli_json_print(json_incref(facts));
     else
@@ -174,9 +173,10 @@ const cli_command cli_dataset_stats = {
     .name = "dataset stats",
     .arguments = "IN OUT [OPTIONS]",
     .summary = "samples by reason, bytes, seconds and settings",
-    .description = "Adds up the records of OUT: pictures, samples that could not be used by reason, "
-                   "bytes, seconds, and the settings. Which sample it was, and why, is in the "
-                   "bad_samples of its shard's record, OUT/NAME.json.",
+    .description =
+        "Adds up the records of OUT: pictures, samples that could not be used by reason, "
+        "bytes, seconds, and the settings. Which sample it was, and why, is in the "
+        "bad_samples of its shard's record, OUT/NAME.json.",
     .groups = groups,
     .examples = stats_examples,
     .min_inputs = 2,

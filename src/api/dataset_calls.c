@@ -18,11 +18,13 @@ static zenith_status check(const zenith_dataset_params *p, zn_error *err)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "zenith_dataset_encode needs an input and an output folder");
     if (p->number != ZENITH_NUMBER_DEFAULT && p->number != ZENITH_F16 && p->number != ZENITH_F32)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "latents of a dataset are stored as f16 or f32");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "latents of a dataset are stored as f16 or f32");
     if (p->kind != ZENITH_LATENT_MEAN && p->kind != ZENITH_LATENT_MOMENTS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a dataset has means, or moments");
     if ((int)p->space < 0 || p->space > ZENITH_SPACE_RAW || !(p->lease_seconds >= 0))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown space, or a lease below 0 seconds");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "an unknown space, or a lease below 0 seconds");
     return ZENITH_OK;
 }
 
@@ -62,8 +64,7 @@ zenith_status zenith_dataset_encode(zenith_context *context, zenith_model *model
 {
     ZN_TRY(zn_context_enter(context));
     zn_dataset *set = zn_alloc_zero(sizeof *set);
-    if (!set)
-        return zn_context_leave(context, zn_fail_memory(&context->error, sizeof *set));
+    if (!set) return zn_context_leave(context, zn_fail_memory(&context->error, sizeof *set));
     zenith_status status = fill(context, model, params, set);
     if (status == ZENITH_OK) status = zn_dataset_encode(set, &context->error);
     if (out) zn_caller_struct_out(&set->info, sizeof set->info, out);

@@ -51,7 +51,8 @@ static zenith_status write_beside(const char *path, const void *data, size_t siz
         if (fd < 0 && errno != EEXIST) break;
     }
     if (fd < 0) return zn_os_fail(err, errno, "write", path);
-    ssize_t written = write(fd, data, size); // a few hundred bytes: a disk that is not full takes them at once
+    ssize_t written = write(
+        fd, data, size); // a few hundred bytes: a disk that is not full takes them at once
     int code = written == (ssize_t)size ? 0 : written < 0 ? errno : ENOSPC;
     if (code == 0 && fsync(fd) != 0) code = errno;
     if (close(fd) != 0 && code == 0) code = errno;

@@ -34,9 +34,8 @@ zenith_status zn_file_create(const char *path, const void *data, size_t size, bo
                               FILE_ATTRIBUTE_NORMAL, NULL);
     *made = file != INVALID_HANDLE_VALUE;
     if (!*made)
-        return GetLastError() == ERROR_FILE_EXISTS
-                   ? ZENITH_OK
-                   : zn_os_fail(err, GetLastError(), "write", path);
+        return GetLastError() == ERROR_FILE_EXISTS ? ZENITH_OK
+                                                   : zn_os_fail(err, GetLastError(), "write", path);
     const bool whole = WriteFile(file, data, (DWORD)size, &written, NULL) && written == size;
     const DWORD code = GetLastError();
     CloseHandle(file);

@@ -87,7 +87,8 @@ static bool has_part(const char *name, const char *part)
     const size_t length = strlen(part);
     for (const char *at = name; at; at = strchr(at, '/')) {
         if (*at == '/') at++;
-        if (strncmp(at, part, length) == 0 && (at[length] == '/' || at[length] == '\0')) return true;
+        if (strncmp(at, part, length) == 0 && (at[length] == '/' || at[length] == '\0'))
+            return true;
     }
     return false;
 }
@@ -235,14 +236,16 @@ static zenith_status gather(zn_samples *s, zn_sample *sample, zn_error *err)
     if (!sample->key) return zn_fail_memory(err, length + 1);
     bool is_new = true;
     ZN_TRY(zn_key_set_add(&s->keys, s->key, &is_new, err));
-    if (!is_new) zn_sample_refuse(sample, "same-key", "an earlier sample of the shard has this key");
+    if (!is_new)
+        zn_sample_refuse(sample, "same-key", "an earlier sample of the shard has this key");
     while (belongs(s, length)) {
         sample->bytes += s->size;
         ZN_TRY(is_picture(s->name) ? add_picture(s, sample, err)
                                    : add_carried(s, sample, &held, err));
         ZN_TRY(next_member(s, err));
     }
-    if (!sample->picture) zn_sample_refuse(sample, "no-picture", "none of its members is a picture");
+    if (!sample->picture)
+        zn_sample_refuse(sample, "no-picture", "none of its members is a picture");
     return ZENITH_OK;
 }
 
@@ -257,8 +260,7 @@ static zenith_status pass_hidden(zn_samples *s, zn_error *err)
 
 zenith_status zn_samples_next(zn_samples *samples, zn_sample **out, zn_error *err)
 {
-    if (samples->broken != ZENITH_OK)
-        return zn_fail(err, samples->broken, "%s", samples->why.text);
+    if (samples->broken != ZENITH_OK) return zn_fail(err, samples->broken, "%s", samples->why.text);
     if (!samples->started) ZN_TRY(next_member(samples, err));
     samples->started = true;
     ZN_TRY(pass_hidden(samples, err));

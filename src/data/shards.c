@@ -153,10 +153,8 @@ static zenith_status add_cut(zn_shards *shards, size_t begin, size_t end, size_t
     if (!kept) return zn_fail_memory(err, sizeof name);
     ZN_TRY(zn_array_reserve((void **)&shards->list, &shards->capacity, shards->count + 1,
                             sizeof *shards->list, err));
-    zn_shard made = {.name = kept,
-                     .files = shards->files + begin,
-                     .count = end - begin,
-                     .pictures = pictures};
+    zn_shard made = {
+        .name = kept, .files = shards->files + begin, .count = end - begin, .pictures = pictures};
     zn_sha256_begin(&hash);
     for (size_t i = begin; i < end; i++) {
         zn_shard_file *file = &shards->files[i];

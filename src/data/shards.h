@@ -21,13 +21,13 @@ typedef struct zn_shard_file {
 } zn_shard_file;
 
 typedef struct zn_shard {
-    const char *name;            // of what is made of it: NAME.tar and NAME.json
-    const char *archive;         // the path of a tar; NULL: it is files
-    const zn_shard_file *files;  // of a folder
-    size_t count;                // of files
-    size_t pictures;             // of a folder; 0: not known
-    uint64_t bytes;              // of all of it
-    char etag[65];               // SHA-256 of the names, sizes and times of its files
+    const char *name;           // of what is made of it: NAME.tar and NAME.json
+    const char *archive;        // the path of a tar; NULL: it is files
+    const zn_shard_file *files; // of a folder
+    size_t count;               // of files
+    size_t pictures;            // of a folder; 0: not known
+    uint64_t bytes;             // of all of it
+    char etag[65];              // SHA-256 of the names, sizes and times of its files
 } zn_shard;
 
 typedef struct zn_shards zn_shards;

@@ -72,8 +72,7 @@ static json_t *to_json(const zn_shard_record *r)
                               r->input_etag, "sha256", r->input_sha256);
     json_t *output = json_pack("{s:I, s:s}", "bytes", (json_int_t)r->output_bytes, "sha256",
                                r->output_sha256);
-    if (input && r->input_error[0])
-        json_object_set_new(input, "error", as_text(r->input_error));
+    if (input && r->input_error[0]) json_object_set_new(input, "error", as_text(r->input_error));
     return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:f}", "format",
                      FORMAT, "zenith", r->version, "config", r->config, "model", r->model,
                      "weights_sha256", r->weights, "isa", r->isa, "host", r->host, "input", input,

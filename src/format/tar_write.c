@@ -90,6 +90,7 @@ zenith_status zn_tar_write_end(zn_tar_writer *tar, zn_error *err)
 
 zenith_status zn_tar_write_finish(zn_tar_writer *tar, zn_error *err)
 {
-    const uint64_t end = tar->bytes + 2 * BLOCK; // others pad to a whole record, and warn without it
+    const uint64_t end = tar->bytes +
+                         2 * BLOCK; // others pad to a whole record, and warn without it
     return write_zeros(tar, (size_t)(zn_round_up((size_t)end, RECORD) - tar->bytes), err);
 }

@@ -37,7 +37,8 @@ static zenith_status hash_shard(const zn_shard *shard, char hex[65], zn_error *e
         zn_sample_free(sample);
         status = zn_samples_next(samples, &sample, NULL);
     } while (status == ZENITH_OK && sample);
-    const bool broken = status == ZENITH_BAD_FILE || status == ZENITH_LIMIT; // it has a checksum too
+    const bool broken = status == ZENITH_BAD_FILE ||
+                        status == ZENITH_LIMIT; // it has a checksum too
     if (status == ZENITH_OK || broken) status = zn_samples_checksum(samples, hex, err);
     zn_samples_free(samples);
     return status;
@@ -166,7 +167,7 @@ static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_lease_st
         return status;
     }
     zn_error_prefix(&now, shard->name);
-    if (!unread) return zn_fail(err, status, "%s", now.text);
+    if (!unread || status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", now.text);
     if (set->info.failed++ == 0) *why = now;
     return ZENITH_OK;
 }
@@ -198,8 +199,7 @@ static zenith_status check(const zn_dataset *set, zn_error *err)
     const zenith_dataset_params *p = &set->params;
     ZN_TRY(zn_check_part(set->model, ZENITH_ENCODER, err));
     if (p->kind == ZENITH_LATENT_MOMENTS && !set->model->family->moments)
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "%s gives one latent for a picture, and no moments",
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s gives one latent for a picture, and no moments",
                        set->model->variant->name);
     const int streams = zn_executor_streams(zn_engine_executor(set->engine));
     if (set->source.fit == ZENITH_FIT_RESIZE && set->source.width && set->source.height) {

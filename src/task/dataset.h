@@ -35,7 +35,8 @@ typedef struct zn_dataset {
     zenith_dataset_info info;
     zenith_dataset_report report;
     double begun, reported;
-    double waited, decoded, encoded, written; // seconds of the stages; those of several streams divided by their number
+    double waited, decoded, encoded,
+        written; // seconds of the stages; those of several streams divided by their number
     // Of the shard in work.
     char lease[ZN_DATASET_PATH];
     double touched;

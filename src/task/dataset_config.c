@@ -21,22 +21,22 @@ static const char *const fits[] = {[ZENITH_FIT_CROP] = "crop",
 static json_t *picture_settings(const zenith_source_params *s)
 {
     return json_pack("{s:s, s:i, s:i, s:i, s:s, s:[i,i,i], s:b, s:I, s:s}", "fit", fits[s->fit],
-                     "width", (int)s->width, "height", (int)s->height, "multiple",
-                     (int)s->multiple, "filter", s->filter == ZENITH_BICUBIC ? "bicubic" : "lanczos",
-                     "background", s->background[0], s->background[1], s->background[2],
-                     "first_frame", (int)s->first_frame, "max_pixels", (json_int_t)s->max_pixels,
-                     "pipeline", ZN_PIPELINE_VERSION);
+                     "width", (int)s->width, "height", (int)s->height, "multiple", (int)s->multiple,
+                     "filter", s->filter == ZENITH_BICUBIC ? "bicubic" : "lanczos", "background",
+                     s->background[0], s->background[1], s->background[2], "first_frame",
+                     (int)s->first_frame, "max_pixels", (json_int_t)s->max_pixels, "pipeline",
+                     ZN_PIPELINE_VERSION);
 }
 
 static json_t *settings_of(const zn_dataset *set)
 {
     const zenith_dataset_params *p = &set->params;
-    json_t *made = json_pack(
-        "{s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 1, "model", set->model->variant->name,
-        "weights_sha256", zn_model_sha256(set->model), "dtype", zn_dtype_name(set->run.dtype),
-        "store", p->number == ZENITH_F32 ? "f32" : "f16", "space",
-        p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
-        p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
+    json_t *made = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 1, "model",
+                             set->model->variant->name, "weights_sha256",
+                             zn_model_sha256(set->model), "dtype", zn_dtype_name(set->run.dtype),
+                             "store", p->number == ZENITH_F32 ? "f32" : "f16", "space",
+                             p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
+                             p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
     json_t *pictures = picture_settings(&set->source);
     bool whole = made && pictures && json_object_update(made, pictures) == 0;
     if (whole && zn_shards_are_cut(set->shards))
@@ -81,11 +81,11 @@ static zenith_status compare(void *cookie, const char *key, const zn_json *value
     if (theirs && json_equal(theirs, value)) return ZENITH_OK;
     (void)zn_json_dump(value, &here, NULL, NULL);
     if (theirs) (void)zn_json_dump(theirs, &there, NULL, NULL);
-    zenith_status status = zn_fail(
-        err, ZENITH_INVALID_ARGUMENT,
-        "'%s' has latents that were made with other settings: %s is %.70s there and %.70s now. Give "
-        "the same settings, or another output folder",
-        with->output, key, there ? there : "not set", here ? here : "");
+    zenith_status status = zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                                   "'%s' has latents that were made with other settings: %s is "
+                                   "%.70s there and %.70s now. Give "
+                                   "the same settings, or another output folder",
+                                   with->output, key, there ? there : "not set", here ? here : "");
     zn_free(here);
     zn_free(there);
     return status;

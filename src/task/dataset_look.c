@@ -81,7 +81,8 @@ static zenith_status count_bad(look *l, const zn_shard_record *record)
     const char *key;
     json_t *value, *reasons = zn_shard_record_reasons(record);
     if (!reasons) return zn_fail_memory(l->err, 1);
-    json_object_foreach(reasons, key, value) {
+    json_object_foreach(reasons, key, value)
+    {
         const json_int_t before = json_integer_value(json_object_get(l->reasons, key));
         json_object_set_new(l->reasons, key, json_integer(before + json_integer_value(value)));
     }
@@ -106,8 +107,7 @@ static zenith_status check_record(look *l, const zn_shard *shard, const zn_shard
     ZN_TRY(zn_dataset_is_current(shard, record, &current, l->err));
     if (!current)
         ZN_TRY(add_fault(l, shard->name, "stale", "the input has changed since it was made"));
-    if (record->input_error[0])
-        ZN_TRY(add_fault(l, shard->name, "input", record->input_error));
+    if (record->input_error[0]) ZN_TRY(add_fault(l, shard->name, "input", record->input_error));
     return check_output(l, shard, record);
 }
 
@@ -215,7 +215,8 @@ static zenith_status open_set(look *l, zn_json **config)
     ZN_TRY(zn_json_get_text(*config, "weights_sha256", &l->weights, l->err));
     if (!pictures && zn_json_has(*config, "shard"))
         ZN_TRY(zn_json_get_integer(*config, "shard", 1, UINT32_MAX, &pictures, l->err));
-    return zn_shards_open(l->params->input, pictures ? (size_t)pictures : ZN_DATASET_PICTURES, &l->shards, l->err);
+    return zn_shards_open(l->params->input, pictures ? (size_t)pictures : ZN_DATASET_PICTURES,
+                          &l->shards, l->err);
 }
 
 zenith_status zn_dataset_look(const zenith_dataset_look_params *params, char **out, zn_error *err)

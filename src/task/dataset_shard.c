@@ -57,12 +57,18 @@ typedef struct shard_run {
 static const char *reason_of(zenith_status status)
 {
     switch (status) {
-    case ZENITH_BAD_FILE: return "broken";
-    case ZENITH_UNSUPPORTED: return "unsupported";
-    case ZENITH_LIMIT: return "limit";
-    case ZENITH_OVERFLOW: return "overflow";
-    case ZENITH_INVALID_ARGUMENT: return "unfit";
-    default: return NULL;
+    case ZENITH_BAD_FILE:
+        return "broken";
+    case ZENITH_UNSUPPORTED:
+        return "unsupported";
+    case ZENITH_LIMIT:
+        return "limit";
+    case ZENITH_OVERFLOW:
+        return "overflow";
+    case ZENITH_INVALID_ARGUMENT:
+        return "unfit";
+    default:
+        return NULL;
     }
 }
 
