@@ -104,8 +104,9 @@ typedef struct cli_settings {
     bool plain;
     int tokens; // 0: not given
     // dataset
-    int shard, lease; // 0: not given
-    bool streams;     // pictures are computed at once, each on one thread
+    int shard, lease;      // 0: not given
+    const char *partition; // "i/N"
+    bool streams;          // pictures are computed at once, each on one thread
     // pull
     const char *endpoint;
     // eval

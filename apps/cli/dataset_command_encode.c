@@ -9,9 +9,11 @@
 #include "zenith/experimental.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct job {
+    uint32_t partition, partitions;
     cli_session *session;
     const cli_open_model *model;
     double shown;
@@ -73,10 +75,13 @@ static void say_result(const cli_settings *settings, const zenith_dataset_info *
     if (i->done == 0 && i->done_before == i->shards)
         cli_say("all %llu shards were done before -> %s", (unsigned long long)i->shards, out);
     else
-        cli_say("%llu pictures in %llu shards, %.1f s (%.1f images/s) -> %s",
-                (unsigned long long)i->pictures, (unsigned long long)i->done, i->seconds,
+        cli_say("%llu pictures in %llu shard%s, %.1f s (%.1f images/s) -> %s",
+                (unsigned long long)i->pictures, (unsigned long long)i->done,
+                i->done == 1 ? "" : "s", i->seconds,
                 i->seconds > 0 ? (double)i->pictures / i->seconds : 0, out);
-    if (i->held > 0) cli_say("%llu shards are in work elsewhere", (unsigned long long)i->held);
+    if (i->held > 0)
+        cli_say("%llu shard%s in work elsewhere", (unsigned long long)i->held,
+                i->held == 1 ? " is" : "s are");
     if (i->bad > 0 || i->damaged > 0)
         cli_say("%llu samples could not be used, and %llu archives not be read to their end: "
                 "'zenith dataset stats %s %s' has the reasons",
@@ -104,7 +109,9 @@ static zenith_status encode(job *j, bool retry)
         .lease_seconds = settings->lease,
         .retry = retry,
         .report = show,
-        .report_cookie = j};
+        .report_cookie = j,
+        .partition = j->partition,
+        .partitions = j->partitions};
     return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
 }
 
@@ -125,6 +132,23 @@ static int finish(job *j, zenith_status status)
     return code == CLI_DONE && some ? CLI_SOME_FAILED : code;
 }
 
+// "3/8" is the third of eight: number 2.
+static bool read_partition(const char *text, job *j)
+{
+    char *end = NULL;
+    if (text == NULL) return true;
+    const unsigned long which = text[0] >= '1' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    const bool two = end != NULL && end[0] == '/' && end[1] >= '1' && end[1] <= '9';
+    const unsigned long all = two ? strtoul(end + 1, &end, 10) : 0;
+    if (which >= 1 && which <= all && all <= INT_MAX && *end == 0) {
+        j->partition = (uint32_t)which - 1;
+        j->partitions = (uint32_t)all;
+        return true;
+    }
+    cli_say("--partition '%s': expected I/N, such as 1/8 to 8/8", text);
+    return false;
+}
+
 static int run_job(const cli_settings *given, bool retry)
 {
     cli_settings settings = *given;
@@ -132,6 +156,7 @@ static int run_job(const cli_settings *given, bool retry)
     cli_failure failure = {0};
     job j = {.session = &session, .info = {.size = sizeof j.info}};
     settings.streams = true;
+    if (!read_partition(settings.partition, &j)) return CLI_USAGE;
     if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings))
         return CLI_USAGE;
     const int code = cli_session_open(&session, &settings, "dataset encode");
@@ -189,6 +214,12 @@ static const cli_option options[] = {
      .offset = offsetof(cli_settings, lease),
      .min = 1,
      .max = 86400},
+    {.name = "partition",
+     .argument = "I/N",
+     .help = "only every N-th shard, beginning with number I: for arrays of jobs, 1/N to N/N; "
+             "default: all",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, partition)},
     {.name = NULL}};
 static const cli_option_group group = {"Dataset", options};
 static const cli_option_group *const groups[] = {

@@ -467,12 +467,15 @@ typedef struct zenith_dataset_params {
     bool retry;              // do shards again that have bad samples
     zenith_dataset_fn *report;
     void *report_cookie;
+    // Only every `partitions`-th shard, beginning with number `partition`, from 0: workers that were told their share need
+    // no leases to find it. 0: all.
+    uint32_t partition, partitions;
 } zenith_dataset_params;
 
 // What a call did.
 typedef struct zenith_dataset_info {
     size_t size;
-    uint64_t shards;            // of the input
+    uint64_t shards;            // of the input, or of the partition
     uint64_t done, done_before; // by this call, and by others
     uint64_t held;              // that others are at work on
     uint64_t failed;            // that could not be read: the sentence says why the first could not

@@ -25,6 +25,9 @@ static zenith_status check(const zenith_dataset_params *p, zn_error *err)
     if ((int)p->space < 0 || p->space > ZENITH_SPACE_RAW || !(p->lease_seconds >= 0))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "an unknown space, or a lease below 0 seconds");
+    if (p->partitions ? p->partition >= p->partitions : p->partition != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no partition %u of %u", p->partition,
+                       p->partitions);
     return ZENITH_OK;
 }
 
@@ -49,6 +52,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     ZN_TRY(zn_params_copy(p->source, &set->source, sizeof set->source, err));
     ZN_TRY(zn_run_params_fill(context, p->run, &set->run));
     ZN_TRY(check_source(&set->source, model, err));
+    if (!p->partitions) p->partitions = 1;
     if (!p->shard_pictures) p->shard_pictures = ZN_DATASET_PICTURES;
     if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;
     set->run.facts = NULL;

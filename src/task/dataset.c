@@ -220,27 +220,34 @@ static zenith_status check(const zn_dataset *set, zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status run_shard(zn_dataset *set, const zn_shard *shard, zn_error *why, zn_error *err)
+{
+    const uint64_t begun = set->info.done;
+    if (strcmp(shard->name, "_zenith") == 0)
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "a shard is called _zenith.tar, which is the name of the settings: rename it");
+    ZN_TRY(take_shard(set, shard, why, err));
+    if (set->info.done == begun) set->report.bytes -= shard->bytes; // nothing was to be done
+    return ZENITH_OK;
+}
+
 static zenith_status run_shards(zn_dataset *set, zn_error *err)
 {
     zn_error why = {0};
-    const size_t count = zn_shards_count(set->shards);
-    set->info.shards = set->report.shards = count;
-    for (size_t i = 0; i < count; i++) set->report.bytes += zn_shards_get(set->shards, i)->bytes;
+    const size_t count = zn_shards_count(set->shards), step = set->params.partitions;
+    for (size_t i = set->params.partition; i < count; i += step) {
+        set->report.bytes += zn_shards_get(set->shards, i)->bytes;
+        set->info.shards = ++set->report.shards;
+    }
     ZN_TRY(zn_directory_make(set->params.output, err));
     ZN_TRY(zn_dataset_agree(set, err));
-    for (size_t i = 0; i < count; i++) {
-        const zn_shard *shard = zn_shards_get(set->shards, i);
-        const uint64_t begun = set->info.done;
-        if (strcmp(shard->name, "_zenith") == 0)
-            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                           "a shard is called _zenith.tar, which is the name of the settings: "
-                           "rename it");
-        ZN_TRY(take_shard(set, shard, &why, err));
-        if (set->info.done == begun) set->report.bytes -= shard->bytes; // nothing was to be done
-    }
+    for (size_t i = set->params.partition; i < count; i += step)
+        ZN_TRY(run_shard(set, zn_shards_get(set->shards, i), &why, err));
     if (set->info.failed == 0) return ZENITH_OK;
-    return zn_fail(err, ZENITH_PARTIAL, "%llu of %zu shards could not be read; the first: %s",
-                   (unsigned long long)set->info.failed, count, why.text);
+    return zn_fail(err, ZENITH_PARTIAL, "%llu of %llu shards could not be read; the first: %s",
+                   (unsigned long long)set->info.failed, (unsigned long long)set->info.shards,
+                   why.text);
 }
 
 zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err)

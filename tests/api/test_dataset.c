@@ -58,8 +58,10 @@ static int teardown(void **state)
 
 static zenith_dataset_params usual(void)
 {
-    return (zenith_dataset_params){
-        .size = sizeof(zenith_dataset_params), .input = input, .output = output, .shard_pictures = 2};
+    return (zenith_dataset_params){.size = sizeof(zenith_dataset_params),
+                                   .input = input,
+                                   .output = output,
+                                   .shard_pictures = 2};
 }
 
 static void wrong_arguments_are_refused(void **state)

@@ -179,7 +179,7 @@ def check_hostile(folder):
     assert [line.split(":")[:2] for line in lines[:3]] == [["b", " input"], ["c", " input"], ["d", " input"]], lines
     # When the input is whole again it is done again, by itself.
     make_tar(source / "b.tar", [("1.jpg", picture), ("2.jpg", picture), ("3.jpg", picture)])
-    assert "3 pictures in 1 shards" in encode(source, folder / "out").stderr
+    assert "3 pictures in 1 shard," in encode(source, folder / "out").stderr
     # Bad samples are tried again only when asked.
     assert "all 4 shards were done before" in encode(source, folder / "out").stderr
     assert "2 pictures in 3 shards" in encode(source, folder / "out", command="retry", code=1).stderr
@@ -210,7 +210,7 @@ def check_again(folder):
     os.utime(victim, (1, 1))
     assert "were done before" in encode(source, output, "--shard", "5").stderr
     (source / (victim.stem + ".txt")).write_text("another caption!")
-    assert "in 1 shards" in encode(source, output, "--shard", "5").stderr
+    assert "in 1 shard," in encode(source, output, "--shard", "5").stderr
 
 
 def check_kills(folder):
@@ -249,17 +249,31 @@ def check_leases(folder):
         (output / name).unlink()
     lease = output / "000001.lease"
     lease.write_text("elsewhere 1\n")
-    assert "1 shards are in work elsewhere" in encode(source, output, "--shard", "4").stderr
+    assert "1 shard is in work elsewhere" in encode(source, output, "--shard", "4").stderr
     assert "2 of 3 shards done, 1 in work, 0 missing" in run("dataset", "status", source, output).stdout
     (output / ".000001.tar.tmp-77-0").write_bytes(b"what it left")
     os.utime(lease, (time.time() - 100, time.time() - 100))
-    assert "4 pictures in 1 shards" in encode(source, output, "--shard", "4").stderr
+    assert "4 pictures in 1 shard," in encode(source, output, "--shard", "4").stderr
     assert sorted(path.name for path in output.iterdir()) == sorted(["_zenith.json"] + [f"00000{i}.{e}" for i in range(3) for e in ("json", "tar")])
     (output / "000001.json").unlink()
     dead = subprocess.Popen(["true"])
     dead.wait()
     lease.write_text(f"{os.uname().nodename} {dead.pid}\n")
-    assert "4 pictures in 1 shards" in encode(source, output, "--shard", "4").stderr
+    assert "4 pictures in 1 shard," in encode(source, output, "--shard", "4").stderr
+
+
+def check_partition(folder):
+    """Parts of the shards, each by a job of its own, are the whole."""
+    source, output = folder / "in", folder / "out"
+    make_folder(source, 5)
+    encode(source, folder / "whole", "--shard", "4")
+    assert "8 pictures in 2 shards" in encode(source, output, "--shard", "4", "--partition", "1/3").stderr
+    assert sorted(hashes(output)) == ["000000.tar", "000003.tar"]
+    encode(source, output, "--shard", "4", "--partition", "2/3")
+    encode(source, output, "--shard", "4", "--partition", "3/3")
+    assert hashes(output) == hashes(folder / "whole")
+    for wrong in ("0/3", "4/3", "1", "1/", "a/b", "1/3x"):
+        assert "expected I/N" in encode(source, output, "--partition", wrong, code=2).stderr
 
 
 def check_verify(folder):
@@ -308,11 +322,11 @@ def check_verify(folder):
     victim = sorted(source.glob("*.txt"))[-1]
     victim.write_text(victim.read_text()[::-1])
     assert faults() == [("000005", "stale")]
-    assert "in 1 shards" in encode(source, output, "--shard", "4").stderr
+    assert "in 1 shard," in encode(source, output, "--shard", "4").stderr
     run("dataset", "verify", source, output)
     # A tar of another size or a lost one is made again by a run, without being asked.
     (output / "000000.tar").unlink()
-    assert "in 1 shards" in encode(source, output, "--shard", "4").stderr
+    assert "in 1 shard," in encode(source, output, "--shard", "4").stderr
 
 
 def check_memory(folder):

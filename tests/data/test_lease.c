@@ -53,7 +53,7 @@ static void silence_ends_it(void **state)
     put("another-machine 1\n");
     assert_int_equal(take(60), ZN_LEASE_HELD);
     assert_int_equal(take(-1), ZN_LEASE_TAKEN_OVER); // every lease is older than that
-    put(""); // whose text was never written
+    put("");                                         // whose text was never written
     assert_int_equal(take(60), ZN_LEASE_HELD);
     assert_int_equal(take(-1), ZN_LEASE_TAKEN_OVER);
 }
