@@ -103,6 +103,10 @@ typedef struct cli_settings {
     const char *special;
     bool plain;
     int tokens; // 0: not given
+    // dataset
+    int shard, lease;      // 0: not given
+    const char *partition; // "i/N"
+    bool streams;          // pictures are computed at once, each on one thread
     // pull
     const char *endpoint;
     // eval
@@ -192,11 +196,13 @@ extern const cli_command cli_command_encode, cli_command_decode, cli_command_rec
     cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
     cli_command_convert, cli_command_train, cli_command_prune, cli_command_eval, cli_command_bench,
     cli_command_doctor, cli_command_generate, cli_command_diffae, cli_command_tokenizer,
-    cli_command_help;
+    cli_command_dataset, cli_command_help;
 extern const cli_command cli_diffae_encode, cli_diffae_decode, cli_diffae_edit,
     cli_diffae_interpolate, cli_diffae_sample, cli_diffae_features, cli_diffae_classify,
     cli_diffae_join;
 extern const cli_command cli_tokenizer_train;
+extern const cli_command cli_dataset_encode, cli_dataset_retry, cli_dataset_verify,
+    cli_dataset_status, cli_dataset_stats;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_inputs;   // which files

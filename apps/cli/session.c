@@ -24,7 +24,7 @@ static void print_log(void *cookie, int level, const char *message)
 // Commands that turn many pictures of a size, or a few again and again.
 static bool may_tune(const cli_settings *settings, const char *verb)
 {
-    static const char *const verbs[] = {"encode", "decode", "reconstruct"};
+    static const char *const verbs[] = {"encode", "decode", "reconstruct", "dataset encode"};
     if (settings->tune) return true;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verbs[i], verb) == 0) return !settings->no_tune;
@@ -50,12 +50,27 @@ static const char *plans_path(char *dst, size_t size)
     return dst;
 }
 
+// As many streams of one thread as there would be threads.
+static void ask_streams(zenith_context_params *machine)
+{
+    zenith_context *context;
+    zenith_machine_info info = {.size = sizeof info};
+    machine->streams = machine->threads;
+    if (machine->threads == 0 && zenith_context_create(machine, &context) == ZENITH_OK) {
+        zenith_context_get_machine(context, &info);
+        zenith_context_free(context);
+        machine->streams = info.threads;
+    }
+    machine->threads = 1;
+}
+
 int cli_session_open(cli_session *session, const cli_settings *settings, const char *verb)
 {
     char plans[1024];
     zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
     if (may_tune(settings, verb)) machine.tuned_plans = plans_path(plans, sizeof plans);
     if (settings->log) machine.log = print_log;
+    if (settings->streams) ask_streams(&machine);
     *session = (cli_session){.settings = settings, .dtype = (zenith_dtype)settings->dtype};
     zenith_status status = zenith_context_create(&machine, &session->context);
     if (status == ZENITH_OK) status = zenith_cancel_create(&session->cancel);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is new, and may still change with any version: pictures from text, weights in few bits, diffusion
-// autoencoders, and tokenizers. The rules are those of zenith.h.
+// autoencoders, tokenizers, and datasets of latents. The rules are those of zenith.h.
 //
 //     zenith_generator_params where = {.size = sizeof where, .folder = "Z-Image-Turbo"};
 //     if (zenith_generator_open(context, &where, &generator) != ZENITH_OK)
@@ -434,6 +434,85 @@ typedef struct zenith_tokenizer_info {
 // bytes. out may be NULL.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_tokenizer_train(
     zenith_context *context, const zenith_tokenizer_params *params, zenith_tokenizer_info *out);
+
+// --- datasets of latents ------------------------------------------------------------------------
+
+// How far a call is. Shares are of the time that stages took: waiting for files to be read, decoding and resizing,
+// encoding, writing.
+typedef struct zenith_dataset_report {
+    size_t size;
+    const char *shard;            // in work; valid during the call
+    uint64_t shards, shards_done; // of the input; done by this call
+    uint64_t pictures, bad;       // of this call
+    uint64_t bytes, bytes_done; // of the input that is to be read, as far as it is known, and read
+    double seconds;
+    double read_share, decode_share, encode_share, write_share;
+} zenith_dataset_report;
+// Not zero: stop, the call returns ZENITH_CANCELLED. Called from the caller's thread or an executor thread, one call at a
+// time, ten times a second at most.
+typedef int zenith_dataset_fn(void *cookie, const zenith_dataset_report *report);
+
+typedef struct zenith_dataset_params {
+    size_t size;
+    // A folder with tar archives (WebDataset), a folder with pictures, or one tar.
+    const char *input;
+    const char *output; // a folder, which is made
+    const zenith_source_params
+        *source; // how pictures are read; NULL: all defaults. max_memory is not looked at
+    const zenith_run_params *run; // dtype, max_memory, bands, cancel; NULL: all defaults
+    zenith_number number;         // as stored: F16 (the default) or F32
+    zenith_space space;
+    zenith_latent_kind kind; // ZENITH_LATENT_MEAN, or ZENITH_LATENT_MOMENTS: [2C, h, w]
+    uint32_t shard_pictures; // that a shard cut from a folder of pictures has; 0: 5000
+    double lease_seconds;    // after which a shard whose worker does not stir is another's; 0: 60
+    bool retry;              // do shards again that have bad samples
+    zenith_dataset_fn *report;
+    void *report_cookie;
+    // Only every `partitions`-th shard, beginning with number `partition`, from 0: workers that were told their share need
+    // no leases to find it. 0: all.
+    uint32_t partition, partitions;
+} zenith_dataset_params;
+
+// What a call did.
+typedef struct zenith_dataset_info {
+    size_t size;
+    uint64_t shards;            // of the input, or of the partition
+    uint64_t done, done_before; // by this call, and by others
+    uint64_t held;              // that others are at work on
+    uint64_t failed;            // that could not be read: the sentence says why the first could not
+    uint64_t damaged;           // of `done`: archives that are broken from some place on
+    uint64_t pictures,
+        bad;        // samples of `done`: latents that were made, and samples that could not be used
+    uint64_t bytes; // of the tars that were written
+    double seconds;
+    double read_share, decode_share, encode_share, write_share;
+} zenith_dataset_info;
+
+// Turns pictures into latents, shard by shard. OUT/NAME.tar has KEY.npy ([C, h, w]) for each picture, and the other members
+// of its sample unchanged; OUT/NAME.json says what became of every sample, and is written last. The same call again goes on
+// where one was stopped or killed, and does nothing where all is done; several processes, of several machines, may make it
+// at once. Settings that would give other bytes than those that are there are refused (ZENITH_INVALID_ARGUMENT).
+// A context with several streams of one thread each is fastest. Latents have the bits of zenith_encode. `out`, which may
+// be NULL, is written for any status. ZENITH_PARTIAL: some shards could not be read. docs/DATASET.md has more.
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_dataset_encode(zenith_context *context, zenith_model *model,
+                      const zenith_dataset_params *params, zenith_dataset_info *out);
+
+typedef struct zenith_dataset_look_params {
+    size_t size;
+    const char *input, *output;
+    uint32_t shard_pictures; // as when it was made; 0: as the output says
+    double lease_seconds;    // likewise
+    bool verify;             // read all outputs, and compare them with their records
+    zenith_cancel *cancel;
+} zenith_dataset_look_params;
+
+// What is done of a dataset, as JSON text: shards by state, samples by reason, and a list of faults: missing (a shard has
+// no record), record (one that cannot be read), stale (the input has changed since), settings and weights (made with others
+// than the folder's), output (the tar is gone, or its bytes are not those of the record), extra (a record without an
+// input). Free it with zenith_text_free.
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_dataset_look(zenith_context *context, const zenith_dataset_look_params *params, char **out);
 
 #ifdef __cplusplus
 }

@@ -9,13 +9,10 @@
 #include "src/format/latent_file.h"
 #include "src/format/npy.h"
 #include "src/model/autoencoder.h"
+#include "src/task/picture.h"
 #include "src/task/pixels.h"
 
 #include <string.h>
-
-// What decides the pixels that a model sees, from file to rows (format/image.h, task/fit.h). It
-// changes when the same file would give other pixels.
-static const char pipeline_version[] = "1";
 
 static const struct {
     const char *name;
@@ -79,7 +76,7 @@ static zenith_status fill_facts(const zenith_latent_save_params *params, zenith_
         facts.source_width = source.turned_width, facts.source_height = source.turned_height;
         facts.crop_x = source.crop_x, facts.crop_y = source.crop_y;
         facts.crop_width = source.crop_width, facts.crop_height = source.crop_height;
-        memcpy(facts.pipeline, pipeline_version, sizeof pipeline_version);
+        memcpy(facts.pipeline, ZN_PIPELINE_VERSION, sizeof ZN_PIPELINE_VERSION);
     }
     *out = facts;
     return ZENITH_OK;

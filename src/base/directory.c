@@ -6,6 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
+#include "src/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,4 +49,52 @@ zenith_status zn_directory_each(const char *path,
     zn_free(names.name);
     zn_arena_free(&names.arena);
     return status;
+}
+
+enum { MAX_DEPTH = 32 };
+
+typedef struct walk {
+    zenith_status (*each)(void *cookie, const char *path);
+    void *cookie;
+    const char *path; // of the folder
+    int depth;
+    zn_error *err;
+} walk;
+
+static zenith_status walk_folder(const walk *in);
+
+static zenith_status walk_entry(void *cookie, const char *name)
+{
+    const walk *in = cookie;
+    if (name[0] == '.') return ZENITH_OK;
+    const size_t length = strlen(in->path), size = length + strlen(name) + 2;
+    const bool ends = length > 0 && in->path[length - 1] == '/';
+    char *path = zn_alloc(size);
+    if (!path) return zn_fail_memory(in->err, size);
+    zn_text_format(path, size, "%s%s%s", in->path, ends ? "" : "/", name);
+    walk inside = *in;
+    inside.path = path;
+    inside.depth++;
+    zenith_status status = zn_path_is_directory(path) ? walk_folder(&inside)
+                                                      : in->each(in->cookie, path);
+    zn_free(path);
+    return status;
+}
+
+static zenith_status walk_folder(const walk *in)
+{
+    walk folder = *in;
+    if (in->depth > MAX_DEPTH)
+        return zn_fail(in->err, ZENITH_LIMIT,
+                       "'%s' lies more than %d folders deep: is there a link that leads back?",
+                       in->path, MAX_DEPTH);
+    return zn_directory_each(in->path, walk_entry, &folder, in->err);
+}
+
+zenith_status zn_directory_walk(const char *path,
+                                zenith_status (*each)(void *cookie, const char *path), void *cookie,
+                                zn_error *err)
+{
+    const walk top = {each, cookie, path, 0, err};
+    return walk_folder(&top);
 }

@@ -54,6 +54,31 @@ zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t
                             zn_error *err);
 void zn_spill_close(zn_spill *spill); // NULL is fine
 
+// A file that is read from its beginning to its end. One that is cut short meanwhile ends early; of a mapped one the
+// process would die.
+typedef struct zn_reader zn_reader;
+zenith_status zn_reader_open(const char *path, zn_reader **out, zn_error *err);
+// The next bytes; *got is less than `size` only at the end.
+zenith_status zn_reader_read(zn_reader *reader, void *buffer, size_t size, size_t *got,
+                             zn_error *err);
+void zn_reader_close(zn_reader *reader); // NULL is fine
+
+// Files by which processes, of several machines perhaps, agree (os_posix_claims.c).
+typedef struct zn_file_facts {
+    uint64_t size;
+    int64_t changed; // nanoseconds, by the clock of whoever has the file
+} zn_file_facts;
+zenith_status zn_file_get_facts(const char *path, zn_file_facts *out, zn_error *err);
+// Makes a whole file where there is none, at once; *made false: there is one, which is left alone.
+zenith_status zn_file_create(const char *path, const void *data, size_t size, bool *made,
+                             zn_error *err);
+zenith_status zn_file_touch(const char *path, zn_error *err); // `changed` is now
+// What was renamed in a folder stays so when the machine loses its power. A wish where a system cannot.
+void zn_directory_sync(const char *path);
+void zn_host_name(char *dst, size_t size); // "" where it has none
+// Whether a process of this machine is there. True also where that cannot be told.
+bool zn_process_is_running(uint64_t id);
+
 zenith_status zn_file_remove(const char *path, zn_error *err); // OK where it is not there
 // Makes a folder where there is none; the one above it must be there.
 zenith_status zn_directory_make(const char *path, zn_error *err);

@@ -248,6 +248,59 @@ void zn_writer_discard(zn_writer *writer)
     zn_free(writer);
 }
 
+struct zn_reader {
+    int fd;
+    char path[PATH_MAX];
+};
+
+zenith_status zn_reader_open(const char *path, zn_reader **out, zn_error *err)
+{
+    struct stat info;
+    if (strlen(path) >= PATH_MAX) return zn_os_fail(err, ENAMETOOLONG, "read", path);
+    // Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return zn_os_fail(err, errno, "open", path);
+    zenith_status status = ZENITH_OK;
+    if (fstat(fd, &info) != 0)
+        status = zn_os_fail(err, errno, "read", path);
+    else if (!S_ISREG(info.st_mode))
+        status = zn_fail(err, ZENITH_IO, "cannot read '%s': it is not a file", path);
+    zn_reader *reader = status == ZENITH_OK ? zn_alloc(sizeof *reader) : NULL;
+    if (!reader) {
+        close(fd);
+        return status == ZENITH_OK ? zn_fail_memory(err, sizeof *reader) : status;
+    }
+    reader->fd = fd;
+    memcpy(reader->path, path, strlen(path) + 1);
+    *out = reader;
+    return ZENITH_OK;
+}
+
+zenith_status zn_reader_read(zn_reader *reader, void *buffer, size_t size, size_t *got,
+                             zn_error *err)
+{
+    uint8_t *to = buffer;
+    size_t read_so_far = 0;
+    while (read_so_far < size) {
+        const size_t rest = size - read_so_far;
+        ssize_t now = read(reader->fd, to + read_so_far,
+                           rest < LARGEST_WRITE ? rest : LARGEST_WRITE);
+        if (now < 0 && errno == EINTR) continue;
+        if (now < 0) return zn_os_fail(err, errno, "read", reader->path);
+        if (now == 0) break;
+        read_so_far += (size_t)now;
+    }
+    *got = read_so_far;
+    return ZENITH_OK;
+}
+
+void zn_reader_close(zn_reader *reader)
+{
+    if (!reader) return;
+    close(reader->fd);
+    zn_free(reader);
+}
+
 struct zn_journal {
     int fd;
     char path[PATH_MAX];

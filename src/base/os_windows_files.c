@@ -277,6 +277,56 @@ void zn_writer_discard(zn_writer *writer)
     zn_free(writer);
 }
 
+struct zn_reader {
+    HANDLE file;
+    char shown[SHOWN_PATH];
+};
+
+zenith_status zn_reader_open(const char *path, zn_reader **out, zn_error *err)
+{
+    wchar_t wide[ZN_WIDE_PATH];
+    ZN_TRY(zn_os_wide(path, wide, err));
+    if (zn_path_is_directory(path))
+        return zn_fail(err, ZENITH_IO, "cannot read '%s': it is not a file", path);
+    zn_reader *reader = zn_alloc(sizeof *reader);
+    if (!reader) return zn_fail_memory(err, sizeof *reader);
+    zn_text_format(reader->shown, sizeof reader->shown, "%s", path);
+    reader->file = CreateFileW(wide, GENERIC_READ, share_all, NULL, OPEN_EXISTING,
+                               FILE_ATTRIBUTE_NORMAL, NULL);
+    if (reader->file == INVALID_HANDLE_VALUE) {
+        DWORD code = GetLastError();
+        zn_free(reader);
+        return zn_os_fail(err, code, "open", path);
+    }
+    *out = reader;
+    return ZENITH_OK;
+}
+
+zenith_status zn_reader_read(zn_reader *reader, void *buffer, size_t size, size_t *got,
+                             zn_error *err)
+{
+    uint8_t *to = buffer;
+    size_t read_so_far = 0;
+    while (read_so_far < size) {
+        const size_t rest = size - read_so_far;
+        DWORD now = 0;
+        if (!ReadFile(reader->file, to + read_so_far,
+                      (DWORD)(rest < LARGEST_WRITE ? rest : LARGEST_WRITE), &now, NULL))
+            return zn_os_fail(err, GetLastError(), "read", reader->shown);
+        if (now == 0) break;
+        read_so_far += now;
+    }
+    *got = read_so_far;
+    return ZENITH_OK;
+}
+
+void zn_reader_close(zn_reader *reader)
+{
+    if (!reader) return;
+    CloseHandle(reader->file);
+    zn_free(reader);
+}
+
 struct zn_journal {
     HANDLE file;
     char shown[SHOWN_PATH];

@@ -236,29 +236,40 @@ static size_t shape_text(const zn_shape *shape, char *dst, size_t size)
     return at;
 }
 
-zenith_status zn_npy_write_header(zn_writer *writer, zn_type type, const zn_shape *shape,
-                                  zn_error *err)
+zenith_status zn_npy_make_header(zn_type type, const zn_shape *shape, uint8_t dst[ZN_NPY_HEADER],
+                                 size_t *size, zn_error *err)
 {
     size_t elements;
-    if ((type != ZN_F32 && type != ZN_U8) || !zn_shape_elements(shape, &elements))
+    const char *descr = type == ZN_F32 ? "<f4" : type == ZN_F16 ? "<f2" : "|u1";
+    if ((type != ZN_F32 && type != ZN_F16 && type != ZN_U8) || !zn_shape_elements(shape, &elements))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "an npy file is written from f32 or u8, in a valid shape; this is %s",
+                       "an npy file is written from f32, f16 or u8, in a valid shape; this is %s",
                        zn_type_name(type));
     char dims[ZN_MAX_RANK * 24], text[HEADER_ALIGN * 4];
     shape_text(shape, dims, sizeof dims);
     uint8_t start[10] = {[6] = 1};
     memcpy(start, magic, sizeof magic);
-    size_t length = zn_text_format(text, sizeof text,
-                                   "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                                   type == ZN_F32 ? "<f4" : "|u1", dims);
+    size_t length = zn_text_format(
+        text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, dims);
     size_t whole = zn_round_up(sizeof start + length + 1, HEADER_ALIGN);
     size_t padded = whole - sizeof start; // the text, spaces and the newline
     memset(text + length, ' ', padded - length);
     text[padded - 1] = '\n';
     start[8] = (uint8_t)(padded & 0xff);
     start[9] = (uint8_t)(padded >> 8);
-    ZN_TRY(zn_writer_write(writer, start, sizeof start, err));
-    return zn_writer_write(writer, text, padded, err);
+    memcpy(dst, start, sizeof start);
+    memcpy(dst + sizeof start, text, padded);
+    *size = whole;
+    return ZENITH_OK;
+}
+
+zenith_status zn_npy_write_header(zn_writer *writer, zn_type type, const zn_shape *shape,
+                                  zn_error *err)
+{
+    uint8_t made[ZN_NPY_HEADER];
+    size_t size = 0;
+    ZN_TRY(zn_npy_make_header(type, shape, made, &size, err));
+    return zn_writer_write(writer, made, size, err);
 }
 
 zenith_status zn_npy_write(zn_writer *writer, zn_type type, const zn_shape *shape, const void *data,

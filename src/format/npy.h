@@ -33,9 +33,13 @@ zenith_status zn_npy_parse(const uint8_t *data, size_t size, const char *name, z
                            zn_error *err);
 
 // Writes everything before the data; the caller then writes the elements in row-major order by
-// zn_writer_write, in pieces of any size. ZN_F32 and ZN_U8 only.
+// zn_writer_write, in pieces of any size. ZN_F32, ZN_F16 and ZN_U8 only.
 zenith_status zn_npy_write_header(zn_writer *writer, zn_type type, const zn_shape *shape,
                                   zn_error *err);
+enum { ZN_NPY_HEADER = 266 }; // bytes of the longest
+// The same into memory; *size of it are used.
+zenith_status zn_npy_make_header(zn_type type, const zn_shape *shape, uint8_t dst[ZN_NPY_HEADER],
+                                 size_t *size, zn_error *err);
 // A whole file.
 zenith_status zn_npy_write(zn_writer *writer, zn_type type, const zn_shape *shape, const void *data,
                            zn_error *err);

@@ -32,27 +32,24 @@ enum {
     SPARSE_MORE_MAP = 504 // the same in such a block
 };
 
-// What the members before a file have said about it.
-typedef struct extension {
-    bool has_name, has_size;
-    uint64_t size;
-} extension;
-
 void zn_tar_begin(zn_tar *tar, const uint8_t *data, size_t size)
 {
-    *tar = (zn_tar){.data = data, .size = size};
+    *tar = (zn_tar){.data = data, .size = size, .whole = size};
 }
 
-static zenith_status fail_at(size_t position, const char *what, zn_error *err)
+static zenith_status fail_at(const zn_tar *tar, const uint8_t *at, const char *what, zn_error *err)
 {
-    return zn_fail(err, ZENITH_BAD_FILE, "the archive is damaged at byte %zu: %s", position, what);
+    return zn_fail(err, ZENITH_BAD_FILE, "the archive is damaged at byte %llu: %s",
+                   (unsigned long long)(tar->before + (uint64_t)(at - tar->data)), what);
 }
 
 static zenith_status fail_cut(const zn_tar *tar, uint64_t wanted, zn_error *err)
 {
-    return zn_fail(err, ZENITH_BAD_FILE,
-                   "the archive is cut off at byte %zu: it should go on to byte %llu at least",
-                   tar->size, (unsigned long long)wanted);
+    return zn_fail(
+        err, ZENITH_BAD_FILE,
+        "the archive is cut off at byte %llu: it should go on to byte %llu at least",
+        (unsigned long long)(tar->before + tar->whole),
+        (unsigned long long)(wanted > UINT64_MAX - tar->before ? wanted : tar->before + wanted));
 }
 
 static bool all_zero(const uint8_t *block)
@@ -114,8 +111,9 @@ static zenith_status set_name(zn_tar *tar, const uint8_t *text, size_t length, z
 {
     if (length >= ZN_TAR_NAME)
         return zn_fail(err, ZENITH_LIMIT,
-                       "the archive has a name of %zu bytes at byte %zu; %d are read", length,
-                       (size_t)(text - tar->data), ZN_TAR_NAME - 1);
+                       "the archive has a name of %zu bytes at byte %llu; %d are read", length,
+                       (unsigned long long)(tar->before + (uint64_t)(text - tar->data)),
+                       ZN_TAR_NAME - 1);
     memcpy(tar->name, text, length);
     tar->name[length] = '\0';
     return ZENITH_OK;
@@ -146,27 +144,25 @@ static bool read_decimal(const uint8_t *text, size_t length, uint64_t *out)
 }
 
 // One record's "key=value".
-static zenith_status read_record(zn_tar *tar, const uint8_t *key, size_t length, extension *about,
-                                 zn_error *err)
+static zenith_status read_record(zn_tar *tar, const uint8_t *key, size_t length, zn_error *err)
 {
     const uint8_t *equals = memchr(key, '=', length);
-    if (!equals) return fail_at((size_t)(key - tar->data), "a pax record has no '='", err);
+    if (!equals) return fail_at(tar, key, "a pax record has no '='", err);
     const uint8_t *value = equals + 1;
     size_t key_length = (size_t)(equals - key), value_length = length - key_length - 1;
     if (key_length == 4 && memcmp(key, "path", 4) == 0) {
         ZN_TRY(set_name(tar, value, field_length(value, value_length), err));
-        about->has_name = true;
+        tar->has_name = true;
     } else if (key_length == 4 && memcmp(key, "size", 4) == 0) {
-        if (!read_decimal(value, value_length, &about->size))
-            return fail_at((size_t)(value - tar->data), "a pax size is not a number", err);
-        about->has_size = true;
+        if (!read_decimal(value, value_length, &tar->file_size))
+            return fail_at(tar, value, "a pax size is not a number", err);
+        tar->has_size = true;
     }
     return ZENITH_OK;
 }
 
 // Records are "LENGTH key=value\n", and LENGTH counts all of that.
-static zenith_status read_records(zn_tar *tar, const uint8_t *text, size_t size, extension *about,
-                                  zn_error *err)
+static zenith_status read_records(zn_tar *tar, const uint8_t *text, size_t size, zn_error *err)
 {
     while (size > 0) {
         const uint8_t *space = memchr(text, ' ', size < 20 ? size : 20);
@@ -174,8 +170,8 @@ static zenith_status read_records(zn_tar *tar, const uint8_t *text, size_t size,
         uint64_t length;
         if (!read_decimal(text, digits, &length) || length > size || length < digits + 2 ||
             text[length - 1] != '\n')
-            return fail_at((size_t)(text - tar->data), "a pax record has a wrong length", err);
-        ZN_TRY(read_record(tar, space + 1, (size_t)length - digits - 2, about, err));
+            return fail_at(tar, text, "a pax record has a wrong length", err);
+        ZN_TRY(read_record(tar, space + 1, (size_t)length - digits - 2, err));
         text += length;
         size -= (size_t)length;
     }
@@ -189,30 +185,44 @@ static bool is_extension(uint8_t type)
 }
 
 // The bytes of data behind a header. Links, devices and folders have none, whatever they say.
-static zenith_status data_size(const zn_tar *tar, const uint8_t *header, size_t at,
-                               const extension *about, uint64_t *out, zn_error *err)
+static zenith_status data_size(const zn_tar *tar, const uint8_t *header, uint64_t *out,
+                               zn_error *err)
 {
     uint64_t size;
     if (!read_number(header + SIZE, SIZE_SIZE, &size))
-        return fail_at(at + SIZE, "a member's size is not a number", err);
-    if (about->has_size && !is_extension(header[TYPE])) size = about->size;
+        return fail_at(tar, header + SIZE, "a member's size is not a number", err);
+    if (tar->has_size && !is_extension(header[TYPE])) size = tar->file_size;
     if (header[TYPE] >= '1' && header[TYPE] <= '6') size = 0;
-    if (size > tar->size - tar->position)
+    if (size > tar->whole - tar->position)
         return fail_cut(tar, size > UINT64_MAX - tar->position ? size : tar->position + size, err);
     *out = size;
     return ZENITH_OK;
 }
 
+bool zn_tar_map_follows(const uint8_t *block, bool is_header)
+{
+    if (is_header) return block[TYPE] == 'S' && block[SPARSE_MORE];
+    return block[SPARSE_MORE_MAP];
+}
+
 // Old sparse files have blocks of their map between header and data.
 static zenith_status pass_sparse_map(zn_tar *tar, const uint8_t *header, zn_error *err)
 {
-    bool more = header[TYPE] == 'S' && header[SPARSE_MORE];
+    bool more = zn_tar_map_follows(header, true);
     while (more) {
         if (tar->size - tar->position < BLOCK) return fail_cut(tar, tar->position + BLOCK, err);
-        more = tar->data[tar->position + SPARSE_MORE_MAP];
+        more = zn_tar_map_follows(tar->data + tar->position, false);
         tar->position += BLOCK;
     }
     return ZENITH_OK;
+}
+
+uint64_t zn_tar_looked_at(const uint8_t *header)
+{
+    uint64_t size;
+    const bool looks = header[TYPE] == 'L' || header[TYPE] == 'x';
+    if (!looks || !sum_is_right(header) || !read_number(header + SIZE, SIZE_SIZE, &size)) return 0;
+    return size;
 }
 
 // The header at the position, which moves behind it; NULL at the end of the archive.
@@ -229,51 +239,50 @@ static zenith_status read_header(zn_tar *tar, const uint8_t **out, zn_error *err
         bool zipped = at == 0 && header[0] == 0x1f && header[1] == 0x8b;
         return zipped ? zn_fail(err, ZENITH_UNSUPPORTED,
                                 "the archive is compressed; uncompress it first (gunzip)")
-                      : fail_at(at, "this is not a tar header (its sum is wrong)", err);
+                      : fail_at(tar, header, "this is not a tar header (its sum is wrong)", err);
     }
     tar->position = at + BLOCK;
     *out = header;
     return ZENITH_OK;
 }
 
-// One header and its data: a file (*is_file), or something to pass over or to note in `about`.
-static zenith_status read_member(zn_tar *tar, const uint8_t *header, extension *about,
-                                 zn_tar_member *member, bool *is_file, zn_error *err)
+// What a header's data says: a file's is the file, that of some others is about the next one.
+static zenith_status read_member(zn_tar *tar, const uint8_t *header, zn_tar_member *member,
+                                 bool *is_file, zn_error *err)
 {
     uint64_t size = 0;
     const uint8_t type = header[TYPE];
     ZN_TRY(pass_sparse_map(tar, header, err));
-    ZN_TRY(data_size(tar, header, (size_t)(header - tar->data), about, &size, err));
+    ZN_TRY(data_size(tar, header, &size, err));
     const uint8_t *data = tar->data + tar->position;
     *member = (zn_tar_member){tar->name, tar->position, (size_t)size};
     tar->position += zn_round_up((size_t)size, BLOCK); // may lie behind the end, by less than BLOCK
     *is_file = type == '0' || type == 0 || type == '7';
     if (type == 'L') {
-        about->has_name = true;
+        tar->has_name = true;
         return set_name(tar, data, size ? field_length(data, (size_t)size) : 0, err);
     }
-    if (type == 'x') return read_records(tar, data, (size_t)size, about, err);
-    if (*is_file && !about->has_name) read_name(tar, header);
-    if (!is_extension(type)) *about = (extension){0}; // it was for this member
+    if (type == 'x') return read_records(tar, data, (size_t)size, err);
+    if (*is_file && !tar->has_name) read_name(tar, header);
+    if (!is_extension(type)) tar->has_name = tar->has_size = false; // it was for this member
     return ZENITH_OK;
+}
+
+zenith_status zn_tar_step(zn_tar *tar, zn_tar_member *out, bool *is_file, bool *end, zn_error *err)
+{
+    const uint8_t *header = NULL;
+    *is_file = false;
+    ZN_TRY(read_header(tar, &header, err));
+    *end = !header;
+    return header ? read_member(tar, header, out, is_file, err) : ZENITH_OK;
 }
 
 zenith_status zn_tar_next(zn_tar *tar, zn_tar_member *out, bool *found, zn_error *err)
 {
-    extension about = {0};
-    while (true) {
-        const uint8_t *header = NULL;
-        zn_tar_member member = {0};
-        bool is_file = false;
-        ZN_TRY(read_header(tar, &header, err));
-        if (!header) {
-            *found = false;
-            return ZENITH_OK;
-        }
-        ZN_TRY(read_member(tar, header, &about, &member, &is_file, err));
-        if (!is_file) continue;
-        *out = member;
-        *found = true;
-        return ZENITH_OK;
-    }
+    bool is_file = false, end = false;
+    zn_tar_member member = {0};
+    while (!is_file && !end) ZN_TRY(zn_tar_step(tar, &member, &is_file, &end, err));
+    if (is_file) *out = member;
+    *found = is_file;
+    return ZENITH_OK;
 }

@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What decides the pixels that a model sees, from file to rows (format/image.h, task/fit.h). It changes when the same
+// file would give other pixels.
+#define ZN_PIPELINE_VERSION "1"
+
 typedef struct zn_picture zn_picture;
 
 // Reads the header only. `data` stays valid and unchanged until free. image->limits.max_memory

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What training looks at: an endless sequence of square crops of the pictures in folders and
-// archives (train/sources.h).
+// archives (data/sources.h).
 //
 //   1. Sample number i is a pure function of (sources, crop, flip, min_scale, whole, limits, seed, i):
 //      workers, cache, queue and the order of asking change nothing. That makes a resume exact.
@@ -16,7 +16,7 @@
 #ifndef ZN_TRAIN_DATA_H
 #define ZN_TRAIN_DATA_H
 
-#include "src/train/sources.h"
+#include "src/data/sources.h"
 
 #include <stdbool.h>
 

@@ -35,6 +35,13 @@ if(ZENITH_MPI)
         --zenith $<TARGET_FILE:zenith_program> ${CMAKE_CURRENT_SOURCE_DIR}/cli/processes.case)
     set_tests_properties(cli.processes PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
+add_test(NAME cli.dataset COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
+    --zenith $<TARGET_FILE:zenith_program> bits moments captions hostile again leases partition verify memory inputs document)
+add_test(NAME cli.dataset_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
+    --zenith $<TARGET_FILE:zenith_program> kills)
+add_test(NAME cli.dataset_many_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
+    --zenith $<TARGET_FILE:zenith_program> --kills 20 kills)
+set_tests_properties(cli.dataset cli.dataset_kills cli.dataset_many_kills PROPERTIES LABELS cli TIMEOUT 900)
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)
 set_tests_properties(cli.manual PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)

@@ -13,12 +13,13 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
     "op": "base tensor kernel dnn graph",
     "nn": "base tensor graph op",
     "format": "base tensor",
+    "data": "base format",
     "model": "base tensor graph op nn format",
     "diffusion": "base tensor",
     "ranks": "base",
     "text": "base format",
-    "task": "base tensor graph op nn format model diffusion text dnn kernel ranks",
-    "train": "base tensor graph op nn format model dnn diffusion text ranks",
+    "task": "base tensor graph op nn format data model diffusion text dnn kernel ranks",
+    "train": "base tensor graph op nn format data model dnn diffusion text ranks",
     "api": "base tensor graph op nn format model task train",
 }
 OWNERS = {  # third-party header -> the only folders that may include it

@@ -7,8 +7,8 @@
 // by the name's ending (format/image.h), in a database by its first bytes; names that begin with a dot are passed over.
 //
 // Reading is for any number of threads at once; nothing here changes after open.
-#ifndef ZN_TRAIN_SOURCES_H
-#define ZN_TRAIN_SOURCES_H
+#ifndef ZN_DATA_SOURCES_H
+#define ZN_DATA_SOURCES_H
 
 #include "src/base/status.h"
 #include "src/format/image.h"

@@ -3,7 +3,7 @@
 //
 // Archives stay mapped for as long as the list lives: a mapping costs addresses, no memory, and a
 // member is then an offset and a size. Single files are mapped when they are read.
-#include "src/train/sources.h"
+#include "src/data/sources.h"
 
 #include "src/base/directory.h"
 #include "src/base/memory.h"
@@ -14,8 +14,6 @@
 #include "src/format/tar.h"
 
 #include <string.h>
-
-enum { MAX_DEPTH = 32 }; // folders in folders: deeper is a link that leads back
 
 typedef struct archive {
     zn_mapped mapped;
@@ -45,13 +43,6 @@ typedef struct search {
     size_t root; // bytes of a path before the part that counts for the checksum
     zn_error *err;
 } search;
-
-// One folder of the search; the depth ends a circle of links.
-typedef struct folder {
-    search *search;
-    const char *path;
-    int depth;
-} folder;
 
 static void tell_skip(const search *s, const char *name, const char *reason)
 {
@@ -178,31 +169,15 @@ static zenith_status add_file(const search *s, const char *path)
     return ZENITH_OK;
 }
 
-static zenith_status add_folder(search *s, const char *path, int depth);
-
-static zenith_status add_entry(void *cookie, const char *name)
+static zenith_status add_found(void *cookie, const char *path)
 {
-    const folder *in = cookie;
-    search *s = in->search;
-    if (name[0] == '.') return ZENITH_OK;
-    size_t length = strlen(in->path);
-    bool ends = length > 0 && in->path[length - 1] == '/';
-    char *path = join(&s->sources->arena, in->path, ends ? "" : "/", name);
-    if (!path) return zn_fail_memory(s->err, length + strlen(name) + 2);
-    if (zn_path_is_directory(path)) return add_folder(s, path, in->depth + 1);
-    if (zn_text_ends_with_nocase(name, ".tar") || strcmp(name, "data.mdb") == 0)
-        return add_archive(s, path, false);
-    return zn_image_format_of_path(name) ? add_file(s, path) : ZENITH_OK;
-}
-
-static zenith_status add_folder(search *s, const char *path, int depth)
-{
-    if (depth > MAX_DEPTH)
-        return zn_fail(s->err, ZENITH_LIMIT,
-                       "'%s' lies more than %d folders deep: is there a link that leads back?",
-                       path, MAX_DEPTH);
-    folder in = {s, path, depth};
-    return zn_directory_each(path, add_entry, &in, s->err);
+    search *s = cookie;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const bool packed = zn_text_ends_with_nocase(name, ".tar") || strcmp(name, "data.mdb") == 0;
+    if (!packed && !zn_image_format_of_path(name)) return ZENITH_OK;
+    const char *kept = zn_arena_text(&s->sources->arena, path);
+    if (!kept) return zn_fail_memory(s->err, strlen(path) + 1);
+    return packed ? add_archive(s, kept, false) : add_file(s, kept);
 }
 
 static zenith_status add_source(search *s, const char *path)
@@ -212,7 +187,7 @@ static zenith_status add_source(search *s, const char *path)
     if (!kept) return zn_fail_memory(s->err, strlen(path) + 1);
     if (zn_path_is_directory(kept)) {
         s->root = strlen(kept);
-        return add_folder(s, kept, 0);
+        return zn_directory_walk(kept, add_found, s, s->err);
     }
     s->root = slash ? (size_t)(slash - path) : 0;
     if (!zn_path_is_file(kept))

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See dataset_work.h.
+#include "apps/cli/dataset_work.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/report.h"
+#include "apps/cli/source_options.h"
+#include "apps/cli/terminal.h"
+#include "zenith/experimental.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct job {
+    uint32_t partition, partitions;
+    cli_session *session;
+    const cli_open_model *model;
+    double shown;
+    zenith_dataset_info info;
+} job;
+
+static void format_line(const zenith_dataset_report *r, char *line, size_t size)
+{
+    char left[32], bad[40] = "";
+    const double done = r->bytes > 0 ? (double)r->bytes_done / (double)r->bytes : 0;
+    const double seconds = r->seconds > 0 ? r->seconds : 1;
+    cli_progress_left(left, sizeof left, done > 0 ? seconds / done - seconds : 0);
+    if (r->bad > 0) snprintf(bad, sizeof bad, "  %llu bad", (unsigned long long)r->bad);
+    snprintf(line, size,
+             "shard %s  %.0f%%  %.1f images/s  read %.0f%% decode %.0f%% encode %.0f%% write "
+             "%.0f%%%s  %s",
+             r->shard, 100 * done, (double)(r->pictures + r->bad) / seconds, 100 * r->read_share,
+             100 * r->decode_share, 100 * r->encode_share, 100 * r->write_share, bad, left);
+}
+
+// On a terminal a line that is drawn over itself, elsewhere a plain one each minute.
+static int show(void *cookie, const zenith_dataset_report *report)
+{
+    job *j = cookie;
+    const cli_settings *settings = j->session->settings;
+    const bool bar = j->session->progress.bar;
+    char line[320];
+    const double now = cli_clock();
+    if (settings->quiet || settings->json || now - j->shown < (bar ? 0.1 : 60))
+        return cli_interrupted();
+    j->shown = now;
+    format_line(report, line, sizeof line);
+    if (!bar)
+        cli_say("%s", line);
+    else if (cli_text_columns(line) < cli_terminal_columns(stderr))
+        cli_status_show(line);
+    return cli_interrupted();
+}
+
+static void print_json(const cli_settings *settings, const zenith_dataset_info *i)
+{
+    json_t *shards = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "all", (json_int_t)i->shards,
+                               "done", (json_int_t)i->done, "done_before",
+                               (json_int_t)i->done_before, "in_work", (json_int_t)i->held, "failed",
+                               (json_int_t)i->failed, "damaged", (json_int_t)i->damaged);
+    cli_json_print(json_pack("{s:o, s:o, s:I, s:I, s:I, s:f, s:{s:f, s:f, s:f, s:f}}", "output",
+                             cli_json_text(settings->inputs[1]), "shards", shards, "pictures",
+                             (json_int_t)i->pictures, "bad", (json_int_t)i->bad, "bytes",
+                             (json_int_t)i->bytes, "seconds", i->seconds, "shares", "read",
+                             i->read_share, "decode", i->decode_share, "encode", i->encode_share,
+                             "write", i->write_share));
+}
+
+static void say_result(const cli_settings *settings, const zenith_dataset_info *i)
+{
+    const char *in = settings->inputs[0], *out = settings->inputs[1];
+    if (settings->json) print_json(settings, i);
+    if (settings->json || settings->quiet) return;
+    if (i->done == 0 && i->done_before == i->shards)
+        cli_say("all %llu shards were done before -> %s", (unsigned long long)i->shards, out);
+    else
+        cli_say("%llu pictures in %llu shard%s, %.1f s (%.1f images/s) -> %s",
+                (unsigned long long)i->pictures, (unsigned long long)i->done,
+                i->done == 1 ? "" : "s", i->seconds,
+                i->seconds > 0 ? (double)i->pictures / i->seconds : 0, out);
+    if (i->held > 0)
+        cli_say("%llu shard%s in work elsewhere", (unsigned long long)i->held,
+                i->held == 1 ? " is" : "s are");
+    if (i->bad > 0 || i->damaged > 0)
+        cli_say("%llu samples could not be used, and %llu archives not be read to their end: "
+                "'zenith dataset stats %s %s' has the reasons",
+                (unsigned long long)i->bad, (unsigned long long)i->damaged, in, out);
+}
+
+static zenith_status encode(job *j, bool retry)
+{
+    cli_session *session = j->session;
+    const cli_settings *settings = session->settings;
+    zenith_run_facts facts;
+    zenith_run_params run = cli_session_run_params(session, &facts, 0);
+    const zenith_source_params source = cli_source_params(settings, j->model->info.factor);
+    run.progress = NULL;
+    const zenith_dataset_params params = {
+        .size = sizeof params,
+        .input = settings->inputs[0],
+        .output = settings->inputs[1],
+        .source = &source,
+        .run = &run,
+        .number = settings->store == CLI_UNSET ? ZENITH_F16 : (zenith_number)settings->store,
+        .space = settings->space == ZENITH_SPACE_RAW ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL,
+        .kind = settings->moments ? ZENITH_LATENT_MOMENTS : ZENITH_LATENT_MEAN,
+        .shard_pictures = (uint32_t)settings->shard,
+        .lease_seconds = settings->lease,
+        .retry = retry,
+        .report = show,
+        .report_cookie = j,
+        .partition = j->partition,
+        .partitions = j->partitions};
+    return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
+}
+
+static int finish(job *j, zenith_status status)
+{
+    cli_session *session = j->session;
+    const cli_settings *settings = session->settings;
+    cli_failure failure = {0};
+    cli_status_clear();
+    session->told = !cli_interrupted(); // shards are what is counted, not the two arguments
+    if (status == ZENITH_OK || status == ZENITH_PARTIAL) say_result(settings, &j->info);
+    if (status != ZENITH_OK) {
+        (void)cli_fail(session, &failure, status, NULL);
+        cli_session_failed(session, settings->inputs[1], &failure);
+    }
+    const int code = cli_session_close(session);
+    const bool some = j->info.bad > 0 || j->info.damaged > 0;
+    return code == CLI_DONE && some ? CLI_SOME_FAILED : code;
+}
+
+// "3/8" is the third of eight: number 2.
+static bool read_partition(const char *text, job *j)
+{
+    char *end = NULL;
+    if (text == NULL) return true;
+    const unsigned long which = text[0] >= '1' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    const bool two = end != NULL && end[0] == '/' && end[1] >= '1' && end[1] <= '9';
+    const unsigned long all = two ? strtoul(end + 1, &end, 10) : 0;
+    if (which >= 1 && which <= all && all <= INT_MAX && *end == 0) {
+        j->partition = (uint32_t)which - 1;
+        j->partitions = (uint32_t)all;
+        return true;
+    }
+    cli_say("--partition '%s': expected I/N, such as 1/8 to 8/8", text);
+    return false;
+}
+
+int cli_dataset_work(const cli_settings *given, bool retry)
+{
+    cli_settings settings = *given;
+    cli_session session;
+    cli_failure failure = {0};
+    job j = {.session = &session, .info = {.size = sizeof j.info}};
+    settings.streams = true;
+    if (!read_partition(settings.partition, &j)) return CLI_USAGE;
+    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings))
+        return CLI_USAGE;
+    const int code = cli_session_open(&session, &settings, "dataset encode");
+    if (code != CLI_DONE) return code;
+    j.shown = session.progress.bar ? 0 : cli_clock();
+    if (!cli_session_model(&session, settings.model, ZENITH_ENCODER, &j.model, &failure)) {
+        cli_session_model_failed(&session, &failure);
+        return cli_session_close(&session);
+    }
+    return finish(&j, encode(&j, retry));
+}
+
+static const cli_choice stores[] = {{"f16", ZENITH_F16}, {"f32", ZENITH_F32}, {NULL, 0}};
+static const cli_option options[] = {
+    {.name = "shard",
+     .argument = "N",
+     .help = "pictures of a shard that is cut from a folder of pictures; default: 5000",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(cli_settings, shard),
+     .min = 1,
+     .max = INT_MAX},
+    {.name = "store",
+     .argument = "f16|f32",
+     .help = "type of the numbers of a latent; default: f16",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, store),
+     .choices = stores},
+    {.name = "space",
+     .argument = "model|raw",
+     .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
+             "default: model",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, space),
+     .choices = cli_choices_space},
+    {.name = "moments",
+     .help =
+         "of the KL autoencoders (sd-vae, flux-vae ..): the mean, and after it the logarithm of "
+         "the variance, as one array of twice the channels",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, moments)},
+    {.name = "lease",
+     .argument = "SECONDS",
+     .help = "after which a shard whose worker does not stir is another's; default: 60",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(cli_settings, lease),
+     .min = 1,
+     .max = 86400},
+    {.name = "partition",
+     .argument = "I/N",
+     .help = "only every N-th shard, beginning with number I: for arrays of jobs, 1/N to N/N; "
+             "default: all",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, partition)},
+    {.name = NULL}};
+static const cli_option_group group = {"Dataset", options};
+const cli_option_group *const cli_dataset_work_groups[] = {
+    &cli_group_model, &group, &cli_group_source, &cli_group_run, &cli_group_report, NULL};

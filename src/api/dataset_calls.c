@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Datasets of latents, whose work is in task/dataset.c.
+#include "zenith/experimental.h"
+
+#include "src/api/context.h"
+#include "src/api/models.h"
+#include "src/base/memory.h"
+#include "src/model/autoencoder.h"
+#include "src/task/dataset.h"
+
+static const double lease_seconds = 60;
+
+static zenith_status check(const zenith_dataset_params *p, zn_error *err)
+{
+    if (!p->input || !p->output)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "zenith_dataset_encode needs an input and an output folder");
+    if (p->number != ZENITH_NUMBER_DEFAULT && p->number != ZENITH_F16 && p->number != ZENITH_F32)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "latents of a dataset are stored as f16 or f32");
+    if (p->kind != ZENITH_LATENT_MEAN && p->kind != ZENITH_LATENT_MOMENTS)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a dataset has means, or moments");
+    if ((int)p->space < 0 || p->space > ZENITH_SPACE_RAW || !(p->lease_seconds >= 0))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "an unknown space, or a lease below 0 seconds");
+    if (p->partitions ? p->partition >= p->partitions : p->partition != 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no partition %u of %u", p->partition,
+                       p->partitions);
+    return ZENITH_OK;
+}
+
+static zenith_status check_source(zenith_source_params *source, const zenith_model *model,
+                                  zn_error *err)
+{
+    if ((int)source->fit < 0 || source->fit > ZENITH_FIT_EXACT)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown fit");
+    if (!source->multiple && model->inner->variant->autoencoder)
+        source->multiple = (uint32_t)model->inner->variant->autoencoder->factor;
+    return ZENITH_OK;
+}
+
+static zenith_status fill(zenith_context *context, zenith_model *model,
+                          const zenith_dataset_params *params, zn_dataset *set)
+{
+    zn_error *err = &context->error;
+    zenith_dataset_params *p = &set->params;
+    if (!model) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the model is NULL");
+    ZN_TRY(zn_params_copy(params, p, sizeof *p, err));
+    ZN_TRY(check(p, err));
+    ZN_TRY(zn_params_copy(p->source, &set->source, sizeof set->source, err));
+    ZN_TRY(zn_run_params_fill(context, p->run, &set->run));
+    ZN_TRY(check_source(&set->source, model, err));
+    if (!p->partitions) p->partitions = 1;
+    if (!p->shard_pictures) p->shard_pictures = ZN_DATASET_PICTURES;
+    if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;
+    set->run.facts = NULL;
+    set->engine = context->engine;
+    set->model = model->inner;
+    set->isa = zn_isa_name(context->cpu.isa);
+    set->report.size = sizeof set->report;
+    return ZENITH_OK;
+}
+
+zenith_status zenith_dataset_encode(zenith_context *context, zenith_model *model,
+                                    const zenith_dataset_params *params, zenith_dataset_info *out)
+{
+    ZN_TRY(zn_context_enter(context));
+    zn_dataset *set = zn_alloc_zero(sizeof *set);
+    if (!set) return zn_context_leave(context, zn_fail_memory(&context->error, sizeof *set));
+    zenith_status status = fill(context, model, params, set);
+    if (status == ZENITH_OK) status = zn_dataset_encode(set, &context->error);
+    if (out) zn_caller_struct_out(&set->info, sizeof set->info, out);
+    zn_free(set);
+    return zn_context_leave(context, status);
+}
+
+static zenith_status look(const zenith_dataset_look_params *params, char **out, zn_error *err)
+{
+    zenith_dataset_look_params p;
+    ZN_TRY(zn_params_copy(params, &p, sizeof p, err));
+    if (!p.input || !p.output || !out)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "zenith_dataset_look needs an input, an output folder and a place for the "
+                       "text");
+    if (!(p.lease_seconds > 0)) p.lease_seconds = lease_seconds;
+    return zn_dataset_look(&p, out, err);
+}
+
+zenith_status zenith_dataset_look(zenith_context *context, const zenith_dataset_look_params *params,
+                                  char **out)
+{
+    ZN_TRY(zn_context_enter(context));
+    return zn_context_leave(context, look(params, out, &context->error));
+}

@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One pass over the shards: those that have a record are passed over, those that another holds are left to it, the rest is
+// done one after the other.
+#include "src/task/dataset.h"
+
+#include "src/base/directory.h"
+#include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/data/lease.h"
+#include "src/data/samples.h"
+#include "src/model/autoencoder.h"
+
+#include <string.h>
+
+zenith_status zn_dataset_path(const char *output, const char *name, const char *ending,
+                              char path[ZN_DATASET_PATH], zn_error *err)
+{
+    if (zn_text_format(path, ZN_DATASET_PATH, "%s/%s%s", output, name, ending) + 1 <
+        ZN_DATASET_PATH)
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_LIMIT, "the path '%s/%.64s%s' is too long", output, name, ending);
+}
+
+// --- what is done -------------------------------------------------------------------------------
+
+// Reads the whole shard for its checksum.
+static zenith_status hash_shard(const zn_shard *shard, char hex[65], zn_error *err)
+{
+    const zn_sample_limits none = {.picture_bytes = 1, .carried_bytes = 1}; // nothing is held
+    zn_samples *samples = NULL;
+    zn_sample *sample = NULL;
+    ZN_TRY(zn_samples_open(shard, &none, &samples, err));
+    zenith_status status = ZENITH_OK;
+    do {
+        zn_sample_free(sample);
+        status = zn_samples_next(samples, &sample, NULL);
+    } while (status == ZENITH_OK && sample);
+    const bool broken = status == ZENITH_BAD_FILE ||
+                        status == ZENITH_LIMIT; // it has a checksum too
+    if (status == ZENITH_OK || broken) status = zn_samples_checksum(samples, hex, err);
+    zn_samples_free(samples);
+    return status;
+}
+
+zenith_status zn_dataset_is_current(const zn_shard *shard, const zn_shard_record *record, bool *out,
+                                    zn_error *err)
+{
+    char hex[65];
+    *out = record->input_bytes == shard->bytes;
+    if (!*out || strcmp(record->input_etag, shard->etag) == 0) return ZENITH_OK;
+    ZN_TRY(hash_shard(shard, hex, err)); // it may have been copied, with other times
+    *out = strcmp(record->input_sha256, hex) == 0;
+    return ZENITH_OK;
+}
+
+static bool wants_retry(const zn_dataset *set, const zn_shard_record *record)
+{
+    return set->params.retry && (record->bad_count > 0 || record->input_error[0]);
+}
+
+static zenith_status is_done(const zn_dataset *set, const zn_shard *shard, bool *out, zn_error *err)
+{
+    char path[ZN_DATASET_PATH], tar[ZN_DATASET_PATH];
+    zn_shard_record record;
+    zn_file_facts facts;
+    ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".json", path, err));
+    ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".tar", tar, err));
+    *out = false;
+    if (!zn_path_is_file(path)) return ZENITH_OK;
+    ZN_TRY(zn_shard_record_read(path, &record, err));
+    zenith_status status = ZENITH_OK;
+    if (strcmp(record.config, set->config) != 0)
+        status = zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                         "'%s' is of other settings than its folder: remove it, and the shard is "
+                         "made again",
+                         path);
+    const bool there = zn_file_get_facts(tar, &facts, NULL) == ZENITH_OK &&
+                       facts.size == record.output_bytes;
+    if (status == ZENITH_OK && there && !wants_retry(set, &record))
+        status = zn_dataset_is_current(shard, &record, out, err);
+    zn_shard_record_free(&record);
+    return status;
+}
+
+// --- leftovers ----------------------------------------------------------------------------------
+
+typedef struct sweep {
+    const zn_dataset *set;
+    const char *name; // of a shard
+    zn_error *err;
+} sweep;
+
+// What a process that died while it wrote a shard has left: ".NAME.tar.tmp-PID-N" and the like.
+static zenith_status sweep_entry(void *cookie, const char *entry)
+{
+    const sweep *s = cookie;
+    char path[ZN_DATASET_PATH];
+    const size_t length = strlen(s->name);
+    const bool own = entry[0] == '.' && strncmp(entry + 1, s->name, length) == 0 &&
+                     (strncmp(entry + 1 + length, ".tar.tmp-", 9) == 0 ||
+                      strncmp(entry + 1 + length, ".json.tmp-", 10) == 0);
+    if (!own) return ZENITH_OK;
+    ZN_TRY(zn_dataset_path(s->set->params.output, entry, "", path, s->err));
+    return zn_file_remove(path, s->err);
+}
+
+static zenith_status sweep_shard(const zn_dataset *set, const zn_shard *shard, zn_error *err)
+{
+    sweep s = {set, shard->name, err};
+    return zn_directory_each(set->params.output, sweep_entry, &s, err);
+}
+
+// Of a process that died between its record and this.
+static zenith_status drop_lease(const zn_dataset *set, const zn_shard *shard, zn_error *err)
+{
+    char path[ZN_DATASET_PATH];
+    ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".lease", path, err));
+    return zn_path_is_file(path) ? zn_file_remove(path, err) : ZENITH_OK;
+}
+
+// --- the work -----------------------------------------------------------------------------------
+
+static void fill_shares(zn_dataset *set)
+{
+    zenith_dataset_report *report = &set->report;
+    const double all = set->waited + set->decoded + set->encoded + set->written;
+    if (all <= 0) return;
+    report->read_share = set->waited / all;
+    report->decode_share = set->decoded / all;
+    report->encode_share = set->encoded / all;
+    report->write_share = set->written / all;
+}
+
+int zn_dataset_tick(zn_dataset *set)
+{
+    const double now = zn_clock_seconds();
+    const zenith_cancel *cancel = set->run.cancel;
+    if (now - set->touched > set->params.lease_seconds / 4) {
+        (void)zn_file_touch(set->lease, NULL); // who lost it makes the same bytes
+        set->touched = now;
+    }
+    if (cancel && atomic_load(&cancel->requested)) return 1;
+    if (!set->params.report || now - set->reported < 0.1) return 0;
+    set->reported = now;
+    set->report.seconds = now - set->begun;
+    fill_shares(set);
+    return set->params.report(set->params.report_cookie, &set->report);
+}
+
+static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_lease_state lease,
+                             zn_error *why, zn_error *err)
+{
+    bool unread = false, done = false;
+    if (lease == ZN_LEASE_TAKEN_OVER) ZN_TRY(sweep_shard(set, shard, err));
+    ZN_TRY(is_done(set, shard, &done, err)); // by the one who held it until now
+    if (done) {
+        set->info.done_before++;
+        return ZENITH_OK;
+    }
+    zn_error now = {0};
+    zenith_status status = zn_dataset_encode_shard(set, shard, &unread, &now);
+    if (status == ZENITH_OK) {
+        set->info.done++;
+        set->report.shards_done++;
+        return status;
+    }
+    zn_error_prefix(&now, shard->name);
+    if (!unread || status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", now.text);
+    if (set->info.failed++ == 0) *why = now;
+    return ZENITH_OK;
+}
+
+static zenith_status take_shard(zn_dataset *set, const zn_shard *shard, zn_error *why,
+                                zn_error *err)
+{
+    bool done = false;
+    zn_lease_state lease = ZN_LEASE_HELD;
+    ZN_TRY(is_done(set, shard, &done, err));
+    if (done) {
+        set->info.done_before++;
+        return drop_lease(set, shard, err);
+    }
+    ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".lease", set->lease, err));
+    ZN_TRY(zn_lease_take(set->lease, set->params.lease_seconds, &lease, err));
+    if (lease == ZN_LEASE_HELD) {
+        set->info.held++;
+        return ZENITH_OK;
+    }
+    set->touched = zn_clock_seconds();
+    zenith_status status = work_on(set, shard, lease, why, err);
+    (void)zn_file_remove(set->lease, NULL);
+    return status;
+}
+
+static zenith_status check(const zn_dataset *set, zn_error *err)
+{
+    const zenith_dataset_params *p = &set->params;
+    ZN_TRY(zn_check_part(set->model, ZENITH_ENCODER, err));
+    if (p->kind == ZENITH_LATENT_MOMENTS && !set->model->family->moments)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s gives one latent for a picture, and no moments",
+                       set->model->variant->name);
+    const int streams = zn_executor_streams(zn_engine_executor(set->engine));
+    if (set->source.fit == ZENITH_FIT_RESIZE && set->source.width && set->source.height) {
+        // Else every picture would fail for the same reason.
+        zenith_run_params run = set->run;
+        zenith_estimate_info estimate;
+        zn_error why = {0};
+        run.max_memory = zn_dataset_run_memory(set->run.max_memory) / (uint64_t)streams;
+        zenith_status status = zn_estimate(set->engine, set->model, ZENITH_ENCODER,
+                                           set->source.width, set->source.height, true, &run,
+                                           &estimate, &why);
+        if (status != ZENITH_OK)
+            return zn_fail(err, status, "of the memory, three eighths are for %d network%s: %s",
+                           streams, streams == 1 ? "" : "s at once", why.text);
+    }
+    if (p->space == ZENITH_SPACE_RAW && !set->model->variant->autoencoder->has_raw)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no raw latents", set->model->variant->name);
+    return ZENITH_OK;
+}
+
+static zenith_status run_shard(zn_dataset *set, const zn_shard *shard, zn_error *why, zn_error *err)
+{
+    const uint64_t begun = set->info.done;
+    if (strcmp(shard->name, "_zenith") == 0)
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "a shard is called _zenith.tar, which is the name of the settings: rename it");
+    ZN_TRY(take_shard(set, shard, why, err));
+    if (set->info.done == begun) set->report.bytes -= shard->bytes; // nothing was to be done
+    return ZENITH_OK;
+}
+
+static zenith_status run_shards(zn_dataset *set, zn_error *err)
+{
+    zn_error why = {0};
+    const size_t count = zn_shards_count(set->shards), step = set->params.partitions;
+    for (size_t i = set->params.partition; i < count; i += step) {
+        set->report.bytes += zn_shards_get(set->shards, i)->bytes;
+        set->info.shards = ++set->report.shards;
+    }
+    ZN_TRY(zn_directory_make(set->params.output, err));
+    ZN_TRY(zn_dataset_agree(set, err));
+    for (size_t i = set->params.partition; i < count; i += step)
+        ZN_TRY(run_shard(set, zn_shards_get(set->shards, i), &why, err));
+    if (set->info.failed == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_PARTIAL, "%llu of %llu shards could not be read; the first: %s",
+                   (unsigned long long)set->info.failed, (unsigned long long)set->info.shards,
+                   why.text);
+}
+
+zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err)
+{
+    zn_shards *shards = NULL;
+    ZN_TRY(check(set, err));
+    ZN_TRY(zn_shards_open(set->params.input, set->params.shard_pictures, &shards, err));
+    set->shards = shards;
+    set->begun = zn_clock_seconds();
+    zenith_status status = run_shards(set, err);
+    fill_shares(set);
+    set->info.read_share = set->report.read_share;
+    set->info.decode_share = set->report.decode_share;
+    set->info.encode_share = set->report.encode_share;
+    set->info.write_share = set->report.write_share;
+    set->info.seconds = zn_clock_seconds() - set->begun;
+    zn_shards_free(shards);
+    return status;
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of pictures as latents, shard by shard (data/shards.h), so that it can be stopped, killed and gone on with, by
+// several processes at once. In the output folder lie
+//
+//     _zenith.json   the settings; its SHA-256 is the config hash
+//     NAME.lease     a shard in work (data/lease.h)
+//     NAME.tar       its latents, and what is carried along
+//     NAME.json      its record, written last: the shard is done (format/shard_record.h)
+//
+//   1. The bytes of NAME.tar depend on the input shard and the settings alone.
+//   2. A record is of a tar that was in place, whole and on the disk, before it.
+//   3. Every sample of the input is counted in the record, as good or by its key and reason.
+//   4. Settings never mix: all records of a folder have the hash of its _zenith.json.
+#ifndef ZN_TASK_DATASET_H
+#define ZN_TASK_DATASET_H
+
+#include "src/data/shards.h"
+#include "src/format/shard_record.h"
+#include "src/task/autoencode.h"
+#include "zenith/experimental.h"
+
+enum { ZN_DATASET_PATH = 4096, ZN_DATASET_PICTURES = 5000 }; // of a shard, where nobody says
+
+typedef struct zn_dataset {
+    zenith_dataset_params params; // whole: defaults are filled in
+    zenith_source_params source;
+    zenith_run_params run; // dtype never the default
+    zn_engine *engine;
+    zn_model *model;
+    const char *isa;
+    const zn_shards *shards;
+    char config[65];
+    zenith_dataset_info info;
+    zenith_dataset_report report;
+    double begun, reported;
+    double waited, decoded, encoded,
+        written; // seconds of the stages; those of several streams divided by their number
+    // Of the shard in work.
+    char lease[ZN_DATASET_PATH];
+    double touched;
+} zn_dataset;
+
+// OUT/NAME.ENDING
+zenith_status zn_dataset_path(const char *output, const char *name, const char *ending,
+                              char path[ZN_DATASET_PATH], zn_error *err);
+
+// All shards that are not done and that nobody else has. ZENITH_PARTIAL: some could not be read. `set` has params,
+// source, run, engine, model and isa.
+zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err);
+
+// Whether a record is of this input: by names, sizes and times, and where those differ by the bytes.
+zenith_status zn_dataset_is_current(const zn_shard *shard, const zn_shard_record *record, bool *out,
+                                    zn_error *err);
+
+// --- dataset_config.c: fills set->config; the first run leaves _zenith.json, others compare.
+zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err);
+// What _zenith.json of a folder says; *out is the caller's. config: its hash.
+zenith_status zn_dataset_read_config(const char *output, zn_json **out, char config[65],
+                                     zn_error *err);
+
+// --- dataset_shard.c: one shard, from its input to its record. *unread: the input is to blame for a failure, and others may
+// do.
+zenith_status zn_dataset_encode_shard(zn_dataset *set, const zn_shard *shard, bool *unread,
+                                      zn_error *err);
+// Of all that the caller allows (0: no bound): an eighth for files that were read ahead, half for pictures, and this for
+// networks.
+static inline uint64_t zn_dataset_run_memory(uint64_t all)
+{
+    return all - all / 8 - all / 2;
+}
+// Tells how far it is, now and then, and keeps the lease. Not zero: stop.
+int zn_dataset_tick(zn_dataset *set);
+
+// --- dataset_look.c: what is done, and whether it is right, as JSON text; *out is the caller's.
+zenith_status zn_dataset_look(const zenith_dataset_look_params *params, char **out, zn_error *err);
+
+#endif

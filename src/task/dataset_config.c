@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The settings that decide the bytes of a dataset, as one line of JSON. What cannot change a byte (threads, memory, leases)
+// is not among them.
+#include "src/base/json.h"
+#include "src/base/os.h"
+#include "src/base/sha256.h"
+#include "src/task/dataset.h"
+#include "src/task/guard.h"
+#include "src/task/picture.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static const char *const fits[] = {[ZENITH_FIT_CROP] = "crop",
+                                   [ZENITH_FIT_PAD] = "pad",
+                                   [ZENITH_FIT_RESIZE] = "resize",
+                                   [ZENITH_FIT_EXACT] = "exact"};
+
+static json_t *picture_settings(const zenith_source_params *s)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:s, s:[i,i,i], s:b, s:I, s:s}", "fit", fits[s->fit],
+                     "width", (int)s->width, "height", (int)s->height, "multiple", (int)s->multiple,
+                     "filter", s->filter == ZENITH_BICUBIC ? "bicubic" : "lanczos", "background",
+                     s->background[0], s->background[1], s->background[2], "first_frame",
+                     (int)s->first_frame, "max_pixels", (json_int_t)s->max_pixels, "pipeline",
+                     ZN_PIPELINE_VERSION);
+}
+
+static json_t *settings_of(const zn_dataset *set)
+{
+    const zenith_dataset_params *p = &set->params;
+    json_t *made = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 1, "model",
+                             set->model->variant->name, "weights_sha256",
+                             zn_model_sha256(set->model), "dtype", zn_dtype_name(set->run.dtype),
+                             "store", p->number == ZENITH_F32 ? "f32" : "f16", "space",
+                             p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
+                             p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
+    json_t *pictures = picture_settings(&set->source);
+    bool whole = made && pictures && json_object_update(made, pictures) == 0;
+    if (whole && zn_shards_are_cut(set->shards))
+        whole = json_object_set_new(made, "shard", json_integer(p->shard_pictures)) == 0;
+    json_decref(pictures);
+    if (whole) return made;
+    json_decref(made);
+    return NULL;
+}
+
+static void hash_text(const char *text, size_t size, char hex[65])
+{
+    zn_sha256 hash;
+    zn_sha256_begin(&hash);
+    zn_sha256_add(&hash, text, size);
+    zn_sha256_end(&hash, hex);
+}
+
+zenith_status zn_dataset_read_config(const char *output, zn_json **out, char config[65],
+                                     zn_error *err)
+{
+    char path[ZN_DATASET_PATH];
+    zn_mapped file = {0};
+    ZN_TRY(zn_dataset_path(output, "_zenith", ".json", path, err));
+    ZN_TRY(zn_mapped_open(path, &file, err));
+    zenith_status status = zn_json_parse((const char *)file.data, file.size, path, out, err);
+    if (status == ZENITH_OK) hash_text((const char *)file.data, file.size, config);
+    zn_mapped_close(&file);
+    return status;
+}
+
+typedef struct comparison {
+    const zn_json *theirs;
+    const char *output;
+} comparison;
+
+static zenith_status compare(void *cookie, const char *key, const zn_json *value, zn_error *err)
+{
+    const comparison *with = cookie;
+    const zn_json *theirs = zn_json_find(with->theirs, key);
+    char *here = NULL, *there = NULL;
+    if (theirs && json_equal(theirs, value)) return ZENITH_OK;
+    (void)zn_json_dump(value, &here, NULL, NULL);
+    if (theirs) (void)zn_json_dump(theirs, &there, NULL, NULL);
+    zenith_status status = zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                                   "'%s' has latents that were made with other settings: %s is "
+                                   "%.70s there and %.70s now. Give "
+                                   "the same settings, or another output folder",
+                                   with->output, key, there ? there : "not set", here ? here : "");
+    zn_free(here);
+    zn_free(there);
+    return status;
+}
+
+static zenith_status compare_with_folder(const zn_dataset *set, const zn_json *ours, zn_error *err)
+{
+    char config[65];
+    zn_json *theirs = NULL;
+    ZN_TRY(zn_dataset_read_config(set->params.output, &theirs, config, err));
+    comparison with = {theirs, set->params.output};
+    zenith_status status = ZENITH_OK;
+    if (!zn_json_is_object(theirs))
+        status = zn_fail(err, ZENITH_BAD_FILE, "'%s/_zenith.json' has no settings",
+                         set->params.output);
+    if (status == ZENITH_OK) status = zn_json_each(ours, compare, &with, err);
+    if (status == ZENITH_OK && strcmp(config, set->config) != 0)
+        status = zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                         "'%s' has latents that were made with settings that this version does not "
+                         "know: give another output folder",
+                         set->params.output);
+    zn_json_free(theirs);
+    return status;
+}
+
+zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err)
+{
+    char path[ZN_DATASET_PATH], *text = NULL;
+    size_t size = 0;
+    bool made = false;
+    zn_json *ours = settings_of(set);
+    if (!ours) return zn_fail_memory(err, 1024);
+    zenith_status status;
+    ZN_GO(zn_json_dump(ours, &text, &size, err));
+    hash_text(text, size, set->config);
+    ZN_GO(zn_dataset_path(set->params.output, "_zenith", ".json", path, err));
+    if (!zn_path_is_file(path)) ZN_GO(zn_file_create(path, text, size, &made, err));
+    if (!made) ZN_GO(compare_with_folder(set, ours, err));
+fail:
+    zn_free(text);
+    zn_json_free(ours);
+    return status;
+}

@@ -1,0 +1,443 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One shard: a thread reads ahead, the streams of the executor decode and encode, the caller's thread writes. A picture is
+// decoded by the stream that encodes it, when its network asks for rows, just as zenith_encode does with a zenith_source:
+// that is why the bits are the same. Batches are there to bound memory; results go out in the input's order.
+#include "src/base/os.h"
+#include "src/base/sha256.h"
+#include "src/base/text.h"
+#include "src/data/sample_queue.h"
+#include "src/format/elements.h"
+#include "src/format/npy.h"
+#include "src/format/tar.h"
+#include "src/model/autoencoder.h"
+#include "src/task/dataset.h"
+#include "src/task/picture.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 256, EACH_STREAM = 16, CHUNK = 4096 };
+static const uint64_t most_pixels = (uint64_t)64 << 20; // bytes of a batch's pictures and latents
+
+typedef struct item {
+    zn_sample *sample;
+    zn_picture *picture; // NULL: the sample was refused
+    float *latent;
+    size_t elements;
+    bool alone;           // it takes memory that others would need
+    zenith_status status; // of its rows
+    zn_error error;
+    double seconds; // that its rows took
+} item;
+
+typedef struct shard_run {
+    zn_dataset *set;
+    const zn_shard *shard;
+    zn_sample_queue *queue;
+    int streams;
+    zn_shard_record record;
+    zn_writer *file;
+    zn_tar_writer tar;
+    zn_sha256 hash;
+    item items[MOST];
+    size_t count;
+    item next; // that did not fit into the last batch
+    bool ended;
+    zenith_image images[MOST]; // of the items that have a picture
+    zenith_latent latents[MOST];
+    zenith_item_result results[MOST];
+    item *encoded[MOST];
+} shard_run;
+
+// --- one picture --------------------------------------------------------------------------------
+
+// What a sample is refused for, by the status; NULL: the machine is to blame, and the picture may be a good one.
+static const char *reason_of(zenith_status status)
+{
+    switch (status) {
+    case ZENITH_BAD_FILE:
+        return "broken";
+    case ZENITH_UNSUPPORTED:
+        return "unsupported";
+    case ZENITH_LIMIT:
+        return "limit";
+    case ZENITH_OVERFLOW:
+        return "overflow";
+    case ZENITH_INVALID_ARGUMENT:
+        return "unfit";
+    default:
+        return NULL;
+    }
+}
+
+static zenith_status refuse(item *it, zenith_status status, const char *message, zn_error *err)
+{
+    const char *reason = reason_of(status);
+    if (!reason) return zn_fail(err, status, "%s: %s", it->sample->key, message);
+    zn_sample_refuse(it->sample, reason, message);
+    return ZENITH_OK;
+}
+
+static zenith_status item_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
+{
+    item *it = cookie;
+    const double begin = zn_clock_seconds();
+    it->error.text[0] = '\0';
+    it->status = zn_picture_rows(it->picture, y, count, rows, &it->error);
+    it->seconds += zn_clock_seconds() - begin;
+    return it->status;
+}
+
+static zenith_status open_with(const shard_run *run, item *it, uint64_t memory, zn_error *err)
+{
+    const zenith_source_params *p = &run->set->source;
+    zn_image_options image = zn_image_options_default();
+    memcpy(image.background, p->background, sizeof image.background);
+    image.first_frame = p->first_frame;
+    image.limits.max_pixels = p->max_pixels;
+    image.limits.max_memory = memory;
+    const zn_fit_options fit = {.fit = p->fit,
+                                .multiple = p->multiple,
+                                .width = p->width,
+                                .height = p->height,
+                                .max_pixels = p->max_pixels};
+    return zn_picture_open(it->sample->picture, it->sample->picture_size, &image, &fit, p->filter,
+                           &it->picture, err);
+}
+
+// A picture that is too large to be one of several may be alone.
+static zenith_status open_picture(const shard_run *run, item *it, zn_error *err)
+{
+    const uint64_t all = run->set->run.max_memory / 2, share = all / (uint64_t)run->streams;
+    zn_error why = {0};
+    zenith_status status = open_with(run, it, share, &why);
+    if (status == ZENITH_LIMIT && share < all) {
+        why.text[0] = '\0';
+        it->alone = true;
+        status = open_with(run, it, all, &why);
+    }
+    return status == ZENITH_OK ? status : refuse(it, status, why.text, err);
+}
+
+static bool name_is_taken(const zn_sample *sample)
+{
+    const size_t length = strlen(sample->key);
+    for (size_t i = 0; i < sample->carried_count; i++)
+        if (strcmp(sample->carried[i].name + length, ".npy") == 0) return true;
+    return false;
+}
+
+static zenith_status prepare(const shard_run *run, item *it, zn_error *err)
+{
+    if (name_is_taken(it->sample))
+        zn_sample_refuse(it->sample, "taken", "it has a member .npy already");
+    if (!it->sample->reason) ZN_TRY(open_picture(run, it, err));
+    if (it->sample->reason) return ZENITH_OK;
+    const zn_autoencoder_facts *facts = run->set->model->variant->autoencoder;
+    const zn_fit_plan *plan = zn_picture_plan(it->picture);
+    const size_t each = run->set->params.kind == ZENITH_LATENT_MOMENTS ? 2 : 1;
+    const uint32_t factor = (uint32_t)facts->factor;
+    it->elements = (size_t)(plan->width / factor) * (plan->height / factor) *
+                   (size_t)facts->latent_channels * each;
+    it->latent = zn_alloc(it->elements * sizeof *it->latent);
+    return it->latent ? ZENITH_OK : zn_fail_memory(err, it->elements * sizeof *it->latent);
+}
+
+static uint64_t item_bytes(const item *it)
+{
+    if (!it->picture) return 0;
+    const zn_fit_plan *plan = zn_picture_plan(it->picture);
+    return (uint64_t)plan->width * plan->height * 3 + it->elements * sizeof *it->latent;
+}
+
+static void drop(shard_run *run, item *it)
+{
+    zn_picture_free(it->picture);
+    zn_free(it->latent);
+    zn_sample_queue_give_back(run->queue, it->sample);
+    *it = (item){.sample = NULL};
+}
+
+// --- a batch ------------------------------------------------------------------------------------
+
+// An archive that is broken from some place on ends there, and its record says so.
+static zenith_status take(shard_run *run, item *it, bool *unread, zn_error *err)
+{
+    zn_error why = {0};
+    const double begin = zn_clock_seconds();
+    zenith_status status = zn_sample_queue_take(run->queue, &it->sample, &why);
+    run->set->waited += zn_clock_seconds() - begin;
+    run->ended = !it->sample;
+    if (status == ZENITH_BAD_FILE || status == ZENITH_LIMIT) {
+        memcpy(run->record.input_error, why.text, sizeof run->record.input_error);
+        return ZENITH_OK;
+    }
+    *unread = status != ZENITH_OK && status != ZENITH_OUT_OF_MEMORY;
+    return status == ZENITH_OK ? status : zn_fail(err, status, "%s", why.text);
+}
+
+static bool has_room(const shard_run *run, uint64_t bytes)
+{
+    const uint64_t bound = run->set->run.max_memory / 8;
+    const size_t most = (size_t)run->streams * EACH_STREAM;
+    if (run->count == 0) return true;
+    if (run->count >= (most < MOST ? most : MOST) || run->items[run->count - 1].alone) return false;
+    return bytes < (bound && bound < most_pixels ? bound : most_pixels) &&
+           !zn_sample_queue_is_dry(run->queue);
+}
+
+static zenith_status fill_batch(shard_run *run, bool *unread, zn_error *err)
+{
+    uint64_t bytes = 0;
+    run->count = 0;
+    while (!run->ended && has_room(run, bytes)) {
+        item *it = &run->items[run->count];
+        *it = run->next;
+        run->next = (item){.sample = NULL};
+        if (!it->sample) {
+            ZN_TRY(take(run, it, unread, err));
+            if (!it->sample) break;
+            run->count++; // it is dropped with the batch from here on
+            ZN_TRY(prepare(run, it, err));
+            if (it->alone && run->count > 1) {
+                run->next = *it;
+                run->count--;
+                break;
+            }
+        } else {
+            run->count++;
+        }
+        bytes += item_bytes(it);
+    }
+    return ZENITH_OK;
+}
+
+static size_t gather(shard_run *run)
+{
+    const zn_dataset *set = run->set;
+    const zn_autoencoder_facts *facts = set->model->variant->autoencoder;
+    const bool moments = set->params.kind == ZENITH_LATENT_MOMENTS;
+    size_t n = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        item *it = &run->items[i];
+        if (it->sample->reason) continue;
+        const zn_fit_plan *plan = zn_picture_plan(it->picture);
+        run->images[n] = (zenith_image){.size = sizeof run->images[n],
+                                        .width = plan->width,
+                                        .height = plan->height,
+                                        .rows = item_rows,
+                                        .cookie = it};
+        run->latents[n] = (zenith_latent){
+            .size = sizeof run->latents[n],
+            .width = plan->width / (uint32_t)facts->factor,
+            .height = plan->height / (uint32_t)facts->factor,
+            .channels = (uint32_t)facts->latent_channels * (moments ? 2 : 1),
+            .space = set->params.space,
+            .data = it->latent,
+            .kind = set->params.kind,
+        };
+        run->results[n] = (zenith_item_result){.size = sizeof run->results[n],
+                                               .status = ZENITH_INTERNAL};
+        run->encoded[n++] = it;
+    }
+    return n;
+}
+
+static int on_progress(void *cookie, double fraction)
+{
+    (void)fraction;
+    return zn_dataset_tick(cookie);
+}
+
+static zenith_status encode_batch(shard_run *run, zn_error *err)
+{
+    zn_dataset *set = run->set;
+    const size_t n = gather(run);
+    zn_error why = {0};
+    zn_batch batch = {.model = set->model,
+                      .part = ZENITH_ENCODER,
+                      .images = run->images,
+                      .latents = run->latents,
+                      .count = n,
+                      .params = set->run};
+    batch.params.max_memory = zn_dataset_run_memory(set->run.max_memory);
+    batch.params.results = run->results;
+    batch.params.progress = on_progress;
+    batch.params.progress_cookie = set;
+    const double begin = zn_clock_seconds();
+    zenith_status status = zn_autoencode(set->engine, &batch, &why);
+    double decoded = 0;
+    for (size_t i = 0; i < n; i++) decoded += run->encoded[i]->seconds / run->streams;
+    set->decoded += decoded;
+    set->encoded += fmax(zn_clock_seconds() - begin - decoded, 0);
+    if (status == ZENITH_CANCELLED) return zn_fail(err, status, "%s", why.text);
+    for (size_t i = 0; i < n; i++) {
+        item *it = run->encoded[i];
+        const zenith_item_result *result = &run->results[i];
+        const bool rows = it->status != ZENITH_OK;
+        if (result->status == ZENITH_OK) continue;
+        ZN_TRY(refuse(it, rows ? it->status : result->status,
+                      rows ? it->error.text : result->message, err));
+    }
+    return ZENITH_OK;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static bool fits_f16(const item *it)
+{
+    for (size_t i = 0; i < it->elements; i++)
+        if (!(fabsf(it->latent[i]) < 65520)) return false; // above, rounding gives infinity
+    return true;
+}
+
+static zenith_status write_latent(shard_run *run, const item *it, zn_type type, zn_error *err)
+{
+    const zn_dataset *set = run->set;
+    const int64_t factor = set->model->variant->autoencoder->factor;
+    const zn_fit_plan *plan = zn_picture_plan(it->picture);
+    const int64_t h = plan->height / factor, w = plan->width / factor;
+    const zn_shape shape = {.rank = 3, .dim = {(int64_t)it->elements / (h * w), h, w}};
+    uint8_t header[ZN_NPY_HEADER], stored[CHUNK * sizeof(float)];
+    char name[ZN_TAR_NAME];
+    size_t size = 0;
+    ZN_TRY(zn_npy_make_header(type, &shape, header, &size, err));
+    zn_text_format(name, sizeof name, "%s.npy", it->sample->key);
+    ZN_TRY(zn_tar_write_member(&run->tar, name, size + it->elements * zn_type_size(type), err));
+    ZN_TRY(zn_tar_write_bytes(&run->tar, header, size, err));
+    for (size_t i = 0; i < it->elements; i += CHUNK) {
+        const size_t now = it->elements - i < CHUNK ? it->elements - i : CHUNK;
+        zn_elements_from_f32(type, it->latent + i, now, stored);
+        ZN_TRY(zn_tar_write_bytes(&run->tar, stored, now * zn_type_size(type), err));
+    }
+    return zn_tar_write_end(&run->tar, err);
+}
+
+static zenith_status write_item(shard_run *run, item *it, zn_error *err)
+{
+    zn_dataset *set = run->set;
+    const zn_type type = set->params.number == ZENITH_F32 ? ZN_F32 : ZN_F16;
+    const zn_sample *sample = it->sample;
+    set->report.bytes_done += sample->bytes;
+    if (!sample->reason && type == ZN_F16 && !fits_f16(it))
+        zn_sample_refuse(it->sample, "overflow", "its latent has numbers beyond what f16 holds");
+    if (sample->reason) {
+        set->report.bad++;
+        return zn_shard_record_add_bad(&run->record, sample->key, sample->reason, sample->message,
+                                       err);
+    }
+    ZN_TRY(write_latent(run, it, type, err));
+    for (size_t i = 0; i < sample->carried_count; i++) {
+        const zn_carried *carried = &sample->carried[i];
+        ZN_TRY(zn_tar_write_member(&run->tar, carried->name, carried->size, err));
+        ZN_TRY(zn_tar_write_bytes(&run->tar, carried->data, carried->size, err));
+        ZN_TRY(zn_tar_write_end(&run->tar, err));
+    }
+    run->record.ok++;
+    set->report.pictures++;
+    return ZENITH_OK;
+}
+
+static zenith_status write_batch(shard_run *run, zn_error *err)
+{
+    const double begin = zn_clock_seconds();
+    for (size_t i = 0; i < run->count; i++) {
+        ZN_TRY(write_item(run, &run->items[i], err));
+        drop(run, &run->items[i]);
+    }
+    run->count = 0;
+    run->set->written += zn_clock_seconds() - begin;
+    return ZENITH_OK;
+}
+
+// --- the shard ----------------------------------------------------------------------------------
+
+static zenith_status run_batches(shard_run *run, bool *unread, zn_error *err)
+{
+    while (!run->ended) {
+        ZN_TRY(fill_batch(run, unread, err));
+        ZN_TRY(encode_batch(run, err));
+        ZN_TRY(write_batch(run, err));
+        if (zn_dataset_tick(run->set)) return zn_fail(err, ZENITH_CANCELLED, "cancelled");
+    }
+    *unread = true; // the next thing is the input's
+    ZN_TRY(zn_sample_queue_checksum(run->queue, run->record.input_sha256, err));
+    *unread = false;
+    return ZENITH_OK;
+}
+
+static void fill_record(shard_run *run)
+{
+    const zn_dataset *set = run->set;
+    zn_shard_record *r = &run->record;
+    zn_text_format(r->version, sizeof r->version, "%s", ZENITH_VERSION_TEXT);
+    zn_text_format(r->model, sizeof r->model, "%s", set->model->variant->name);
+    zn_text_format(r->weights, sizeof r->weights, "%s", zn_model_sha256(set->model));
+    zn_text_format(r->isa, sizeof r->isa, "%s", set->isa);
+    zn_host_name(r->host, sizeof r->host);
+    memcpy(r->config, set->config, sizeof r->config);
+    memcpy(r->input_etag, run->shard->etag, sizeof r->input_etag);
+    r->input_bytes = run->shard->bytes;
+    r->output_bytes = run->tar.bytes;
+    zn_sha256_end(&run->hash, r->output_sha256);
+}
+
+// The tar first, then the record: each whole, and on the disk before the next.
+static zenith_status commit(shard_run *run, double begin, zn_error *err)
+{
+    const char *output = run->set->params.output;
+    char path[ZN_DATASET_PATH];
+    zn_writer *file = run->file;
+    ZN_TRY(zn_tar_write_finish(&run->tar, err));
+    run->file = NULL;
+    ZN_TRY(zn_writer_commit(file, err));
+    zn_directory_sync(output);
+    fill_record(run);
+    run->record.seconds = zn_clock_seconds() - begin;
+    ZN_TRY(zn_dataset_path(output, run->shard->name, ".json", path, err));
+    ZN_TRY(zn_shard_record_write(&run->record, path, err));
+    zn_directory_sync(output);
+    run->set->info.pictures += run->record.ok;
+    run->set->info.bad += run->record.bad_count;
+    run->set->info.damaged += run->record.input_error[0] != '\0';
+    run->set->info.bytes += run->record.output_bytes;
+    return ZENITH_OK;
+}
+
+static zenith_status run_shard(shard_run *run, bool *unread, zn_error *err)
+{
+    const uint64_t memory = run->set->run.max_memory;
+    const double begin = zn_clock_seconds();
+    char path[ZN_DATASET_PATH];
+    const zn_sample_limits limits = {.picture_bytes = memory / 8, .carried_bytes = memory / 8};
+    *unread = true;
+    ZN_TRY(zn_sample_queue_open(run->shard, memory ? &limits : NULL, memory / 8, &run->queue, err));
+    *unread = false;
+    ZN_TRY(zn_dataset_path(run->set->params.output, run->shard->name, ".tar", path, err));
+    ZN_TRY(zn_writer_open(path, &run->file, err));
+    zn_sha256_begin(&run->hash);
+    run->tar = (zn_tar_writer){.file = run->file, .hash = &run->hash};
+    ZN_TRY(run_batches(run, unread, err));
+    return commit(run, begin, err);
+}
+
+zenith_status zn_dataset_encode_shard(zn_dataset *set, const zn_shard *shard, bool *unread,
+                                      zn_error *err)
+{
+    shard_run *run = zn_alloc_zero(sizeof *run);
+    if (!run) return zn_fail_memory(err, sizeof *run);
+    run->set = set;
+    run->shard = shard;
+    run->streams = zn_executor_streams(zn_engine_executor(set->engine));
+    set->report.shard = shard->name;
+    zenith_status status = run_shard(run, unread, err);
+    for (size_t i = 0; i < run->count; i++) drop(run, &run->items[i]);
+    if (run->next.sample) drop(run, &run->next);
+    zn_sample_queue_free(run->queue);
+    zn_writer_discard(run->file);
+    zn_shard_record_free(&run->record);
+    zn_free(run);
+    return status;
+}

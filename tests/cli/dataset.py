@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""zenith dataset: bits, captions, hostile archives, kills, leases, verify, and the commands of docs/DATASET.md.
+
+    dataset.py --zenith PATH [--kills N] [NAME..]
+
+NAME: of a check (a function check_NAME below); without one all are made. --kills: how often a run is killed.
+"""
+import argparse
+import hashlib
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tarfile
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests/golden/tiny_diffusers"
+IMAGES = ROOT / "tests/format/images"
+PICTURES = (".jpg", ".png", ".webp", ".ppm", ".pgm")
+ZENITH, KILLS = None, 4
+
+
+def run(*words, code=0):
+    environment = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run([ZENITH, *map(str, words)], capture_output=True, text=True, env=environment)
+    assert done.returncode in (code if isinstance(code, tuple) else (code,)), (words, done)
+    return done
+
+
+def encode(source, output, *options, code=0, command="encode"):
+    size = () if "--size" in options or "--fit" in options else ("--size", "32x32")
+    return run("dataset", command, source, output, "-m", "taesd", "--weights", MODEL, "--dtype", "f32", *size, *options, code=code)
+
+
+def pictures_of_table():
+    return sorted(path for path in IMAGES.iterdir() if path.suffix in PICTURES)
+
+
+def make_folder(folder, copies=1):
+    """Pictures that can be read, each with a caption; names that nothing else has."""
+    folder.mkdir()
+    good = [IMAGES / name for name in ("jpeg_420.jpg", "grey8.png", "rgb8.png", "icc_p3.jpg") if (IMAGES / name).exists()]
+    for copy in range(copies):
+        for path in good:
+            (folder / f"{copy:03d}-{path.stem}{path.suffix}").write_bytes(path.read_bytes())
+            (folder / f"{copy:03d}-{path.stem}.txt").write_text(f"{path.stem} {copy}")
+    return len(good) * copies
+
+
+def tensors(data):
+    """The bytes behind the header of an npy or a safetensors file."""
+    if data[:6] == b"\x93NUMPY":
+        return data[10 + int.from_bytes(data[8:10], "little"):]
+    return data[8 + int.from_bytes(data[:8], "little"):]
+
+
+def members(path):
+    with tarfile.open(path) as tar:
+        return [(member, tar.extractfile(member).read()) for member in tar.getmembers()]
+
+
+def latents(output):
+    found = {}
+    for path in sorted(output.glob("*.tar")):
+        found.update({m.name[:-4]: data for m, data in members(path) if m.name.endswith(".npy")})
+    return found
+
+
+def record(output, name="000000"):
+    return json.loads((output / f"{name}.json").read_text())
+
+
+def hashes(output):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(output.glob("*.tar"))}
+
+
+def make_tar(path, files, cut=None):
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+        for name, data in files:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    if cut is not None:
+        path.write_bytes(path.read_bytes()[:cut])
+
+
+def check_bits(folder):
+    """The latents of every picture of the image table are those of zenith encode; what fails here fails there."""
+    source = folder / "in"
+    source.mkdir()
+    for path in pictures_of_table():
+        (source / f"{path.stem}_{path.suffix[1:]}{path.suffix}").write_bytes(path.read_bytes())
+    for name, options, store in (("sized", ("--size", "48x40"), "f16"), ("cropped", ("--fit", "pad"), "f32")):
+        output, single = folder / name, folder / f"{name}-single"
+        encode(source, output, *options, "--store", store, "--shard", "30", "--threads", "2", code=1)
+        run("encode", source, "-o", f"{single}/", "-m", "taesd", "--weights", MODEL, "--dtype", "f32", *options, "--store", store, "-q", code=1)
+        made = latents(output)
+        expected = {path.stem: path.read_bytes() for path in single.glob("*.safetensors")}
+        assert made.keys() == expected.keys(), made.keys() ^ expected.keys()
+        assert len(made) > 80, len(made)
+        for key, data in made.items():
+            assert tensors(data) == tensors(expected[key]), (name, key)
+        bad = [b for path in output.glob("0*.json") for b in json.loads(path.read_text())["bad_samples"]]
+        assert len(bad) + len(made) == len(list(source.iterdir()))
+        assert all(b["reason"] in ("broken", "unsupported", "limit") and b["message"] for b in bad), bad
+
+
+def check_moments(folder):
+    source = folder / "in"
+    make_folder(source)
+    failed = encode(source, folder / "out", "--moments", code=(1, 3))
+    assert "no moments" in failed.stderr, failed.stderr
+
+
+def check_captions(folder):
+    """What belongs to a picture is carried along, unchanged and beside it; the tar's facts do not vary."""
+    source = folder / "in"
+    source.mkdir()
+    picture = (IMAGES / "jpeg_420.jpg").read_bytes()
+    long = "deep/" * 30 + "name"
+    make_tar(source / "a.tar", [("1.cls", b"7"), ("1.jpg", picture), ("1.json", b'{"a": 1}'), ("1.txt", b"one\xff"),
+                                ("sub/2.JPG", picture), ("sub/2.seg.png", b"mask"), (long + ".jpg", picture)])
+    encode(source, folder / "out")
+    made = members(folder / "out/a.tar")
+    assert [m.name for m, _ in made] == ["1.npy", "1.cls", "1.json", "1.txt", "sub/2.npy", "sub/2.seg.png", long + ".npy"]
+    assert dict((m.name, d) for m, d in made)["1.txt"] == b"one\xff"
+    assert all((m.mtime, m.uid, m.gid, m.mode) == (0, 0, 0, 0o644) for m, _ in made)
+    assert made[0][1] == made[4][1]
+    header = made[0][1][10:].split(b"\n")[0].strip().decode()
+    assert header == "{'descr': '<f2', 'fortran_order': False, 'shape': (4, 4, 4), }", header
+    facts = record(folder / "out", "a")
+    assert facts["ok"] == 3 and facts["bad"] == {} and facts["output"]["sha256"] == hashes(folder / "out")["a.tar"]
+    assert facts["input"]["sha256"] == hashlib.sha256((source / "a.tar").read_bytes()).hexdigest()
+    assert run("dataset", "verify", source, folder / "out").stdout == "1 of 1 shards done, 0 in work, 0 missing: 3 pictures, 0 bad\n"
+
+
+def check_hostile(folder):
+    """Each broken or hostile sample has its reason; all others are done."""
+    source = folder / "in"
+    source.mkdir()
+    picture = (IMAGES / "jpeg_420.jpg").read_bytes()
+    files = [("good1.jpg", picture), ("../../etc/passwd.jpg", picture), ("/root/x.jpg", picture), ("only.txt", b"text"),
+             ("twice.jpg", picture), ("twice.png", picture), ("half.jpg", picture[:len(picture) // 2]), ("empty.jpg", b""),
+             ("text.png", b"this is no picture"), ("new\nline.jpg", picture), ("back\\slash.jpg", picture),
+             ("npy.jpg", picture), ("npy.npy", b"mine"), ("good1.jpg", picture), (".hidden.jpg", picture), ("good2.jpg", picture)]
+    make_tar(source / "a.tar", files)
+    output = encode(source, folder / "out", code=1)
+    assert "11 samples could not be used" in output.stderr, output.stderr
+    facts = record(folder / "out", "a")
+    reasons = {b["key"]: b["reason"] for b in facts["bad_samples"]}
+    assert reasons == {"../../etc/passwd.jpg": "name", "/root/x.jpg": "name", "only": "no-picture", "twice": "two-pictures",
+                       "half": "broken", "empty": "broken", "text": "unsupported", "new\\x0aline.jpg": "name",
+                       "back\\slash.jpg": "name", "npy": "taken", "good1": "same-key"}, reasons
+    assert facts["ok"] == 2 and sum(facts["bad"].values()) == len(facts["bad_samples"])
+    assert sorted(latents(folder / "out")) == ["good1", "good2"]
+    # An archive that is cut off gives what came before; one that is none says so; a header that lies is refused.
+    make_tar(source / "b.tar", [("1.jpg", picture), ("2.jpg", picture), ("3.jpg", picture)], cut=2 * (512 + -(-len(picture) // 512) * 512) + 700)
+    (source / "c.tar").write_bytes(b"no archive at all" * 100)
+    make_tar(source / "d.tar", [("1.jpg", picture)])
+    lying = bytearray((source / "d.tar").read_bytes())
+    lying[124:136] = b"77777777777\0"
+    lying[148:156] = b" " * 8
+    lying[148:156] = b"%06o\0 " % sum(lying[:512])
+    (source / "d.tar").write_bytes(lying)
+    encode(source, folder / "out", code=1)
+    assert "cut off at byte" in record(folder / "out", "b")["input"]["error"] and record(folder / "out", "b")["ok"] == 1
+    assert [(b["key"], b["reason"]) for b in record(folder / "out", "b")["bad_samples"]] == [("2", "cut-off")]
+    assert "not a tar header" in record(folder / "out", "c")["input"]["error"]
+    assert "cut off" in record(folder / "out", "d")["input"]["error"]
+    lines = run("dataset", "verify", source, folder / "out", code=1).stdout.splitlines()
+    assert [line.split(":")[:2] for line in lines[:3]] == [["b", " input"], ["c", " input"], ["d", " input"]], lines
+    # When the input is whole again it is done again, by itself.
+    make_tar(source / "b.tar", [("1.jpg", picture), ("2.jpg", picture), ("3.jpg", picture)])
+    assert "3 pictures in 1 shard," in encode(source, folder / "out").stderr
+    # Bad samples are tried again only when asked.
+    assert "all 4 shards were done before" in encode(source, folder / "out").stderr
+    assert "2 pictures in 3 shards" in encode(source, folder / "out", command="retry", code=1).stderr
+
+
+def check_again(folder):
+    """A second run does no work; other settings, weights or sizes are refused with a sentence."""
+    source, output = folder / "in", folder / "out"
+    make_folder(source, 3)
+    encode(source, output, "--shard", "5")
+    before = {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+    assert "were done before" in encode(source, output, "--shard", "5").stderr
+    assert before == {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+    for options, word in ((("--shard", "5", "--size", "64x64"), "width is 32 there and 64 now"), (("--shard", "4"), "shard is 5 there"),
+                          (("--shard", "5", "--store", "f32"), 'store is "f16" there'), (("--shard", "5", "--background", "000000"), "background")):
+        refused = encode(source, output, *options, code=1)
+        assert word in refused.stderr and "another output folder" in refused.stderr, refused.stderr
+    other = folder / "other"
+    shutil.copytree(MODEL, other)
+    weights = other / "diffusion_pytorch_model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    refused = run("dataset", "encode", source, output, "-m", "taesd", "--weights", other, "--dtype", "f32", "--size", "32x32", "--shard", "5", code=1)
+    assert "weights_sha256 is" in refused.stderr, refused.stderr
+    # Touched, the input is the same; changed, it is another.
+    victim = sorted(source.glob("*.jpg"))[0]
+    os.utime(victim, (1, 1))
+    assert "were done before" in encode(source, output, "--shard", "5").stderr
+    (source / (victim.stem + ".txt")).write_text("another caption!")
+    assert "in 1 shard," in encode(source, output, "--shard", "5").stderr
+
+
+def check_kills(folder):
+    """kill -9 at random moments: what is there at the end has the bytes of a run that nobody disturbed."""
+    source = folder / "in"
+    make_folder(source, 40)
+    begin = time.monotonic()
+    encode(source, folder / "whole", "--shard", "8", "--size", "128x128", "--threads", "2")
+    whole, output, seed = time.monotonic() - begin, folder / "out", random.randrange(1 << 30)
+    choose = random.Random(seed)
+    command = [ZENITH, "dataset", "encode", source, output, "-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--size", "128x128", "--shard", "8", "-q"]
+    for _ in range(KILLS):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "ZENITH_TUNE": ""})
+        time.sleep(choose.uniform(0, whole))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    for number in range(2):  # two at once; what one holds the other leaves alone
+        others = [subprocess.Popen(command, env={**os.environ, "ZENITH_TUNE": ""}) for _ in range(2)]
+        assert [process.wait() for process in others] == [0, 0], seed
+    assert hashes(output) == hashes(folder / "whole"), f"seed {seed}"
+    run("dataset", "verify", source, output)
+    left = {path.name for path in output.iterdir()} ^ {path.name for path in (folder / "whole").iterdir()}
+    assert not {name for name in left if ".tar" in name or ".lease" in name and "tmp" not in name}, (left, seed)
+    for path in (folder / "whole").glob("0*.json"):  # the records too, but for their seconds
+        ours, theirs = record(output, path.stem), record(folder / "whole", path.stem)
+        ours["seconds"] = theirs["seconds"] = 0
+        assert ours == theirs, (path, seed)
+
+
+def check_leases(folder):
+    """A shard that another holds is left to it; one whose owner is dead, or silent for long, is taken over."""
+    source, output = folder / "in", folder / "out"
+    make_folder(source, 3)
+    encode(source, output, "--shard", "4")
+    for name in ("000001.json", "000001.tar"):
+        (output / name).unlink()
+    lease = output / "000001.lease"
+    lease.write_text("elsewhere 1\n")
+    assert "1 shard is in work elsewhere" in encode(source, output, "--shard", "4").stderr
+    assert "2 of 3 shards done, 1 in work, 0 missing" in run("dataset", "status", source, output).stdout
+    (output / ".000001.tar.tmp-77-0").write_bytes(b"what it left")
+    os.utime(lease, (time.time() - 100, time.time() - 100))
+    assert "4 pictures in 1 shard," in encode(source, output, "--shard", "4").stderr
+    assert sorted(path.name for path in output.iterdir()) == sorted(["_zenith.json"] + [f"00000{i}.{e}" for i in range(3) for e in ("json", "tar")])
+    (output / "000001.json").unlink()
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    lease.write_text(f"{os.uname().nodename} {dead.pid}\n")
+    assert "4 pictures in 1 shard," in encode(source, output, "--shard", "4").stderr
+
+
+def check_partition(folder):
+    """Parts of the shards, each by a job of its own, are the whole."""
+    source, output = folder / "in", folder / "out"
+    make_folder(source, 5)
+    encode(source, folder / "whole", "--shard", "4")
+    assert "8 pictures in 2 shards" in encode(source, output, "--shard", "4", "--partition", "1/3").stderr
+    assert sorted(hashes(output)) == ["000000.tar", "000003.tar"]
+    encode(source, output, "--shard", "4", "--partition", "2/3")
+    encode(source, output, "--shard", "4", "--partition", "3/3")
+    assert hashes(output) == hashes(folder / "whole")
+    for wrong in ("0/3", "4/3", "1", "1/", "a/b", "1/3x"):
+        assert "expected I/N" in encode(source, output, "--partition", wrong, code=2).stderr
+
+
+def check_verify(folder):
+    """verify finds a flipped bit, a missing shard, a stale record, other weights, and more."""
+    source, output = folder / "in", folder / "out"
+    make_folder(source, 6)
+    encode(source, output, "--shard", "4")
+
+    def faults():
+        lines = run("dataset", "verify", source, output, code=1).stdout.splitlines()
+        return [tuple(line.split(": ")[:2]) for line in lines[:-1]]
+
+    def changed(name, change):
+        path = output / name
+        data = path.read_bytes()
+        path.write_bytes(change(bytearray(data)))
+        found = faults()
+        path.write_bytes(data)
+        return found
+
+    def flip(data):
+        data[len(data) // 3] ^= 4
+        return data
+
+    def other_weights(data):
+        facts = json.loads(data)
+        facts["weights_sha256"] = "0" * 64
+        return json.dumps(facts).encode()
+
+    def other_settings(data):
+        return json.dumps({**json.loads(data), "config": "0" * 64}).encode()
+
+    assert run("dataset", "verify", source, output).returncode == 0
+    assert changed("000001.tar", flip) == [("000001", "output")]
+    assert changed("000002.tar", lambda data: data[:-1]) == [("000002", "output")]
+    assert changed("000003.json", other_weights) == [("000003", "weights")]
+    assert changed("000003.json", other_settings) == [("000003", "settings")]
+    assert changed("000003.json", lambda data: data[:-9]) == [("000003", "record")]
+    kept = (output / "000004.json").read_bytes()
+    (output / "000004.json").unlink()
+    assert faults() == [("000004", "missing")]
+    (output / "000004.json").write_bytes(kept)
+    (output / "old.json").write_bytes(kept)
+    assert faults() == [("old", "extra")]
+    (output / "old.json").unlink()
+    victim = sorted(source.glob("*.txt"))[-1]
+    victim.write_text(victim.read_text()[::-1])
+    assert faults() == [("000005", "stale")]
+    assert "in 1 shard," in encode(source, output, "--shard", "4").stderr
+    run("dataset", "verify", source, output)
+    # A tar of another size or a lost one is made again by a run, without being asked.
+    (output / "000000.tar").unlink()
+    assert "in 1 shard," in encode(source, output, "--shard", "4").stderr
+
+
+def check_memory(folder):
+    """Bounded memory gives the same bytes, and a bound that is too small says so before anything is done."""
+    source = folder / "in"
+    make_folder(source, 4)
+    encode(source, folder / "a")
+    encode(source, folder / "b", "--max-memory", "64M", "--threads", "2")
+    assert hashes(folder / "a") == hashes(folder / "b")
+    refused = encode(source, folder / "c", "--max-memory", "100K", code=(1, 4))
+    assert "three eighths" in refused.stderr, refused.stderr
+    make_tar(folder / "one.tar", [("1.jpg", (IMAGES / "jpeg_420.jpg").read_bytes()), ("1.txt", b"x" * 300000)])
+    encode(folder / "one.tar", folder / "d", "--max-memory", "2M", "--threads", "1", code=(0, 1))
+    assert [b["reason"] for b in record(folder / "d", "one")["bad_samples"]] == ["too-large"], record(folder / "d", "one")
+
+
+def check_inputs(folder):
+    source = folder / "in"
+    assert "there is no folder or tar archive" in encode(source, folder / "out", code=1).stderr
+    source.mkdir()
+    assert "there is no picture and no tar archive" in encode(source, folder / "out", code=1).stderr
+    (source / "a.b.jpg").write_bytes((IMAGES / "jpeg_420.jpg").read_bytes())
+    (source / "readme.txt").write_text("of nobody")
+    encode(source, folder / "out")
+    assert list(latents(folder / "out")) == ["a_b"]
+    make_tar(source / "a.tar", [])
+    assert "pictures beside them" in encode(source, folder / "out2", code=1).stderr
+    (source / "a.b.jpg").unlink()
+    encode(source, folder / "out2")  # an empty shard is a shard
+    assert record(folder / "out2", "a")["ok"] == 0 and members(folder / "out2/a.tar") == []
+    made = json.loads(encode(source, folder / "out2", "--json").stdout)
+    assert made["shards"] == {"all": 1, "done": 0, "done_before": 1, "in_work": 0, "failed": 0, "damaged": 0}
+
+
+def check_document(folder):
+    """Every command of docs/DATASET.md, as it stands there."""
+    make_folder(folder / "photos", 2)
+    (folder / "shards").mkdir()
+    for number in range(2):
+        make_tar(folder / f"shards/{number}.tar", [(f"{number}.jpg", (IMAGES / "jpeg_420.jpg").read_bytes()), (f"{number}.txt", b"a caption")])
+    shutil.copytree(MODEL, folder / "models/taesd")
+    words = {**os.environ, "PATH": f"{pathlib.Path(ZENITH).resolve().parent}:{os.environ['PATH']}", "ZENITH_MODELS": str(folder / "models"), "ZENITH_TUNE": ""}
+    text = (ROOT / "docs/DATASET.md").read_text()
+    blocks = [block.split("\n", 1)[1] for block in text.split("```")[1::2] if block.startswith("sh")]
+    lines = [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")]
+    assert len(lines) >= 5, lines
+    for line in lines:
+        done = subprocess.run(["bash", "-ec", line], cwd=folder, capture_output=True, text=True, env=words)
+        assert done.returncode == 0, (line, done)
+
+
+def main():
+    global ZENITH, KILLS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--zenith", required=True)
+    parser.add_argument("--kills", type=int, default=KILLS)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    ZENITH, KILLS = str(pathlib.Path(arguments.zenith).resolve()), arguments.kills
+    checks = {name[6:]: check for name, check in globals().items() if name.startswith("check_")}
+    for name in arguments.names or checks:
+        with tempfile.TemporaryDirectory(prefix="zenith-dataset-") as folder:
+            checks[name](pathlib.Path(folder))
+        print(f"{name}: ok", flush=True)
+
+
+if __name__ == "__main__":
+    main()
