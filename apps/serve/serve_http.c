@@ -61,6 +61,7 @@ typedef struct serve_request {
     bool entered;   // the queue
     serve_answer answer;
     serve_failure failure;
+    atomic_bool submitted;  // all jobs are
     atomic_bool left, late; // why the work was given up
     int socket;
     struct serve_request *next; // of `working`
@@ -426,6 +427,7 @@ static void start_work(serve_request *request)
     server->working = request;
     pthread_mutex_unlock(&server->lock);
     serve_work_start(request->work, finish, request);
+    atomic_store(&request->submitted, true); // from here on they can be cancelled
     unref(request);
 }
 
@@ -546,6 +548,7 @@ static serve_request *find_lost(serve_server *server, bool all)
     pthread_mutex_lock(&server->lock);
     serve_request *found = server->working;
     for (; found != NULL; found = found->next) {
+        if (!atomic_load(&found->submitted)) continue;
         if (atomic_load(&found->left) || atomic_load(&found->late)) continue; // told already
         const bool late = found->deadline > 0 && now > found->deadline;
         if (late) atomic_store(&found->late, true);

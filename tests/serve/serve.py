@@ -462,7 +462,7 @@ def full_queue():
                 check(json.loads(answer)["error"]["type"] == "queue_full", "type of 429")
         check(server.metric('zenith_requests_rejected_total{reason="queue_full"}') == codes.count(429), "429 is counted")
     with Server("--queue-memory", "2M") as server:
-        code, headers, answer = server.ask(*slow_request())
+        code, headers, answer = server.ask(*slow_request(128))
         check(code == 429 and "Retry-After" in headers, f"memory: {code}")
         check(server.ask("POST", "/remote/taesd/encode?do_scaling=1", ramp(48, 40))[0] == 200, "small ones fit")
 
