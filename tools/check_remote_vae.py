@@ -100,7 +100,10 @@ def encode_all(endpoint, model, dtype):
     tensor = processor.preprocess(image).to(dtype).contiguous()
     latent = remote_encode(endpoint, tensor, scaling_factor=scale, shift_factor=shift)
     check(latent.shape == shape and latent.dtype == dtype, f"{name}: a tensor")
-    near(latent, scaled, 0.15 if dtype == torch.bfloat16 else 0.05, f"{name}: a tensor as the picture")
+    wide = remote_encode(endpoint, tensor.float(), scaling_factor=scale, shift_factor=shift)
+    check(torch.equal(latent, wide.to(dtype)), f"{name}: a tensor as the same numbers in float32")
+    if dtype == torch.float32:
+        near(latent, scaled, 0.05, f"{name}: a tensor as the picture")
 
 
 def main():
