@@ -11,6 +11,9 @@ pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 if(ZENITH_PULL AND ZENITH_PROGRAM)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85) # of the program, not of the library
 endif()
+if(ZENITH_SERVE AND ZENITH_PROGRAM)
+    pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.71) # likewise
+endif()
 # clang's own OpenMP would be a second pool beside libgomp's, so clang needs only the library (see base/parallel.c).
 if(ZENITH_OPENMP AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
     find_package(OpenMP REQUIRED COMPONENTS C)

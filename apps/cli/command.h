@@ -20,7 +20,8 @@ enum {
     CLI_INTERRUPTED = 130
 };
 
-enum { CLI_UNSET = -1 }; // of choices where "not given" is not the same as the default
+enum { CLI_USUAL_PORT = 8188 }; // of zenith serve
+enum { CLI_UNSET = -1 };        // of choices where "not given" is not the same as the default
 
 typedef struct cli_dimensions {
     uint32_t width, height; // one of them 0: follows from the picture's shape
@@ -106,9 +107,13 @@ typedef struct cli_settings {
     // dataset
     int shard, lease;      // 0: not given
     const char *partition; // "i/N"
-    bool streams;          // pictures are computed at once, each on one thread
+    bool side_by_side;     // pictures are computed at once, each on one thread
     // pull
     const char *endpoint;
+    // serve
+    const char *host, *keys;
+    int port, streams, queue, queue_seconds;     // all but port: 0: the usual one
+    uint64_t queue_memory, max_body, max_pixels; // likewise
     // eval
     const char *against, *against_weights, *squeezenet;
     // models, help
@@ -196,7 +201,7 @@ extern const cli_command cli_command_encode, cli_command_decode, cli_command_rec
     cli_command_inspect, cli_command_calibrate, cli_command_models, cli_command_pull,
     cli_command_convert, cli_command_train, cli_command_prune, cli_command_eval, cli_command_bench,
     cli_command_doctor, cli_command_generate, cli_command_diffae, cli_command_tokenizer,
-    cli_command_dataset, cli_command_help;
+    cli_command_dataset, cli_command_serve, cli_command_help;
 extern const cli_command cli_diffae_encode, cli_diffae_decode, cli_diffae_edit,
     cli_diffae_interpolate, cli_diffae_sample, cli_diffae_features, cli_diffae_classify,
     cli_diffae_join;

@@ -156,7 +156,7 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     cli_session session;
     cli_failure failure = {0};
     job j = {.session = &session, .info = {.size = sizeof j.info}};
-    settings.streams = true;
+    settings.side_by_side = true;
     if (!read_partition(settings.partition, &j)) return CLI_USAGE;
     if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings))
         return CLI_USAGE;

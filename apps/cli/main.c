@@ -12,25 +12,12 @@
 #include <signal.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cli_command_encode,
-                                           &cli_command_decode,
-                                           &cli_command_reconstruct,
-                                           &cli_command_generate,
-                                           &cli_command_diffae,
-                                           &cli_command_inspect,
-                                           &cli_command_models,
-                                           &cli_command_pull,
-                                           &cli_command_convert,
-                                           &cli_command_calibrate,
-                                           &cli_command_eval,
-                                           &cli_command_train,
-                                           &cli_command_prune,
-                                           &cli_command_tokenizer,
-                                           &cli_command_dataset,
-                                           &cli_command_bench,
-                                           &cli_command_doctor,
-                                           &cli_command_help,
-                                           NULL};
+const cli_command *const cli_commands[] = {
+    &cli_command_encode, &cli_command_decode,  &cli_command_reconstruct, &cli_command_generate,
+    &cli_command_diffae, &cli_command_serve,   &cli_command_inspect,     &cli_command_models,
+    &cli_command_pull,   &cli_command_convert, &cli_command_calibrate,   &cli_command_eval,
+    &cli_command_train,  &cli_command_prune,   &cli_command_tokenizer,   &cli_command_dataset,
+    &cli_command_bench,  &cli_command_doctor,  &cli_command_help,        NULL};
 
 const char *cli_command_word(const cli_command *command)
 {

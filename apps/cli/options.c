@@ -177,6 +177,7 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_set
     bool options_end = false;
     int code = CLI_DONE;
     *out = (cli_settings){.fit = CLI_UNSET,
+                          .port = CLI_USUAL_PORT,
                           .space = CLI_UNSET,
                           .store = CLI_UNSET,
                           .sample = CLI_UNSET,

@@ -70,7 +70,7 @@ int cli_session_open(cli_session *session, const cli_settings *settings, const c
     zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
     if (may_tune(settings, verb)) machine.tuned_plans = plans_path(plans, sizeof plans);
     if (settings->log) machine.log = print_log;
-    if (settings->streams) ask_streams(&machine);
+    if (settings->side_by_side) ask_streams(&machine);
     *session = (cli_session){.settings = settings, .dtype = (zenith_dtype)settings->dtype};
     zenith_status status = zenith_context_create(&machine, &session->context);
     if (status == ZENITH_OK) status = zenith_cancel_create(&session->cancel);

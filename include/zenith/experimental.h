@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is new, and may still change with any version: pictures from text, weights in few bits, diffusion
-// autoencoders, tokenizers, and datasets of latents. The rules are those of zenith.h.
+// autoencoders, tokenizers, datasets of latents, jobs, and files in memory. The rules are those of zenith.h.
 //
 //     zenith_generator_params where = {.size = sizeof where, .folder = "Z-Image-Turbo"};
 //     if (zenith_generator_open(context, &where, &generator) != ZENITH_OK)
@@ -513,6 +513,105 @@ typedef struct zenith_dataset_look_params {
 // input). Free it with zenith_text_free.
 ZENITH_MUST_CHECK ZENITH_API zenith_status
 zenith_dataset_look(zenith_context *context, const zenith_dataset_look_params *params, char **out);
+
+// --- jobs ---------------------------------------------------------------------------------------
+
+// Work that a context does while its caller does something else: pictures to latents, latents to pictures, or both, of
+// any opened models and sizes. Jobs wait in one queue for the context's streams, those of the largest priority first,
+// then in the order in which they came. Plain calls wait in the same queue with priority 0. A job has the bits of the
+// plain call.
+//
+//     zenith_job_params what = {.size = sizeof what, .kind = ZENITH_JOB_DECODE, .model = model,
+//                               .latent = &latent, .image = &image};
+//     if (zenith_job_submit(context, &what, &job) != ZENITH_OK) ...
+//     if (zenith_job_wait(job) != ZENITH_OK) ...
+//     zenith_job_free(job);
+//
+// Submitting does not wait for calls or jobs. Any thread may submit, and ask, wait for and cancel any job. Where a
+// context is freed, the jobs that wait end with ZENITH_CANCELLED, and those that run come to their end; the job itself
+// is there until zenith_job_free.
+typedef struct zenith_job zenith_job;
+
+typedef enum zenith_job_kind {
+    ZENITH_JOB_ENCODE = 1,     // image -> latent
+    ZENITH_JOB_DECODE = 2,     // latent -> image
+    ZENITH_JOB_RECONSTRUCT = 3 // image -> latent -> result
+} zenith_job_kind;
+
+// Called once, when the job is over and before zenith_job_wait returns: from an executor thread, or where it had not
+// begun, from the thread that cancels it or frees the context. message: the sentence of a failure, or "". The job must
+// not be freed here.
+typedef void zenith_job_fn(void *cookie, zenith_status status, const char *message);
+
+typedef struct zenith_job_params {
+    size_t size;
+    zenith_job_kind kind;
+    zenith_model *model; // may be freed while the job is there
+    // The structs are copied; their data, rows and cookies must live until the job is over.
+    const zenith_image *image;
+    const zenith_latent *latent; // ZENITH_JOB_RECONSTRUCT: NULL, or where the latent is kept
+    const zenith_image *result;  // of ZENITH_JOB_RECONSTRUCT
+    // May be NULL; copied. `facts` must live until the job is over, those of a reconstruction are the decoder's.
+    // `cancel` and `results` must be NULL: zenith_job_cancel and zenith_job_get_info are there for that.
+    const zenith_run_params *run;
+    int priority;
+    zenith_job_fn *done; // may be NULL
+    void *done_cookie;
+} zenith_job_params;
+
+// Checks pointers, sizes and types at once.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_job_submit(zenith_context *context,
+                                                             const zenith_job_params *params,
+                                                             zenith_job **out);
+// Waits until the job is over; its status. In a forked child ZENITH_FORKED.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_job_wait(zenith_job *job);
+// A job that waits is over at once, one that runs within tens of milliseconds, one that is over stays as it is.
+ZENITH_API void zenith_job_cancel(zenith_job *job);
+// Cancels the job if it is not over, and waits for its end. NULL is fine.
+ZENITH_API void zenith_job_free(zenith_job *job);
+
+typedef enum zenith_job_state {
+    ZENITH_JOB_WAITING = 0,
+    ZENITH_JOB_RUNNING = 1,
+    ZENITH_JOB_OVER = 2
+} zenith_job_state;
+
+typedef struct zenith_job_info {
+    size_t size;
+    zenith_job_state state;
+    zenith_status status; // of a job that is over
+    const char *message;  // the sentence of a failure, or ""; lives as long as the job
+    uint32_t before;      // jobs and calls that will begin before this one
+    double waited, ran;   // seconds so far
+} zenith_job_info;
+ZENITH_API void zenith_job_get_info(zenith_job *job, zenith_job_info *out);
+
+// --- files in memory ----------------------------------------------------------------------------
+
+// What the calls that write files write, kept in memory instead: for servers, and for programs with files of their own.
+typedef struct zenith_bytes zenith_bytes;
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_bytes_create(zenith_bytes **out);
+ZENITH_API void zenith_bytes_free(zenith_bytes *bytes);
+// Valid until something is written to them again.
+ZENITH_API const void *zenith_bytes_get(const zenith_bytes *bytes, size_t *size);
+
+// As the calls of zenith.h with a path. What was in `to` is gone. Where a picture or a latent is not finished, what is
+// there is of no use. `to` must outlive the target. format: by name, since there is no path that ends with it; NULL:
+// png, or safetensors.
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_target_open_bytes(zenith_context *context, zenith_bytes *to, uint32_t width, uint32_t height,
+                         const zenith_target_params *params, zenith_target **out);
+ZENITH_MUST_CHECK ZENITH_API zenith_status
+zenith_latent_save_bytes(zenith_context *context, zenith_bytes *to, const zenith_latent *latents,
+                         size_t count, const zenith_latent_save_params *params);
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy_bytes(zenith_context *context,
+                                                                       zenith_bytes *to,
+                                                                       const zenith_image *image);
+// As zenith_latent_file_open, from memory, which stays the caller's and must live as long.
+ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_latent_file_open_memory(zenith_context *context,
+                                                                          const void *data,
+                                                                          size_t size,
+                                                                          zenith_latent_file **out);
 
 #ifdef __cplusplus
 }

@@ -93,6 +93,7 @@ void zenith_context_free(zenith_context *context)
 {
     if (!context) return;
     // In a forked child the executor's threads are not there; what it frees it frees by itself.
+    if (context->executor) zn_executor_end(context->executor);
     zn_engine_free(context->engine);
     zn_executor_free(context->executor);
     zn_sentences_unref(context->sentences);

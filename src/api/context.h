@@ -39,7 +39,7 @@ static inline zenith_status zn_params_copy(const void *params, void *dst, size_t
     return zn_caller_struct_in(params, 2 * sizeof(size_t), dst, dst_size, err);
 }
 // The same for parameters of a run, checked, with the default type filled in.
-zenith_status zn_run_params_fill(zenith_context *context, const zenith_run_params *params,
-                                 zenith_run_params *out);
+zenith_status zn_run_params_fill(const zenith_context *context, const zenith_run_params *params,
+                                 zenith_run_params *out, zn_error *err);
 
 #endif

@@ -50,7 +50,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     ZN_TRY(zn_params_copy(params, p, sizeof *p, err));
     ZN_TRY(check(p, err));
     ZN_TRY(zn_params_copy(p->source, &set->source, sizeof set->source, err));
-    ZN_TRY(zn_run_params_fill(context, p->run, &set->run));
+    ZN_TRY(zn_run_params_fill(context, p->run, &set->run, err));
     ZN_TRY(check_source(&set->source, model, err));
     if (!p->partitions) p->partitions = 1;
     if (!p->shard_pictures) p->shard_pictures = ZN_DATASET_PICTURES;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith_latent_file: latents streamed out of a mapped file.
+// zenith_latent_file: latents streamed out of a mapped file, or of memory.
 #include "src/api/context.h"
 #include "src/base/input.h"
 #include "src/base/memory.h"
 #include "src/format/latent_file.h"
+#include "zenith/experimental.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ typedef struct cursor {
 } cursor;
 
 struct zenith_latent_file {
-    zn_input input;
+    zn_input input; // empty when the bytes are the caller's
     zn_latent_file *latents;
     cursor *cursors; // one per latent
     zenith_latent_info info;
@@ -61,16 +62,21 @@ static zenith_status make_cursors(zenith_latent_file *file, zn_error *err)
     return ZENITH_OK;
 }
 
-static zenith_status open_file(const char *path, zenith_latent_file **out, zn_error *err)
+// From `path`, or from memory where that is NULL.
+static zenith_status open_file(const char *path, const void *data, size_t size,
+                               zenith_latent_file **out, zn_error *err)
 {
     zenith_latent_file *file = zn_alloc_zero(sizeof *file);
     if (!file) return zn_fail_memory(err, sizeof *file);
-    const char *name = strcmp(path, "-") ? path : "standard input";
+    const char *name = !path ? "latent in memory" : strcmp(path, "-") ? path : "standard input";
     zenith_status status;
-    ZN_GO(zn_input_open(path, 0, &file->input, err));
-    if (!file->input.size) ZN_GO(zn_fail(err, ZENITH_BAD_FILE, "%s is empty.", name));
-    ZN_GO(
-        zn_latent_file_open_memory(file->input.data, file->input.size, name, &file->latents, err));
+    if (path) {
+        ZN_GO(zn_input_open(path, 0, &file->input, err));
+        data = file->input.data;
+        size = file->input.size;
+    }
+    if (!size) ZN_GO(zn_fail(err, ZENITH_BAD_FILE, "%s is empty.", name));
+    ZN_GO(zn_latent_file_open_memory(data, size, name, &file->latents, err));
     ZN_GO(note_shape(file, name, err));
     ZN_GO(make_cursors(file, err));
     *out = file;
@@ -89,7 +95,20 @@ zenith_status zenith_latent_file_open(zenith_context *context, const char *path,
         status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                          "zenith_latent_file_open needs a path and a place for the file.");
     else
-        status = open_file(path, out, &context->error);
+        status = open_file(path, NULL, 0, out, &context->error);
+    return zn_context_leave(context, status);
+}
+
+zenith_status zenith_latent_file_open_memory(zenith_context *context, const void *data, size_t size,
+                                             zenith_latent_file **out)
+{
+    ZN_TRY(zn_context_enter(context));
+    zenith_status status;
+    if ((!data && size) || !out)
+        status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
+                         "zenith_latent_file_open_memory needs data and a place for the file.");
+    else
+        status = open_file(NULL, data, size, out, &context->error);
     return zn_context_leave(context, status);
 }
 

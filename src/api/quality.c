@@ -134,7 +134,7 @@ static zenith_status evaluate(zenith_context *context, zenith_judge *judge, zeni
     }
     evaluation.encoder = encoder->inner;
     evaluation.decoder = decoder->inner;
-    ZN_TRY(zn_run_params_fill(context, params, &evaluation.params));
+    ZN_TRY(zn_run_params_fill(context, params, &evaluation.params, &context->error));
     ZN_TRY(
         zn_judge_evaluate(judge->inner, context->engine, &evaluation, &quality, &context->error));
     zn_caller_struct_out(&quality, sizeof quality, out);

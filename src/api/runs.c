@@ -37,15 +37,15 @@ void zenith_cancel_reset(zenith_cancel *cancel)
 
 // --- runs ---------------------------------------------------------------------------------------
 
-zenith_status zn_run_params_fill(zenith_context *context, const zenith_run_params *params,
-                                 zenith_run_params *out)
+zenith_status zn_run_params_fill(const zenith_context *context, const zenith_run_params *params,
+                                 zenith_run_params *out, zn_error *err)
 {
-    ZN_TRY(zn_params_copy(params, out, sizeof *out, &context->error));
+    ZN_TRY(zn_params_copy(params, out, sizeof *out, err));
     if (out->dtype == ZENITH_DTYPE_DEFAULT) out->dtype = zn_default_dtype(&context->cpu);
     bool known = (int)out->dtype > 0 && out->dtype <= ZENITH_DTYPE_INT8 && (int)out->bands >= 0 &&
                  out->bands <= ZENITH_BANDS_ROWS;
     if (known) return ZENITH_OK;
-    return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT, "an unknown dtype or kind of bands");
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown dtype or kind of bands");
 }
 
 static zenith_status run(zenith_context *context, zenith_model *model, unsigned part,
@@ -58,7 +58,7 @@ static zenith_status run(zenith_context *context, zenith_model *model, unsigned 
                        "the model, the pictures or the latents are NULL");
     }
     batch.model = model->inner;
-    ZN_TRY(zn_run_params_fill(context, params, &batch.params));
+    ZN_TRY(zn_run_params_fill(context, params, &batch.params, &context->error));
     zenith_run_facts facts = {0}, *wanted = batch.params.facts;
     batch.params.facts = &facts;
     zenith_status status = zn_autoencode(context->engine, &batch, &context->error);
@@ -95,7 +95,7 @@ static zenith_status estimate(zenith_context *context, zenith_model *model, unsi
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                        "the model or the result is NULL, or the part is not one");
     }
-    ZN_TRY(zn_run_params_fill(context, params, &filled));
+    ZN_TRY(zn_run_params_fill(context, params, &filled, &context->error));
     ZN_TRY(zn_estimate(context->engine, model->inner, part, width, height, streamed, &filled, &info,
                        &context->error));
     zn_caller_struct_out(&info, sizeof info, out);
@@ -120,7 +120,7 @@ static zenith_status calibrate(zenith_context *context, zenith_model *model,
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                        "the model, the pictures or the path are NULL");
     }
-    ZN_TRY(zn_run_params_fill(context, params, &filled));
+    ZN_TRY(zn_run_params_fill(context, params, &filled, &context->error));
     return zn_calibrate(context->engine, model->inner, images, count, path, &filled,
                         &context->error);
 }

@@ -4,6 +4,7 @@
 // Saving what is in memory: latents with the facts without which their numbers mean nothing, and
 // float pictures as npy.
 #include "src/api/context.h"
+#include "src/api/memory_files.h"
 #include "src/base/memory.h"
 #include "src/format/elements.h"
 #include "src/format/latent_file.h"
@@ -137,7 +138,7 @@ static zenith_status write_latents(zn_writer *file, zn_type type, const zenith_l
     return ZENITH_OK;
 }
 
-static zenith_status save_latents(const char *path, const zenith_latent *latents, size_t count,
+static zenith_status save_latents(const zn_place *place, const zenith_latent *latents, size_t count,
                                   const zenith_latent_save_params *params, zn_error *err)
 {
     zenith_latent_save_params full;
@@ -146,7 +147,7 @@ static zenith_status save_latents(const char *path, const zenith_latent *latents
     zn_type type = ZN_F32;
     zn_latent_facts facts;
     ZN_TRY(zn_params_copy(params, &full, sizeof full, err));
-    ZN_TRY(choose_format(path, full.format, &format, err));
+    ZN_TRY(choose_format(place->path, full.format, &format, err));
     ZN_TRY(choose_type(full.number, &type, err));
     ZN_TRY(check_alike(latents, count, &first, err));
     ZN_TRY(fill_facts(&full, first.space, &facts, err));
@@ -159,7 +160,7 @@ static zenith_status save_latents(const char *path, const zenith_latent *latents
                       .dim = {(int64_t)count, first.channels / tensors, first.height, first.width}};
     zn_writer *file = NULL;
     zenith_status status;
-    ZN_GO(zn_writer_open(path, &file, err));
+    ZN_GO(zn_place_open(place, &file, err));
     ZN_GO(zn_latent_write_header(file, format, &shape, type, moments, &facts, err));
     ZN_GO(write_latents(file, type, latents, count, tensors, err));
     return zn_writer_commit(file, err);
@@ -178,7 +179,22 @@ zenith_status zenith_latent_save(zenith_context *context, const char *path,
         status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                          "zenith_latent_save needs a path and at least one latent.");
     else
-        status = save_latents(path, latents, count, params, &context->error);
+        status = save_latents(&(zn_place){path, NULL}, latents, count, params, &context->error);
+    return zn_context_leave(context, status);
+}
+
+zenith_status zenith_latent_save_bytes(zenith_context *context, zenith_bytes *to,
+                                       const zenith_latent *latents, size_t count,
+                                       const zenith_latent_save_params *params)
+{
+    ZN_TRY(zn_context_enter(context));
+    zenith_status status;
+    if (!to || !latents || !count)
+        status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
+                         "zenith_latent_save_bytes needs bytes and at least one latent.");
+    else
+        status = save_latents(&(zn_place){"latent.safetensors", to}, latents, count, params,
+                              &context->error);
     return zn_context_leave(context, status);
 }
 
@@ -196,7 +212,7 @@ static zenith_status write_planes(zn_writer *file, const zenith_image *image, fl
     return ZENITH_OK;
 }
 
-static zenith_status save_image(const char *path, const zenith_image *image, zn_error *err)
+static zenith_status save_image(const zn_place *place, const zenith_image *image, zn_error *err)
 {
     zenith_image full;
     ZN_TRY(zn_images_check(image, 1, err));
@@ -214,7 +230,7 @@ static zenith_status save_image(const char *path, const zenith_image *image, zn_
     float *row = zn_alloc(bytes);
     uint8_t *line = zn_alloc(bytes);
     if (!row || !line) ZN_GO(zn_fail_memory(err, bytes));
-    ZN_GO(zn_writer_open(path, &file, err));
+    ZN_GO(zn_place_open(place, &file, err));
     ZN_GO(zn_npy_write_header(file, ZN_F32, &shape, err));
     ZN_GO(write_planes(file, &full, row, line, err));
     status = zn_writer_commit(file, err);
@@ -235,6 +251,19 @@ zenith_status zenith_image_save_npy(zenith_context *context, const char *path,
         status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                          "zenith_image_save_npy needs a path and a picture.");
     else
-        status = save_image(path, image, &context->error);
+        status = save_image(&(zn_place){path, NULL}, image, &context->error);
+    return zn_context_leave(context, status);
+}
+
+zenith_status zenith_image_save_npy_bytes(zenith_context *context, zenith_bytes *to,
+                                          const zenith_image *image)
+{
+    ZN_TRY(zn_context_enter(context));
+    zenith_status status;
+    if (!to || !image)
+        status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
+                         "zenith_image_save_npy_bytes needs bytes and a picture.");
+    else
+        status = save_image(&(zn_place){"picture.npy", to}, image, &context->error);
     return zn_context_leave(context, status);
 }

@@ -4,6 +4,7 @@
 // zenith_target: rows of a run as a picture file. The file is written beside its name and put in
 // place by zenith_target_finish; whatever goes wrong before leaves nothing behind.
 #include "src/api/context.h"
+#include "src/api/memory_files.h"
 #include "src/base/memory.h"
 #include "src/format/image.h"
 
@@ -12,9 +13,10 @@
 struct zenith_target {
     zn_writer *file; // NULL once it is in place, or given up
     zn_image_writer *image;
-    char *path;       // for messages
-    char *parameters; // of options; NULL: none
-    bool stream;      // standard output
+    zenith_bytes *bytes; // NULL: a file
+    char *path;          // for messages
+    char *parameters;    // of options; NULL: none
+    bool stream;         // standard output
     zn_image_write_options options;
     uint32_t width, height, next_row;
     zn_error error;
@@ -87,17 +89,19 @@ static zenith_status copy_text(const char *text, char **out, zn_error *err)
 
 static zenith_status begin(zenith_target *target, zn_error *err)
 {
-    ZN_TRY(zn_writer_open(target->stream ? "-" : target->path, &target->file, err));
+    const zn_place place = {target->stream ? "-" : target->path, target->bytes};
+    ZN_TRY(zn_place_open(&place, &target->file, err));
     return named(target,
                  zn_image_writer_open(target->file, target->width, target->height, &target->options,
                                       &target->image, err),
                  err);
 }
 
-static zenith_status open_target(const char *path, uint32_t width, uint32_t height,
+static zenith_status open_target(const zn_place *place, uint32_t width, uint32_t height,
                                  const zenith_target_params *params, zn_sentences *sentences,
                                  zenith_target **out, zn_error *err)
 {
+    const char *path = place->path;
     zenith_target_params full;
     zn_image_write_options options;
     ZN_TRY(zn_params_copy(params, &full, sizeof full, err));
@@ -105,6 +109,7 @@ static zenith_status open_target(const char *path, uint32_t width, uint32_t heig
     zenith_target *target = zn_alloc_zero(sizeof *target);
     if (!target) return zn_fail_memory(err, sizeof *target);
     target->sentences = zn_sentences_ref(sentences);
+    target->bytes = place->bytes;
     target->stream = strcmp(path, "-") == 0;
     target->options = options;
     target->width = width;
@@ -131,7 +136,23 @@ zenith_status zenith_target_open(zenith_context *context, const char *path, uint
         status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
                          "zenith_target_open needs a path and a place for the target.");
     else
-        status = open_target(path, width, height, params, context->sentences, out, &context->error);
+        status = open_target(&(zn_place){path, NULL}, width, height, params, context->sentences,
+                             out, &context->error);
+    return zn_context_leave(context, status);
+}
+
+zenith_status zenith_target_open_bytes(zenith_context *context, zenith_bytes *to, uint32_t width,
+                                       uint32_t height, const zenith_target_params *params,
+                                       zenith_target **out)
+{
+    ZN_TRY(zn_context_enter(context));
+    zenith_status status;
+    if (!to || !out)
+        status = zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
+                         "zenith_target_open_bytes needs bytes and a place for the target.");
+    else
+        status = open_target(&(zn_place){"picture.png", to}, width, height, params,
+                             context->sentences, out, &context->error);
     return zn_context_leave(context, status);
 }
 

@@ -28,7 +28,7 @@ static zenith_status open_clip(zenith_context *context, zenith_model *model,
                                .width = p.width,
                                .height = p.height,
                                .pixels = p.number == ZENITH_F32 ? ZENITH_F32 : ZENITH_U8};
-    ZN_TRY(zn_run_params_fill(context, p.run, &request.params));
+    ZN_TRY(zn_run_params_fill(context, p.run, &request.params, &context->error));
     zenith_clip *clip = zn_alloc_zero(sizeof *clip);
     if (!clip) return zn_fail_memory(&context->error, sizeof *clip);
     clip->context = context;

@@ -1,25 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job lives on its caller's stack: the caller waits until it is done, so the queue needs no
-// memory of its own and handing over cannot fail. One lock guards everything below `lock`.
+// A job lives in its caller's memory, on the stack where the caller waits until it is done, so the queue
+// needs no memory of its own and handing over cannot fail. One lock guards everything below `lock`.
 //
-//     zn_executor_run:  first -> job -> job -> last      oldest first, taken by whichever stream
-//                                                        is free, done is told to all callers
+//     first -> task -> task -> NULL      by priority, then oldest first; taken by whichever stream is
+//                                        free, done is told to all callers
 #include "src/base/executor.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
-
-#include <stdbool.h>
-
-typedef struct job {
-    zn_job_fn *run;
-    void *arg;
-    zenith_status status;
-    bool done;
-    struct job *next;
-} job;
 
 typedef struct stream {
     zn_executor *executor;
@@ -34,8 +24,10 @@ struct zn_executor {
     zn_mutex *lock;
     zn_condition *changed; // for the streams: a job is there, or it is time to end
     zn_condition *done;    // for callers: a job has ended, or a stream has come up
-    job *first, *last;
+    zn_task *first;
     bool ending;
+    int running;          // jobs
+    int held;             // by zn_executor_hold: no stream takes a job
     int ready;            // streams that have come up, with a team or without
     zenith_status status; // of the first team that could not be made
     zn_error error;
@@ -47,27 +39,31 @@ static bool forked(const zn_executor *executor)
     return executor->process != zn_process_id();
 }
 
-static job *take(zn_executor *executor)
+static zn_task *take(zn_executor *executor)
 {
-    while (!executor->first && !executor->ending) {
+    while ((!executor->first || executor->held > 0) && !executor->ending) {
         zn_condition_wait(executor->changed, executor->lock);
     }
-    job *taken = executor->first;
+    zn_task *taken = executor->first;
     if (!taken) return NULL;
     executor->first = taken->next;
-    if (!executor->first) executor->last = NULL;
+    executor->running++;
     return taken;
 }
 
 static void run_jobs(zn_executor *executor, zn_team *team, int number)
 {
     zn_mutex_lock(executor->lock);
-    for (job *taken = take(executor); taken; taken = take(executor)) {
+    for (zn_task *taken = take(executor); taken; taken = take(executor)) {
+        const bool waited_for = taken->waited_for;
         zn_mutex_unlock(executor->lock);
         zenith_status status = taken->run(taken->arg, team, number);
         zn_mutex_lock(executor->lock);
-        taken->status = status;
-        taken->done = true; // from here on the caller may take the job's memory away
+        executor->running--;
+        if (waited_for) {
+            taken->status = status;
+            taken->done = true; // from here on the caller may take the job's memory away
+        }
         zn_condition_wake_all(executor->done);
     }
     zn_mutex_unlock(executor->lock);
@@ -136,12 +132,34 @@ fail:
     return status;
 }
 
+// Tasks whose streams end: nobody waits for them, so somebody must tell. With the lock free, since `drop`
+// may take locks of its own.
+static void drop_tasks(zn_executor *executor)
+{
+    zn_mutex_lock(executor->lock);
+    zn_task *first = executor->first;
+    executor->first = NULL;
+    zn_mutex_unlock(executor->lock);
+    for (zn_task *next; first; first = next) {
+        next = first->next;
+        first->drop(first->arg);
+    }
+}
+
+void zn_executor_end(zn_executor *executor)
+{
+    if (forked(executor)) return;
+    zn_executor_hold(executor);
+    drop_tasks(executor);
+}
+
 void zn_executor_free(zn_executor *executor)
 {
     if (!executor) return;
     // A forked child has this memory but not the threads, and perhaps a lock that one of them held:
     // there the lock is left alone, and what follows only frees.
     if (executor->lock && executor->changed && !forked(executor)) {
+        drop_tasks(executor);
         zn_mutex_lock(executor->lock);
         executor->ending = true;
         zn_condition_wake_all(executor->changed);
@@ -154,25 +172,84 @@ void zn_executor_free(zn_executor *executor)
     zn_free(executor);
 }
 
-static void hand_over(zn_executor *executor, job *handed)
+// --- the queue ----------------------------------------------------------------------------------
+
+static zenith_status check_fork(const zn_executor *executor, zn_error *err)
 {
-    if (executor->last) {
-        executor->last->next = handed;
-    } else {
-        executor->first = handed;
-    }
-    executor->last = handed;
+    if (!forked(executor)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_FORKED,
+                   "this process was forked after the context was made, and threads do not "
+                   "survive a fork: make a new context in the child");
 }
 
-static zenith_status run_and_wait(zn_executor *executor, job *jobs, int count)
+static void hand_over(zn_executor *executor, zn_task *handed)
+{
+    zn_task **link = &executor->first;
+    while (*link && (*link)->priority >= handed->priority) link = &(*link)->next;
+    handed->next = *link;
+    *link = handed;
+}
+
+zenith_status zn_executor_submit(zn_executor *executor, zn_task *task, zn_error *err)
+{
+    ZN_TRY(check_fork(executor, err));
+    zn_mutex_lock(executor->lock);
+    hand_over(executor, task);
+    zn_condition_wake_all(executor->changed);
+    zn_mutex_unlock(executor->lock);
+    return ZENITH_OK;
+}
+
+bool zn_executor_withdraw(zn_executor *executor, const zn_task *task)
+{
+    if (forked(executor)) return false;
+    zn_mutex_lock(executor->lock);
+    zn_task **link = &executor->first;
+    while (*link && *link != task) link = &(*link)->next;
+    const bool found = *link != NULL;
+    if (found) *link = task->next;
+    zn_mutex_unlock(executor->lock);
+    return found;
+}
+
+int zn_executor_position(zn_executor *executor, const zn_task *task)
+{
+    if (forked(executor)) return -1;
+    int before = 0;
+    zn_mutex_lock(executor->lock);
+    const zn_task *each = executor->first;
+    for (; each && each != task; each = each->next) before++;
+    zn_mutex_unlock(executor->lock);
+    return each ? before : -1;
+}
+
+void zn_executor_hold(zn_executor *executor)
+{
+    if (forked(executor)) return;
+    zn_mutex_lock(executor->lock);
+    executor->held++;
+    while (executor->running > 0) zn_condition_wait(executor->done, executor->lock);
+    zn_mutex_unlock(executor->lock);
+}
+
+void zn_executor_release(zn_executor *executor)
+{
+    if (forked(executor)) return;
+    zn_mutex_lock(executor->lock);
+    executor->held--;
+    zn_condition_wake_all(executor->changed);
+    zn_mutex_unlock(executor->lock);
+}
+
+static zenith_status run_and_wait(zn_executor *executor, zn_task *tasks, int count)
 {
     zenith_status status = ZENITH_OK;
     zn_mutex_lock(executor->lock);
-    for (int i = 0; i < count; i++) hand_over(executor, &jobs[i]);
+    for (int i = 0; i < count; i++) hand_over(executor, &tasks[i]);
     zn_condition_wake_all(executor->changed);
     for (int i = 0; i < count; i++) {
-        while (!jobs[i].done) zn_condition_wait(executor->done, executor->lock);
-        if (status == ZENITH_OK) status = jobs[i].status;
+        while (!tasks[i].done) zn_condition_wait(executor->done, executor->lock);
+        if (status == ZENITH_OK) status = tasks[i].status;
     }
     zn_mutex_unlock(executor->lock);
     return status;
@@ -181,18 +258,14 @@ static zenith_status run_and_wait(zn_executor *executor, job *jobs, int count)
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *run, void *arg, int count,
                               zn_error *err)
 {
-    if (forked(executor)) {
-        return zn_fail(err, ZENITH_FORKED,
-                       "this process was forked after the context was made, and threads do not "
-                       "survive a fork: make a new context in the child");
-    }
-    job one = {.run = run, .arg = arg};
+    ZN_TRY(check_fork(executor, err));
+    zn_task one = {.run = run, .arg = arg, .waited_for = true};
     if (count <= 1) return run_and_wait(executor, &one, 1);
-    job *jobs = zn_alloc((size_t)count * sizeof *jobs);
-    if (!jobs) return zn_fail_memory(err, (size_t)count * sizeof *jobs);
-    for (int i = 0; i < count; i++) jobs[i] = one;
-    zenith_status status = run_and_wait(executor, jobs, count);
-    zn_free(jobs);
+    zn_task *tasks = zn_alloc((size_t)count * sizeof *tasks);
+    if (!tasks) return zn_fail_memory(err, (size_t)count * sizeof *tasks);
+    for (int i = 0; i < count; i++) tasks[i] = one;
+    zenith_status status = run_and_wait(executor, tasks, count);
+    zn_free(tasks);
     return status;
 }
 
@@ -216,7 +289,7 @@ int zn_executor_waiting(zn_executor *executor)
     if (forked(executor)) return 0;
     int count = 0;
     zn_mutex_lock(executor->lock);
-    for (const job *each = executor->first; each; each = each->next) count++;
+    for (const zn_task *each = executor->first; each; each = each->next) count++;
     zn_mutex_unlock(executor->lock);
     return count;
 }

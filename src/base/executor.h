@@ -8,13 +8,16 @@
 //
 // Invariants
 //   1. A job runs on exactly one executor thread, from start to end.
-//   2. With several streams, jobs start in the order in which they were handed over.
+//   2. Jobs start by priority, the largest first; those of one priority in the order in which they were
+//      handed over. What zn_executor_run hands over has priority 0.
 //   3. In a forked child every call returns ZENITH_FORKED and touches no lock.
 #ifndef ZN_BASE_EXECUTOR_H
 #define ZN_BASE_EXECUTOR_H
 
 #include "src/base/parallel.h"
 #include "src/base/status.h"
+
+#include <stdbool.h>
 
 typedef struct zn_executor zn_executor;
 
@@ -23,7 +26,9 @@ typedef struct zn_executor zn_executor;
 typedef zenith_status zn_job_fn(void *arg, zn_team *team, int stream);
 
 zenith_status zn_executor_create(int streams, int threads, zn_executor **out, zn_error *err);
-// Waits for the running jobs, ends the threads. In a forked child it only frees. NULL is fine.
+// Drops waiting tasks, waits for the running jobs, and lets none begin any more.
+void zn_executor_end(zn_executor *executor);
+// The same, and ends the threads. In a forked child it only frees. NULL is fine.
 void zn_executor_free(zn_executor *executor);
 
 // Hands the job over `count` times (as many as there are streams: each then takes its share of a
@@ -31,6 +36,32 @@ void zn_executor_free(zn_executor *executor);
 // threads may call it.
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, int count,
                               zn_error *err);
+
+// A job that nobody waits for. The memory is the caller's until `run` returns or `drop` was called; one of
+// them is, once.
+typedef struct zn_task {
+    zn_job_fn *run; // its status is not looked at
+    void (*drop)(
+        void *arg); // the executor ends before a stream took it; from the thread that ends it
+    void *arg;
+    int priority;
+    // The executor's own, from here on.
+    struct zn_task *next;
+    bool waited_for, done; // by zn_executor_run
+    zenith_status status;
+} zn_task;
+// Returns at once. In a forked child ZENITH_FORKED.
+zenith_status zn_executor_submit(zn_executor *executor, zn_task *task, zn_error *err);
+// Takes a task back that no stream has begun; false: it is too late. Neither of its functions is called.
+bool zn_executor_withdraw(zn_executor *executor, const zn_task *task);
+// How many jobs are before a task that no stream has begun; -1: one has.
+int zn_executor_position(zn_executor *executor, const zn_task *task);
+
+// Waits until no job runs and lets none begin until _release: for what belongs to the streams' jobs. Not from
+// a job.
+void zn_executor_hold(zn_executor *executor);
+void zn_executor_release(zn_executor *executor);
+
 int zn_executor_threads(const zn_executor *executor);
 // The team that a stream's jobs are given: only for them, on their thread.
 zn_team *zn_executor_team(const zn_executor *executor, int stream);

@@ -30,6 +30,9 @@ void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size);
 // file are kept. The path "-" (standard output), a pipe or a device is written straight.
 typedef struct zn_writer zn_writer;
 zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err);
+// Into memory, which is emptied first and must outlive the writer. Discarding leaves what was written.
+struct zn_bytes;
+zenith_status zn_writer_open_bytes(struct zn_bytes *bytes, zn_writer **out, zn_error *err);
 zenith_status zn_writer_write(zn_writer *writer, const void *data, size_t size, zn_error *err);
 // Flushes to the disk and renames; the writer is freed either way.
 zenith_status zn_writer_commit(zn_writer *writer, zn_error *err);

@@ -4,6 +4,7 @@
 // Files: reading by mapping, writing beside the target and renaming, listing folders.
 #include "src/base/os.h"
 
+#include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/base/os_posix.h"
 #include "src/base/text.h"
@@ -92,6 +93,7 @@ void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size)
 
 // `temporary` is "" where the target is written straight: standard output, a pipe, a device.
 struct zn_writer {
+    zn_bytes *bytes; // NULL: a file
     int fd;
     bool owns_fd;
     bool failed; // a write did not succeed: what is there must not be put in place
@@ -153,15 +155,32 @@ static zenith_status open_target(zn_writer *writer, const char *path, zn_error *
     return ZENITH_OK;
 }
 
-zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err)
+static void begin_writer(zn_writer *writer, zn_bytes *bytes, int fd)
 {
-    zn_writer *writer = zn_alloc(sizeof *writer);
-    if (!writer) return zn_fail_memory(err, sizeof *writer);
-    writer->fd = STDOUT_FILENO;
+    writer->bytes = bytes;
+    writer->fd = fd;
     writer->owns_fd = false;
     writer->failed = false;
     writer->buffered = 0;
     writer->temporary[0] = '\0';
+}
+
+zenith_status zn_writer_open_bytes(zn_bytes *bytes, zn_writer **out, zn_error *err)
+{
+    zn_writer *writer = zn_alloc(sizeof *writer);
+    if (!writer) return zn_fail_memory(err, sizeof *writer);
+    begin_writer(writer, bytes, -1);
+    zn_text_format(writer->target, sizeof writer->target, "memory");
+    bytes->size = 0;
+    *out = writer;
+    return ZENITH_OK;
+}
+
+zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err)
+{
+    zn_writer *writer = zn_alloc(sizeof *writer);
+    if (!writer) return zn_fail_memory(err, sizeof *writer);
+    begin_writer(writer, NULL, STDOUT_FILENO);
     if (strcmp(path, "-") == 0) {
         zn_text_format(writer->target, sizeof writer->target, "standard output");
     } else {
@@ -190,7 +209,8 @@ static zenith_status write_bytes(int fd, const uint8_t *data, size_t size, const
 
 static zenith_status write_all(zn_writer *writer, const uint8_t *data, size_t size, zn_error *err)
 {
-    zenith_status status = write_bytes(writer->fd, data, size, writer->target, err);
+    zenith_status status = writer->bytes ? zn_bytes_append(writer->bytes, data, size, err)
+                                         : write_bytes(writer->fd, data, size, writer->target, err);
     if (status != ZENITH_OK) writer->failed = true;
     return status;
 }

@@ -5,6 +5,7 @@
 // folders. The counterpart of os_posix_files.c.
 #include "src/base/os.h"
 
+#include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/base/os_windows.h"
 #include "src/base/text.h"
@@ -90,6 +91,7 @@ void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size)
 
 // `temporary` is "" where the target is written straight: standard output, a pipe, a device.
 struct zn_writer {
+    zn_bytes *bytes; // NULL: a file
     HANDLE file;
     bool owns_file;
     bool failed;  // a write did not succeed: what is there must not be put in place
@@ -184,6 +186,17 @@ static zenith_status open_target(zn_writer *writer, const char *path, zn_error *
     return open_existing(writer, there, err);
 }
 
+zenith_status zn_writer_open_bytes(zn_bytes *bytes, zn_writer **out, zn_error *err)
+{
+    zn_writer *writer = zn_alloc_zero(sizeof *writer);
+    if (!writer) return zn_fail_memory(err, sizeof *writer);
+    writer->bytes = bytes;
+    zn_text_format(writer->shown, sizeof writer->shown, "memory");
+    bytes->size = 0;
+    *out = writer;
+    return ZENITH_OK;
+}
+
 zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err)
 {
     zn_writer *writer = zn_alloc_zero(sizeof *writer);
@@ -205,6 +218,11 @@ zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err)
 
 static zenith_status write_all(zn_writer *writer, const uint8_t *data, size_t size, zn_error *err)
 {
+    if (writer->bytes) {
+        zenith_status status = zn_bytes_append(writer->bytes, data, size, err);
+        if (status != ZENITH_OK) writer->failed = true;
+        return status;
+    }
     while (size > 0) {
         DWORD written = 0;
         if (!WriteFile(writer->file, data, (DWORD)(size < LARGEST_WRITE ? size : LARGEST_WRITE),

@@ -99,6 +99,8 @@ typedef struct picture_state {
 typedef struct batch_run {
     zn_engine *engine;
     const zn_batch *batch;
+    zn_team *team; // of the stream on which the call is already; NULL: it hands its work over
+    int stream;
     zn_mutex *lock;        // of what follows
     size_t next;           // picture to take
     picture_state *states; // of each picture
@@ -449,11 +451,12 @@ static zenith_status run_batch(batch_run *all, zn_error *err)
 {
     const zn_batch *batch = all->batch;
     zn_executor *executor = zn_engine_executor(all->engine);
-    int jobs = zn_executor_streams(executor);
+    int jobs = all->team ? 1 : zn_executor_streams(executor);
     if ((size_t)jobs > batch->count) jobs = (int)batch->count;
     check_pictures(all);
     if (all->status != ZENITH_OK && one_for_all(all)) return ZENITH_OK;
     share_memory(all, jobs);
+    if (all->team) return run_pictures(all, all->team, all->stream);
     return zn_executor_run(executor, run_pictures, all, jobs, err);
 }
 
@@ -479,26 +482,39 @@ static void settle(const batch_run *all, zenith_status status, const zn_error *e
     }
 }
 
-zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err)
+static zenith_status autoencode(batch_run *all, zn_error *err)
 {
+    const zn_batch *batch = all->batch;
     if (batch->count == 0) return ZENITH_OK;
     ZN_TRY(check_batch(batch, err));
-    batch_run all = {.engine = engine, .batch = batch};
-    const size_t bytes = batch->count * sizeof *all.states;
+    const size_t bytes = batch->count * sizeof *all->states;
     double begin = zn_clock_seconds();
     zenith_status status;
-    ZN_GO(zn_mutex_create(&all.lock, err));
-    all.states = zn_alloc_zero(bytes);
-    if (!all.states) ZN_GO(zn_fail_memory(err, bytes));
-    ZN_GO(run_batch(&all, err));
-    status = outcome(&all, err);
-    all.facts.seconds = zn_clock_seconds() - begin;
-    if (batch->params.facts) *batch->params.facts = all.facts;
+    ZN_GO(zn_mutex_create(&all->lock, err));
+    all->states = zn_alloc_zero(bytes);
+    if (!all->states) ZN_GO(zn_fail_memory(err, bytes));
+    ZN_GO(run_batch(all, err));
+    status = outcome(all, err);
+    all->facts.seconds = zn_clock_seconds() - begin;
+    if (batch->params.facts) *batch->params.facts = all->facts;
 fail:
-    settle(&all, status, err);
-    zn_free(all.states);
-    zn_mutex_free(all.lock);
+    settle(all, status, err);
+    zn_free(all->states);
+    zn_mutex_free(all->lock);
     return status;
+}
+
+zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err)
+{
+    batch_run all = {.engine = engine, .batch = batch};
+    return autoencode(&all, err);
+}
+
+zenith_status zn_autoencode_on_stream(zn_engine *engine, const zn_batch *batch, zn_team *team,
+                                      int stream, zn_error *err)
+{
+    batch_run all = {.engine = engine, .batch = batch, .team = team, .stream = stream};
+    return autoencode(&all, err);
 }
 
 // --- estimate -----------------------------------------------------------------------------------

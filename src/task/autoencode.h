@@ -31,6 +31,9 @@ zenith_status zn_check_pair(const zn_model *model, const zenith_image *image,
 // Checks sizes, types and pointers before anything is computed. Fills params.facts, and params.results where
 // they are asked for: one picture's failure then leaves the others alone (ZENITH_PARTIAL).
 zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err);
+// The same in a job on `stream`, on that stream alone.
+zenith_status zn_autoencode_on_stream(zn_engine *engine, const zn_batch *batch, zn_team *team,
+                                      int stream, zn_error *err);
 
 zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uint32_t width,
                           uint32_t height, bool streamed, const zenith_run_params *params,

@@ -82,7 +82,7 @@ static void drop_plans(kept_plan **link)
     }
 }
 
-void zn_engine_trim(zn_engine *engine)
+static void trim(zn_engine *engine)
 {
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         stream *s = &engine->streams[i];
@@ -91,8 +91,16 @@ void zn_engine_trim(zn_engine *engine)
     }
 }
 
+void zn_engine_trim(zn_engine *engine)
+{
+    zn_executor_hold(engine->executor);
+    trim(engine);
+    zn_executor_release(engine->executor);
+}
+
 void zn_engine_forget(zn_engine *engine, const zn_model *model)
 {
+    zn_executor_hold(engine->executor);
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         stream *s = &engine->streams[i];
         for (kept_plan **link = &s->plans; *link;) {
@@ -107,12 +115,13 @@ void zn_engine_forget(zn_engine *engine, const zn_model *model)
         }
         drop_arena(s);
     }
+    zn_executor_release(engine->executor);
 }
 
 void zn_engine_free(zn_engine *engine)
 {
     if (!engine) return;
-    zn_engine_trim(engine);
+    trim(engine);
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         zn_dnn_free(engine->streams[i].dnn);
     }

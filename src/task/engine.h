@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The engine: what each stream of an executor keeps between calls (oneDNN, compiled plans, one
-// arena). A stream's things are used only by jobs on its thread, and freed there or, under the
-// context's lock, while no job runs: so they need no locks of their own.
+// arena). A stream's things are used only by jobs on its thread, and freed there or while the executor
+// is held and no job runs: so they need no locks of their own.
 #ifndef ZN_TASK_ENGINE_H
 #define ZN_TASK_ENGINE_H
 
@@ -16,8 +16,9 @@ typedef struct zn_engine zn_engine;
 // the tuner; NULL: there is none.
 zenith_status zn_engine_create(zn_executor *executor, const zn_cpu *cpu, uint64_t plan_memory,
                                const char *tuned_plans, zn_engine **out, zn_error *err);
-// No job may be running, in all three. Trimming frees plans and arenas only.
+// No job may be running or come.
 void zn_engine_free(zn_engine *engine);
+// Waits for the jobs that run, and frees plans and arenas. Not from a job.
 void zn_engine_trim(zn_engine *engine);
 // Likewise, of one model only.
 void zn_engine_forget(zn_engine *engine, const zn_model *model);

@@ -27,11 +27,13 @@ OWNERS = {  # third-party header -> the only folders that may include it
     r"jpeglib\.h|jerror\.h|spng\.h|webp/|lcms2\.h": {"format"},
     r"pcre2\.h|utf8proc\.h": {"text"},
     r"curl/": {"cli"},
+    r"microhttpd\.h": {"serve"},
     r"mpi\.h": {"ranks"},
     r"omp\.h": {"base"},
-    r"jansson\.h": {"base", "format", "task", "cli"},
-    r"pthread\.h|unistd\.h|fcntl\.h|sys/|dirent\.h|sched\.h|windows\.h": {"base", "cli"},
+    r"jansson\.h": {"base", "format", "task", "cli", "serve"},
+    r"pthread\.h|unistd\.h|fcntl\.h|sys/|dirent\.h|sched\.h|windows\.h": {"base", "cli", "serve"},
 }
+SHARED = {"apps/serve/serve.h"}  # what one program of apps shows to another
 root = pathlib.Path(__file__).resolve().parents[2]
 include = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 names, bad, seen = {}, [], 0
@@ -49,6 +51,8 @@ for path in sorted([*root.glob("src/**/*.[ch]"), *root.glob("apps/**/*.[ch]")]):
         parts = target.split("/")
         if bracket == '"' and parts[0] not in ("src", "zenith", "apps"):
             bad.append(f"{where}: include \"{target}\" is not written from the root")
+        elif parts[0] == "apps" and parts[1] != folder and target not in SHARED:
+            bad.append(f"{where}: programs do not include each other ({target})")
         elif parts[0] == "src" and parts[1] not in allowed:
             bad.append(f"{where}: {folder} may not include {parts[1]} ({target})")
         for pattern, owners in OWNERS.items():

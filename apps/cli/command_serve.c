@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith serve MODEL..: starts apps/serve with what the options say.
+#include "apps/cli/command.h"
+#include "apps/cli/published.h"
+#include "apps/cli/terminal.h"
+#include "apps/serve/serve.h"
+
+#define AT(field) offsetof(cli_settings, field)
+
+static int run(const cli_settings *settings)
+{
+    const serve_settings serve = {.models = settings->inputs,
+                                  .model_count = settings->input_count,
+                                  .weights = settings->weights,
+                                  .host = settings->host,
+                                  .port = settings->port,
+                                  .keys = settings->keys,
+                                  .threads = settings->threads,
+                                  .streams = settings->streams,
+                                  .dtype = settings->dtype,
+                                  .max_memory = settings->max_memory,
+                                  .queue = settings->queue,
+                                  .queue_seconds = settings->queue_seconds,
+                                  .queue_memory = settings->queue_memory,
+                                  .max_body = settings->max_body,
+                                  .max_pixels = settings->max_pixels,
+                                  .quiet = settings->quiet,
+                                  .say = cli_say};
+    return serve_run(&serve);
+}
+
+static const cli_option listening[] = {
+    {.name = "host",
+     .argument = "ADDRESS",
+     .help = "address to listen on; default: 127.0.0.1, which other machines do not reach",
+     .kind = CLI_TEXT,
+     .offset = AT(host)},
+    {.name = "port",
+     .letter = 'p',
+     .argument = "N",
+     .help = "port to listen on; 0: any that is free; default: 8188",
+     .kind = CLI_NUMBER,
+     .offset = AT(port),
+     .min = 0,
+     .max = 65535},
+    {.name = "keys",
+     .argument = "FILE",
+     .help = "a file with a key in each line; clients show one as 'Authorization: Bearer KEY', or "
+             "as the password of the address (http://any:KEY@HOST); default: everybody may ask",
+     .kind = CLI_TEXT,
+     .offset = AT(keys)},
+    {.name = NULL}};
+static const cli_option_group listening_group = {"Listening", listening};
+
+static const cli_option limits[] = {
+    {.name = "queue",
+     .argument = "N",
+     .help = "requests that wait or are computed; more are refused with 429; default: 64",
+     .kind = CLI_NUMBER,
+     .offset = AT(queue),
+     .min = 1,
+     .max = 100000},
+    {.name = "queue-seconds",
+     .argument = "N",
+     .help = "estimated seconds of work that wait; more is refused with 429; default: 30",
+     .kind = CLI_NUMBER,
+     .offset = AT(queue_seconds),
+     .min = 1,
+     .max = 86400},
+    {.name = "queue-memory",
+     .argument = "SIZE",
+     .help = "bound for bodies and results of all requests, with K, M, G; default: 1G",
+     .kind = CLI_BYTES,
+     .offset = AT(queue_memory)},
+    {.name = "max-body",
+     .argument = "SIZE",
+     .help = "of a request; larger ones are refused with 413; default: 32M",
+     .kind = CLI_BYTES,
+     .offset = AT(max_body)},
+    {.name = "max-pixels",
+     .argument = "SIZE",
+     .help = "of a picture, with K, M, G; larger ones are refused with 413; default: 16M",
+     .kind = CLI_BYTES,
+     .offset = AT(max_pixels)},
+    {.name = NULL}};
+static const cli_option_group limits_group = {"Limits", limits};
+
+static const cli_option computing[] = {
+    {.name = "weights",
+     .letter = 'w',
+     .argument = "PATH",
+     .help = "where the weights are, as for 'zenith encode'; a model has its own as NAME=PATH",
+     .kind = CLI_TEXT,
+     .offset = AT(weights)},
+    {.name = "dtype",
+     .argument = "f32|bf16|int8",
+     .help = "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
+     .kind = CLI_CHOICE,
+     .offset = AT(dtype),
+     .choices = cli_choices_dtype},
+    {.name = "threads",
+     .letter = 't',
+     .argument = "N",
+     .help = "threads for one picture; default: the physical cores this process may use",
+     .kind = CLI_NUMBER,
+     .offset = AT(threads),
+     .min = 1,
+     .max = 1024},
+    {.name = "streams",
+     .argument = "N",
+     .help = "pictures that are computed at once, each on --threads; default: 1",
+     .kind = CLI_NUMBER,
+     .offset = AT(streams),
+     .min = 1,
+     .max = 1024},
+    {.name = "max-memory",
+     .argument = "SIZE",
+     .help = "bound for the working memory, weights and buffers of one picture, with K, M, G; "
+             "default: no bound",
+     .kind = CLI_BYTES,
+     .offset = AT(max_memory)},
+    {.name = NULL}};
+static const cli_option_group computing_group = {"Computation", computing};
+
+static const cli_option messages[] = {{.name = "quiet",
+                                       .letter = 'q',
+                                       .help = "do not print a line for each request",
+                                       .kind = CLI_FLAG,
+                                       .offset = AT(quiet)},
+                                      {.name = "help",
+                                       .letter = 'h',
+                                       .help = "print this text",
+                                       .kind = CLI_FLAG,
+                                       .offset = AT(help)},
+                                      {.name = NULL}};
+static const cli_option_group messages_group = {"Messages", messages};
+static const cli_option_group *const groups[] = {&listening_group, &limits_group, &computing_group,
+                                                 &messages_group, NULL};
+static const cli_example examples[] = {
+    {"zenith serve taesd", "one model, for this machine"},
+    {"zenith serve taesd taef1=weights/taef1 --port 9000", "two, one with weights of its own"},
+    {"zenith serve zenith-sd-fast --host 0.0.0.0 --keys keys.txt", "for others, with keys"},
+    {NULL, NULL}};
+
+const cli_command cli_command_serve = {
+    .name = "serve",
+    .arguments = "MODEL.. [OPTIONS]",
+    .summary = "serve models over HTTP, as diffusers' remote VAE and by addresses of its own",
+    .description =
+        "Serves autoencoders over HTTP. /remote/MODEL/decode and /remote/MODEL/encode speak the "
+        "protocol of diffusers' remote_decode and remote_encode; /v1/encode, /v1/decode and "
+        "/v1/reconstruct take pictures and latents as files or numbers; /health, /v1/models and "
+        "/metrics are for operators. Pictures have the bytes that 'zenith decode' writes. SIGTERM "
+        "answers what was accepted, and ends. docs/SERVER.md is the manual.",
+    .groups = groups,
+    .examples = examples,
+    .min_inputs = 1,
+    .max_inputs = SIZE_MAX,
+    .takes = CLI_TAKES_PUBLISHED,
+    .run = run,
+};

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve.h: from start to the last answer.
+#include "apps/serve/serve.h"
+
+#include "apps/serve/serve_http.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOK_MILLISECONDS = 20, DRAIN_SECONDS = 30 };
+
+// Waits for a signal, or a moment; true: it came.
+static bool wait_signal(const sigset_t *signals)
+{
+    const struct timespec moment = {.tv_nsec = LOOK_MILLISECONDS * 1000000};
+    return sigtimedwait(signals, NULL, &moment) > 0;
+}
+
+// What was accepted is answered; what takes too long is given up.
+static void drain(serve_server *server, const sigset_t *signals)
+{
+    const double end = serve_clock() + DRAIN_SECONDS;
+    atomic_store(&server->draining, true);
+    while (serve_http_present(server) > 0) {
+        const bool give_up = serve_clock() > end;
+        if (wait_signal(signals) || give_up) serve_http_look(server, true);
+        serve_http_look(server, false);
+        if (serve_clock() > end + 5) break; // clients that do not read their answers
+    }
+}
+
+// Signals come to this thread alone: others are started with them blocked.
+static int serve(serve_server *server, const sigset_t *signals)
+{
+    const serve_settings *settings = &server->settings;
+    struct MHD_Daemon *daemon = serve_http_start(server);
+    if (daemon == NULL) return 1;
+    settings->say("listening on http://%s%s%s:%d", strchr(settings->host, ':') ? "[" : "",
+                  settings->host, strchr(settings->host, ':') ? "]" : "", serve_http_port(daemon));
+    while (!wait_signal(signals)) serve_http_look(server, false);
+    settings->say("answers what it has accepted, then ends");
+    drain(server, signals);
+    serve_http_stop(daemon);
+    return 0;
+}
+
+int serve_run(const serve_settings *settings)
+{
+    sigset_t signals, before;
+    serve_server *server = malloc(sizeof *server);
+    if (server == NULL) {
+        settings->say("out of memory");
+        return 1;
+    }
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    int code = serve_server_open(server, settings);
+    if (code == 0) code = serve(server, &signals);
+    serve_server_close(server);
+    free(server);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// zenith serve: opened models behind HTTP. docs/SERVER.md is the manual; this is all that the program sees.
+//
+//   polling thread   reads requests, checks them, submits jobs, writes answers (libmicrohttpd, epoll). It never
+//                    waits: a connection whose jobs are under way is suspended.
+//   streams          of the context run the jobs, and the last job of a request makes its answer
+//   main thread      waits for signals; every few milliseconds it looks for clients that left and deadlines
+#ifndef ZN_SERVE_SERVE_H
+#define ZN_SERVE_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct serve_settings {
+    const char *const *models; // "NAME" or "NAME=WEIGHTS"
+    size_t model_count;
+    const char *weights; // of those without their own; NULL: the search path
+    const char *host;    // NULL: 127.0.0.1
+    int port;            // CLI port number; 0: any that is free
+    const char *keys;    // a file with a key in each line; NULL: everybody may ask
+    int threads, streams, dtype;
+    uint64_t max_memory;   // of each run; 0: no bound
+    int queue;             // requests that are under way; 0: 64
+    int queue_seconds;     // of work that is under way; 0: 30
+    uint64_t queue_memory; // of bodies and results; 0: 1 GiB
+    uint64_t max_body;     // bytes; 0: 32 MiB
+    uint64_t max_pixels;   // of a picture; 0: 2^24
+    bool quiet;            // no line for each request
+    void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+} serve_settings;
+
+// Serves until SIGINT or SIGTERM, then answers what was accepted. The exit code: 0, 1 after a message about the
+// server, 3 after one about a model.
+int serve_run(const serve_settings *settings);
+
+#endif

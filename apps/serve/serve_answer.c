@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve_answer.h.
+#include "apps/serve/serve_answer.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+void serve_answer_text(serve_answer *answer, const char *content_type, char *text)
+{
+    answer->code = text != NULL ? 200 : 500;
+    answer->content_type = content_type;
+    answer->data = text;
+    answer->size = text != NULL ? strlen(text) : 0;
+}
+
+// A sentence may hold bytes of a hostile file: what is no UTF-8 or no letter is left out.
+static void clean(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if ((unsigned char)*from >= ' ' && (unsigned char)*from < 127) *to++ = *from;
+    *to = 0;
+}
+
+void serve_answer_failure(serve_answer *answer, const serve_failure *failure)
+{
+    char text[sizeof failure->text];
+    memcpy(text, failure->text, sizeof text);
+    clean(text);
+    json_t *object = json_pack("{s:{s:s, s:i, s:s}}", "error", "type", failure->type, "code",
+                               failure->code, "message", text);
+    char *body = object != NULL ? json_dumps(object, 0) : NULL;
+    json_decref(object);
+    serve_answer_free(answer);
+    serve_answer_text(answer, "application/json", body);
+    answer->code = failure->code;
+}
+
+const void *serve_answer_body(const serve_answer *answer, size_t *size)
+{
+    if (answer->data == NULL && answer->bytes != NULL) return zenith_bytes_get(answer->bytes, size);
+    *size = answer->size;
+    return answer->data;
+}
+
+void serve_answer_free(serve_answer *answer)
+{
+    free(answer->data);
+    zenith_bytes_free(answer->bytes);
+    const int retry_after = answer->retry_after;
+    *answer = (serve_answer){.retry_after = retry_after};
+}

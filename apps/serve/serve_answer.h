@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a client gets.
+#ifndef ZN_SERVE_ANSWER_H
+#define ZN_SERVE_ANSWER_H
+
+#include "apps/serve/serve_failure.h"
+#include "zenith/experimental.h"
+
+typedef struct serve_answer {
+    int code; // 0: there is none yet
+    const char *content_type;
+    void *data; // malloc'ed; NULL: in `bytes`, or empty
+    size_t size;
+    zenith_bytes *bytes;
+    char shape[64];    // of numbers; "": no such header
+    const char *dtype; // likewise
+    int retry_after;   // seconds; 0: no such header
+    const char *allow; // of code 405
+} serve_answer;
+
+// The error object. Where there is no memory the body is empty.
+void serve_answer_failure(serve_answer *answer, const serve_failure *failure);
+// A text, which is taken over; NULL: out of memory.
+void serve_answer_text(serve_answer *answer, const char *content_type, char *text);
+const void *serve_answer_body(const serve_answer *answer, size_t *size);
+void serve_answer_free(serve_answer *answer);
+
+#endif

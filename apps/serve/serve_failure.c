@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve_failure.h.
+#include "apps/serve/serve_failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool serve_fail(serve_failure *failure, int code, const char *type, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(failure->text, sizeof failure->text, format, list);
+    va_end(list);
+    failure->code = code;
+    failure->type = type;
+    return false;
+}
+
+bool serve_fail_status(serve_failure *failure, zenith_status status, const char *sentence)
+{
+    const char *text = sentence && *sentence ? sentence : zenith_status_text(status);
+    switch (status) {
+    case ZENITH_BAD_FILE:
+        return serve_fail(failure, 400, "invalid_request", "%s", text);
+    case ZENITH_LIMIT:
+        return serve_fail(failure, 413, "too_large", "%s", text);
+    case ZENITH_INVALID_ARGUMENT:
+    case ZENITH_UNSUPPORTED:
+    case ZENITH_AMBIGUOUS:
+    case ZENITH_NOT_FOUND:
+    case ZENITH_OVERFLOW:
+        return serve_fail(failure, 422, "unprocessable", "%s", text);
+    case ZENITH_OUT_OF_MEMORY:
+        return serve_fail(failure, 503, "out_of_memory", "%s", text);
+    case ZENITH_CANCELLED:
+        return serve_fail(failure, 503, "cancelled", "%s", text);
+    default:
+        return serve_fail(failure, 500, "internal", "%s", text);
+    }
+}

@@ -1,0 +1,624 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve_http.h. The life of a request:
+//
+//   headers    begin(): route, method, key, limits. What is wrong becomes the answer at once, and the body is
+//              read and thrown away, so that the client can read the answer.
+//   body       grows in memory that the queue counts
+//   whole      ask, work, admission; the connection is suspended, the jobs are submitted
+//   jobs over  finish(), on whatever thread: the answer is made and the connection resumed
+//   sent       ended(): the request is counted and freed
+//
+// Invariants
+//   1. A request is in the list `working` exactly while its connection is suspended; finish() takes it out.
+//   2. Two may hold a request: the connection, and serve_http_look while it cancels. The last one frees it.
+#include "apps/serve/serve_http.h"
+
+#include "apps/serve/serve_routes.h"
+#include "apps/serve/serve_work.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <jansson.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CONNECTIONS = 1024,
+    IDLE_SECONDS = 30,
+    BODY_SECONDS = 120,       // for a whole body, however it trickles
+    HEADER_BYTES = 64 << 10,  // request line, headers and parameters
+    FIRST_ROOM = 64 << 10,    // of a body
+    LONGEST_TIMEOUT = 3600000 // milliseconds
+};
+
+typedef struct serve_request {
+    serve_server *server;
+    struct MHD_Connection *connection;
+    atomic_int references;
+    size_t route;
+    char id[72];
+    char method[12], path[96]; // for the log
+    double began;
+    serve_parameters parameters;
+    const serve_model *model;
+    size_t model_number;
+    uint8_t *body;
+    size_t size, room;
+    uint64_t discarded;
+    uint64_t held;   // bytes that the queue counts
+    double deadline; // 0: none
+    serve_ask ask;
+    serve_work *work;
+    double seconds; // of work, as estimated
+    bool entered;   // the queue
+    serve_answer answer;
+    serve_failure failure;
+    atomic_bool submitted;  // all jobs are
+    atomic_bool left, late; // why the work was given up
+    int socket;
+    struct serve_request *next; // of `working`
+} serve_request;
+
+// --- ends ---------------------------------------------------------------------------------------
+
+static void refuse(serve_request *request)
+{
+    if (request->failure.code == 429 && request->answer.retry_after == 0)
+        request->answer.retry_after = serve_queue_retry_after(request->server);
+    serve_answer_failure(&request->answer, &request->failure);
+}
+
+static void unref(serve_request *request)
+{
+    if (atomic_fetch_sub(&request->references, 1) > 1) return;
+    serve_work_free(request->work);
+    serve_answer_free(&request->answer);
+    free(request->body);
+    serve_queue_let_go(request->server, request->held);
+    free(request);
+}
+
+static void log_request(const serve_request *request, double seconds)
+{
+    char when[32];
+    const time_t now = time(NULL);
+    struct tm parts;
+    if (request->server->settings.quiet || gmtime_r(&now, &parts) == NULL) return;
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:f}", "time", when, "id", request->id,
+                             "method", request->method, "path", request->path, "status",
+                             request->answer.code, "ms", seconds * 1e3);
+    char *text = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    if (text != NULL) fprintf(stderr, "%s\n", text);
+    free(text);
+    json_decref(line);
+}
+
+static void ended(void *cls, struct MHD_Connection *connection, void **state,
+                  enum MHD_RequestTerminationCode why)
+{
+    serve_request *request = *state;
+    serve_server *server = cls;
+    (void)connection, (void)why;
+    if (request == NULL) return;
+    *state = NULL;
+    const double seconds = serve_clock() - request->began;
+    if (request->answer.code == 0) request->answer.code = 499; // it left before its body was here
+    log_request(request, seconds);
+    serve_metrics_request(&server->metrics, request->route, request->answer.code, seconds);
+    unref(request);
+    pthread_mutex_lock(&server->lock);
+    server->present--;
+    pthread_mutex_unlock(&server->lock);
+}
+
+// --- headers ------------------------------------------------------------------------------------
+
+static const char *header(const serve_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+// The client's id where it is a plain word; else one of ours.
+static void set_id(serve_request *request)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    const char *given = header(request, "X-Request-Id");
+    const size_t length = given != NULL ? strlen(given) : 0;
+    if (length > 0 && length <= 64 && strspn(given, letters) == length)
+        memcpy(request->id, given, length + 1);
+    else
+        snprintf(request->id, sizeof request->id, "%x-%llx", (unsigned)request->server->started,
+                 (unsigned long long)atomic_fetch_add(&request->server->ids, 1));
+}
+
+static void copy_clean(char *dst, size_t size, const char *src)
+{
+    size_t n = 0;
+    for (; *src && n + 1 < size; src++)
+        dst[n++] = (unsigned char)*src >= ' ' && (unsigned char)*src < 127 ? *src : '?';
+    dst[n] = 0;
+}
+
+static enum MHD_Result add_parameter(void *cls, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+    (void)kind;
+    serve_parameters_add(cls, name, value);
+    return MHD_YES;
+}
+
+// Bearer, or Basic with the key as the password: diffusers and others send http://any:KEY@host so.
+static bool check_key(serve_request *request)
+{
+    static const char bearer[] = "Bearer ";
+    const char *authorization = header(request, MHD_HTTP_HEADER_AUTHORIZATION);
+    char *user = NULL, *password = NULL;
+    bool good = false;
+    if (request->server->keys.count == 0 || serve_routes[request->route].open) return true;
+    if (authorization != NULL && strncasecmp(authorization, bearer, sizeof bearer - 1) == 0) {
+        good = serve_keys_have(&request->server->keys, authorization + sizeof bearer - 1);
+    } else if (authorization != NULL) {
+        user = MHD_basic_auth_get_username_password(request->connection, &password);
+        good = serve_keys_have(&request->server->keys, password);
+        MHD_free(user);
+        MHD_free(password);
+    }
+    return good || serve_fail(&request->failure, 401, "unauthorized",
+                              "this server wants a key: Authorization: Bearer KEY");
+}
+
+static bool check_method(serve_request *request, const char *method)
+{
+    const serve_route *route = &serve_routes[request->route];
+    const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    if (request->route == serve_route_unknown())
+        return serve_fail(&request->failure, 404, "not_found", "there is nothing at this address");
+    if (route->page != SERVE_PAGE_NONE ? get : strcmp(method, "POST") == 0) return true;
+    return serve_fail(&request->failure, 405, "method_not_allowed", "use %s here",
+                      route->page != SERVE_PAGE_NONE ? "GET" : "POST");
+}
+
+static bool find_model(serve_request *request, const char *name, size_t length)
+{
+    const serve_server *server = request->server;
+    const char *given = serve_parameter_get(&request->parameters, "model");
+    if (name == NULL && given != NULL) {
+        name = given;
+        length = strlen(given);
+    }
+    if (name == NULL && server->model_count == 1) {
+        request->model = &server->models[0];
+        return true;
+    }
+    if (name == NULL)
+        return serve_fail(&request->failure, 400, "invalid_request",
+                          "which model? Add ?model=NAME; /v1/models lists them");
+    request->model = serve_server_model(server, name, length);
+    if (request->model != NULL) request->model_number = (size_t)(request->model - server->models);
+    return request->model != NULL ||
+           serve_fail(&request->failure, 404, "model_not_found", "there is no model '%.*s' here",
+                      length < 60 ? (int)length : 60, name);
+}
+
+static bool check_length(serve_request *request)
+{
+    const char *value = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const unsigned long long length = value != NULL ? strtoull(value, NULL, 10) : 0;
+    const unsigned long long most = request->server->settings.max_body;
+    if (length <= most) return true;
+    serve_metrics_rejected(&request->server->metrics, SERVE_TOO_LARGE);
+    return serve_fail(&request->failure, 413, "too_large", "a body has at most %llu bytes", most);
+}
+
+static bool check_timeout(serve_request *request)
+{
+    const char *value = header(request, "X-Request-Timeout-Ms");
+    uint32_t milliseconds = 0;
+    serve_parameters one = {0};
+    if (value == NULL) return true;
+    serve_parameters_add(&one, "X-Request-Timeout-Ms", value);
+    if (!serve_parameter_number(&one, "X-Request-Timeout-Ms", 1, LONGEST_TIMEOUT, &milliseconds,
+                                &request->failure))
+        return false;
+    request->deadline = request->began + milliseconds * 1e-3;
+    return true;
+}
+
+static bool check_draining(serve_request *request)
+{
+    if (!atomic_load(&request->server->draining)) return true;
+    serve_metrics_rejected(&request->server->metrics, SERVE_DRAINING);
+    request->answer.retry_after = 1;
+    return serve_fail(&request->failure, 503, "draining", "the server ends: ask another");
+}
+
+// True: go on and read the body.
+static bool check_headers(serve_request *request, const char *method, const char *model,
+                          size_t length)
+{
+    const bool work = serve_routes[request->route].page == SERVE_PAGE_NONE;
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
+                              &request->parameters);
+    if (!check_method(request, method) || !check_key(request)) return false;
+    if (!work) return true;
+    return check_draining(request) && check_length(request) && check_timeout(request) &&
+           find_model(request, model, length);
+}
+
+// --- the body -----------------------------------------------------------------------------------
+
+static bool grow(serve_request *request, size_t least)
+{
+    const uint64_t most = request->server->settings.max_body;
+    size_t room = request->room ? request->room * 2 : FIRST_ROOM;
+    while (room < least) room *= 2; // the limit is far below SIZE_MAX / 2
+    if (room > most) room = (size_t)most;
+    if (!serve_queue_hold(request->server, room - request->room, &request->failure)) return false;
+    request->held += room - request->room;
+    uint8_t *body = realloc(request->body, room);
+    if (body == NULL) return serve_fail(&request->failure, 503, "out_of_memory", "out of memory");
+    request->body = body;
+    request->room = room;
+    return true;
+}
+
+static bool append(serve_request *request, const char *data, size_t size)
+{
+    const uint64_t most = request->server->settings.max_body;
+    if (serve_routes[request->route].page != SERVE_PAGE_NONE)
+        return serve_fail(&request->failure, 400, "invalid_request", "there is no body here");
+    if (size > most - request->size) {
+        serve_metrics_rejected(&request->server->metrics, SERVE_TOO_LARGE);
+        return serve_fail(&request->failure, 413, "too_large", "a body has at most %llu bytes",
+                          (unsigned long long)most);
+    }
+    if (request->size + size > request->room && !grow(request, request->size + size)) return false;
+    memcpy(request->body + request->size, data, size);
+    request->size += size;
+    return true;
+}
+
+// Gives the memory of a body back that is not wanted any more.
+static void drop_body(serve_request *request)
+{
+    free(request->body);
+    request->body = NULL;
+    serve_queue_let_go(request->server, request->held);
+    request->held = 0;
+    request->size = request->room = 0;
+}
+
+// MHD_NO closes the connection: for those who never end.
+static enum MHD_Result take_data(serve_request *request, const char *data, size_t size)
+{
+    if (serve_clock() - request->began > BODY_SECONDS) return MHD_NO;
+    if (request->answer.code != 0) {
+        request->discarded += size;
+        return request->discarded <= 2 * request->server->settings.max_body ? MHD_YES : MHD_NO;
+    }
+    if (append(request, data, size)) return MHD_YES;
+    refuse(request);
+    drop_body(request);
+    return MHD_YES;
+}
+
+// --- work ---------------------------------------------------------------------------------------
+
+static void note_times(serve_request *request)
+{
+    serve_server *server = request->server;
+    const size_t count = serve_work_count(request->work);
+    const uint64_t pixels = serve_work_pixels(request->work) / count;
+    for (size_t i = 0; i < count; i++) {
+        double waited, ran;
+        if (!serve_work_times(request->work, i, &waited, &ran)) continue;
+        serve_metrics_item(&server->metrics, request->model_number, request->ask.operation, pixels,
+                           waited, ran);
+        serve_queue_learn(server, request->model_number, request->ask.operation, pixels, ran);
+    }
+}
+
+static void leave_queue(serve_request *request)
+{
+    serve_server *server = request->server;
+    if (!request->entered) return;
+    request->entered = false;
+    serve_queue_leave(server, request->seconds);
+    serve_metrics_depth(&server->metrics, request->model_number, request->ask.operation, -1,
+                        serve_work_pixels(request->work));
+}
+
+static void take_out(serve_request *request)
+{
+    serve_server *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    serve_request **link = &server->working;
+    while (*link != NULL && *link != request) link = &(*link)->next;
+    if (*link != NULL) *link = request->next;
+    pthread_mutex_unlock(&server->lock);
+}
+
+// All jobs are over. After the connection is resumed the request belongs to the polling thread again.
+static void finish(void *cookie)
+{
+    serve_request *request = cookie;
+    const bool good = serve_work_finish(request->work, &request->answer, &request->failure);
+    if (good) note_times(request);
+    if (!good && atomic_load(&request->late)) {
+        serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
+        serve_fail(&request->failure, 504, "deadline_exceeded",
+                   "the deadline of X-Request-Timeout-Ms has passed");
+    } else if (!good && atomic_load(&request->left)) {
+        serve_fail(&request->failure, 499, "client_closed", "the client left");
+    }
+    if (!good) refuse(request);
+    leave_queue(request);
+    take_out(request);
+    MHD_resume_connection(request->connection);
+}
+
+static bool open_work(serve_request *request)
+{
+    serve_server *server = request->server;
+    const serve_settings *settings = &server->settings;
+    const serve_route *route = &serve_routes[request->route];
+    const serve_envelope envelope = {.parameters = &request->parameters,
+                                     .content_type = header(request, MHD_HTTP_HEADER_CONTENT_TYPE),
+                                     .accept = header(request, MHD_HTTP_HEADER_ACCEPT),
+                                     .body = request->size,
+                                     .model = &request->model->info,
+                                     .max_pixels = settings->max_pixels,
+                                     .max_memory = settings->queue_memory};
+    const bool asked = route->remote ? serve_ask_remote(&envelope, route->operation, &request->ask,
+                                                        &request->failure)
+                                     : serve_ask_native(&envelope, route->operation, &request->ask,
+                                                        &request->failure);
+    const serve_work_params params = {.context = server->context,
+                                      .model = request->model->model,
+                                      .info = &request->model->info,
+                                      .ask = &request->ask,
+                                      .body = request->body,
+                                      .size = request->size,
+                                      .max_pixels = settings->max_pixels,
+                                      .run = {.size = sizeof(zenith_run_params),
+                                              .dtype = (zenith_dtype)settings->dtype,
+                                              .max_memory = settings->max_memory}};
+    return asked && serve_work_open(&params, &request->work, &request->failure);
+}
+
+static bool enter_queue(serve_request *request)
+{
+    serve_server *server = request->server;
+    const uint64_t bytes = serve_work_bytes(request->work);
+    if (!serve_queue_hold(server, bytes, &request->failure)) return false;
+    request->held += bytes;
+    if (!serve_queue_enter(server, request->model, request->ask.operation,
+                           serve_work_pixels(request->work), &request->seconds,
+                           &request->answer.retry_after, &request->failure))
+        return false;
+    request->answer.retry_after = 0;
+    request->entered = true;
+    serve_metrics_depth(&server->metrics, request->model_number, request->ask.operation, 1,
+                        serve_work_pixels(request->work));
+    return true;
+}
+
+// From here on the request is looked after by serve_http_look, until finish() takes it out.
+static void start_work(serve_request *request)
+{
+    serve_server *server = request->server;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    request->socket = info != NULL ? info->connect_fd : -1;
+    MHD_suspend_connection(request->connection);
+    atomic_fetch_add(&request->references, 1); // until all are submitted
+    pthread_mutex_lock(&server->lock);
+    request->next = server->working;
+    server->working = request;
+    pthread_mutex_unlock(&server->lock);
+    serve_work_start(request->work, finish, request);
+    atomic_store(&request->submitted, true); // from here on they can be cancelled
+    unref(request);
+}
+
+// The whole request is here. True: work is under way, and the request belongs to it. It may even be over already.
+static bool process(serve_request *request)
+{
+    const serve_route *route = &serve_routes[request->route];
+    if (route->page != SERVE_PAGE_NONE) {
+        serve_page_write(request->server, route->page, &request->answer);
+        return false;
+    }
+    const bool admitted = open_work(request) && enter_queue(request);
+    if (admitted)
+        start_work(request);
+    else
+        refuse(request);
+    return admitted;
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+static void add_headers(const serve_request *request, struct MHD_Response *response)
+{
+    const serve_answer *answer = &request->answer;
+    char seconds[16];
+    if (answer->content_type != NULL)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    if (answer->shape[0]) MHD_add_response_header(response, "shape", answer->shape);
+    if (answer->dtype != NULL) MHD_add_response_header(response, "dtype", answer->dtype);
+    snprintf(seconds, sizeof seconds, "%d", answer->retry_after);
+    if (answer->retry_after > 0 && answer->code >= 400)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+    if (answer->code == 401)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                "Bearer realm=\"zenith\"");
+    if (answer->code == 405)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+                                serve_routes[request->route].page != SERVE_PAGE_NONE ? "GET, HEAD"
+                                                                                     : "POST");
+    MHD_add_response_header(response, "X-Request-Id", request->id);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (atomic_load(&request->server->draining))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+static enum MHD_Result send_answer(serve_request *request)
+{
+    size_t size;
+    const void *body = serve_answer_body(&request->answer, &size);
+    // The body lives in the request, which ends after it is sent.
+    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)(uintptr_t)body,
+                                                                    MHD_RESPMEM_PERSISTENT);
+    if (response == NULL) return MHD_NO;
+    add_headers(request, response);
+    const enum MHD_Result result = MHD_queue_response(request->connection,
+                                                      (unsigned)request->answer.code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result begin(serve_server *server, struct MHD_Connection *connection,
+                             const char *path, const char *method, void **state)
+{
+    const char *model;
+    size_t length;
+    serve_request *request = calloc(1, sizeof *request);
+    if (request == NULL) return MHD_NO;
+    *state = request;
+    request->server = server;
+    request->connection = connection;
+    atomic_init(&request->references, 1);
+    request->began = serve_clock();
+    request->route = serve_route_find(path, &model, &length);
+    copy_clean(request->method, sizeof request->method, method);
+    copy_clean(request->path, sizeof request->path, path);
+    set_id(request);
+    pthread_mutex_lock(&server->lock);
+    server->present++;
+    pthread_mutex_unlock(&server->lock);
+    if (check_headers(request, method, model, length)) return MHD_YES;
+    refuse(request);
+    // A body that is too large is not waited for.
+    return request->answer.code == 413 ? send_answer(request) : MHD_YES;
+}
+
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *data,
+                              size_t *size, void **state)
+{
+    serve_request *request = *state;
+    (void)version;
+    if (request == NULL) return begin(cls, connection, path, method, state);
+    if (*size > 0) {
+        const enum MHD_Result result = take_data(request, data, *size);
+        *size = 0;
+        return result;
+    }
+    // Where work is under way, this function is called again when it is over.
+    if (request->answer.code == 0 && process(request)) return MHD_YES;
+    return send_answer(request);
+}
+
+// --- the server ---------------------------------------------------------------------------------
+
+// A client that has closed its side is gone. libmicrohttpd does not look at suspended connections.
+static bool has_left(const serve_request *request)
+{
+    struct pollfd socket = {.fd = request->socket, .events = POLLRDHUP};
+    return request->socket >= 0 && poll(&socket, 1, 0) > 0 &&
+           (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+// A request whose work is to be given up, held for the caller; NULL: there is none.
+static serve_request *find_lost(serve_server *server, bool all)
+{
+    const double now = serve_clock();
+    pthread_mutex_lock(&server->lock);
+    serve_request *found = server->working;
+    for (; found != NULL; found = found->next) {
+        if (!atomic_load(&found->submitted)) continue;
+        if (atomic_load(&found->left) || atomic_load(&found->late)) continue; // told already
+        const bool late = found->deadline > 0 && now > found->deadline;
+        if (late) atomic_store(&found->late, true);
+        if (!late && (all || has_left(found))) atomic_store(&found->left, true);
+        if (late || atomic_load(&found->left)) break;
+    }
+    if (found != NULL) atomic_fetch_add(&found->references, 1);
+    pthread_mutex_unlock(&server->lock);
+    return found;
+}
+
+void serve_http_look(serve_server *server, bool all)
+{
+    for (serve_request *lost; (lost = find_lost(server, all)) != NULL;) {
+        serve_work_cancel(lost->work);
+        unref(lost);
+    }
+}
+
+int serve_http_present(serve_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    const int present = server->present;
+    pthread_mutex_unlock(&server->lock);
+    return present;
+}
+
+static bool find_address(const serve_server *server, struct sockaddr_storage *out)
+{
+    char port[16];
+    struct addrinfo *found = NULL;
+    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM,
+                                    .ai_flags = AI_PASSIVE | AI_NUMERICHOST};
+    snprintf(port, sizeof port, "%d", server->settings.port);
+    const int code = getaddrinfo(server->settings.host, port, &wanted, &found);
+    if (code != 0) {
+        server->settings.say("'%s' is no address to listen on: %s", server->settings.host,
+                             gai_strerror(code));
+        return false;
+    }
+    memcpy(out, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return true;
+}
+
+struct MHD_Daemon *serve_http_start(serve_server *server)
+{
+    struct sockaddr_storage address = {0};
+    if (!find_address(server, &address)) return NULL;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+    errno = 0;
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR, &address,
+        MHD_OPTION_NOTIFY_COMPLETED, ended, server, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
+    if (daemon == NULL)
+        server->settings.say("cannot listen on %s, port %d: %s", server->settings.host,
+                             server->settings.port, strerror(errno));
+    return daemon;
+}
+
+int serve_http_port(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    return info != NULL ? info->port : 0;
+}
+
+void serve_http_stop(struct MHD_Daemon *daemon)
+{
+    MHD_stop_daemon(daemon);
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the server counts, and how Prometheus reads it (text format 0.0.4). Any thread may count.
+#ifndef ZN_SERVE_METRICS_H
+#define ZN_SERVE_METRICS_H
+
+#include "apps/serve/serve_ask.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { SERVE_BUCKETS = 12, SERVE_CODES = 16, SERVE_ROUTES = 16, SERVE_MODELS = 32 };
+
+typedef struct serve_histogram {
+    uint64_t counts[SERVE_BUCKETS + 1]; // the last: above all bounds
+    double sum;
+} serve_histogram;
+
+// Of one model and operation.
+typedef struct serve_work_counts {
+    uint64_t items, pixels;
+    int64_t depth;  // requests under way
+    int64_t queued; // their pixels
+    serve_histogram wait, run;
+} serve_work_counts;
+
+typedef enum serve_reason {
+    SERVE_QUEUE_FULL = 0,
+    SERVE_LATE = 1,
+    SERVE_TOO_LARGE = 2,
+    SERVE_DRAINING = 3,
+    SERVE_REASONS = 4
+} serve_reason;
+
+typedef struct serve_metrics {
+    pthread_mutex_t lock; // of all that follows
+    uint64_t requests[SERVE_ROUTES][SERVE_CODES];
+    serve_histogram seconds[SERVE_ROUTES];
+    uint64_t rejected[SERVE_REASONS];
+    serve_work_counts work[SERVE_MODELS][SERVE_OPERATIONS];
+} serve_metrics;
+
+void serve_metrics_request(serve_metrics *metrics, size_t route, int code, double seconds);
+void serve_metrics_rejected(serve_metrics *metrics, serve_reason reason);
+// A request with so many pixels begins (+1) or ends (-1).
+void serve_metrics_depth(serve_metrics *metrics, size_t model, serve_operation operation, int step,
+                         uint64_t pixels);
+// A picture is done.
+void serve_metrics_item(serve_metrics *metrics, size_t model, serve_operation operation,
+                        uint64_t pixels, double waited, double ran);
+
+typedef struct serve_metrics_names {
+    const char *const *routes; // ends with NULL
+    const char *const *models; // likewise
+    const char *isa, *onednn;
+    double started; // seconds since 1970
+} serve_metrics_names;
+void serve_metrics_write(serve_metrics *metrics, const serve_metrics_names *names, FILE *out);
+
+#endif

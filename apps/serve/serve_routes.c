@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve_routes.h.
+#include "apps/serve/serve_routes.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+const serve_route serve_routes[] = {
+    {.path = "/health", .page = SERVE_PAGE_HEALTH, .open = true},
+    {.path = "/healthz", .page = SERVE_PAGE_HEALTH, .open = true},
+    {.path = "/v2/health/live", .page = SERVE_PAGE_LIVE, .open = true},
+    {.path = "/v2/health/ready", .page = SERVE_PAGE_READY, .open = true},
+    {.path = "/version", .page = SERVE_PAGE_VERSION, .open = true},
+    {.path = "/v1/models", .page = SERVE_PAGE_MODELS},
+    {.path = "/metrics", .page = SERVE_PAGE_METRICS},
+    {.path = "/remote/*/decode", .remote = true, .operation = SERVE_DECODE},
+    {.path = "/remote/*/encode", .remote = true, .operation = SERVE_ENCODE},
+    {.path = "/v1/encode", .operation = SERVE_ENCODE},
+    {.path = "/v1/decode", .operation = SERVE_DECODE},
+    {.path = "/v1/reconstruct", .operation = SERVE_RECONSTRUCT},
+    {.path = "other", .open = true}};
+enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
+_Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
+
+const char *const serve_route_names[] = {"/health",
+                                         "/healthz",
+                                         "/v2/health/live",
+                                         "/v2/health/ready",
+                                         "/version",
+                                         "/v1/models",
+                                         "/metrics",
+                                         "/remote/*/decode",
+                                         "/remote/*/encode",
+                                         "/v1/encode",
+                                         "/v1/decode",
+                                         "/v1/reconstruct",
+                                         "other",
+                                         NULL};
+
+size_t serve_route_unknown(void)
+{
+    return ROUTES - 1;
+}
+
+static bool matches(const char *pattern, const char *path, const char **model, size_t *length)
+{
+    const char *star = strchr(pattern, '*');
+    if (star == NULL) return strcmp(pattern, path) == 0;
+    const size_t before = (size_t)(star - pattern);
+    if (strncmp(pattern, path, before) != 0) return false;
+    *model = path + before;
+    *length = strcspn(*model, "/");
+    return strcmp(*model + *length, star + 1) == 0;
+}
+
+size_t serve_route_find(const char *path, const char **model, size_t *length)
+{
+    *model = NULL;
+    *length = 0;
+    for (size_t i = 0; i + 1 < ROUTES; i++)
+        if (matches(serve_routes[i].path, path, model, length)) return i;
+    *model = NULL;
+    return serve_route_unknown();
+}
+
+// --- pages --------------------------------------------------------------------------------------
+
+static void answer_json(serve_answer *answer, json_t *object)
+{
+    serve_answer_text(answer, "application/json", object != NULL ? json_dumps(object, 0) : NULL);
+    json_decref(object);
+}
+
+static json_t *describe(const serve_model *m)
+{
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I}", "id", m->info.name, "object", "model",
+        "owned_by", "zenith", "description", m->info.description, "encode",
+        (m->info.parts & ZENITH_ENCODER) != 0, "decode", (m->info.parts & ZENITH_DECODER) != 0,
+        "latent_channels", (json_int_t)m->info.latent_channels, "factor",
+        (json_int_t)m->info.factor, "parameters", (json_int_t)m->info.parameters);
+    if (object == NULL || !m->info.has_raw) return object;
+    json_object_set_new(object, "scaling_factor", json_real((double)m->info.scale));
+    json_object_set_new(object, "shift_factor", json_real((double)m->info.shift));
+    return object;
+}
+
+static void write_models(const serve_server *server, serve_answer *answer)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < server->model_count; i++)
+        json_array_append_new(list, describe(&server->models[i]));
+    answer_json(answer, json_pack("{s:s, s:o}", "object", "list", "data", list));
+}
+
+static void write_metrics(serve_server *server, serve_answer *answer)
+{
+    char *text = NULL;
+    size_t size;
+    const serve_metrics_names names = {.routes = serve_route_names,
+                                       .models = server->model_names,
+                                       .isa = server->machine.isa,
+                                       .onednn = server->machine.onednn,
+                                       .started = server->started};
+    FILE *out = open_memstream(&text, &size);
+    if (out != NULL) {
+        serve_metrics_write(&server->metrics, &names, out);
+        fclose(out);
+    }
+    serve_answer_text(answer, "text/plain; version=0.0.4", text);
+}
+
+void serve_page_write(serve_server *server, serve_page page, serve_answer *answer)
+{
+    const bool draining = atomic_load(&server->draining);
+    switch (page) {
+    case SERVE_PAGE_HEALTH:
+    case SERVE_PAGE_READY:
+        answer_json(answer, json_pack("{s:s}", "status", draining ? "draining" : "ok"));
+        if (draining) answer->code = 503;
+        break;
+    case SERVE_PAGE_VERSION:
+        answer_json(answer, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "name", "zenith", "version",
+                                      zenith_version(), "isa", server->machine.isa, "onednn",
+                                      server->machine.onednn, "threads", server->machine.threads,
+                                      "streams", server->machine.streams));
+        break;
+    case SERVE_PAGE_MODELS:
+        write_models(server, answer);
+        break;
+    case SERVE_PAGE_METRICS:
+        write_metrics(server, answer);
+        break;
+    default:
+        answer_json(answer, json_pack("{s:s}", "status", "ok"));
+        break;
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The server: its models, and its queue, which is bounded by requests, by estimated seconds of work, and by bytes of
+// bodies and results. The library's own queue holds the jobs; this one decides what gets in.
+#ifndef ZN_SERVE_SERVER_H
+#define ZN_SERVE_SERVER_H
+
+#include "apps/serve/serve.h"
+#include "apps/serve/serve_keys.h"
+#include "apps/serve/serve_metrics.h"
+
+#include <stdatomic.h>
+
+typedef struct serve_model {
+    zenith_model *model;
+    zenith_model_info info;
+    double seconds[SERVE_OPERATIONS]; // for each pixel, as measured; of the server's lock
+} serve_model;
+
+typedef struct serve_server {
+    serve_settings settings; // with defaults filled in
+    zenith_context *context;
+    zenith_machine_info machine;
+    serve_model models[SERVE_MODELS];
+    const char *model_names[SERVE_MODELS + 1];
+    size_t model_count;
+    serve_keys keys;
+    serve_metrics metrics;
+    double started; // seconds since 1970
+    atomic_bool draining;
+    atomic_uint_least64_t ids;
+    pthread_mutex_t lock;          // of what follows
+    struct serve_request *working; // suspended, with jobs under way
+    int present;                   // requests whose headers are here
+    int admitted;                  // that have work
+    double seconds;                // of their work
+    uint64_t held;                 // bytes
+} serve_server;
+
+// Opens the models and measures each once. The exit code, after a message; 0: it is open.
+int serve_server_open(serve_server *server, const serve_settings *settings);
+void serve_server_close(serve_server *server);
+const serve_model *serve_server_model(const serve_server *server, const char *name, size_t length);
+
+// Takes or gives back bytes; false: there is no room.
+bool serve_queue_hold(serve_server *server, uint64_t bytes, serve_failure *failure);
+void serve_queue_let_go(serve_server *server, uint64_t bytes);
+// Admits a request with so many pixels of work; *seconds is what that will take, for _leave. false: the queue is
+// full, and *retry_after says when to ask again.
+bool serve_queue_enter(serve_server *server, const serve_model *model, serve_operation operation,
+                       uint64_t pixels, double *seconds, int *retry_after, serve_failure *failure);
+void serve_queue_leave(serve_server *server, double seconds);
+// What work has taken.
+void serve_queue_learn(serve_server *server, size_t model, serve_operation operation,
+                       uint64_t pixels, double seconds);
+int serve_queue_retry_after(serve_server *server);
+
+double serve_clock(void); // monotonic, seconds
+
+#endif

@@ -1,0 +1,595 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""`zenith serve` on a free port of this machine, asked by plain Python: every address, the bytes of its answers against those
+of `zenith decode` and `zenith encode`, wrong and hostile requests, limits, keys, clients that leave, and its end under load.
+
+    serve.py [--zenith PATH] [TEST..]
+"""
+import argparse
+import base64
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TINY = ROOT / "tests/golden/tiny_diffusers"
+DATA = ROOT / "tests/cli/data"
+MODELS = [f"taesd={TINY}", f"zenith-f1-fast={ROOT / 'models'}"]
+FAILURES = []
+ZENITH = None
+
+
+def check(condition, what):
+    if not condition:
+        FAILURES.append(what)
+        print("failed:", what)
+
+
+def environment():
+    keep = ("PATH", "HOME", "OMP_WAIT_POLICY", "ZENITH_CPU", "LD_LIBRARY_PATH")
+    return {k: v for k, v in os.environ.items() if k in keep or k.endswith("SAN_OPTIONS")}
+
+
+class Server:
+    """A server as a context; its options are those of `zenith serve`."""
+
+    def __init__(self, *options):
+        self.command = [str(ZENITH), "serve", *MODELS, "--port", "0", "--quiet", "--queue-seconds", "3000", *options]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True, env=environment())
+        line = self.process.stderr.readline()
+        if "listening on" not in line:
+            sys.exit(f"the server did not start: {line}{self.process.stderr.read()}")
+        self.port = int(line.rsplit(":", 1)[1])
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        _, said = self.process.communicate(timeout=120)
+        check(self.process.returncode == 0, f"the server ended with {self.process.returncode}: {said}")
+
+    def ask(self, method, path, body=None, headers=None, chunked=False):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        try:
+            connection.request(method, path, body=body, headers=headers or {}, encode_chunked=chunked)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def metric(self, name):
+        text = self.ask("GET", "/metrics")[2].decode()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
+
+
+def zenith(*arguments):
+    done = subprocess.run([str(ZENITH), *map(str, arguments)], capture_output=True, text=True, env=environment())
+    if done.returncode != 0:
+        sys.exit(f"zenith {arguments}: {done.stderr}")
+
+
+def make_latent(channels, height, width, seed=1, count=1):
+    random.seed(seed)
+    return [random.gauss(0, 1) for _ in range(count * channels * height * width)]
+
+
+def f32(values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def bf16(values):
+    """As float32, rounded to the nearest, ties to even."""
+    out = bytearray()
+    for value in values:
+        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        out += struct.pack("<H", (bits + 0x7FFF + (bits >> 16 & 1)) >> 16)
+    return bytes(out)
+
+
+def f16(values):
+    return struct.pack(f"<{len(values)}e", *values)
+
+
+def npy(values, shape):
+    header = repr({"descr": "<f4", "fortran_order": False, "shape": tuple(shape)}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + f32(values)
+
+
+def read_npy(data):
+    size = struct.unpack("<H", data[8:10])[0]
+    numbers = data[10 + size:]
+    return struct.unpack(f"<{len(numbers) // 4}f", numbers)
+
+
+def png(width, height, rows=b""):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def ramp(width, height):
+    """A picture of plain filters and known pixels."""
+    rows = bytearray()
+    for y in range(height):
+        rows += b"\0" + bytes(((x * 3 + y * 5 + c * 40) % 256) for x in range(width) for c in range(3))
+    return png(width, height, bytes(rows))
+
+
+def query(shape, dtype="float32", **more):
+    words = [f"shape={n}" for n in shape] + [f"dtype={dtype}"] + [f"{k}={v}" for k, v in more.items()]
+    return "?" + "&".join(words)
+
+
+TENSOR = {"Content-Type": "tensor/binary"}
+
+
+# --- tests ---------------------------------------------------------------------------------------
+
+def pages():
+    with Server() as server:
+        for path in ("/health", "/healthz", "/v2/health/live", "/v2/health/ready"):
+            code, headers, body = server.ask("GET", path)
+            check(code == 200 and json.loads(body)["status"] == "ok", f"{path}: {code} {body}")
+        code, headers, body = server.ask("GET", "/version", headers={"X-Request-Id": "mine-1"})
+        check(json.loads(body)["name"] == "zenith" and headers["X-Request-Id"] == "mine-1", "version")
+        code, headers, body = server.ask("GET", "/v1/models")
+        models = json.loads(body)["data"]
+        check([m["id"] for m in models] == ["taesd", "zenith-f1-fast"], f"models: {body}")
+        check(models[1]["latent_channels"] == 16 and models[0]["factor"] == 8, "facts of models")
+        code, headers, body = server.ask("HEAD", "/health")
+        check(code == 200 and body == b"", "HEAD")
+        code, headers, body = server.ask("GET", "/metrics")
+        text = body.decode()
+        check(headers["Content-Type"].startswith("text/plain; version=0.0.4"), "type of metrics")
+        for name in ("zenith_build_info{", 'zenith_http_requests_total{route="/v1/models",code="200"} 1',
+                     "zenith_http_request_duration_seconds_bucket{", 'zenith_queue_depth{model="taesd",op="decode"} 0',
+                     'zenith_model_loaded{model="zenith-f1-fast"} 1', "process_resident_memory_bytes ",
+                     "process_open_fds ", "zenith_requests_rejected_total{"):
+            check(name in text, f"no {name} in the metrics")
+
+
+def remote_decode():
+    values = make_latent(4, 8, 12)
+    body = f32(values)
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        folder = pathlib.Path(folder)
+        (folder / "latent.npy").write_bytes(npy(values, (1, 4, 8, 12)))
+        for ending in ("png", "jpg", "ppm", "npy"):
+            zenith("decode", folder / "latent.npy", "-o", folder / f"out.{ending}", "-m", "taesd", "-w", TINY)
+        files = {e: (folder / f"out.{e}").read_bytes() for e in ("png", "jpg", "ppm", "npy")}
+        pixels, floats = files["ppm"][-96 * 64 * 3:], read_npy(files["npy"])
+
+        def decode(shape, data, dtype="float32", accept=None, **more):
+            headers = TENSOR | ({"Accept": accept} if accept else {})
+            return server.ask("POST", "/remote/taesd/decode" + query(shape, dtype, **more), data, headers)
+
+        shape = (1, 4, 8, 12)
+        scaled = {"do_scaling": True}
+        code, headers, answer = decode(shape, body, image_format="png", output_type="pil",
+                                       partial_postprocess=False, accept="image/png", **scaled)
+        check(code == 200 and headers["Content-Type"] == "image/png", f"png: {code} {answer[:200]}")
+        check(answer == files["png"], "png is not that of zenith decode")
+        answer = decode(shape, body, accept="image/jpeg", **scaled)[2]
+        check(answer == files["jpg"], "jpg is not that of zenith decode")
+        code, headers, answer = decode(shape, body, output_type="pt", partial_postprocess="True", **scaled)
+        check(answer == pixels and headers["shape"] == "[1, 64, 96, 3]" and headers["dtype"] == "uint8", "partial")
+        code, headers, answer = decode(shape, body, output_type="pt", **scaled)
+        signed = [2 * v - 1 for v in struct.unpack(f"<{len(floats)}f", f32(floats))]
+        check(answer == f32(signed) and headers["shape"] == "[1, 3, 64, 96]" and headers["dtype"] == "float32", "pt")
+        code, headers, answer = decode(shape, body, output_type="pil", accept="tensor/binary", **scaled)
+        check(answer == f32([min(max(v, 0), 1) for v in floats]), "pil with a processor")
+        # The model's own factors are its space; others are applied by the server.
+        answer = decode(shape, body, image_format="png", scaling_factor=0.18215)[2]
+        check(answer == files["png"], "scaling_factor")
+        raw = f32([v / 0.18215 for v in values])
+        code, headers, answer = decode(shape, raw, output_type="pt", partial_postprocess=True)
+        check(code == 200 and max(abs(a - b) for a, b in zip(answer, pixels)) <= 2, "scaled by the client")
+        code, headers, answer = decode(shape, f32([v / 2 + 1 for v in values]), output_type="pt",
+                                       partial_postprocess=True, scaling_factor=0.18215 / 2, shift_factor=-2 / 0.18215)
+        check(code == 200 and max(abs(a - b) for a, b in zip(answer, pixels)) <= 2, "factors of the client")
+        # Types, in the request and in the answer.
+        for name, pack in (("float16", f16), ("bfloat16", bf16)):
+            code, headers, answer = decode(shape, pack(values), dtype=name, output_type="pt", **scaled)
+            wide = decode(shape, f32(widen(pack(values), name)), output_type="pt", **scaled)[2]
+            expected = pack(struct.unpack(f"<{len(wide) // 4}f", wide))
+            check(headers["dtype"] == name and answer == expected, name)
+        # Several, and a dimension of time.
+        code, headers, answer = decode((2, 4, 8, 12), body * 2, output_type="pt", partial_postprocess=True, **scaled)
+        check(answer == pixels * 2 and headers["shape"] == "[2, 64, 96, 3]", "two at once")
+        code, headers, answer = decode((1, 4, 1, 8, 12), body, output_type="pt", **scaled)
+        check(answer == f32(signed) and headers["shape"] == "[1, 3, 1, 64, 96]", "one frame")
+        check(decode((2, 4, 8, 12), body * 2, **scaled)[0] == 422, "two pictures as one file")
+        check(decode(shape, body, output_type="mp4", **scaled)[0] == 422, "mp4")
+
+
+def widen(data, name):
+    if name == "float16":
+        return struct.unpack(f"<{len(data) // 2}e", data)
+    return [struct.unpack("<f", b"\0\0" + data[i:i + 2])[0] for i in range(0, len(data), 2)]
+
+
+def packed():
+    h, w = 6, 8
+    values = make_latent(16, h, w)
+    tokens = [values[(c * h + 2 * ty + i) * w + 2 * tx + j]
+              for ty in range(h // 2) for tx in range(w // 2) for c in range(16) for i in range(2) for j in range(2)]
+    with Server() as server:
+        path = "/remote/zenith-f1-fast/decode"
+        plain = server.ask("POST", path + query((1, 16, h, w), do_scaling=True, image_format="png"), f32(values), TENSOR)
+        asked = query((1, h * w // 4, 64), do_scaling=True, image_format="png", height=h * 8, width=w * 8)
+        same = server.ask("POST", path + asked, f32(tokens), TENSOR)
+        check(plain[0] == 200 and same[2] == plain[2], f"packed: {same[0]} {same[2][:200]}")
+        without = server.ask("POST", path + query((1, h * w // 4, 64), do_scaling=True), f32(tokens), TENSOR)
+        check(without[0] == 422, "packed without a size")
+        wrong = query((1, h * w // 4, 64), do_scaling=True, height=h * 8, width=w * 16)
+        check(server.ask("POST", path + wrong, f32(tokens), TENSOR)[0] == 422, "packed with a wrong size")
+
+
+def remote_encode():
+    picture = ramp(48, 40)
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        folder = pathlib.Path(folder)
+        (folder / "in.png").write_bytes(picture)
+        zenith("encode", folder / "in.png", "-o", folder / "out.npy", "-m", "taesd", "-w", TINY)
+        expected = read_npy((folder / "out.npy").read_bytes())
+        path = "/remote/taesd/encode"
+        code, headers, answer = server.ask("POST", path + "?do_scaling=true", picture)
+        check(code == 200 and answer == f32(expected), f"a picture: {code}")
+        check(headers["shape"] == "[1, 4, 5, 6]" and headers["dtype"] == "float32", "shape of a latent")
+        check(server.ask("POST", path + "?scaling_factor=0.18215", picture)[2] == f32(expected), "scaling_factor")
+        raw = server.ask("POST", path, picture)[2]
+        back = [v * 0.18215 for v in struct.unpack(f"<{len(expected)}f", raw)]
+        check(max(abs(a - b) for a, b in zip(back, expected)) < 1e-4, "without factors")
+        # The picture as numbers, -1 .. 1 in planes.
+        pixels = [((x * 3 + y * 5 + c * 40) % 256) / 127.5 - 1 for c in range(3) for y in range(40) for x in range(48)]
+        code, headers, answer = server.ask("POST", path + query((1, 3, 40, 48), do_scaling=True), f32(pixels), TENSOR)
+        numbers = struct.unpack(f"<{len(expected)}f", answer)
+        check(code == 200 and max(abs(a - b) for a, b in zip(numbers, expected)) < 0.05, f"a tensor: {code}")
+        code, headers, answer = server.ask("POST", path + query((2, 3, 40, 48), "float16", do_scaling=True),
+                                           f16(pixels) * 2, TENSOR)
+        check(headers["shape"] == "[2, 4, 5, 6]" and headers["dtype"] == "float16", "two tensors")
+        check(answer[:len(answer) // 2] == answer[len(answer) // 2:], "equal pictures have equal latents")
+
+
+def native():
+    picture = (DATA / "small.png").read_bytes()
+    own = ("-m", "taesd", "-w", TINY)
+    with tempfile.TemporaryDirectory() as folder, Server() as server:
+        folder = pathlib.Path(folder)
+        latent = folder / "latent.safetensors"
+        zenith("encode", DATA / "small.png", "-o", latent, *own)
+        zenith("encode", DATA / "small.png", "-o", folder / "latent.npy", *own)
+        zenith("encode", DATA / "small.png", "-o", folder / "sized.npy", "--size", "64x48", *own)
+        for ending in ("png", "webp", "npy"):
+            zenith("decode", latent, "-o", folder / f"out.{ending}", *own)
+        zenith("reconstruct", DATA / "small.png", "-o", folder / "again.png", *own)
+
+        def same(path, body, name, headers=None):
+            code, _, answer = server.ask("POST", path, body, headers)
+            check(code == 200 and answer == (folder / name).read_bytes(), f"{path}: {code} {answer[:200]}")
+
+        same("/v1/encode?model=taesd", picture, "latent.safetensors", {"Content-Type": "image/png"})
+        same("/v1/encode?model=taesd&format=npy", picture, "latent.npy")
+        same("/v1/encode?model=taesd", picture, "latent.npy", {"Accept": "application/x-npy"})
+        same("/v1/encode?model=taesd&format=npy&size=64x48", picture, "sized.npy")
+        same("/v1/decode?model=taesd", latent.read_bytes(), "out.png")
+        same("/v1/decode?model=taesd", (folder / "latent.npy").read_bytes(), "out.png")
+        same("/v1/decode?model=taesd&format=webp", latent.read_bytes(), "out.webp")
+        same("/v1/decode?model=taesd&format=npy", latent.read_bytes(), "out.npy")
+        same("/v1/reconstruct?model=taesd", picture, "again.png")
+        values = read_npy((folder / "latent.npy").read_bytes())
+        facts = json.loads((latent.read_bytes())[8:8 + struct.unpack("<Q", latent.read_bytes()[:8])[0]])
+        shape = next(v["shape"] for k, v in facts.items() if k != "__metadata__")
+        same("/v1/decode" + query(shape, model="taesd"), f32(values), "out.png", TENSOR)
+        code, headers, answer = server.ask("POST", "/v1/decode?model=taesd&format=raw", latent.read_bytes())
+        check(code == 200 and headers["dtype"] == "uint8" and headers["shape"].endswith(", 3]"), "raw pixels")
+        code, headers, answer = server.ask("POST", "/v1/encode?model=taesd&format=raw&output_dtype=float16", picture)
+        check(code == 200 and answer == f16(values) and headers["dtype"] == "float16", "raw latents")
+        code, _, answer = server.ask("POST", "/v1/decode?model=zenith-f1-fast", latent.read_bytes())
+        check(code == 422 and b"taesd" in answer, "another model's latent")
+
+
+def wrong():
+    picture, latent = ramp(48, 40), f32(make_latent(4, 8, 12))
+    good = "/remote/taesd/decode" + query((1, 4, 8, 12), do_scaling=True)
+    many = "&".join(f"a{i}=1" for i in range(40))
+    nan = f32([float("nan")] + make_latent(4, 8, 12)[1:])
+    cases = [  # method, path, body, headers, code, type
+        ("GET", "/nothing", None, {}, 404, "not_found"),
+        ("GET", "/../../etc/passwd", None, {}, 404, "not_found"),
+        ("GET", "/remote/..%2f..%2fetc/decode", None, {}, 404, "not_found"),
+        ("POST", "/remote/../decode", latent, {}, 404, "model_not_found"),
+        ("POST", "/remote//decode", latent, {}, 404, "model_not_found"),
+        ("POST", "/remote/%2fetc%2fpasswd/decode", latent, {}, 404, "not_found"),
+        ("POST", "/remote/taesd/%00/decode", latent, {}, 404, "not_found"),
+        ("POST", "/v1/decode?model=/etc/passwd", latent, {}, 404, "model_not_found"),
+        ("POST", "/v1/decode", latent, {}, 400, "invalid_request"),
+        ("POST", "/health", b"", {}, 405, "method_not_allowed"),
+        ("GET", good, None, {}, 405, "method_not_allowed"),
+        ("DELETE", good, None, {}, 405, "method_not_allowed"),
+        ("POST", good, b"", TENSOR, 400, "invalid_request"),
+        ("POST", good, latent[:-1], TENSOR, 422, "unprocessable"),
+        ("POST", good, latent + b"x", TENSOR, 422, "unprocessable"),
+        ("POST", good, nan, TENSOR, 422, "unprocessable"),
+        ("POST", good, latent, {"Content-Type": "application/json"}, 415, "unsupported_media_type"),
+        ("POST", good, latent, {"Content-Type": "multipart/form-data; boundary=x"}, 415, "unsupported_media_type"),
+        ("POST", good.replace("float32", "float99"), latent, TENSOR, 400, "invalid_request"),
+        ("POST", good.replace("shape=8", "shape=0"), latent, TENSOR, 400, "invalid_request"),
+        ("POST", good.replace("shape=8", "shape=-8"), latent, TENSOR, 400, "invalid_request"),
+        ("POST", good.replace("shape=8", "shape=99999999999999999999"), latent, TENSOR, 400, "invalid_request"),
+        ("POST", good.replace("shape=8", "shape=16777216"), latent, TENSOR, 413, "too_large"),
+        ("POST", good.replace("shape=4", "shape=5"), latent, TENSOR, 422, "unprocessable"),
+        ("POST", good + "&shape=1&shape=1", latent, TENSOR, 400, "invalid_request"),
+        ("POST", good + "&scaling_factor=nan", latent, TENSOR, 400, "invalid_request"),
+        ("POST", good + "&scaling_factor=0", latent, TENSOR, 422, "unprocessable"),
+        ("POST", good + "&scaling_factor=1e999", latent, TENSOR, 400, "invalid_request"),
+        ("POST", good + "&output_type=exe", latent, TENSOR, 400, "invalid_request"),
+        ("POST", good + "&partial_postprocess=maybe", latent, TENSOR, 400, "invalid_request"),
+        ("POST", good + "&" + many, latent, TENSOR, 400, "invalid_request"),
+        ("POST", "/remote/taesd/decode", latent, TENSOR, 422, "unprocessable"),
+        ("POST", "/remote/taesd/encode", b"no picture", {}, 422, "unprocessable"),
+        ("POST", "/remote/taesd/encode", picture[:len(picture) // 2], {}, 400, "invalid_request"),
+        ("POST", "/remote/taesd/encode", png(60000, 60000), {}, 413, "too_large"),
+        ("POST", "/remote/taesd/encode" + query((1, 3, 41, 48)), bytes(41 * 48 * 12), {}, 422, "unprocessable"),
+        ("POST", "/v1/decode?model=taesd", b"\x93NUMPY\x01\x00\xff\xff{", {}, 400, "invalid_request"),
+        ("POST", "/v1/decode?model=taesd", struct.pack("<Q", 1 << 62) + b"{}", {}, 400, "invalid_request"),
+        ("POST", "/v1/encode?model=taesd&path=/etc/passwd", picture, {}, 400, "invalid_request"),
+        ("POST", "/v1/encode?model=taesd&size=9999999x8", picture, {}, 422, "unprocessable"),
+        ("POST", "/v1/encode?model=taesd&size=8000x8000", picture, {}, 413, "too_large"),
+        ("POST", "/v1/encode?model=taesd&size=64", picture, {}, 400, "invalid_request"),
+        ("POST", "/v1/encode?model=taesd&fit=resize", picture, {}, 422, "unprocessable"),
+        ("POST", "/v1/reconstruct?model=taesd&format=npy", picture, {}, 422, "unprocessable"),
+        ("POST", good, latent, TENSOR | {"X-Request-Timeout-Ms": "soon"}, 400, "invalid_request"),
+    ]
+    with Server() as server:
+        for method, path, body, headers, code, kind in cases:
+            got, answered, answer = server.ask(method, path, body, headers)
+            name = f"{method} {path[:90]}"
+            check(got == code, f"{name}: {got}, not {code}: {answer[:200]}")
+            try:
+                error = json.loads(answer)["error"]
+                check(error["type"] == kind and error["code"] == got and error["message"], f"{name}: {error}")
+                check("/work" not in error["message"] and str(ROOT) not in error["message"], f"{name}: tells a path")
+            except (ValueError, KeyError):
+                check(False, f"{name}: no error object in {answer[:200]}")
+            if code == 405:
+                check(answered["Allow"] in ("POST", "GET, HEAD"), f"{name}: Allow")
+        for noise in (b"\0" * 1000, b"GET\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+                      b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20000 + b"\r\n",
+                      b"POST /v1/encode?model=taesd HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+                with contextlib.suppress(OSError):
+                    raw.sendall(noise)
+                    raw.shutdown(socket.SHUT_WR)
+                    while raw.recv(65536):
+                        pass
+        check(server.ask("POST", good, latent, TENSOR)[0] == 200, "the server does not answer any more")
+
+
+def large_bodies():
+    with Server("--max-body", "1M") as server:
+        path = "/remote/taesd/encode"
+        with contextlib.suppress(OSError):  # it may close before all is sent
+            code = server.ask("POST", path, bytes(2 << 20))[0]
+            check(code == 413, f"a body that is too large: {code}")
+        # Without a length, in chunks; the end of it is thrown away, and answered.
+        code, _, answer = server.ask("POST", path, iter([bytes(100000)] * 15), {"Transfer-Encoding": "chunked"}, True)
+        check(code == 413, f"chunks that are too many: {code}")
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:  # one without end
+            raw.sendall(b"POST /remote/taesd/encode HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            closed = False
+            try:
+                for _ in range(2000):
+                    raw.sendall(b"10000\r\n" + bytes(65536) + b"\r\n")
+            except OSError:
+                closed = True
+            check(closed, "a body without end is read")
+        code, _, _ = server.ask("POST", path + "?do_scaling=1", ramp(48, 40))
+        check(code == 200, "after large bodies")
+        check(server.metric('zenith_requests_rejected_total{reason="too_large"}') >= 2, "too_large is counted")
+
+
+def keys():
+    key = "k" * 30
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(f"# ours\n{key}\n\n{'other' * 5}\n")
+        file.flush()
+        with Server("--keys", file.name) as server:
+            picture = ramp(48, 40)
+            path = "/remote/taesd/encode?do_scaling=true"
+            basic = base64.b64encode(f"any:{key}".encode()).decode()
+            wrong_basic = base64.b64encode(b"any:wrong").decode()
+            for header, expected in ((None, 401), (f"Bearer {key}", 200), (f"Bearer {'other' * 5}", 200),
+                                     (f"Bearer {key}x", 401), ("Bearer ", 401), ("Bearer # ours", 401),
+                                     (f"Basic {basic}", 200), (f"Basic {wrong_basic}", 401), ("Basic %%%", 401)):
+                headers = {"Authorization": header} if header else {}
+                code = server.ask("POST", path, picture, headers)[0]
+                check(code == expected, f"key {header}: {code}")
+            check(server.ask("GET", "/health")[0] == 200, "health needs no key")
+            check(server.ask("GET", "/metrics")[0] == 401, "metrics need a key")
+    done = subprocess.run([str(ZENITH), "serve", *MODELS, "--keys", "/nowhere"], capture_output=True, text=True,
+                          env=environment())
+    check(done.returncode == 1 and "keys" in done.stderr, f"no file of keys: {done.stderr}")
+
+
+def slow_request(side=64):
+    """A decode of so many latent pixels a side that takes a while."""
+    path = "/remote/zenith-f1-fast/decode" + query((1, 16, side, side), do_scaling=True)
+    return "POST", path, bytes(side * side * 64), TENSOR
+
+
+def wait_depth(server, depth):
+    begin = time.monotonic()
+    while server.metric("zenith_queue_depth") < depth:
+        if time.monotonic() - begin > 60:
+            sys.exit(f"{depth} requests do not come into the queue: {server.ask('GET', '/metrics')[2].decode()}")
+        time.sleep(0.01)
+
+
+def full_queue():
+    with Server("--queue", "2", "--threads", "1") as server:
+        results = []
+
+        def ask():
+            results.append(server.ask(*slow_request()))
+        threads = [threading.Thread(target=ask) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        codes = sorted(code for code, _, _ in results)
+        check(set(codes) == {200, 429} and codes.count(200) >= 2, f"codes of a full queue: {codes}")
+        for code, headers, answer in results:
+            if code == 429:
+                check(int(headers["Retry-After"]) >= 1, "Retry-After")
+                check(json.loads(answer)["error"]["type"] == "queue_full", "type of 429")
+        check(server.metric('zenith_requests_rejected_total{reason="queue_full"}') == codes.count(429), "429 is counted")
+    with Server("--queue-memory", "2M") as server:
+        code, headers, answer = server.ask(*slow_request(128))
+        check(code == 429 and "Retry-After" in headers, f"memory: {code}")
+        check(server.ask("POST", "/remote/taesd/encode?do_scaling=1", ramp(48, 40))[0] == 200, "small ones fit")
+
+
+def deadlines():
+    with Server("--threads", "1") as server:
+        method, path, body, headers = slow_request(96)
+        begin = time.monotonic()
+        code, _, answer = server.ask(method, path, body, headers | {"X-Request-Timeout-Ms": "30"})
+        check(code == 504 and json.loads(answer)["error"]["type"] == "deadline_exceeded", f"deadline: {code}")
+        check(server.metric('zenith_requests_rejected_total{reason="deadline"}') == 1, "deadlines are counted")
+        print(f"a deadline of 30 ms was told after {1e3 * (time.monotonic() - begin):.0f} ms")
+
+
+def leavers():
+    with Server("--threads", "1") as server:
+        method, path, body, _ = slow_request(96)
+        sockets = []
+        for _ in range(4):
+            raw = socket.create_connection(("127.0.0.1", server.port))
+            raw.sendall(f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            sockets.append(raw)
+        wait_depth(server, 4)
+        done = server.metric("zenith_items_total")
+        for raw in sockets:
+            raw.close()
+        begin = time.monotonic()
+        while server.metric("zenith_queue_depth") > 0 and time.monotonic() - begin < 60:
+            time.sleep(0.02)
+        check(server.metric("zenith_queue_depth") == 0, "work of clients that left goes on")
+        check(server.metric("zenith_items_total") <= done + 1, "pictures were made for nobody")
+        # In the middle of a body, and of headers.
+        for part in (f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body[:5000],
+                     b"POST /remote/taesd/deco"):
+            for _ in range(20):
+                with socket.create_connection(("127.0.0.1", server.port)) as raw:
+                    raw.sendall(part)
+        check(server.ask("GET", "/health")[0] == 200, "after clients that left")
+
+
+def under_load():
+    """Many clients, mixed sizes, some wrong and some leaving: every answer has the bytes that it has alone."""
+    with Server("--streams", "2", "--threads", "1") as server:
+        asked = []
+        for i, (height, width) in enumerate(((8, 8), (12, 16), (24, 8), (16, 20))):
+            body = f32(make_latent(4, height, width, seed=i))
+            for more in ({"image_format": "png"}, {"output_type": "pt", "partial_postprocess": True}):
+                path = "/remote/taesd/decode" + query((1, 4, height, width), do_scaling=True, **more)
+                code, _, answer = server.ask("POST", path, body, TENSOR)
+                check(code == 200, f"alone: {code}")
+                asked.append((path, body, answer))
+        before = server.metric("process_open_fds")
+
+        def client(seed):
+            chosen = random.Random(seed)
+            for _ in range(25):
+                path, body, expected = chosen.choice(asked)
+                kind = chosen.random()
+                if kind < 0.1:
+                    with socket.create_connection(("127.0.0.1", server.port)) as raw:
+                        raw.sendall(f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+                elif kind < 0.2:
+                    check(server.ask("POST", path, body[4:], TENSOR)[0] == 422, "a wrong body under load")
+                else:
+                    code, headers, answer = server.ask("POST", path, body, TENSOR)
+                    check(code == 429 and "Retry-After" in headers or code == 200 and answer == expected,
+                          f"under load: {code}")
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for each in idle:
+            each.close()
+        begin = time.monotonic()
+        while server.metric("process_open_fds") > before + 2 and time.monotonic() - begin < 20:
+            time.sleep(0.1)
+        check(server.metric("process_open_fds") <= before + 2, "connections are left open")
+        check(server.metric("zenith_queue_depth") == 0, "the queue is not empty")
+
+
+def drain():
+    with Server("--threads", "1") as server:
+        results, begun = [], threading.Barrier(7)
+
+        def ask():
+            begun.wait()
+            results.append(server.ask(*slow_request()))
+        threads = [threading.Thread(target=ask) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        wait_depth(server, 6)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.05)
+        with contextlib.suppress(OSError):
+            code, headers, answer = server.ask("GET", "/v2/health/ready")
+            check(code == 503, f"ready while it ends: {code}")
+            code, headers, answer = server.ask(*slow_request())
+            check(code == 503 and json.loads(answer)["error"]["type"] == "draining", f"asked while it ends: {code}")
+        for thread in threads:
+            thread.join()
+        check([code for code, _, _ in results] == [200] * 6, f"accepted and not done: {[r[0] for r in results]}")
+        check(server.process.wait(timeout=60) == 0, "its exit code")
+
+
+TESTS = [pages, remote_decode, packed, remote_encode, native, wrong, large_bodies, keys, full_queue, deadlines, leavers,
+         under_load, drain]
+
+
+def main():
+    global ZENITH
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
+    parser.add_argument("tests", nargs="*", help=" ".join(test.__name__ for test in TESTS))
+    arguments = parser.parse_args()
+    ZENITH = arguments.zenith.resolve()
+    for test in TESTS:
+        if arguments.tests and test.__name__ not in arguments.tests:
+            continue
+        begin = time.monotonic()
+        test()
+        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
