@@ -110,7 +110,8 @@ zenith_status zn_ranks_agree(zn_ranks *ranks, int *stop, zn_error *err)
 
 typedef struct process {
     int rank;
-    int pictures; // that it makes
+    const char *folder; // of the pipeline
+    int pictures;       // that it makes
     uint64_t seed;
     int stop_after, cancel_after; // steps of the first picture; 0: never
     uint32_t height;              // of its latents; 7 is no multiple of the patch
@@ -176,7 +177,6 @@ static void *work(void *arg)
     zn_executor *executor = NULL;
     zn_engine *engine = NULL;
     zn_generator *generator = NULL;
-    const char *folder = zn_test_path(zn_test_golden(), "pipeline");
     zn_cpu cpu = zn_cpu_detect();
     if (cpu.isa > p->isa) cpu.isa = p->isa;
     next_rank = p->rank;
@@ -185,7 +185,7 @@ static void *work(void *arg)
         p->status = zn_engine_create(executor, &cpu, 0, NULL, &engine, &p->err);
     if (p->status == ZENITH_OK)
         p->status = zn_generator_open(
-            &(zn_generator_files){.folder = folder, .transformer = p->transformer}, &generator,
+            &(zn_generator_files){.folder = p->folder, .transformer = p->transformer}, &generator,
             &p->err);
     for (int i = 0; i < p->pictures && p->status == ZENITH_OK; i++)
         make_picture(p, engine, generator);
@@ -199,9 +199,12 @@ static void *work(void *arg)
 static void run(process all[COUNT])
 {
     pthread_t threads[COUNT];
+    const char *folder = zn_test_path(zn_test_golden(),
+                                      "pipeline"); // not from threads: its memory is shared
     meeting.well = meeting.badly = 0;
     for (int i = 0; i < COUNT; i++) {
         all[i].rank = i;
+        all[i].folder = folder;
         if (all[i].height == 0) all[i].height = HEIGHT;
         if (all[i].dtype == ZENITH_DTYPE_DEFAULT && !all[i].transformer)
             all[i].dtype = ZENITH_DTYPE_F32;
