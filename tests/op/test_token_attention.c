@@ -171,8 +171,8 @@ static void check(subject s, zn_type type, double bound)
 static void same_bits_in_planes_and_bands(void **state)
 {
     (void)state;
-    const subject plain = {.h = 13, .w = 17, .width = 40, .attributes = {2, 2, false, 0}};
-    const subject grouped = {.h = 211, .w = 1, .width = 64, .attributes = {4, 2, true, 0}};
+    const subject plain = {.h = 13, .w = 17, .width = 40, .attributes = {2, 2, false, 0, false}};
+    const subject grouped = {.h = 211, .w = 1, .width = 64, .attributes = {4, 2, true, 0, false}};
     check(plain, ZN_F32, 2e-6);
     check(plain, ZN_BF16, 1e-2);
     check(grouped, ZN_F32, 2e-6);
@@ -184,7 +184,7 @@ static size_t bytes_for(int64_t tokens, zn_type type)
     zn_error err = {0};
     zn_graph plain, typed;
     zn_packs *packs = NULL;
-    const subject s = {.h = tokens, .w = 1, .width = 128, .attributes = {2, 2, false, 0}};
+    const subject s = {.h = tokens, .w = 1, .width = 128, .attributes = {2, 2, false, 0, false}};
     build(&s, type, &plain, &typed);
     zn_test_ok(zn_packs_create(&packs, &err), &err);
     zn_plan *plan = plan_of(&typed, ZN_PLAN_PLANES, 0, 1, packs);
@@ -252,7 +252,7 @@ static void a_long_call_stops_soon(void **state)
     zn_graph plain, typed;
     zn_packs *packs = NULL;
     zn_random random = {.seed = 4};
-    subject s = {.h = 65536, .w = 1, .width = 512, .attributes = {1, 1, false, 0}};
+    subject s = {.h = 65536, .w = 1, .width = 512, .attributes = {1, 1, false, 0, false}};
     s.maps[Q] = s.maps[K] = s.maps[V] = random_map((size_t)s.h * row_of(&s, Q), &random);
     build(&s, ZN_F32, &plain, &typed);
     zn_test_ok(zn_packs_create(&packs, &err), &err);

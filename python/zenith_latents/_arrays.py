@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""numpy arrays and torch tensors alike: where their numbers lie, and new ones of the same kind.
+
+torch is looked at only where a caller brings a tensor, and so has imported it.
+"""
+import sys
+
+import numpy as np
+
+from . import _library as c
+
+_NUMPY = {np.dtype("uint8"): c.U8, np.dtype("float32"): c.F32, np.dtype("float16"): c.F16}
+
+
+def _torch_of(array):
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and isinstance(array, torch.Tensor) else None
+
+
+def _torch_numbers(torch):
+    return {torch.uint8: c.U8, torch.float32: c.F32, torch.float16: c.F16, torch.bfloat16: c.BF16}
+
+
+def dense(array):
+    """The same numbers, one after the other: the array itself where they lie so already."""
+    torch = _torch_of(array)
+    if torch is None:
+        return np.ascontiguousarray(array)
+    if array.device.type != "cpu":
+        raise TypeError(f"a tensor on {array.device}: Zenith computes on CPUs, so give it tensor.cpu()")
+    return array.detach().contiguous()
+
+
+def number_of(array):
+    """The zenith_number of an array's type."""
+    torch = _torch_of(array)
+    known = _NUMPY if torch is None else _torch_numbers(torch)
+    if array.dtype not in known:
+        raise TypeError(f"numbers of type {array.dtype}: uint8, float32, float16 and torch.bfloat16 are taken")
+    return known[array.dtype]
+
+
+def address_of(array):
+    return array.ctypes.data if _torch_of(array) is None else array.data_ptr()
+
+
+def empty(shape, number, like):
+    """A new array of the kind of another."""
+    torch = _torch_of(like)
+    known = _NUMPY if torch is None else _torch_numbers(torch)
+    dtype = next(t for t, n in known.items() if n == number)
+    return np.empty(shape, dtype) if torch is None else torch.empty(shape, dtype=dtype)

@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts and autoencoders: zenith_context and zenith_model with Python's manners."""
+import ctypes
+import dataclasses
+import threading
+import weakref
+
+from . import _arrays, _library as c
+from ._library import Error, library
+
+
+def models():
+    """Names of the models that the library knows, with a line about each."""
+    found, index = {}, 0
+    while (name := library.zenith_model_name(index)) is not None:
+        found[name.decode()] = library.zenith_model_description(index).decode()
+        index += 1
+    return found
+
+
+def _text(value):
+    return None if value is None else str(value).encode()
+
+
+def _in_thread(work, on_interrupt):
+    """Python's main thread waits for a lock, which Ctrl-C interrupts, while another is in the library."""
+    result, over = [], threading.Event()
+
+    def run():
+        try:
+            result.append((work(), None))
+        except BaseException as error:  # noqa: BLE001: raised again below
+            result.append((None, error))
+        over.set()
+    threading.Thread(target=run, daemon=True).start()
+    interrupted = False
+    # Arrays are in use until it ends, however often Ctrl-C is pressed. Not Thread.join: in CPython 3.11 one that was
+    # interrupted takes a thread that runs for one that has ended.
+    while not over.is_set():
+        try:
+            over.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+            on_interrupt()
+    if interrupted:
+        raise KeyboardInterrupt
+    value, error = result[0]
+    if error is not None:
+        raise error
+    return value
+
+
+class Context:
+    """Threads and memory that models compute with. `threads`: 0 for the physical cores of this process."""
+
+    def __init__(self, threads=0, streams=0):
+        self._handle = ctypes.c_void_p()
+        params = c.ContextParams(threads=threads, streams=streams)
+        status = library.zenith_context_create(ctypes.byref(params), ctypes.byref(self._handle))
+        if status != c.OK:
+            raise Error(status, "the context could not be made")
+        self._finalizer = weakref.finalize(self, library.zenith_context_free, self._handle)
+
+    def trim(self):
+        """Gives back the memory that is kept for the next call."""
+        library.zenith_context_trim(self._handle)
+
+    def _call(self, function, *arguments):
+        """One call, and the sentence of its failure: the library has it for the thread that made the call."""
+        status = function(self._handle, *arguments)
+        return status, "" if status == c.OK else library.zenith_context_error(self._handle).decode(errors="replace")
+
+    def _check(self, function, *arguments):
+        status, sentence = self._call(function, *arguments)
+        if status != c.OK:
+            raise Error(status, sentence)
+
+    def _run(self, function, *arguments, params, progress):
+        """The same of a long call, which a progress function that raises and Ctrl-C end."""
+        raised, cancel = [], ctypes.c_void_p()
+
+        def on_progress(_, fraction):
+            try:
+                progress(fraction)
+            except BaseException as error:  # noqa: BLE001: it must not pass through C
+                raised.append(error)
+                return 1
+            return 0
+        if library.zenith_cancel_create(ctypes.byref(cancel)) != c.OK:
+            raise MemoryError
+        params.cancel = cancel
+        if progress is not None:
+            params.progress = c.ProgressFunction(on_progress)
+        work = lambda: self._call(function, *arguments, ctypes.byref(params))
+        try:
+            if threading.current_thread() is threading.main_thread():
+                status, sentence = _in_thread(work, lambda: library.zenith_cancel_request(cancel))
+            else:
+                status, sentence = work()
+        finally:
+            library.zenith_cancel_free(cancel)
+        if raised:
+            raise raised[0]
+        if status != c.OK:
+            raise Error(status, sentence)
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """What one picture will need: bytes, and floating-point operations."""
+    total_bytes: int
+    arena_bytes: int
+    weights_bytes: int
+    flops: float
+
+
+class Autoencoder:
+    """A model that turns pictures into latents and back. zenith_latents.open makes one."""
+
+    def __init__(self, name=None, weights=None, context=None):
+        self.context = context or Context()
+        self._handle = ctypes.c_void_p()
+        params = c.ModelParams(name=_text(name), weights=_text(weights))
+        self.context._check(library.zenith_model_open, ctypes.byref(params), ctypes.byref(self._handle))
+        self._finalizer = weakref.finalize(self, library.zenith_model_free, self._handle)
+        info = c.ModelInfo()
+        library.zenith_model_get_info(self._handle, ctypes.byref(info))
+        self.name, self.description = info.name.decode(), info.description.decode()
+        self.channels, self.factor = info.latent_channels, info.factor
+        self.scale, self.shift = (info.scale, info.shift) if info.has_raw else (None, None)
+        self.has_encoder, self.has_decoder = bool(info.parts & c.ENCODER), bool(info.parts & c.DECODER)
+        self.has_moments, self.parameters = info.has_moments, info.parameters
+
+    def __repr__(self):
+        return f"<zenith_latents.Autoencoder {self.name}: {self.channels} channels, factor {self.factor}>"
+
+    @property
+    def weights_sha256(self):
+        return library.zenith_model_weights_sha256(self._handle).decode()
+
+    def encode(self, picture, *, space="model", kind="mean", seed=0, number="f32", dtype=None, max_memory=0, progress=None):
+        """Pictures to latents.
+
+        picture: uint8 [h, w, 3] or [n, h, w, 3], 0 to 255; or float32 [3, h, w] or [n, 3, h, w], 0 to 1. Sides are multiples of
+            `factor`.
+        space: "model", latents as the diffusion model sees them, or "raw", as the full VAE gives them.
+        kind: "mean"; of a variational encoder also "sample", by `seed`, and "moments", mean and log variance.
+        number: type of the latents: "f32", "f16", or "bf16" (torch alone).
+        dtype: type to compute in: "f32", "bf16", "int8"; None: the usual one of this CPU.
+        Returns [c, h / factor, w / factor], with n before it where the picture has it; of the kind that came in.
+        """
+        pictures = _arrays.dense(picture)
+        shape, single = _pictures_shape(pictures)
+        count, height, width = shape
+        kinds = {"mean": c.MEAN, "sample": c.SAMPLE, "moments": c.MOMENTS}
+        if kind not in kinds:
+            raise ValueError(f"kind is {kind!r}, not one of {', '.join(kinds)}")
+        channels = self.channels * (2 if kind == "moments" else 1)
+        stored = {"f32": c.F32, "f16": c.F16, "bf16": c.BF16}[number]
+        out = _arrays.empty((count, channels, height // self.factor, width // self.factor), stored, pictures)
+        latents = _latents(out, channels, space, kinds[kind], seed)
+        self.context._run(library.zenith_encode, self._handle, _images(pictures, shape), latents, count,
+                          params=_params(dtype, max_memory), progress=progress)
+        return out[0] if single else out
+
+    def decode(self, latent, *, space="model", number="u8", dtype=None, max_memory=0, progress=None):
+        """Latents to pictures.
+
+        latent: [c, h, w] or [n, c, h, w], float32, float16 or torch.bfloat16.
+        number: "u8" gives uint8 [h * factor, w * factor, 3]; "f32" gives float32 [3, ..], 0 to 1 and what the network gives
+            beyond that.
+        The other arguments are those of encode.
+        """
+        latents = _arrays.dense(latent)
+        single = latents.ndim == 3
+        if latents.ndim not in (3, 4):
+            raise ValueError(f"a latent has 3 or 4 dimensions, not {latents.ndim}")
+        if single:
+            latents = latents[None]
+        count, channels, rows, columns = latents.shape
+        height, width = rows * self.factor, columns * self.factor
+        as_bytes = {"u8": True, "f32": False}[number]
+        shape = (count, height, width, 3) if as_bytes else (count, 3, height, width)
+        out = _arrays.empty(shape, c.U8 if as_bytes else c.F32, latents)
+        self.context._run(library.zenith_decode, self._handle, _latents(latents, channels, space, c.MEAN, 0),
+                          _images(out, (count, height, width)), count, params=_params(dtype, max_memory), progress=progress)
+        return out[0] if single else out
+
+    def estimate(self, width, height, *, part="decoder", dtype=None, max_memory=0):
+        """What a picture of this size will take; a max_memory that is too small raises Error, with the bytes it takes."""
+        info = c.EstimateInfo()
+        self.context._check(library.zenith_estimate, self._handle, {"encoder": c.ENCODER, "decoder": c.DECODER}[part], width, height,
+                            False, ctypes.byref(_params(dtype, max_memory)), ctypes.byref(info))
+        return Estimate(info.total_bytes, info.arena_bytes, info.weights_bytes, info.flops)
+
+
+def open(name=None, weights=None, threads=0):  # noqa: A001: as the command line has it
+    """An autoencoder by its name (`models()` lists them), by the path of its weights, or both."""
+    return Autoencoder(name, weights, Context(threads))
+
+
+# --- arrays as the library's structs
+
+
+def _params(dtype, max_memory):
+    if dtype not in c.DTYPES:
+        raise ValueError(f"dtype is {dtype!r}, not one of f32, bf16, int8")
+    return c.RunParams(dtype=c.DTYPES[dtype], max_memory=max_memory)
+
+
+def _pictures_shape(pictures):
+    """(count, height, width), and whether it is one picture without a count."""
+    shape = tuple(pictures.shape)
+    number = _arrays.number_of(pictures)
+    if number not in (c.U8, c.F32) or len(shape) not in (3, 4):
+        raise ValueError(f"a picture is uint8 [h, w, 3] or float32 [3, h, w], or several of them; this is {pictures.dtype} {list(shape)}")
+    single = len(shape) == 3
+    count, first, second, third = (1, *shape) if single else shape
+    height, width, colours = (first, second, third) if number == c.U8 else (second, third, first)
+    if colours != 3:
+        raise ValueError(f"a picture has 3 colours; {pictures.dtype} {list(shape)} has {colours} where they belong")
+    return (count, height, width), single
+
+
+def _images(pictures, shape):
+    count, height, width = shape
+    number = _arrays.number_of(pictures)
+    step = height * width * 3 * (1 if number == c.U8 else 4)
+    order = c.HWC if number == c.U8 else c.CHW
+    return (c.Image * count)(*(c.Image(width=width, height=height, number=number, order=order,
+                                       data=_arrays.address_of(pictures) + i * step) for i in range(count)))
+
+
+def _latents(latents, channels, space, kind, seed):
+    if space not in c.SPACES:
+        raise ValueError(f"space is {space!r}, not model or raw")
+    count, _, height, width = latents.shape
+    number = _arrays.number_of(latents)
+    step = channels * height * width * (4 if number == c.F32 else 2)
+    return (c.Latent * count)(*(c.Latent(width=width, height=height, channels=channels, space=c.SPACES[space], number=number,
+                                         order=c.CHW, data=_arrays.address_of(latents) + i * step, kind=kind, seed=seed + i)
+                                for i in range(count)))
