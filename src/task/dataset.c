@@ -88,27 +88,37 @@ static zenith_status is_done(const zn_dataset *set, const zn_shard *shard, bool 
 
 typedef struct sweep {
     const zn_dataset *set;
-    const char *name; // of a shard
     zn_error *err;
 } sweep;
 
-// What a process that died while it wrote a shard has left: ".NAME.tar.tmp-PID-N" and the like.
+// Whether OUT/NAME and the ending is a file; false where the name is too long to be one of ours.
+static bool has(const zn_dataset *set, const char *name, const char *ending)
+{
+    char path[ZN_DATASET_PATH];
+    return zn_dataset_path(set->params.output, name, ending, path, NULL) == ZENITH_OK &&
+           zn_path_is_file(path);
+}
+
+// ".NAME.tar.tmp-PID-N" and the like: goes where the shard is done and nobody works on it.
 static zenith_status sweep_entry(void *cookie, const char *entry)
 {
     const sweep *s = cookie;
-    char path[ZN_DATASET_PATH];
-    const size_t length = strlen(s->name);
-    const bool own = entry[0] == '.' && strncmp(entry + 1, s->name, length) == 0 &&
-                     (strncmp(entry + 1 + length, ".tar.tmp-", 9) == 0 ||
-                      strncmp(entry + 1 + length, ".json.tmp-", 10) == 0);
-    if (!own) return ZENITH_OK;
+    char name[ZN_DATASET_PATH], path[ZN_DATASET_PATH];
+    const char *end = strstr(entry, ".tar.tmp-");
+    if (!end) end = strstr(entry, ".json.tmp-");
+    if (entry[0] != '.' || !end || end - entry >= ZN_DATASET_PATH) return ZENITH_OK;
+    zn_text_format(name, sizeof name, "%.*s", (int)(end - entry - 1), entry + 1);
+    if (strcmp(name, "_zenith") == 0 || !has(s->set, name, ".json") || has(s->set, name, ".lease"))
+        return ZENITH_OK;
     ZN_TRY(zn_dataset_path(s->set->params.output, entry, "", path, s->err));
     return zn_file_remove(path, s->err);
 }
 
-static zenith_status sweep_shard(const zn_dataset *set, const zn_shard *shard, zn_error *err)
+// What processes that died while they wrote have left. Once, at the end: whoever takes a lease over cannot be told from
+// one who finds it free while another takes it over.
+static zenith_status sweep_output(const zn_dataset *set, zn_error *err)
 {
-    sweep s = {set, shard->name, err};
+    sweep s = {set, err};
     return zn_directory_each(set->params.output, sweep_entry, &s, err);
 }
 
@@ -149,11 +159,9 @@ int zn_dataset_tick(zn_dataset *set)
     return set->params.report(set->params.report_cookie, &set->report);
 }
 
-static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_lease_state lease,
-                             zn_error *why, zn_error *err)
+static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_error *why, zn_error *err)
 {
     bool unread = false, done = false;
-    if (lease == ZN_LEASE_TAKEN_OVER) ZN_TRY(sweep_shard(set, shard, err));
     ZN_TRY(is_done(set, shard, &done, err)); // by the one who held it until now
     if (done) {
         set->info.done_before++;
@@ -189,7 +197,7 @@ static zenith_status take_shard(zn_dataset *set, const zn_shard *shard, zn_error
         return ZENITH_OK;
     }
     set->touched = zn_clock_seconds();
-    zenith_status status = work_on(set, shard, lease, why, err);
+    zenith_status status = work_on(set, shard, why, err);
     (void)zn_file_remove(set->lease, NULL);
     return status;
 }
@@ -244,6 +252,7 @@ static zenith_status run_shards(zn_dataset *set, zn_error *err)
     ZN_TRY(zn_dataset_agree(set, err));
     for (size_t i = set->params.partition; i < count; i += step)
         ZN_TRY(run_shard(set, zn_shards_get(set->shards, i), &why, err));
+    ZN_TRY(sweep_output(set, err));
     if (set->info.failed == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_PARTIAL, "%llu of %llu shards could not be read; the first: %s",
                    (unsigned long long)set->info.failed, (unsigned long long)set->info.shards,
