@@ -187,7 +187,8 @@ typedef struct cli_command {
     cli_takes takes;
     const char *endings;                       // of files taken from a folder; NULL: none are
     const struct cli_command *const *commands; // its own, which ends with NULL; NULL: it has none
-    int (*run)(const cli_settings *settings);  // returns the exit code
+    // Returns the exit code. NULL: it has commands of its own, which are listed where none is named.
+    int (*run)(const cli_settings *settings);
 } cli_command;
 
 extern const cli_command *const cli_commands[]; // ends with NULL
@@ -210,6 +211,7 @@ extern const cli_command cli_dataset_encode, cli_dataset_retry, cli_dataset_veri
     cli_dataset_status, cli_dataset_stats;
 
 // Groups that several commands share.
+extern const cli_option_group cli_group_help;     // -h alone
 extern const cli_option_group cli_group_inputs;   // which files
 extern const cli_option_group cli_group_output;   // -o
 extern const cli_option_group cli_group_model;    // which model, and where it lies

@@ -3,27 +3,12 @@
 //
 // zenith dataset COMMAND: many pictures as latents. Each command is in a file dataset_command_NAME.c.
 #include "apps/cli/command.h"
-#include "apps/cli/help.h"
 
 static const cli_command *const commands[] = {&cli_dataset_encode, &cli_dataset_verify,
                                               &cli_dataset_status, &cli_dataset_stats,
                                               &cli_dataset_retry,  NULL};
 
-static int run(const cli_settings *settings)
-{
-    (void)settings;
-    cli_help_command(stderr, &cli_command_dataset);
-    return CLI_USAGE;
-}
-
-static const cli_option options[] = {{.name = "help",
-                                      .letter = 'h',
-                                      .help = "print this text",
-                                      .kind = CLI_FLAG,
-                                      .offset = offsetof(cli_settings, help)},
-                                     {.name = NULL}};
-static const cli_option_group group = {"Options", options};
-static const cli_option_group *const groups[] = {&group, NULL};
+static const cli_option_group *const groups[] = {&cli_group_help, NULL};
 static const cli_example examples[] = {
     {"zenith dataset encode photos latents -m taesd --size 256x256",
      "the latents of a folder, in tar shards that WebDataset reads"},
@@ -43,5 +28,4 @@ const cli_command cli_command_dataset = {
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,
     .commands = commands,
-    .run = run,
 };

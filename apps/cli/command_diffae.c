@@ -3,28 +3,13 @@
 //
 // zenith diffae COMMAND: diffusion autoencoders. Each command is a file diffae_command_NAME.c.
 #include "apps/cli/command.h"
-#include "apps/cli/help.h"
 
 static const cli_command *const commands[] = {
     &cli_diffae_encode,      &cli_diffae_decode, &cli_diffae_edit,
     &cli_diffae_interpolate, &cli_diffae_sample, &cli_diffae_features,
     &cli_diffae_classify,    &cli_diffae_join,   NULL};
 
-static int run(const cli_settings *settings)
-{
-    (void)settings;
-    cli_help_command(stderr, &cli_command_diffae);
-    return CLI_USAGE;
-}
-
-static const cli_option options[] = {{.name = "help",
-                                      .letter = 'h',
-                                      .help = "print this text",
-                                      .kind = CLI_FLAG,
-                                      .offset = offsetof(cli_settings, help)},
-                                     {.name = NULL}};
-static const cli_option_group group = {"Options", options};
-static const cli_option_group *const groups[] = {&group, NULL};
+static const cli_option_group *const groups[] = {&cli_group_help, NULL};
 static const cli_example examples[] = {
     {"zenith diffae encode face.jpg -m ffhq256 -o face.safetensors", "a picture to its code"},
     {"zenith diffae decode face.safetensors -m ffhq256 -o face.png", "and back"},
@@ -45,5 +30,4 @@ const cli_command cli_command_diffae = {
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,
     .commands = commands,
-    .run = run,
 };

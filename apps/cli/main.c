@@ -55,6 +55,13 @@ const cli_command *cli_command_find(const char *const *words, size_t count, size
     return find_among(command->commands, command, words[1]);
 }
 
+// Of one with commands of its own, and none of them named.
+static int say_commands(const cli_command *command)
+{
+    cli_help_command(stderr, command);
+    return CLI_USAGE;
+}
+
 static int run_command(int argc, char **argv)
 {
     cli_settings settings;
@@ -67,8 +74,10 @@ static int run_command(int argc, char **argv)
     if (code != CLI_DONE) return code;
     if (settings.help)
         cli_help_command(stdout, command);
-    else
+    else if (command->run != NULL)
         code = command->run(&settings);
+    else
+        code = say_commands(command);
     cli_settings_free(&settings);
     return code;
 }

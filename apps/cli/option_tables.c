@@ -93,6 +93,9 @@ const cli_option_group cli_group_model = {"Model", model};
      .offset = AT(help)}
 // clang-format on
 
+static const cli_option help[] = {HELP, {.name = NULL}};
+const cli_option_group cli_group_help = {"Options", help};
+
 static const cli_option threads[] = {THREADS, {.name = NULL}};
 const cli_option_group cli_group_threads = {"Computation", threads};
 

@@ -469,9 +469,9 @@ static void put_latents(const zn_trainer *t, uint64_t run, float *room, float *d
 {
     const zn_shape *shape = &own_of(t)->data.shape;
     const size_t count = (size_t)(shape->dim[1] * shape->dim[3]);
-    for (int64_t y = 0; y < shape->dim[2]; y++) {
-        for (size_t r = 0; r < t->rows; r++) {
-            const item of = item_of(t, run, r);
+    for (size_t r = 0; r < t->rows; r++) {
+        const item of = item_of(t, run, r);
+        for (int64_t y = 0; y < shape->dim[2]; y++) {
             zn_words_data_row(of.data, of.index, y, room);
             for (size_t i = 0; i < count; i++) dst[place_of(t, r, (size_t)y * count + i)] = room[i];
         }
