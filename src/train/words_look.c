@@ -35,9 +35,9 @@ static void fill_look(const void *cookie, zn_sample *sample)
         for (size_t i = 0; i < l->values; i++) noisy[zn_words_place(t, r, i)] = x[i];
         zn_sample_input(sample, "time")[r] = zn_flow_time(l->sigmas[l->step]);
         zn_words_put_caption(t, r,
-                    l->negative ? zn_caption_ids_empty(&own->data.captions)
-                                : zn_caption_ids_get(&of.data->captions, of.index, 0),
-                    sample);
+                             l->negative ? zn_caption_ids_empty(&own->data.captions)
+                                         : zn_caption_ids_get(&of.data->captions, of.index, 0),
+                             sample);
     }
     memset(target, 0, t->rows * l->values * sizeof *target); // losses are not used
     zn_words_put_angles(own, sample);

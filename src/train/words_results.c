@@ -40,13 +40,15 @@ static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_
 
 // Two zn_words_folders, as pipelines have them; with a tokenizer a whole pipeline.
 zenith_status zn_words_write(const zn_trainer *t, const char *folder, const float *block,
-                                  zn_error *err)
+                             zn_error *err)
 {
     for (int i = 0; i < 2; i++) {
         char path[ZN_PATH_SIZE];
         const char *config = zn_words_own(t)->configs[i];
-        const int first = i == 0 ? ZN_WORDS_TEXT : ZN_WORDS_CONTEXT, end = i == 0 ? ZN_WORDS_CONTEXT : ZN_WORDS_NETWORKS;
-        if (zn_text_format(path, sizeof path, "%s/%s", folder, zn_words_folders[i]) + 1 >= sizeof path)
+        const int first = i == 0 ? ZN_WORDS_TEXT : ZN_WORDS_CONTEXT,
+                  end = i == 0 ? ZN_WORDS_CONTEXT : ZN_WORDS_NETWORKS;
+        if (zn_text_format(path, sizeof path, "%s/%s", folder, zn_words_folders[i]) + 1 >=
+            sizeof path)
             return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
         ZN_TRY(zn_directory_make(path, err));
         if (config) ZN_TRY(zn_diffae_write_text(path, "config.json", config, err));

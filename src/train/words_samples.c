@@ -15,7 +15,8 @@ zn_words_item zn_words_item_of(const zn_trainer *t, uint64_t run, size_t column)
     const zn_words_training *own = zn_words_own(t);
     const bool held = run & ZN_WORDS_HELD;
     const zn_words_data *data = held ? &own->held : &own->data;
-    const uint64_t number = (run & ~ZN_WORDS_HELD) * t->rows + column, all = zn_words_data_count(data);
+    const uint64_t number = (run & ~ZN_WORDS_HELD) * t->rows + column,
+                   all = zn_words_data_count(data);
     const uint64_t index = held ? number % all
                                 : zn_permutation_at((uint64_t)t->config.data.seed, number / all,
                                                     all, number % all);
@@ -40,7 +41,8 @@ typedef struct drawing {
 
 // Which of its captions a sample has, or none. A sample's number is that of a picture in an epoch, so each epoch draws
 // anew. What is held back always has its first.
-static zn_caption draw_caption(const zn_trainer *t, const zn_words_item *of, const uint32_t drawn[2])
+static zn_caption draw_caption(const zn_trainer *t, const zn_words_item *of,
+                               const uint32_t drawn[2])
 {
     const zn_caption_ids *captions = &of->data->captions;
     const uint64_t several = zn_caption_ids_several(captions, of->index);
@@ -94,7 +96,8 @@ static void put_latents(const zn_trainer *t, uint64_t run, float *room, float *d
         const zn_words_item of = zn_words_item_of(t, run, r);
         for (int64_t y = 0; y < shape->dim[2]; y++) {
             zn_words_data_row(of.data, of.index, y, room);
-            for (size_t i = 0; i < count; i++) dst[zn_words_place(t, r, (size_t)y * count + i)] = room[i];
+            for (size_t i = 0; i < count; i++)
+                dst[zn_words_place(t, r, (size_t)y * count + i)] = room[i];
         }
     }
 }
@@ -130,7 +133,7 @@ void zn_words_fill(const void *cookie, zn_sample *sample)
 }
 
 zenith_status zn_words_fetch_held(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
-                                zn_error *err)
+                                  zn_error *err)
 {
     (void)cookie, (void)pixels, (void)err;
     *number = ZN_WORDS_HELD | index;

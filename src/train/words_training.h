@@ -25,13 +25,7 @@
 #include "src/train/task.h"
 #include "src/train/words_data.h"
 
-enum {
-    ZN_WORDS_TEXT,
-    ZN_WORDS_CONTEXT,
-    ZN_WORDS_MODULATION,
-    ZN_WORDS_DENOISER,
-    ZN_WORDS_NETWORKS
-};
+enum { ZN_WORDS_TEXT, ZN_WORDS_CONTEXT, ZN_WORDS_MODULATION, ZN_WORDS_DENOISER, ZN_WORDS_NETWORKS };
 enum { ZN_WORDS_OF_TEXT, ZN_WORDS_OF_CONTEXT, ZN_WORDS_OF_DENOISER, ZN_WORDS_ANGLES };
 static const char *const zn_words_folders[2] = {"text_encoder", "transformer"};
 static const char *const zn_words_angle_names[ZN_WORDS_ANGLES] = {"text.angles", "context.angles",
