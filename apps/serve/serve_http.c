@@ -15,6 +15,7 @@
 //   2. Two may hold a request: the connection, and serve_http_look while it cancels. The last one frees it.
 #include "apps/serve/serve_http.h"
 
+#include "apps/serve/serve_probe.h"
 #include "apps/serve/serve_routes.h"
 #include "apps/serve/serve_work.h"
 
@@ -320,11 +321,12 @@ static void note_times(serve_request *request)
     const size_t count = serve_work_count(request->work);
     const uint64_t pixels = serve_work_pixels(request->work) / count;
     for (size_t i = 0; i < count; i++) {
-        double waited, ran;
-        if (!serve_work_times(request->work, i, &waited, &ran)) continue;
+        serve_work_facts facts;
+        if (!serve_work_times(request->work, i, &facts)) continue;
         serve_metrics_item(&server->metrics, request->model_number, request->ask.operation, pixels,
-                           waited, ran);
-        serve_queue_learn(server, request->model_number, request->ask.operation, pixels, ran);
+                           facts.waited, facts.ran);
+        serve_queue_learn(server, request->model_number, request->ask.operation, pixels,
+                          facts.ran / serve_server_beside(server, facts.batch));
     }
 }
 
@@ -354,7 +356,7 @@ static void finish(void *cookie)
     serve_request *request = cookie;
     const bool good = serve_work_finish(request->work, &request->answer, &request->failure);
     if (good) note_times(request);
-    if (!good && atomic_load(&request->late)) {
+    if (!good && (atomic_load(&request->late) || serve_work_late(request->work))) {
         serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
         serve_fail(&request->failure, 504, "deadline_exceeded",
                    "the deadline of X-Request-Timeout-Ms has passed");
@@ -384,7 +386,10 @@ static bool open_work(serve_request *request)
                                      : serve_ask_native(&envelope, route->operation, &request->ask,
                                                         &request->failure);
     const serve_work_params params = {.context = server->context,
+                                      .apart = server->apart,
+                                      .turns = &server->turns,
                                       .model = request->model->model,
+                                      .number = request->model_number,
                                       .info = &request->model->info,
                                       .ask = &request->ask,
                                       .body = request->body,
@@ -426,7 +431,13 @@ static void start_work(serve_request *request)
     request->next = server->working;
     server->working = request;
     pthread_mutex_unlock(&server->lock);
-    serve_work_start(request->work, finish, request);
+    const uint64_t pixels = serve_work_pixels(request->work) / serve_work_count(request->work);
+    const serve_work_timing timing = {
+        .arrived = serve_clock(),
+        .deadline = request->deadline,
+        .seconds = request->seconds,
+        .pays = serve_probe_pays(server, request->model, request->ask.operation, pixels)};
+    serve_work_start(request->work, &timing, finish, request);
     atomic_store(&request->submitted, true); // from here on they can be cancelled
     unref(request);
 }

@@ -545,6 +545,76 @@ def under_load():
         check(server.metric("zenith_queue_depth") == 0, "the queue is not empty")
 
 
+def histogram(server, name, labels):
+    """The counts of a histogram's buckets, by their upper ends."""
+    counts, before = {}, 0
+    for line in server.ask("GET", "/metrics")[2].decode().splitlines():
+        if line.startswith(f"{name}_bucket{{{labels},"):
+            end, count = line.split('le="')[1].split('"} ')
+            counts[end], before = int(count) - before, int(count)
+    return counts
+
+
+def batches():
+    """Requests that wait are worked together, and each has the bytes that it has alone, worked by whatever threads."""
+    kinds = [("/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True, image_format="png"), f32(make_latent(4, 8, 8, i)))
+             for i in range(12)]
+    kinds += [("/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True, output_type="pt"), f32(make_latent(4, 8, 8, i)))
+              for i in range(4)]
+    kinds += [("/remote/taesd/encode?do_scaling=true", ramp(64, 64 + 8 * (i % 2))) for i in range(6)]
+    kinds += [("/v1/reconstruct?model=taesd", ramp(64, 64))] * 3
+    kinds += [("/remote/taesd/decode" + query((3, 4, 8, 8), do_scaling=True, output_type="pt"),
+               f32(make_latent(4, 8, 8, 5, count=3)))] * 2
+    with Server("--batch", "1", "--threads", "1") as server:
+        alone = [server.ask("POST", path, body, TENSOR if "shape" in path else {}) for path, body in kinds]
+        check([code for code, _, _ in alone] == [200] * len(kinds), f"alone: {[a[0] for a in alone]}")
+        check(server.metric("zenith_batches_total") == len(kinds) + 4, "pictures alone are batches of one")
+    for options in (("--threads", "2", "--batch", "4"), ("--threads", "1", "--batch", "3", "--batch-delay", "20")):
+        with Server(*options) as server:
+            results = [None] * len(kinds)
+
+            def ask(i):
+                path, body = kinds[i]
+                results[i] = server.ask("POST", path, body, TENSOR if "shape" in path else {})
+            holder = threading.Thread(target=server.ask, args=slow_request(64))  # all others come while it is worked
+            holder.start()
+            wait_depth(server, 1)
+            threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(kinds))]
+            for thread in threads:
+                thread.start()
+            for thread in [holder, *threads]:
+                thread.join()
+            for (path, _), (code, _, answer), expected in zip(kinds, results, alone):
+                check(code == 200 and answer == expected[2], f"{options}: {path[:40]} among others: {code}")
+            sizes = histogram(server, "zenith_batch_size", 'model="taesd",op="decode"')
+            check(sum(n for end, n in sizes.items() if end not in ("1", "+Inf")) > 0, f"{options}: no batches: {sizes}")
+            check(server.metric("zenith_batches_total") < server.metric("zenith_items_total"), f"{options}: batches")
+
+
+def fairness():
+    """A small request does not wait for all large ones before it, and what cannot be done in time is not begun."""
+    with Server("--threads", "1") as server:
+        ended = []
+
+        def ask(name, request):
+            ended.append((name, server.ask(*request)[0]))
+        threads = [threading.Thread(target=ask, args=("large", slow_request(64))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_depth(server, 4)
+        small = "POST", "/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True), bytes(1024), TENSOR
+        method, path, body, headers = slow_request(64)
+        hurried = method, path, body, headers | {"X-Request-Timeout-Ms": "1"}
+        ask("small", small)
+        ask("hurried", hurried)
+        for thread in threads:
+            thread.join()
+        names = [name for name, _ in ended]
+        check(names.index("small") <= 2, f"a small request came after large ones: {names}")
+        check(dict(ended) == {"large": 200, "small": 200, "hurried": 504}, f"answers: {ended}")
+        check(server.metric("zenith_items_total") == 5, "a request was worked after its deadline")
+
+
 def drain():
     with Server("--threads", "1") as server:
         results, begun = [], threading.Barrier(7)
@@ -571,7 +641,7 @@ def drain():
 
 
 TESTS = [pages, remote_decode, packed, remote_encode, native, wrong, large_bodies, keys, full_queue, deadlines, leavers,
-         under_load, drain]
+         under_load, drain, batches, fairness]
 
 
 def main():
