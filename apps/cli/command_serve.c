@@ -50,7 +50,8 @@ static const cli_option listening[] = {
     {.name = "keys",
      .argument = "FILE",
      .help = "a file with a key in each line; clients show one as 'Authorization: Bearer KEY', or "
-             "as the password of the address (http://any:KEY@HOST); default: everybody may ask",
+             "as the password of the address (http://any:KEY@HOST); in-flight=N and rate=N after a "
+             "key are its limits; default: everybody may ask",
      .kind = CLI_TEXT,
      .offset = AT(keys)},
     {.name = NULL}};

@@ -51,6 +51,8 @@ typedef struct serve_request {
     serve_parameters parameters;
     const serve_model *model;
     size_t model_number;
+    serve_key *key; // NULL: none is wanted
+    bool counted;   // with the key
     uint8_t *body;
     size_t size, room;
     uint64_t discarded;
@@ -114,6 +116,7 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     const double seconds = serve_clock() - request->began;
     if (request->answer.code == 0) request->answer.code = 499; // it left before its body was here
     log_request(request, seconds);
+    if (request->counted) serve_key_leave(&server->keys, request->key);
     serve_metrics_request(&server->metrics, request->route, request->answer.code, seconds);
     unref(request);
     pthread_mutex_lock(&server->lock);
@@ -164,18 +167,26 @@ static bool check_key(serve_request *request)
     static const char bearer[] = "Bearer ";
     const char *authorization = header(request, MHD_HTTP_HEADER_AUTHORIZATION);
     char *user = NULL, *password = NULL;
-    bool good = false;
     if (request->server->keys.count == 0 || serve_routes[request->route].open) return true;
     if (authorization != NULL && strncasecmp(authorization, bearer, sizeof bearer - 1) == 0) {
-        good = serve_keys_have(&request->server->keys, authorization + sizeof bearer - 1);
+        request->key = serve_keys_find(&request->server->keys, authorization + sizeof bearer - 1);
     } else if (authorization != NULL) {
         user = MHD_basic_auth_get_username_password(request->connection, &password);
-        good = serve_keys_have(&request->server->keys, password);
+        request->key = serve_keys_find(&request->server->keys, password);
         MHD_free(user);
         MHD_free(password);
     }
-    return good || serve_fail(&request->failure, 401, "unauthorized",
-                              "this server wants a key: Authorization: Bearer KEY");
+    return request->key != NULL || serve_fail(&request->failure, 401, "unauthorized",
+                                              "this server wants a key: Authorization: Bearer KEY");
+}
+
+static bool check_key_limits(serve_request *request)
+{
+    if (request->key == NULL) return true;
+    request->counted = serve_key_enter(&request->server->keys, request->key, request->began,
+                                       &request->answer.retry_after, &request->failure);
+    if (!request->counted) serve_metrics_rejected(&request->server->metrics, SERVE_KEY_LIMIT);
+    return request->counted;
 }
 
 static bool check_method(serve_request *request, const char *method)
@@ -252,8 +263,8 @@ static bool check_headers(serve_request *request, const char *method, const char
                               &request->parameters);
     if (!check_method(request, method) || !check_key(request)) return false;
     if (!work) return true;
-    return check_draining(request) && check_length(request) && check_timeout(request) &&
-           find_model(request, model, length);
+    return check_draining(request) && check_key_limits(request) && check_length(request) &&
+           check_timeout(request) && find_model(request, model, length);
 }
 
 // --- the body -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ static const double sizes[SERVE_BUCKETS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48
 static const int codes[SERVE_CODES] = {200, 400, 401, 404, 405, 413, 415,
                                        422, 429, 499, 500, 503, 504, 0};
 static const char *const reasons[SERVE_REASONS] = {"queue_full", "deadline", "too_large",
-                                                   "draining"};
+                                                   "draining", "key_limit"};
 static const char *const operations[SERVE_OPERATIONS] = {"encode", "decode", "reconstruct"};
 
 static void note_in(serve_histogram *histogram, const double *limits, double value)

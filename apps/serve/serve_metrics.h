@@ -30,7 +30,8 @@ typedef enum serve_reason {
     SERVE_LATE = 1,
     SERVE_TOO_LARGE = 2,
     SERVE_DRAINING = 3,
-    SERVE_REASONS = 4
+    SERVE_KEY_LIMIT = 4,
+    SERVE_REASONS = 5
 } serve_reason;
 
 typedef struct serve_metrics {

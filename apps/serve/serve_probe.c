@@ -66,10 +66,10 @@ static zenith_status run(serve_server *server, const serve_model *m, unsigned pa
                                    .dtype = (zenith_dtype)server->settings.dtype,
                                    .max_memory = server->settings.max_memory,
                                    .facts = &facts};
-    zenith_status status = part == ZENITH_DECODER
-                               ? zenith_decode(context, m->model, all->latents, all->images, count, &how)
-                               : zenith_encode(context, m->model, all->images, all->latents, count,
-                                               &how);
+    zenith_status status = part == ZENITH_DECODER ? zenith_decode(context, m->model, all->latents,
+                                                                  all->images, count, &how)
+                                                  : zenith_encode(context, m->model, all->images,
+                                                                  all->latents, count, &how);
     *seconds = facts.seconds;
     return status;
 }

@@ -196,6 +196,7 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
     server->started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     pthread_mutex_init(&server->lock, NULL);
     pthread_mutex_init(&server->metrics.lock, NULL);
+    pthread_mutex_init(&server->keys.lock, NULL);
     server->settings = *settings;
     fill_settings(&server->settings);
     if (settings->keys != NULL && !serve_keys_read(&server->keys, settings->keys, &why)) {

@@ -168,7 +168,8 @@ void serve_turns_look(serve_turns *turns)
         turns->again = false;
         turns->busy = true;
         turns->wake = 0;
-        while (hand_out(turns)) {}
+        while (hand_out(turns)) {
+        }
         turns->busy = false;
     }
     pthread_mutex_unlock(&turns->lock);

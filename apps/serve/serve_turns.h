@@ -65,7 +65,7 @@ typedef struct serve_turns {
     pthread_cond_t changed;
     pthread_t timer; // only with a delay
     bool has_timer, ending;
-    double wake;     // when a batch has waited long enough; 0: none waits
+    double wake;       // when a batch has waited long enough; 0: none waits
     serve_turn *first; // by due
     size_t *left;      // in each slot, pictures that are not over
     size_t slots;

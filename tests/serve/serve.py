@@ -72,8 +72,8 @@ class Server:
         finally:
             connection.close()
 
-    def metric(self, name):
-        text = self.ask("GET", "/metrics")[2].decode()
+    def metric(self, name, headers=None):
+        text = self.ask("GET", "/metrics", headers=headers)[2].decode()
         return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
 
 
@@ -429,15 +429,52 @@ def keys():
     check(done.returncode == 1 and "keys" in done.stderr, f"no file of keys: {done.stderr}")
 
 
+def key_limits():
+    """Each key has its own: of requests at once, and in a second."""
+    picture, path = ramp(48, 40), "/remote/taesd/encode?do_scaling=true"
+    names = {name: name * 20 for name in "abc"}
+    headers = {name: {"Authorization": f"Bearer {key}"} for name, key in names.items()}
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(f"{names['a']} in-flight=1  # one at a time\n{names['b']} rate=0.01\n{names['c']}\n")
+        file.flush()
+        with Server("--keys", file.name, "--threads", "1") as server:
+            method, slow, body, types = slow_request()
+            codes = []
+            thread = threading.Thread(target=lambda: codes.append(server.ask(method, slow, body, types | headers["a"])[0]))
+            thread.start()
+            wait_depth(server, 1, headers["c"])
+            refused = server.ask("POST", path, picture, headers["a"])
+            check(server.ask("POST", path, picture, headers["c"])[0] == 200, "another key waits for nobody")
+            thread.join()
+            check(refused[0] == 429 and int(refused[1]["Retry-After"]) >= 1, f"a second request at once: {refused[0]}")
+            check(json.loads(refused[2])["error"]["type"] == "rate_limited", "its type")
+            check(codes == [200], f"the slow one: {codes}")
+            check(server.ask("POST", path, picture, headers["a"])[0] == 200, "after the answer the next one may come")
+            answers = [server.ask("POST", path, picture, headers["b"]) for _ in range(3)]
+            check([a[0] for a in answers] == [200, 429, 429], f"a rate: {[a[0] for a in answers]}")
+            check(50 < int(answers[1][1]["Retry-After"]) <= 100, f"Retry-After: {answers[1][1]['Retry-After']}")
+            check(server.ask("GET", "/v1/models", headers=headers["b"])[0] == 200, "pages have no limits")
+            limited = server.metric('zenith_requests_rejected_total{reason="key_limit"}', headers["b"])
+            check(limited == 3, f"limits are counted: {limited}")
+    for line in ("k" * 20 + " in-flight=none", "k" * 20 + " rate=0", "k" * 20 + " rate=nan", "k" * 20 + " in-flight=1.5",
+                 "k" * 20 + " alice", "k" * 20 + " rate=1x"):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(line + "\n")
+            file.flush()
+            done = subprocess.run([str(ZENITH), "serve", *MODELS, "--keys", file.name], capture_output=True, text=True,
+                                  env=environment())
+            check(done.returncode == 1 and "in-flight=N" in done.stderr, f"{line}: {done.stderr}")
+
+
 def slow_request(side=64):
     """A decode of so many latent pixels a side that takes a while."""
     path = "/remote/zenith-f1-fast/decode" + query((1, 16, side, side), do_scaling=True)
     return "POST", path, bytes(side * side * 64), TENSOR
 
 
-def wait_depth(server, depth):
+def wait_depth(server, depth, headers=None):
     begin = time.monotonic()
-    while server.metric("zenith_queue_depth") < depth:
+    while server.metric("zenith_queue_depth", headers) < depth:
         if time.monotonic() - begin > 60:
             sys.exit(f"{depth} requests do not come into the queue: {server.ask('GET', '/metrics')[2].decode()}")
         time.sleep(0.01)
@@ -640,7 +677,7 @@ def drain():
         check(server.process.wait(timeout=60) == 0, "its exit code")
 
 
-TESTS = [pages, remote_decode, packed, remote_encode, native, wrong, large_bodies, keys, full_queue, deadlines, leavers,
+TESTS = [pages, remote_decode, packed, remote_encode, native, wrong, large_bodies, keys, key_limits, full_queue, deadlines, leavers,
          under_load, drain, batches, fairness]
 
 

@@ -250,9 +250,9 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_first), cmocka_unit_test(test_no_starving),
-        cmocka_unit_test(test_deadlines),   cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_slots),       cmocka_unit_test(test_withdraw),
+        cmocka_unit_test(test_small_first),  cmocka_unit_test(test_no_starving),
+        cmocka_unit_test(test_deadlines),    cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_slots),        cmocka_unit_test(test_withdraw),
         cmocka_unit_test(test_ends_at_once), cmocka_unit_test(test_delay),
         cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
