@@ -20,6 +20,8 @@ static int run(const cli_settings *settings)
                                   .threads = settings->threads,
                                   .streams = settings->streams,
                                   .dtype = settings->dtype,
+                                  .batch = settings->serve_batch,
+                                  .batch_delay = settings->batch_delay,
                                   .max_memory = settings->max_memory,
                                   .queue = settings->queue,
                                   .queue_seconds = settings->queue_seconds,
@@ -48,7 +50,8 @@ static const cli_option listening[] = {
     {.name = "keys",
      .argument = "FILE",
      .help = "a file with a key in each line; clients show one as 'Authorization: Bearer KEY', or "
-             "as the password of the address (http://any:KEY@HOST); default: everybody may ask",
+             "as the password of the address (http://any:KEY@HOST); in-flight=N and rate=N after a "
+             "key are its limits; default: everybody may ask",
      .kind = CLI_TEXT,
      .offset = AT(keys)},
     {.name = NULL}};
@@ -115,6 +118,21 @@ static const cli_option computing[] = {
      .offset = AT(streams),
      .min = 1,
      .max = 1024},
+    {.name = "batch",
+     .argument = "N",
+     .help = "pictures of one size, up to 512 x 512, that are worked together, each on a thread of "
+             "its own; 1: none are; default: as many as pay, measured at the start",
+     .kind = CLI_NUMBER,
+     .offset = AT(serve_batch),
+     .min = 1,
+     .max = 64},
+    {.name = "batch-delay",
+     .argument = "MS",
+     .help = "milliseconds that a picture waits for others of its size; default: 0",
+     .kind = CLI_NUMBER,
+     .offset = AT(batch_delay),
+     .min = 0,
+     .max = 1000},
     {.name = "max-memory",
      .argument = "SIZE",
      .help = "bound for the working memory, weights and buffers of one picture, with K, M, G; "
