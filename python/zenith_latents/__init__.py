@@ -4,7 +4,7 @@
 
     import zenith_latents
 
-    model = zenith_latents.open("taesd", weights="weights")
+    model = zenith_latents.open("zenith-sd-fast")
     latent = model.encode(picture)      # uint8 [h, w, 3] -> float32 [4, h / 8, w / 8]
     picture = model.decode(latent)
 
@@ -12,6 +12,10 @@ numpy arrays and torch tensors are taken without a copy, and results are of the 
 """
 from ._library import Error, version
 from .autoencoder import Autoencoder, Context, Estimate, models, open
+from .diffae import Code, DiffAE, DiffAEStep
+from .generator import Generated, Generator, Step, generate
+from .pictures import png, show
 
-__all__ = ["Autoencoder", "Context", "Error", "Estimate", "models", "open", "version"]
+__all__ = ["Autoencoder", "Code", "Context", "DiffAE", "DiffAEStep", "Error", "Estimate", "Generated", "Generator", "Step", "generate",
+           "models", "open", "png", "show", "version"]
 __version__ = version()

@@ -5,24 +5,25 @@
 torch is looked at only where a caller brings a tensor, and so has imported it.
 """
 import sys
+from typing import Any, Dict, Sequence
 
 import numpy as np
 
 from . import _library as c
 
-_NUMPY = {np.dtype("uint8"): c.U8, np.dtype("float32"): c.F32, np.dtype("float16"): c.F16}
+_NUMPY: Dict[Any, int] = {np.dtype("uint8"): c.U8, np.dtype("float32"): c.F32, np.dtype("float16"): c.F16}
 
 
-def _torch_of(array):
+def _torch_of(array: Any) -> Any:
     torch = sys.modules.get("torch")
     return torch if torch is not None and isinstance(array, torch.Tensor) else None
 
 
-def _torch_numbers(torch):
+def _torch_numbers(torch: Any) -> Dict[Any, int]:
     return {torch.uint8: c.U8, torch.float32: c.F32, torch.float16: c.F16, torch.bfloat16: c.BF16}
 
 
-def dense(array):
+def dense(array: Any) -> Any:
     """The same numbers, one after the other: the array itself where they lie so already."""
     torch = _torch_of(array)
     if torch is None:
@@ -32,7 +33,7 @@ def dense(array):
     return array.detach().contiguous()
 
 
-def number_of(array):
+def number_of(array: Any) -> int:
     """The zenith_number of an array's type."""
     torch = _torch_of(array)
     known = _NUMPY if torch is None else _torch_numbers(torch)
@@ -41,13 +42,13 @@ def number_of(array):
     return known[array.dtype]
 
 
-def address_of(array):
-    return array.ctypes.data if _torch_of(array) is None else array.data_ptr()
+def address_of(array: Any) -> int:
+    return int(array.ctypes.data if _torch_of(array) is None else array.data_ptr())
 
 
-def empty(shape, number, like):
+def empty(shape: Sequence[int], number: int, like: Any) -> Any:
     """A new array of the kind of another."""
     torch = _torch_of(like)
     known = _NUMPY if torch is None else _torch_numbers(torch)
     dtype = next(t for t, n in known.items() if n == number)
-    return np.empty(shape, dtype) if torch is None else torch.empty(shape, dtype=dtype)
+    return np.empty(tuple(shape), dtype) if torch is None else torch.empty(tuple(shape), dtype=dtype)

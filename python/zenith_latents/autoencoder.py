@@ -3,35 +3,46 @@
 """Contexts and autoencoders: zenith_context and zenith_model with Python's manners."""
 import ctypes
 import dataclasses
+import os
 import threading
 import weakref
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 from . import _arrays, _library as c
 from ._library import Error, library
 
 
-def models():
+Path = Union[str, "os.PathLike[str]"]
+Array = Any  # a numpy array or a torch tensor
+Progress = Callable[[float], object]
+Result = TypeVar("Result")
+
+
+def models() -> Dict[str, str]:
     """Names of the models that the library knows, with a line about each."""
-    found, index = {}, 0
+    found: Dict[str, str] = {}
+    index = 0
     while (name := library.zenith_model_name(index)) is not None:
         found[name.decode()] = library.zenith_model_description(index).decode()
         index += 1
     return found
 
 
-def _text(value):
+def _text(value: Optional[Path]) -> Optional[bytes]:
     return None if value is None else str(value).encode()
 
 
-def _in_thread(work, on_interrupt):
+def _in_thread(work: Callable[[], Result], on_interrupt: Callable[[], None]) -> Result:
     """Python's main thread waits for a lock, which Ctrl-C interrupts, while another is in the library."""
-    result, over = [], threading.Event()
+    results: List[Result] = []
+    errors: List[BaseException] = []
+    over = threading.Event()
 
-    def run():
+    def run() -> None:
         try:
-            result.append((work(), None))
+            results.append(work())
         except BaseException as error:  # noqa: BLE001: raised again below
-            result.append((None, error))
+            errors.append(error)
         over.set()
     threading.Thread(target=run, daemon=True).start()
     interrupted = False
@@ -45,16 +56,15 @@ def _in_thread(work, on_interrupt):
             on_interrupt()
     if interrupted:
         raise KeyboardInterrupt
-    value, error = result[0]
-    if error is not None:
-        raise error
-    return value
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 class Context:
     """Threads and memory that models compute with. `threads`: 0 for the physical cores of this process."""
 
-    def __init__(self, threads=0, streams=0):
+    def __init__(self, threads: int = 0, streams: int = 0) -> None:
         self._handle = ctypes.c_void_p()
         params = c.ContextParams(threads=threads, streams=streams)
         status = library.zenith_context_create(ctypes.byref(params), ctypes.byref(self._handle))
@@ -62,27 +72,29 @@ class Context:
             raise Error(status, "the context could not be made")
         self._finalizer = weakref.finalize(self, library.zenith_context_free, self._handle)
 
-    def trim(self):
+    def trim(self) -> None:
         """Gives back the memory that is kept for the next call."""
         library.zenith_context_trim(self._handle)
 
-    def _call(self, function, *arguments):
+    def _call(self, function: Any, *arguments: Any) -> Tuple[int, str]:
         """One call, and the sentence of its failure: the library has it for the thread that made the call."""
         status = function(self._handle, *arguments)
         return status, "" if status == c.OK else library.zenith_context_error(self._handle).decode(errors="replace")
 
-    def _check(self, function, *arguments):
+    def _check(self, function: Any, *arguments: Any) -> None:
         status, sentence = self._call(function, *arguments)
         if status != c.OK:
             raise Error(status, sentence)
 
-    def _run(self, function, *arguments, params, progress):
-        """The same of a long call, which a progress function that raises and Ctrl-C end."""
-        raised, cancel = [], ctypes.c_void_p()
+    def _run(self, function: Any, *arguments: Any, params: Any, report: Optional[Callable[[Any], object]]) -> None:
+        """The same of a long call, which a report function that raises and Ctrl-C end. `params` is among the arguments; `report`
+        gets the second argument of the library's own."""
+        raised: List[BaseException] = []
+        cancel = ctypes.c_void_p()
 
-        def on_progress(_, fraction):
+        def on_report(_: Any, said: Any) -> int:
             try:
-                progress(fraction)
+                report(said)  # type: ignore[misc] # set only where there is one
             except BaseException as error:  # noqa: BLE001: it must not pass through C
                 raised.append(error)
                 return 1
@@ -90,9 +102,10 @@ class Context:
         if library.zenith_cancel_create(ctypes.byref(cancel)) != c.OK:
             raise MemoryError
         params.cancel = cancel
-        if progress is not None:
-            params.progress = c.ProgressFunction(on_progress)
-        work = lambda: self._call(function, *arguments, ctypes.byref(params))
+        if report is not None:
+            field = "progress" if isinstance(params, c.RunParams) else "report"
+            setattr(params, field, dict(params._fields_)[field](on_report))
+        work = lambda: self._call(function, *arguments)
         try:
             if threading.current_thread() is threading.main_thread():
                 status, sentence = _in_thread(work, lambda: library.zenith_cancel_request(cancel))
@@ -118,7 +131,7 @@ class Estimate:
 class Autoencoder:
     """A model that turns pictures into latents and back. zenith_latents.open makes one."""
 
-    def __init__(self, name=None, weights=None, context=None):
+    def __init__(self, name: Optional[str] = None, weights: Optional[Path] = None, context: Optional[Context] = None) -> None:
         self.context = context or Context()
         self._handle = ctypes.c_void_p()
         params = c.ModelParams(name=_text(name), weights=_text(weights))
@@ -126,20 +139,27 @@ class Autoencoder:
         self._finalizer = weakref.finalize(self, library.zenith_model_free, self._handle)
         info = c.ModelInfo()
         library.zenith_model_get_info(self._handle, ctypes.byref(info))
-        self.name, self.description = info.name.decode(), info.description.decode()
-        self.channels, self.factor = info.latent_channels, info.factor
-        self.scale, self.shift = (info.scale, info.shift) if info.has_raw else (None, None)
+        self.name: str = info.name.decode()
+        self.description: str = info.description.decode()
+        self.channels: int = info.latent_channels
+        self.factor: int = info.factor
+        self.scale: Optional[float] = info.scale if info.has_raw else None
+        self.shift: Optional[float] = info.shift if info.has_raw else None
         self.has_encoder, self.has_decoder = bool(info.parts & c.ENCODER), bool(info.parts & c.DECODER)
-        self.has_moments, self.parameters = info.has_moments, info.parameters
+        self.has_moments: bool = info.has_moments
+        self.parameters: int = info.parameters
+        self.frames: int = info.frames  # of models of video; 0: pictures only
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<zenith_latents.Autoencoder {self.name}: {self.channels} channels, factor {self.factor}>"
 
     @property
-    def weights_sha256(self):
-        return library.zenith_model_weights_sha256(self._handle).decode()
+    def weights_sha256(self) -> str:
+        text: bytes = library.zenith_model_weights_sha256(self._handle)
+        return text.decode()
 
-    def encode(self, picture, *, space="model", kind="mean", seed=0, number="f32", dtype=None, max_memory=0, progress=None):
+    def encode(self, picture: Array, *, space: str = "model", kind: str = "mean", seed: int = 0, number: str = "f32",
+               dtype: Optional[str] = None, max_memory: int = 0, progress: Optional[Progress] = None) -> Array:
         """Pictures to latents.
 
         picture: uint8 [h, w, 3] or [n, h, w, 3], 0 to 255; or float32 [3, h, w] or [n, 3, h, w], 0 to 1. Sides are multiples of
@@ -160,11 +180,13 @@ class Autoencoder:
         stored = {"f32": c.F32, "f16": c.F16, "bf16": c.BF16}[number]
         out = _arrays.empty((count, channels, height // self.factor, width // self.factor), stored, pictures)
         latents = _latents(out, channels, space, kinds[kind], seed)
-        self.context._run(library.zenith_encode, self._handle, _images(pictures, shape), latents, count,
-                          params=_params(dtype, max_memory), progress=progress)
+        params = _params(dtype, max_memory)
+        self.context._run(library.zenith_encode, self._handle, _images(pictures, shape), latents, count, ctypes.byref(params),
+                          params=params, report=progress)
         return out[0] if single else out
 
-    def decode(self, latent, *, space="model", number="u8", dtype=None, max_memory=0, progress=None):
+    def decode(self, latent: Array, *, space: str = "model", number: str = "u8", dtype: Optional[str] = None, max_memory: int = 0,
+               progress: Optional[Progress] = None) -> Array:
         """Latents to pictures.
 
         latent: [c, h, w] or [n, c, h, w], float32, float16 or torch.bfloat16.
@@ -183,11 +205,13 @@ class Autoencoder:
         as_bytes = {"u8": True, "f32": False}[number]
         shape = (count, height, width, 3) if as_bytes else (count, 3, height, width)
         out = _arrays.empty(shape, c.U8 if as_bytes else c.F32, latents)
+        params = _params(dtype, max_memory)
         self.context._run(library.zenith_decode, self._handle, _latents(latents, channels, space, c.MEAN, 0),
-                          _images(out, (count, height, width)), count, params=_params(dtype, max_memory), progress=progress)
+                          _images(out, (count, height, width)), count, ctypes.byref(params), params=params, report=progress)
         return out[0] if single else out
 
-    def estimate(self, width, height, *, part="decoder", dtype=None, max_memory=0):
+    def estimate(self, width: int, height: int, *, part: str = "decoder", dtype: Optional[str] = None,
+                 max_memory: int = 0) -> Estimate:
         """What a picture of this size will take; a max_memory that is too small raises Error, with the bytes it takes."""
         info = c.EstimateInfo()
         self.context._check(library.zenith_estimate, self._handle, {"encoder": c.ENCODER, "decoder": c.DECODER}[part], width, height,
@@ -195,7 +219,7 @@ class Autoencoder:
         return Estimate(info.total_bytes, info.arena_bytes, info.weights_bytes, info.flops)
 
 
-def open(name=None, weights=None, threads=0):  # noqa: A001: as the command line has it
+def open(name: Optional[str] = None, weights: Optional[Path] = None, threads: int = 0) -> Autoencoder:  # noqa: A001: as the command line has it
     """An autoencoder by its name (`models()` lists them), by the path of its weights, or both."""
     return Autoencoder(name, weights, Context(threads))
 
@@ -203,13 +227,17 @@ def open(name=None, weights=None, threads=0):  # noqa: A001: as the command line
 # --- arrays as the library's structs
 
 
-def _params(dtype, max_memory):
-    if dtype not in c.DTYPES:
-        raise ValueError(f"dtype is {dtype!r}, not one of f32, bf16, int8")
-    return c.RunParams(dtype=c.DTYPES[dtype], max_memory=max_memory)
+def _dtype(name: Optional[str]) -> int:
+    if name not in c.DTYPES:
+        raise ValueError(f"dtype is {name!r}, not one of f32, bf16, int8")
+    return c.DTYPES[name]
 
 
-def _pictures_shape(pictures):
+def _params(dtype: Optional[str], max_memory: int) -> c.RunParams:
+    return c.RunParams(dtype=_dtype(dtype), max_memory=max_memory)
+
+
+def _pictures_shape(pictures: Array) -> Tuple[Tuple[int, int, int], bool]:
     """(count, height, width), and whether it is one picture without a count."""
     shape = tuple(pictures.shape)
     number = _arrays.number_of(pictures)
@@ -223,7 +251,7 @@ def _pictures_shape(pictures):
     return (count, height, width), single
 
 
-def _images(pictures, shape):
+def _images(pictures: Array, shape: Tuple[int, int, int]) -> Any:
     count, height, width = shape
     number = _arrays.number_of(pictures)
     step = height * width * 3 * (1 if number == c.U8 else 4)
@@ -232,7 +260,7 @@ def _images(pictures, shape):
                                        data=_arrays.address_of(pictures) + i * step) for i in range(count)))
 
 
-def _latents(latents, channels, space, kind, seed):
+def _latents(latents: Array, channels: int, space: str, kind: int, seed: int) -> Any:
     if space not in c.SPACES:
         raise ValueError(f"space is {space!r}, not model or raw")
     count, _, height, width = latents.shape
