@@ -1,7 +1,7 @@
 # The Python package over the library of this build. A sanitized library cannot be opened by a plain interpreter.
 if(ZENITH_PROGRAM AND NOT ZENITH_SANITIZE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    set(python_tests package experimental comfyui)
+    set(python_tests package experimental comfyui examples)
     if(TARGET zenith_openmp)
         list(APPEND python_tests openmp)
     endif()
