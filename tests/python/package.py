@@ -42,7 +42,13 @@ class Package(unittest.TestCase):
         """A C program says where each field of each struct lies."""
         names = {"ContextParams": "zenith_context_params", "ModelParams": "zenith_model_params", "ModelInfo": "zenith_model_info",
                  "Image": "zenith_image", "Latent": "zenith_latent", "RunParams": "zenith_run_params",
-                 "EstimateInfo": "zenith_estimate_info"}
+                 "EstimateInfo": "zenith_estimate_info", "TargetParams": "zenith_target_params",
+                 "GeneratorParams": "zenith_generator_params", "GeneratorInfo": "zenith_generator_info",
+                 "GenerateReport": "zenith_generate_report", "GenerateFacts": "zenith_generate_facts",
+                 "GenerateParams": "zenith_generate_params", "DiffaeInfo": "zenith_diffae_info", "CodeStruct": "zenith_code",
+                 "DiffaeReport": "zenith_diffae_report", "DiffaeParams": "zenith_diffae_params"}
+        self.assertEqual({name for name, value in vars(_library).items() if isinstance(value, type) and
+                          issubclass(value, _library.Sized)} - {"Sized"}, set(names))
         lines, expected = [], []
         for ours, theirs in names.items():
             struct = getattr(_library, ours)
@@ -51,7 +57,7 @@ class Package(unittest.TestCase):
             for field, _ in struct._fields_:
                 lines.append(f'printf("{theirs}.{field} %zu\\n", offsetof({theirs}, {field}));')
                 expected.append(f"{theirs}.{field} {getattr(struct, field).offset}")
-        source = "#include <stdio.h>\n#include <zenith/zenith.h>\nint main(void) {" + "".join(lines) + "return 0;}"
+        source = "#include <stdio.h>\n#include <zenith/experimental.h>\nint main(void) {" + "".join(lines) + "return 0;}"
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "offsets"
             subprocess.run(["cc", "-x", "c", "-", "-I", ROOT / "include", "-o", program], input=source, text=True, check=True)
