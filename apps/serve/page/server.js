@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Questions to the server. Addresses are relative, so that the page works below any path of a proxy. A key, where the server
+// wants one, stays in this tab.
+
+const STORED = "zenith-key";
+
+// Why something was not done: what happened, and what to do about it.
+export class Refusal extends Error {
+  constructor(what, advice, type = "", seconds = 0) {
+    super(what);
+    this.advice = advice;
+    this.type = type;
+    this.seconds = seconds;
+  }
+}
+
+const ADVICE = {
+  queue_full: "Other work is under way. Try again in a moment.",
+  too_large: "Choose a smaller longest side, then try again.",
+  unauthorized: "Type a key above, then try again.",
+  draining: "The server is ending. Try again when it runs again.",
+  out_of_memory: "Choose a smaller longest side, or another type, then try again.",
+  model_not_found: "Reload this page: the server serves other models now.",
+  not_found: "Reload this page: the server is another version now.",
+  deadline_exceeded: "Choose a smaller longest side, or a faster model.",
+  unprocessable: "Choose other settings, then try again.",
+  invalid_request: "Choose another photograph or other settings.",
+  internal: "The server’s log says more. Another photograph may work.",
+};
+
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
+export function key() {
+  return sessionStorage.getItem(STORED) ?? "";
+}
+
+export function setKey(value) {
+  sessionStorage.setItem(STORED, value);
+  document.dispatchEvent(new Event("zenith-key"));
+}
+
+async function refusal(answer) {
+  let error = {};
+  try {
+    error = (await answer.json()).error ?? {};
+  } catch {
+    error = {};
+  }
+  const seconds = Number(answer.headers.get("Retry-After")) || 0;
+  if (answer.status === 401) document.dispatchEvent(new Event("zenith-unauthorized"));
+  const message = sentence(error.message || `the server answered ${answer.status}`);
+  return new Refusal(message, ADVICE[error.type] ?? "Try again, or look at the server’s log.", error.type, seconds);
+}
+
+// The answer, if it is one of success; else a Refusal is thrown. Of what the user stops, an AbortError.
+export async function ask(path, options = {}) {
+  const headers = new Headers(options.headers);
+  if (key()) headers.set("Authorization", `Bearer ${key()}`);
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal("The server does not answer.", "See whether it still runs (zenith serve), then try again.", "gone");
+  }
+  if (!answer.ok) throw await refusal(answer);
+  return answer;
+}
+
+// Milliseconds that the server itself waited and computed, from its header: {wait, run}, in seconds.
+export function timing(answer) {
+  const times = {};
+  for (const [, name, value] of (answer.headers.get("Server-Timing") ?? "").matchAll(/(\w+);dur=([\d.]+)/g))
+    times[name] = Number(value) / 1000;
+  return times;
+}
+
+// What the page shows of any error.
+export function explain(error) {
+  if (error instanceof Refusal) return error;
+  return new Refusal(sentence(error.message || String(error)), "Reload this page, then try again.");
+}
