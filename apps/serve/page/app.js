@@ -3,14 +3,13 @@
 //
 // The page: models and settings, the photograph's way through the server, and what is shown of it.
 import { ask, explain, Refusal, setKey, key, timing } from "./server.js";
-import { at, bytes, duration, whole } from "./format.js";
+import { about, at, bytes, duration, whole } from "./format.js";
 import * as latents from "./latent.js";
 import * as live from "./live.js";
 import * as photo from "./photo.js";
 import * as words from "./words.js";
 
 const SIDES = [256, 512, 768, 1024, 1536, 2048], USUAL_SIDE = 768;
-const TYPES = { f32: "f32, exact", bf16: "bf16, half the bits", int8: "int8, smallest" };
 let models = [], limits = {}, file = null, bitmap = null, stop = null, downloads = [];
 
 // --- settings ------------------------------------------------------------------------------------
@@ -20,7 +19,7 @@ const type = () => model()?.types?.find((each) => each.type === at("type").value
 
 function fillModel() {
   const types = model()?.types ?? [], chosen = at("type").value;
-  at("type").replaceChildren(...types.map((each, i) => new Option((TYPES[each.type] ?? each.type) + (i === 0 && types.length > 1 ? " (usual)" : ""), each.type)));
+  at("type").replaceChildren(...types.map((each, i) => new Option(each.type + (i === 0 && types.length > 1 ? " (usual)" : ""), each.type)));
   if (types.some((each) => each.type === chosen)) at("type").value = chosen;
   at("model-about").textContent = model()?.description ?? "";
   fillEstimate();
@@ -29,8 +28,8 @@ function fillModel() {
 // Sizes that the photograph has, as it is or smaller.
 function fillSizes() {
   const chosen = Number(at("size").value || USUAL_SIDE), longest = bitmap ? Math.max(bitmap.width, bitmap.height) : Infinity;
-  const list = SIDES.filter((side) => side < longest).map((side) => new Option(`${side} pixels`, side));
-  if (bitmap) list.push(new Option(`${longest} pixels, as it is`, 0));
+  const list = SIDES.filter((side) => side < longest).map((side) => new Option(`${side} px`, side));
+  if (bitmap) list.push(new Option(`${longest} px (all)`, 0));
   at("size").replaceChildren(...list);
   const values = list.map((option) => Number(option.value));
   at("size").value = values.includes(chosen) ? chosen : bitmap && longest <= USUAL_SIDE ? 0 : USUAL_SIDE;
@@ -61,7 +60,7 @@ function fillEstimate() {
   const time = seconds("encode", pixels) + seconds("decode", pixels);
   const room = Math.max(memory("encode", pixels), memory("decode", pixels));
   const parts = [];
-  if (time) parts.push(`about ${duration(time)}`);
+  if (time) parts.push(`about ${about(time)}`);
   if (room) parts.push(`${bytes(room)} of memory`);
   at("estimate").textContent = `${width} × ${height}: ${parts.join(", ") || "not measured yet"}`;
   const over = limits.pixels && pixels > limits.pixels;
@@ -179,9 +178,12 @@ async function work() {
 }
 
 function busy(is) {
+  const held = [at("run"), at("stop"), at("choose")].includes(document.activeElement);
   for (const id of ["busy", "stop"]) at(id).hidden = !is;
-  for (const id of ["model", "type", "size", "choose"]) at(id).disabled = is;
+  for (const id of ["run", "choose"]) at(id).hidden = is;
+  for (const id of ["model", "type", "size"]) at(id).disabled = is;
   fillEstimate();
+  if (held) at(is ? "stop" : "run").focus(); // the focus stays where the button was
 }
 
 function clearResult() {
@@ -218,7 +220,7 @@ async function take(chosen) {
     return;
   }
   at("file-name").textContent = `${file.name}, ${bitmap.width} × ${bitmap.height}`;
-  at("choose").textContent = "Choose another";
+  at("choose").hidden = false;
   at("drop").hidden = true;
   at("view").hidden = false;
   fillSizes();

@@ -6,11 +6,15 @@
 export const at = (id) => document.getElementById(id);
 
 export function duration(seconds) {
+  if (seconds < 0.00005) return "0 ms";
   if (seconds < 0.0095) return `${(seconds * 1000).toFixed(1)} ms`;
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 99.5) return `${seconds.toFixed(seconds < 9.95 ? 2 : 1)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
+
+// Where a second digit would say too much.
+export const about = (seconds) => (seconds < 0.95 ? duration(Number(seconds.toPrecision(1))) : seconds < 59.5 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`);
 
 export function bytes(count) {
   if (count < 1000) return `${count} B`;

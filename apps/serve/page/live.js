@@ -28,7 +28,7 @@ function line(name, value, least) {
   if (list.length > KEPT) list.shift();
   const most = Math.max(least, ...list);
   const points = list.map((v, i) => `${(120 * (KEPT - list.length + i)) / (KEPT - 1)},${23 - (22 * v) / most}`);
-  at(`line-${name}`).firstElementChild.setAttribute("points", points.join(" "));
+  at(`line-${name}`).firstElementChild.setAttribute("points", list.length > 2 ? points.join(" ") : "");
 }
 
 function cells(texts) {

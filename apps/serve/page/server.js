@@ -41,17 +41,20 @@ export function setKey(value) {
   document.dispatchEvent(new Event("zenith-key"));
 }
 
-async function refusal(answer) {
-  let error = {};
+// From the server's error object.
+export function refusal(error, seconds = 0) {
+  return new Refusal(sentence(error.message || "the server failed"), ADVICE[error.type] ?? "Try again, or look at the server’s log.", error.type, seconds);
+}
+
+async function refused(answer) {
+  let error = { message: `the server answered ${answer.status}` };
   try {
-    error = (await answer.json()).error ?? {};
+    error = (await answer.json()).error ?? error;
   } catch {
-    error = {};
+    // A proxy's answer is no JSON: its code says enough.
   }
-  const seconds = Number(answer.headers.get("Retry-After")) || 0;
   if (answer.status === 401) document.dispatchEvent(new Event("zenith-unauthorized"));
-  const message = sentence(error.message || `the server answered ${answer.status}`);
-  return new Refusal(message, ADVICE[error.type] ?? "Try again, or look at the server’s log.", error.type, seconds);
+  return refusal(error, Number(answer.headers.get("Retry-After")) || 0);
 }
 
 // The answer, if it is one of success; else a Refusal is thrown. Of what the user stops, an AbortError.
@@ -65,7 +68,7 @@ export async function ask(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new Refusal("The server does not answer.", "See whether it still runs (zenith serve), then try again.", "gone");
   }
-  if (!answer.ok) throw await refusal(answer);
+  if (!answer.ok) throw await refused(answer);
   return answer;
 }
 

@@ -3,7 +3,7 @@
 //
 // Words to pictures, by POST /v1/images/generations as OpenAI's clients do it, with previews as events. The section is there
 // only where the server serves such a model.
-import { ask, explain } from "./server.js";
+import { ask, explain, refusal } from "./server.js";
 import { at, duration } from "./format.js";
 
 let stop = null;
@@ -40,10 +40,10 @@ function show(base64, prompt) {
   return blob;
 }
 
-function finish(base64, prompt, began) {
+function finish({ b64_json: base64, seed }, prompt, began) {
   const blob = show(base64, prompt), ending = blob.type.split("/")[1];
   Object.assign(at("words-save"), { href: at("words-picture").src, download: `zenith.${ending}` });
-  at("words-time").textContent = `It took ${duration((performance.now() - began) / 1000)}.`;
+  at("words-time").textContent = `It took ${duration((performance.now() - began) / 1000)}${seed === undefined ? "" : `, from seed ${seed}`}.`;
   at("words-downloads").hidden = false;
 }
 
@@ -69,17 +69,17 @@ async function make() {
   const answer = await ask("v1/images/generations", { method: "POST", body: JSON.stringify(question), signal: stop.signal,
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" } });
   if (!(answer.headers.get("Content-Type") ?? "").startsWith("text/event-stream")) {
-    finish((await answer.json()).data[0].b64_json, prompt, began);
+    finish((await answer.json()).data[0], prompt, began);
     return;
   }
   for await (const event of events(answer.body)) {
-    if (event.error) throw new Error(event.error.message);
+    if (event.error) throw refusal(event.error);
     if (event.type === "image_generation.partial_image") {
       show(event.b64_json, prompt);
       at("words-busy-text").textContent = `Preview ${(event.partial_image_index ?? 0) + 1}`;
     }
     if (event.type === "image_generation.completed") {
-      finish(event.b64_json, prompt, began);
+      finish(event, prompt, began);
       return;
     }
   }
