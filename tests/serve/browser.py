@@ -30,7 +30,7 @@ class Browser:
     def __init__(self, *options, limit=60):
         self.options, self.limit = options, limit
         self.number, self.buffer, self.session = 0, b"", None
-        self.problems, self.handlers = [], {}
+        self.problems, self.handlers, self.answers = [], {}, {}
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -98,13 +98,16 @@ class Browser:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.read(end)
-            if answer.get("id") == number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']['message']}")
-                return answer["result"]
-            self.note(answer)
+        while number not in self.answers:  # what handles an event may send and read in between
+            message = self.read(end)
+            if "id" in message:
+                self.answers[message["id"]] = message
+            else:
+                self.note(message)
+        answer = self.answers.pop(number)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']['message']}")
+        return answer["result"]
 
     # --- a page ---------------------------------------------------------------------------------
 

@@ -49,9 +49,12 @@ function memory(part, pixels) {
   return Math.max(low[part] / 2, low[part] + slope * (pixels - low.side ** 2));
 }
 
-// Seconds are known of the server's usual type, which comes first.
+// By the last photograph of this model and type; else by what the server knows of its usual type, which comes first.
+const measured = new Map();
+const setting = () => `${at("model").value} ${at("type").value}`;
 function seconds(part, pixels) {
-  return type() === model()?.types?.[0] ? ((model()?.seconds_per_megapixel?.[part] ?? 0) * pixels) / 1e6 : 0;
+  const usual = type() === model()?.types?.[0] ? model()?.seconds_per_megapixel : undefined;
+  return (((measured.get(setting()) ?? usual)?.[part] ?? 0) * pixels) / 1e6;
 }
 
 function fillEstimate() {
@@ -77,6 +80,8 @@ async function loadModels() {
   if (models.some((each) => each.id === chosen)) at("model").value = chosen;
   for (const id of ["model", "type", "size"]) at(id).disabled = models.length === 0;
   words.start(answer.data);
+  at("photo").hidden = models.length === 0 && answer.data.some(words.isGenerator);
+  if (at("photo").hidden) return;
   if (models.length === 0) throw new Refusal("This server has no model that both encodes and decodes.", "Start it with one, such as: zenith serve taesd", "no_model");
   fillModel();
   fillSizes();
@@ -90,6 +95,7 @@ function fail(error) {
   at("failure-advice").textContent = known.seconds ? `${known.advice.replace(/ Try again.*/, "")} Try again in ${known.seconds} ${known.seconds === 1 ? "second" : "seconds"}.` : known.advice;
   at("again").hidden = !["queue_full", "gone", "draining", "out_of_memory", "internal", "unauthorized"].includes(known.type);
   at("failure").hidden = false;
+  at("failure").scrollIntoView({ block: "nearest" });
 }
 
 // A bar over the pictures: how long this step has run, against what it is estimated to take.
@@ -165,6 +171,8 @@ async function work() {
   photo.draw(original, bitmap, chosenSides());
   const encoded = await step("Encoding", "encode", `v1/encode?${parameters({ format: "safetensors" })}`, await photo.png(original));
   const decoded = await step("Decoding", "decode", `v1/decode?${parameters({ format: "png" })}`, encoded.blob);
+  const megapixels = (original.width * original.height) / 1e6;
+  measured.set(setting(), { encode: encoded.took / megapixels, decode: decoded.took / megapixels });
   const latent = latents.parse(await encoded.blob.arrayBuffer());
   await photo.drawAnswer(at("result"), decoded.blob);
   offer("save-latent", encoded.blob, "safetensors");
@@ -223,6 +231,7 @@ async function take(chosen) {
   at("choose").hidden = false;
   at("drop").hidden = true;
   at("view").hidden = false;
+  at("view").scrollIntoView({ block: "nearest" });
   fillSizes();
   if (models.length === 0) {
     photo.draw(at("original"), bitmap, chosenSides());
