@@ -93,7 +93,7 @@ function fail(error) {
   const known = explain(error);
   at("failure-what").textContent = known.message;
   at("failure-advice").textContent = known.seconds ? `${known.advice.replace(/ Try again.*/, "")} Try again in ${known.seconds} ${known.seconds === 1 ? "second" : "seconds"}.` : known.advice;
-  at("again").hidden = !["queue_full", "gone", "draining", "out_of_memory", "internal", "unauthorized"].includes(known.type);
+  at("again").hidden = !["queue_full", "rate_limited", "cancelled", "gone", "draining", "out_of_memory", "internal", "unauthorized"].includes(known.type);
   at("failure").hidden = false;
   at("failure").scrollIntoView({ block: "nearest" });
 }

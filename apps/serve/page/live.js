@@ -89,7 +89,8 @@ async function look() {
   try {
     show(parse(await (await ask("metrics")).text()));
   } catch (error) {
-    state("gone", error.type === "unauthorized" ? "A key is needed" : "No answer");
+    if (error.type === "unauthorized") state("gone", "A key is needed");
+    else if (error.type !== "rate_limited") state("gone", "No answer"); // a key's limit: what is shown is old, and true
   }
   clearTimeout(timer);
   timer = setTimeout(look, EVERY);

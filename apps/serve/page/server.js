@@ -18,6 +18,8 @@ export class Refusal extends Error {
 
 const ADVICE = {
   queue_full: "Other work is under way. Try again in a moment.",
+  rate_limited: "This key has a limit. Try again in a moment.",
+  cancelled: "The server gave the work up. Try again.",
   too_large: "Choose a smaller longest side, then try again.",
   unauthorized: "Type a key above, then try again.",
   draining: "The server is ending. Try again when it runs again.",
