@@ -14,10 +14,12 @@ typedef struct serve_answer {
     void *data; // malloc'ed; NULL: in `bytes`, or empty
     size_t size;
     zenith_bytes *bytes;
-    char shape[64];    // of numbers; "": no such header
-    const char *dtype; // likewise
-    int retry_after;   // seconds; 0: no such header
-    const char *allow; // of code 405
+    char shape[64];     // of numbers; "": no such header
+    const char *dtype;  // likewise
+    int retry_after;    // seconds; 0: no such header
+    const char *allow;  // of code 405
+    const char *etag;   // of a file of the page; NULL: another answer, which nobody may keep
+    double waited, ran; // seconds of the work; both 0: no such header
 } serve_answer;
 
 // The error object. Where there is no memory the body is empty.

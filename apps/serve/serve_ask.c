@@ -369,15 +369,30 @@ static bool native_space(const serve_envelope *envelope, serve_ask *ask, serve_f
     return space != SERVE_SPACE_RAW || check_raw(envelope->model, "use space=model", failure);
 }
 
+static bool native_compute(const serve_envelope *envelope, serve_ask *ask, serve_failure *failure)
+{
+    static const serve_word words[] = {{"f32", ZENITH_DTYPE_F32},
+                                       {"bf16", ZENITH_DTYPE_BF16},
+                                       {"int8", ZENITH_DTYPE_INT8},
+                                       {NULL, 0}};
+    int compute = ZENITH_DTYPE_DEFAULT;
+    if (!serve_parameter_word(envelope->parameters, "compute", words, &compute, failure))
+        return false;
+    ask->compute = (zenith_dtype)compute;
+    return compute == ZENITH_DTYPE_DEFAULT || envelope->types >> compute & 1u ||
+           unprocessable(failure, "the model is not computed in this type here: /v1/models lists "
+                                  "its types");
+}
+
 bool serve_ask_native(const serve_envelope *envelope, serve_operation operation, serve_ask *out,
                       serve_failure *failure)
 {
     static const char *const known[SERVE_OPERATIONS][16] = {
         {"model", "shape", "dtype", "size", "fit", "filter", "space", "format", "output_dtype",
-         NULL},
+         "compute", NULL},
         {"model", "shape", "dtype", "width", "height", "space", "format", "quality", "output_dtype",
-         NULL},
-        {"model", "size", "fit", "filter", "format", "quality", NULL}};
+         "compute", NULL},
+        {"model", "size", "fit", "filter", "format", "quality", "compute", NULL}};
     uint32_t shape[SERVE_RANK];
     int rank;
     const bool picture = operation != SERVE_DECODE;
@@ -388,7 +403,8 @@ bool serve_ask_native(const serve_envelope *envelope, serve_operation operation,
         return false;
     if (rank > 0 && !read_tensor(envelope, shape, rank, out, failure)) return false;
     if (picture && !native_source(envelope, out, failure)) return false;
-    if (!native_space(envelope, out, failure)) return false;
+    if (!native_space(envelope, out, failure) || !native_compute(envelope, out, failure))
+        return false;
     if (operation == SERVE_ENCODE) return native_latent(envelope, out, failure);
     if (!native_picture(envelope, out, failure)) return false;
     const bool one = out->output == SERVE_OUT_PICTURE || out->output == SERVE_OUT_NPY;

@@ -48,6 +48,7 @@ typedef struct serve_ask {
     const char *format;       // of SERVE_OUT_PICTURE, as zenith_target_params
     uint32_t quality;         // of it; 0: the usual one
     zenith_number out_number; // of numbers in the answer
+    zenith_dtype compute;     // DEFAULT: the server's
     zenith_source_params source;
 } serve_ask;
 
@@ -57,6 +58,7 @@ typedef struct serve_envelope {
     const char *content_type, *accept; // NULL: not said
     uint64_t body;                     // bytes
     const zenith_model_info *model;
+    unsigned types;                  // that a request may choose: 1 << zenith_dtype
     uint64_t max_pixels, max_memory; // of a picture
 } serve_envelope;
 

@@ -17,6 +17,7 @@
 
 #include "apps/serve/serve_probe.h"
 #include "apps/serve/serve_routes.h"
+#include "apps/serve/serve_site.h"
 #include "apps/serve/serve_work.h"
 
 #include <arpa/inet.h>
@@ -336,8 +337,11 @@ static void note_times(serve_request *request)
         if (!serve_work_times(request->work, i, &facts)) continue;
         serve_metrics_item(&server->metrics, request->model_number, request->ask.operation, pixels,
                            facts.waited, facts.ran);
-        serve_queue_learn(server, request->model_number, request->ask.operation, pixels,
-                          facts.ran / serve_server_beside(server, facts.batch));
+        request->answer.waited += facts.waited;
+        request->answer.ran += facts.ran;
+        if (request->ask.compute == ZENITH_DTYPE_DEFAULT) // what is known is of the server's type
+            serve_queue_learn(server, request->model_number, request->ask.operation, pixels,
+                              facts.ran / serve_server_beside(server, facts.batch));
     }
 }
 
@@ -390,6 +394,7 @@ static bool open_work(serve_request *request)
                                      .accept = header(request, MHD_HTTP_HEADER_ACCEPT),
                                      .body = request->size,
                                      .model = &request->model->info,
+                                     .types = serve_estimates_types(&request->model->estimates),
                                      .max_pixels = settings->max_pixels,
                                      .max_memory = settings->queue_memory};
     const bool asked = route->remote ? serve_ask_remote(&envelope, route->operation, &request->ask,
@@ -407,7 +412,9 @@ static bool open_work(serve_request *request)
                                       .size = request->size,
                                       .max_pixels = settings->max_pixels,
                                       .run = {.size = sizeof(zenith_run_params),
-                                              .dtype = (zenith_dtype)settings->dtype,
+                                              .dtype = request->ask.compute
+                                                           ? request->ask.compute
+                                                           : (zenith_dtype)settings->dtype,
                                               .max_memory = settings->max_memory}};
     return asked && serve_work_open(&params, &request->work, &request->failure);
 }
@@ -457,6 +464,12 @@ static void start_work(serve_request *request)
 static bool process(serve_request *request)
 {
     const serve_route *route = &serve_routes[request->route];
+    if (route->page == SERVE_PAGE_SITE) {
+        const char *known = header(request, MHD_HTTP_HEADER_IF_NONE_MATCH);
+        if (!serve_site_answer(request->path, known, &request->answer, &request->failure))
+            refuse(request);
+        return false;
+    }
     if (route->page != SERVE_PAGE_NONE) {
         serve_page_write(request->server, route->page, &request->answer);
         return false;
@@ -470,6 +483,27 @@ static bool process(serve_request *request)
 }
 
 // --- answers ------------------------------------------------------------------------------------
+
+// A browser may keep what has a tag, if it asks each time whether that is still the same.
+static void add_site_headers(const serve_answer *answer, struct MHD_Response *response)
+{
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+                            answer->etag != NULL ? "no-cache" : "no-store");
+    if (answer->etag == NULL) return;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, answer->etag);
+    for (const serve_site_header *each = serve_site_headers; each->name != NULL; each++)
+        MHD_add_response_header(response, each->name, each->value);
+}
+
+// What browsers' tools show, in milliseconds: how long the work waited and took, without the way here and back.
+static void add_timing(const serve_answer *answer, struct MHD_Response *response)
+{
+    char text[96];
+    if (answer->waited <= 0 && answer->ran <= 0) return;
+    snprintf(text, sizeof text, "wait;dur=%.2f, run;dur=%.2f", answer->waited * 1e3,
+             answer->ran * 1e3);
+    MHD_add_response_header(response, "Server-Timing", text);
+}
 
 static void add_headers(const serve_request *request, struct MHD_Response *response)
 {
@@ -491,7 +525,8 @@ static void add_headers(const serve_request *request, struct MHD_Response *respo
                                                                                      : "POST");
     MHD_add_response_header(response, "X-Request-Id", request->id);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    add_site_headers(answer, response);
+    add_timing(answer, response);
     if (atomic_load(&request->server->draining))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }

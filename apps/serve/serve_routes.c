@@ -9,6 +9,8 @@
 #include <string.h>
 
 const serve_route serve_routes[] = {
+    {.path = "/", .page = SERVE_PAGE_SITE, .open = true},
+    {.path = "/page/*", .page = SERVE_PAGE_SITE, .open = true},
     {.path = "/health", .page = SERVE_PAGE_HEALTH, .open = true},
     {.path = "/healthz", .page = SERVE_PAGE_HEALTH, .open = true},
     {.path = "/v2/health/live", .page = SERVE_PAGE_LIVE, .open = true},
@@ -25,7 +27,9 @@ const serve_route serve_routes[] = {
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
 
-const char *const serve_route_names[] = {"/health",
+const char *const serve_route_names[] = {"/",
+                                         "/page/*",
+                                         "/health",
                                          "/healthz",
                                          "/v2/health/live",
                                          "/v2/health/ready",
@@ -74,7 +78,7 @@ static void answer_json(serve_answer *answer, json_t *object)
     json_decref(object);
 }
 
-static json_t *describe(const serve_model *m)
+static json_t *describe(serve_server *server, const serve_model *m)
 {
     json_t *object = json_pack(
         "{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I}", "id", m->info.name, "object", "model",
@@ -82,18 +86,23 @@ static json_t *describe(const serve_model *m)
         (m->info.parts & ZENITH_ENCODER) != 0, "decode", (m->info.parts & ZENITH_DECODER) != 0,
         "latent_channels", (json_int_t)m->info.latent_channels, "factor",
         (json_int_t)m->info.factor, "parameters", (json_int_t)m->info.parameters);
-    if (object == NULL || !m->info.has_raw) return object;
+    if (object == NULL) return NULL;
+    json_object_set_new(object, "types", serve_estimates_describe(&m->estimates));
+    json_object_set_new(object, "seconds_per_megapixel", serve_server_describe_seconds(server, m));
+    if (!m->info.has_raw) return object;
     json_object_set_new(object, "scaling_factor", json_real((double)m->info.scale));
     json_object_set_new(object, "shift_factor", json_real((double)m->info.shift));
     return object;
 }
 
-static void write_models(const serve_server *server, serve_answer *answer)
+static void write_models(serve_server *server, serve_answer *answer)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < server->model_count; i++)
-        json_array_append_new(list, describe(&server->models[i]));
-    answer_json(answer, json_pack("{s:s, s:o}", "object", "list", "data", list));
+        json_array_append_new(list, describe(server, &server->models[i]));
+    answer_json(answer, json_pack("{s:s, s:o, s:{s:I, s:I}}", "object", "list", "data", list,
+                                  "limits", "body", (json_int_t)server->settings.max_body, "pixels",
+                                  (json_int_t)server->settings.max_pixels));
 }
 
 static void write_metrics(serve_server *server, serve_answer *answer)

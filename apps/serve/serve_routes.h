@@ -16,7 +16,8 @@ typedef enum serve_page { // what a GET shows
     SERVE_PAGE_READY,
     SERVE_PAGE_VERSION,
     SERVE_PAGE_MODELS,
-    SERVE_PAGE_METRICS
+    SERVE_PAGE_METRICS,
+    SERVE_PAGE_SITE // a file of the page for people: serve_site.h
 } serve_page;
 
 typedef struct serve_route {

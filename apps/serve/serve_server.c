@@ -92,6 +92,17 @@ void serve_queue_learn(serve_server *server, size_t model, serve_operation opera
     pthread_mutex_unlock(&server->lock);
 }
 
+json_t *serve_server_describe_seconds(serve_server *server, const serve_model *model)
+{
+    pthread_mutex_lock(&server->lock);
+    const double encode = model->seconds[SERVE_ENCODE], decode = model->seconds[SERVE_DECODE];
+    pthread_mutex_unlock(&server->lock);
+    json_t *object = json_object();
+    if (encode > 0) json_object_set_new(object, "encode", json_real(encode * 1e6));
+    if (decode > 0) json_object_set_new(object, "decode", json_real(decode * 1e6));
+    return object;
+}
+
 // --- models -------------------------------------------------------------------------------------
 
 const serve_model *serve_server_model(const serve_server *server, const char *name, size_t length)
@@ -126,6 +137,10 @@ static bool open_model(serve_server *server, const char *word)
         zenith_model_get_info(m->model, &m->info);
         server->model_names[server->model_count - 1] = m->info.name;
         status = serve_probe(server, m);
+        const zenith_run_params run = {.size = sizeof run,
+                                       .dtype = (zenith_dtype)server->settings.dtype,
+                                       .max_memory = server->settings.max_memory};
+        serve_estimates_fill(&m->estimates, server->context, m->model, &m->info, &run);
     }
     if (status == ZENITH_OK) return true;
     server->settings.say("%s: %s", name, zenith_context_error(server->context));

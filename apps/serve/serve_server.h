@@ -8,6 +8,7 @@
 #define ZN_SERVE_SERVER_H
 
 #include "apps/serve/serve.h"
+#include "apps/serve/serve_estimates.h"
 #include "apps/serve/serve_keys.h"
 #include "apps/serve/serve_metrics.h"
 #include "apps/serve/serve_turns.h"
@@ -19,6 +20,7 @@ enum { SERVE_CLASSES = 2 }; // of sizes of pictures that may be worked together
 typedef struct serve_model {
     zenith_model *model;
     zenith_model_info info;
+    serve_estimates estimates;
     double seconds[SERVE_OPERATIONS]; // for each pixel, as measured; of the server's lock
     serve_batch pays[SERVE_OPERATIONS][SERVE_CLASSES]; // of pictures of a size, as measured
 } serve_model;
@@ -63,6 +65,8 @@ void serve_queue_leave(serve_server *server, double seconds);
 void serve_queue_learn(serve_server *server, size_t model, serve_operation operation,
                        uint64_t pixels, double seconds);
 int serve_queue_retry_after(serve_server *server);
+// {"encode": seconds, "decode": seconds} of a million pixels, as known by now.
+json_t *serve_server_describe_seconds(serve_server *server, const serve_model *model);
 
 // How many pictures of a batch share the threads of a stream: the work of each takes so much less of it.
 double serve_server_beside(const serve_server *server, size_t batch);

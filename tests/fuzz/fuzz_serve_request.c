@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      .accept = *accept ? accept : NULL,
                                      .body = strtoull(length, NULL, 10),
                                      .model = &models[data[0] & 1],
+                                     .types = 1u << ZENITH_DTYPE_F32,
                                      .max_pixels = most_pixels};
     const serve_operation operation = (serve_operation)(data[0] / 4 % 3);
     serve_ask ask;

@@ -7,6 +7,12 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.${name} PROPERTIES LABELS serve TIMEOUT 600)
     endforeach()
+    # Its page, in Chromium, which tools/bootstrap installs: without it these fail.
+    foreach(name headers photograph phone errors words)
+        add_test(NAME serve.page_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/page.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(serve.page_${name} PROPERTIES LABELS serve TIMEOUT 600)
+    endforeach()
 endif()
 include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
 zenith_add_fuzzer(serve_request)
