@@ -22,9 +22,11 @@ static double due_of(const serve_turns *turns, const serve_turn *turn)
     return fmin(deadline - turn->all, own);
 }
 
-static bool is_lost(const serve_turn *turn, double now)
+// An estimate may be wrong, and only work corrects it: so a stream that has nothing else to do tries.
+static bool is_lost(const serve_turn *turn, double now, bool can_try)
 {
-    return turn->deadline > 0 && now + turn->seconds / 2 > turn->deadline;
+    if (turn->deadline <= 0) return false;
+    return now + (can_try ? 0 : turn->seconds / 2) >= turn->deadline;
 }
 
 static bool is_same(const serve_turn_key *a, const serve_turn_key *b)
@@ -124,8 +126,11 @@ static bool find_slot(const serve_turns *turns, size_t *slot)
 
 static serve_turn *take_lost(serve_turns *turns, double now)
 {
+    size_t slot;
     serve_turn **link = &turns->first;
-    while (*link != NULL && !is_lost(*link, now)) link = &(*link)->next;
+    const bool is_one = *link != NULL && (*link)->next == NULL;
+    const bool can_try = is_one && find_slot(turns, &slot);
+    while (*link != NULL && !is_lost(*link, now, can_try)) link = &(*link)->next;
     serve_turn *lost = *link;
     if (lost != NULL) *link = lost->next;
     return lost;

@@ -9,7 +9,8 @@
 //   batch     The picture that is due first leads. Those that wait with the same key go with it, the ones that
 //             are due first before others, as many as pay.
 //   slot      There are as many as streams: a slot takes a batch when all pictures of its last one are over.
-//   late      A picture whose deadline cannot be met, were it worked in half the time, is never begun.
+//   late      A picture whose deadline cannot be met, were it worked in half the time, is never begun; unless there is
+//             nothing else to do, since the estimate may be wrong.
 //
 // Any thread may call; functions of a turn are called on the thread that found the slot, without a lock.
 #ifndef ZN_SERVE_TURNS_H

@@ -145,10 +145,29 @@ static void test_deadlines(void **state)
     serve_turns_over(&turns, begun[1]);
     assert_true(begun[2] == &list[1]);
     add(4, 6, 0.1, 0.3);
-    now += 0.29; // it has waited too long
+    now += 0.31; // it has waited too long
     serve_turns_over(&turns, begun[2]);
     assert_int_equal(late_count, 2);
     assert_int_equal(begun_count, 3);
+    serve_turns_close(&turns);
+}
+
+// An estimate that is far too high does not refuse everybody for ever: it is tried where nothing else is to do.
+static void test_wrong_estimate(void **state)
+{
+    (void)state;
+    open_turns(1, 0, test_clock);
+    for (size_t i = 0; i < 3; i++) add(i, SMALL, 100, 1);
+    serve_turns_look(&turns);
+    assert_int_equal(late_count, 2);
+    assert_int_equal(begun_count, 1);
+    add(3, SMALL, 100, 1);
+    serve_turns_look(&turns);
+    assert_int_equal(late_count, 3); // the stream is busy
+    serve_turns_over(&turns, begun[0]);
+    add(4, SMALL, 100, 1);
+    serve_turns_look(&turns);
+    assert_int_equal(begun_count, 2);
     serve_turns_close(&turns);
 }
 
@@ -250,10 +269,10 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_first),  cmocka_unit_test(test_no_starving),
-        cmocka_unit_test(test_deadlines),    cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_slots),        cmocka_unit_test(test_withdraw),
-        cmocka_unit_test(test_ends_at_once), cmocka_unit_test(test_delay),
-        cmocka_unit_test(test_choice)};
+        cmocka_unit_test(test_small_first), cmocka_unit_test(test_no_starving),
+        cmocka_unit_test(test_deadlines),   cmocka_unit_test(test_wrong_estimate),
+        cmocka_unit_test(test_batches),     cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_withdraw),    cmocka_unit_test(test_ends_at_once),
+        cmocka_unit_test(test_delay),       cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,11 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.page_${name} PROPERTIES LABELS serve TIMEOUT 600)
     endforeach()
+    # A soak of seconds: that it works, and that answers, memory and open files stay what they are.
+    add_test(NAME serve.soak COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/serve.py soak --minutes 0.05 --clients 8
+        --share 10 --growth 100 --weights ${CMAKE_CURRENT_SOURCE_DIR}/golden/tiny_diffusers --dtype f32
+        --zenith $<TARGET_FILE:zenith_program>)
+    set_tests_properties(serve.soak PROPERTIES LABELS serve TIMEOUT 600)
 endif()
 include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
 zenith_add_fuzzer(serve_request)
