@@ -73,7 +73,8 @@ static void put_losses(writing *w, const zn_train_config *c)
 {
     for (size_t i = 0; i < c->losses_count; i++) {
         char key[48];
-        zn_text_format(key, sizeof key, "losses.%zu.%s%s", i, zn_loss_name((zn_loss_kind)c->losses[i].kind),
+        zn_text_format(key, sizeof key, "losses.%zu.%s%s", i,
+                       zn_loss_name((zn_loss_kind)c->losses[i].kind),
                        c->losses[i].teacher ? ".teacher" : "");
         put_number(w, key, c->losses[i].weight);
     }
