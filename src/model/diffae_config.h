@@ -18,6 +18,7 @@
 //                                           networks
 //     "contrast": 1                         networks see pictures times this: with more, noise hides them later, and a
 //                                           network that predicts velocity predicts the picture until there is little noise
+//     "temperature": 1                      pictures from drawn noise begin with it times this: with less, calmer ones
 //     "autoencoder": "zenith-f1-fast"       networks see its latents of pictures, which have in_channels channels and
 //                                           are as many times smaller as it says; "clip" is false then
 //     "latent_mean": [..], "latent_std": [..]  of each channel, that networks see (latent - mean) / std
@@ -86,6 +87,8 @@ typedef struct zn_diffae_space {
     bool scaled; // there are the numbers below; else they are 0 and 1
     float mean[ZN_DIFFAE_MOST_INPUTS], deviation[ZN_DIFFAE_MOST_INPUTS];
 } zn_diffae_space;
+// What noise that is drawn is multiplied by, 0 .. 1; a config that says something else is refused when it is opened.
+float zn_diffae_temperature(const zn_json *config);
 // Fails where the config contradicts itself or the autoencoder.
 zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err);
 
