@@ -48,6 +48,7 @@ typedef struct serve_request {
     size_t route;
     char id[72];
     char method[12], path[96]; // for the log
+    char trace[56];            // the client's traceparent, echoed; "": it sent none
     double began;
     serve_parameters parameters;
     const serve_model *model;
@@ -97,8 +98,10 @@ static void log_request(const serve_request *request, double seconds)
     struct tm parts;
     if (request->server->settings.quiet || gmtime_r(&now, &parts) == NULL) return;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:i, s:f}", "time", when, "id", request->id,
-                             "method", request->method, "path", request->path, "status",
+    json_t *line = json_pack("{s:s, s:s, s:s*, s:s, s:s, s:s*, s:i, s:f}", "time", when, "id",
+                             request->id, "traceparent", request->trace[0] ? request->trace : NULL,
+                             "method", request->method, "path", request->path, "model",
+                             request->model != NULL ? request->model->info.name : NULL, "status",
                              request->answer.code, "ms", seconds * 1e3);
     char *text = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     if (text != NULL) fprintf(stderr, "%s\n", text);
@@ -144,6 +147,18 @@ static void set_id(serve_request *request)
     else
         snprintf(request->id, sizeof request->id, "%x-%llx", (unsigned)request->server->started,
                  (unsigned long long)atomic_fetch_add(&request->server->ids, 1));
+}
+
+// As the W3C writes it: "00-", 32 digits of the trace, 16 of the caller's span, 2 of flags. Anything else is left out.
+static void set_trace(serve_request *request)
+{
+    static const char shape[] = "00-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+    const char *given = header(request, "traceparent");
+    if (given == NULL || strlen(given) != sizeof shape - 1) return;
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == 'x' ? strchr("0123456789abcdef", given[i]) == NULL : given[i] != shape[i])
+            return;
+    memcpy(request->trace, given, sizeof shape);
 }
 
 static void copy_clean(char *dst, size_t size, const char *src)
@@ -524,6 +539,7 @@ static void add_headers(const serve_request *request, struct MHD_Response *respo
                                 serve_routes[request->route].page != SERVE_PAGE_NONE ? "GET, HEAD"
                                                                                      : "POST");
     MHD_add_response_header(response, "X-Request-Id", request->id);
+    if (request->trace[0]) MHD_add_response_header(response, "traceparent", request->trace);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     add_site_headers(answer, response);
     add_timing(answer, response);
@@ -562,6 +578,7 @@ static enum MHD_Result begin(serve_server *server, struct MHD_Connection *connec
     copy_clean(request->method, sizeof request->method, method);
     copy_clean(request->path, sizeof request->path, path);
     set_id(request);
+    set_trace(request);
     pthread_mutex_lock(&server->lock);
     server->present++;
     pthread_mutex_unlock(&server->lock);

@@ -582,6 +582,28 @@ def under_load():
         check(server.metric("zenith_queue_depth") == 0, "the queue is not empty")
 
 
+def logs():
+    """A line of JSON for each request, by which it is found again: its id, and the trace that the client is in."""
+    trace = f"00-{'4bf92f35' * 4}-{'00f067aa' * 2}-01"
+    server = Server()
+    server.command.remove("--quiet")
+    with server:
+        latent = f32(make_latent(4, 8, 8))
+        path = "/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True)
+        headers = server.ask("POST", path, latent, TENSOR | {"traceparent": trace, "X-Request-Id": "first"})[1]
+        check(headers["traceparent"] == trace and headers["X-Request-Id"] == "first", f"echoed: {headers.items()}")
+        for wrong in (trace[:-1], trace.upper(), trace.replace("-", "_"), "01" + trace[2:], '"}\\n' + trace[4:]):
+            answered = server.ask("GET", "/health", headers={"traceparent": wrong})[1]
+            check("traceparent" not in answered, f"a wrong trace is echoed: {wrong}")
+        server.process.send_signal(signal.SIGTERM)
+        said = server.process.stderr.read().splitlines()
+    lines = [json.loads(line) for line in said if line.startswith("{")]
+    check(len(lines) == 6, f"lines of the log: {said}")
+    check(lines[0]["id"] == "first" and lines[0]["traceparent"] == trace and lines[0]["model"] == "taesd"
+          and lines[0]["status"] == 200 and lines[0]["ms"] > 0 and lines[0]["method"] == "POST", f"a line: {lines[0]}")
+    check(all("traceparent" not in line for line in lines[1:]), f"wrong traces: {lines[1:]}")
+
+
 def histogram(server, name, labels):
     """The counts of a histogram's buckets, by their upper ends."""
     counts, before = {}, 0
@@ -678,7 +700,7 @@ def drain():
 
 
 TESTS = [pages, remote_decode, packed, remote_encode, native, wrong, large_bodies, keys, key_limits, full_queue, deadlines, leavers,
-         under_load, drain, batches, fairness]
+         under_load, drain, batches, fairness, logs]
 
 
 def main():

@@ -2,7 +2,7 @@
 if(ZENITH_PROGRAM AND ZENITH_SERVE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
     foreach(name pages remote_decode packed remote_encode native wrong large_bodies keys key_limits full_queue deadlines leavers under_load
-            drain batches fairness)
+            drain batches fairness logs)
         add_test(NAME serve.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/serve.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.${name} PROPERTIES LABELS serve TIMEOUT 600)
