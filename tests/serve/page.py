@@ -218,7 +218,7 @@ def errors():
             check(browser.wait("document.querySelector('#estimate').textContent.includes('limit')"), "a picture above the limit")
             check(browser.evaluate("document.querySelector('#run').disabled"), "what is refused can be asked for")
             browser.choose("#file", folder / "ramp.png")
-            check(browser.wait(DONE), "after errors")
+            check(browser.wait(DONE), f"after errors: {text(browser, '#failure')} {text(browser, '#busy-text')}")
             # The server ends while the page is open.
             server.process.terminate()
             server.process.wait(timeout=60)
