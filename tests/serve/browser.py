@@ -27,7 +27,7 @@ def find():
 class Browser:
     """A browser with one page, as a context. `problems` are errors of the console, of scripts, and of what was not loaded."""
 
-    def __init__(self, *options, limit=60):
+    def __init__(self, *options, limit=150):
         self.options, self.limit = options, limit
         self.number, self.buffer, self.session = 0, b"", None
         self.problems, self.handlers, self.answers = [], {}, {}

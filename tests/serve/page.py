@@ -215,10 +215,11 @@ def errors():
             browser.choose("#file", folder / "text.png")
             check(browser.wait("document.querySelector('#failure').checkVisibility()") and "text.png" in text(browser, "#failure-what"), "no picture")
             browser.choose("#file", folder / "large.png")
-            check(browser.wait("document.querySelector('#estimate').textContent.includes('limit')"), "a picture above the limit")
+            check(browser.wait("document.querySelector('#file-name').textContent.includes('large.png')"), "a large picture")
+            check("above the server’s limit" in text(browser, "#estimate"), "a picture above the limit")
             check(browser.evaluate("document.querySelector('#run').disabled"), "what is refused can be asked for")
             browser.choose("#file", folder / "ramp.png")
-            check(browser.wait(DONE), "after errors")
+            check(browser.wait(DONE), f"after errors: {text(browser, '#failure')} {text(browser, '#busy-text')}")
             # The server ends while the page is open.
             server.process.terminate()
             server.process.wait(timeout=60)

@@ -215,16 +215,23 @@ async function run() {
   busy(false);
 }
 
+// Of files that are chosen while one is being opened, the last counts.
+let last = null;
 async function take(chosen) {
   if (!chosen || stop) return;
+  last = chosen;
   at("failure").hidden = true;
   try {
     const opened = await photo.open(chosen);
+    if (last !== chosen || stop) {
+      opened.close();
+      return;
+    }
     bitmap?.close();
     bitmap = opened;
     file = chosen;
   } catch (error) {
-    fail(error);
+    if (last === chosen) fail(error);
     return;
   }
   at("file-name").textContent = `${file.name}, ${bitmap.width} × ${bitmap.height}`;
