@@ -104,8 +104,11 @@ class Context:
         params.cancel = cancel
         if report is not None:
             field = "progress" if isinstance(params, c.RunParams) else "report"
-            setattr(params, field, dict(params._fields_)[field](on_report))
-        work = lambda: self._call(function, *arguments)
+            kind: Any = dict(params._fields_)[field]
+            setattr(params, field, kind(on_report))
+
+        def work() -> Tuple[int, str]:
+            return self._call(function, *arguments)
         try:
             if threading.current_thread() is threading.main_thread():
                 status, sentence = _in_thread(work, lambda: library.zenith_cancel_request(cancel))

@@ -23,6 +23,7 @@ import zenith_latents
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out"))
+os.environ["ZENITH_MODELS"] = str(ROOT / "models")  # where the ones that come along are found
 PROMPT = "a photo of a cat sitting on a red chair"
 WEIGHT = 0.25  # of the golden's mix
 TYPES = {"F32": np.float32, "I64": np.int64}
