@@ -106,6 +106,7 @@ typedef struct cli_settings {
     int tokens; // 0: not given
     // dataset
     int shard, lease;      // 0: not given
+    int container;         // zenith_container
     const char *partition; // "i/N"
     bool side_by_side;     // pictures are computed at once, each on one thread
     // pull

@@ -112,7 +112,8 @@ static zenith_status encode(job *j, bool retry)
         .report = show,
         .report_cookie = j,
         .partition = j->partition,
-        .partitions = j->partitions};
+        .partitions = j->partitions,
+        .container = (zenith_container)settings->container};
     return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
 }
 
@@ -170,7 +171,10 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     return finish(&j, encode(&j, retry));
 }
 
-static const cli_choice stores[] = {{"f16", ZENITH_F16}, {"f32", ZENITH_F32}, {NULL, 0}};
+static const cli_choice stores[] = {
+    {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {"f32", ZENITH_F32}, {"u8", ZENITH_U8}, {NULL, 0}};
+static const cli_choice containers[] = {
+    {"npy", ZENITH_CONTAINER_NPY}, {"safetensors", ZENITH_CONTAINER_SAFETENSORS}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "shard",
      .argument = "N",
@@ -180,11 +184,19 @@ static const cli_option options[] = {
      .min = 1,
      .max = INT_MAX},
     {.name = "store",
-     .argument = "f16|f32",
-     .help = "type of the numbers of a latent; default: f16",
+     .argument = "f16|bf16|f32|u8",
+     .help = "type of the numbers of a latent; u8 has a scale and an offset for each channel of "
+             "each picture; default: f16",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, store),
      .choices = stores},
+    {.name = "container",
+     .argument = "npy|safetensors",
+     .help =
+         "the file of a latent; default: npy, and safetensors for bf16, which npy does not have",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, container),
+     .choices = containers},
     {.name = "space",
      .argument = "model|raw",
      .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "

@@ -17,9 +17,8 @@ static zenith_status check(const zenith_dataset_params *p, zn_error *err)
     if (!p->input || !p->output)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "zenith_dataset_encode needs an input and an output folder");
-    if (p->number != ZENITH_NUMBER_DEFAULT && p->number != ZENITH_F16 && p->number != ZENITH_F32)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "latents of a dataset are stored as f16 or f32");
+    if ((int)p->container < 0 || p->container > ZENITH_CONTAINER_SAFETENSORS)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown container");
     if (p->kind != ZENITH_LATENT_MEAN && p->kind != ZENITH_LATENT_MOMENTS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a dataset has means, or moments");
     if ((int)p->space < 0 || p->space > ZENITH_SPACE_RAW || !(p->lease_seconds >= 0))
@@ -28,6 +27,35 @@ static zenith_status check(const zenith_dataset_params *p, zn_error *err)
     if (p->partitions ? p->partition >= p->partitions : p->partition != 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no partition %u of %u", p->partition,
                        p->partitions);
+    return ZENITH_OK;
+}
+
+static zenith_status choose_store(zn_dataset *set, zn_error *err)
+{
+    switch (set->params.number) {
+    case ZENITH_NUMBER_DEFAULT:
+    case ZENITH_F16:
+        set->type = ZN_F16;
+        break;
+    case ZENITH_BF16:
+        set->type = ZN_BF16;
+        break;
+    case ZENITH_F32:
+        set->type = ZN_F32;
+        break;
+    case ZENITH_U8:
+        set->type = ZN_U8;
+        break;
+    default:
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "latents of a dataset are stored as f16, bf16, f32 or u8");
+    }
+    set->container = set->params.container;
+    if (!set->container)
+        set->container = set->type == ZN_BF16 ? ZENITH_CONTAINER_SAFETENSORS : ZENITH_CONTAINER_NPY;
+    if (set->type == ZN_BF16 && set->container == ZENITH_CONTAINER_NPY)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "npy has no bf16: store it in safetensors, or store f16 or f32");
     return ZENITH_OK;
 }
 
@@ -49,6 +77,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     if (!model) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the model is NULL");
     ZN_TRY(zn_params_copy(params, p, sizeof *p, err));
     ZN_TRY(check(p, err));
+    ZN_TRY(choose_store(set, err));
     ZN_TRY(zn_params_copy(p->source, &set->source, sizeof set->source, err));
     ZN_TRY(zn_run_params_fill(context, p->run, &set->run, err));
     ZN_TRY(check_source(&set->source, model, err));
@@ -57,7 +86,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;
     set->run.facts = NULL;
     set->engine = context->engine;
-    set->model = model->inner;
+    set->models[set->model_count++] = model->inner;
     set->isa = zn_isa_name(context->cpu.isa);
     set->report.size = sizeof set->report;
     return ZENITH_OK;

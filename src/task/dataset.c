@@ -205,10 +205,10 @@ static zenith_status take_shard(zn_dataset *set, const zn_shard *shard, zn_error
 static zenith_status check(const zn_dataset *set, zn_error *err)
 {
     const zenith_dataset_params *p = &set->params;
-    ZN_TRY(zn_check_part(set->model, ZENITH_ENCODER, err));
-    if (p->kind == ZENITH_LATENT_MOMENTS && !set->model->family->moments)
+    ZN_TRY(zn_check_part(set->models[0], ZENITH_ENCODER, err));
+    if (p->kind == ZENITH_LATENT_MOMENTS && !set->models[0]->family->moments)
         return zn_fail(err, ZENITH_UNSUPPORTED, "%s gives one latent for a picture, and no moments",
-                       set->model->variant->name);
+                       set->models[0]->variant->name);
     const int streams = zn_executor_streams(zn_engine_executor(set->engine));
     if (set->source.fit == ZENITH_FIT_RESIZE && set->source.width && set->source.height) {
         // Else every picture would fail for the same reason.
@@ -216,15 +216,16 @@ static zenith_status check(const zn_dataset *set, zn_error *err)
         zenith_estimate_info estimate;
         zn_error why = {0};
         run.max_memory = zn_dataset_run_memory(set->run.max_memory) / (uint64_t)streams;
-        zenith_status status = zn_estimate(set->engine, set->model, ZENITH_ENCODER,
+        zenith_status status = zn_estimate(set->engine, set->models[0], ZENITH_ENCODER,
                                            set->source.width, set->source.height, true, &run,
                                            &estimate, &why);
         if (status != ZENITH_OK)
             return zn_fail(err, status, "of the memory, three eighths are for %d network%s: %s",
                            streams, streams == 1 ? "" : "s at once", why.text);
     }
-    if (p->space == ZENITH_SPACE_RAW && !set->model->variant->autoencoder->has_raw)
-        return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no raw latents", set->model->variant->name);
+    if (p->space == ZENITH_SPACE_RAW && !set->models[0]->variant->autoencoder->has_raw)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no raw latents",
+                       set->models[0]->variant->name);
     return ZENITH_OK;
 }
 

@@ -21,14 +21,21 @@
 #include "src/task/autoencode.h"
 #include "zenith/experimental.h"
 
-enum { ZN_DATASET_PATH = 4096, ZN_DATASET_PICTURES = 5000 }; // of a shard, where nobody says
+enum {
+    ZN_DATASET_PATH = 4096,
+    ZN_DATASET_PICTURES = 5000, // of a shard, where nobody says
+    ZN_DATASET_MODELS = 8
+};
 
 typedef struct zn_dataset {
     zenith_dataset_params params; // whole: defaults are filled in
     zenith_source_params source;
     zenith_run_params run; // dtype never the default
     zn_engine *engine;
-    zn_model *model;
+    zn_model *models[ZN_DATASET_MODELS];
+    size_t model_count;
+    zn_type type;               // of the numbers in files
+    zenith_container container; // never the default
     const char *isa;
     const zn_shards *shards;
     char config[65];

@@ -31,12 +31,13 @@ static json_t *picture_settings(const zenith_source_params *s)
 static json_t *settings_of(const zn_dataset *set)
 {
     const zenith_dataset_params *p = &set->params;
-    json_t *made = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 1, "model",
-                             set->model->variant->name, "weights_sha256",
-                             zn_model_sha256(set->model), "dtype", zn_dtype_name(set->run.dtype),
-                             "store", p->number == ZENITH_F32 ? "f32" : "f16", "space",
-                             p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
-                             p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
+    json_t *made = json_pack(
+        "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 2, "model",
+        set->models[0]->variant->name, "weights_sha256", zn_model_sha256(set->models[0]), "dtype",
+        zn_dtype_name(set->run.dtype), "store", zn_type_name(set->type), "container",
+        set->container == ZENITH_CONTAINER_SAFETENSORS ? "safetensors" : "npy", "space",
+        p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
+        p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
     json_t *pictures = picture_settings(&set->source);
     bool whole = made && pictures && json_object_update(made, pictures) == 0;
     if (whole && zn_shards_are_cut(set->shards))

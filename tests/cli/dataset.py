@@ -16,6 +16,7 @@ import pathlib
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -23,6 +24,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests/golden/tiny_diffusers"
+KL = ROOT / "tests/golden/tiny_kl"
 IMAGES = ROOT / "tests/format/images"
 PICTURES = (".jpg", ".png", ".webp", ".ppm", ".pgm")
 ZENITH, KILLS = None, 4
@@ -67,11 +69,31 @@ def members(path):
         return [(member, tar.extractfile(member).read()) for member in tar.getmembers()]
 
 
-def latents(output):
+def latents(output, ending=".npy"):
     found = {}
     for path in sorted(output.glob("*.tar")):
-        found.update({m.name[:-4]: data for m, data in members(path) if m.name.endswith(".npy")})
+        found.update({m.name.removesuffix(ending): data for m, data in members(path) if m.name.endswith(ending)})
     return found
+
+
+def facts_of(output):
+    return {key: json.loads(data) for key, data in latents(output, ".latent.json").items()}
+
+
+def parts(data):
+    """The tensors of a safetensors file: {name: (dtype, shape, bytes)}"""
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + length])
+    return {name: (t["dtype"], t["shape"], data[8 + length + t["data_offsets"][0]:8 + length + t["data_offsets"][1]])
+            for name, t in header.items() if name != "__metadata__"}
+
+
+def as_float(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def floats(data):
+    return struct.unpack(f"<{len(data) // 4}f", data)
 
 
 def record(output, name="000000"):
@@ -113,11 +135,90 @@ def check_bits(folder):
         assert all(b["reason"] in ("broken", "unsupported", "limit") and b["message"] for b in bad), bad
 
 
+def single(source, folder, *options, model="taesd", weights=MODEL):
+    """The files of zenith encode, by key."""
+    run("encode", source, "-o", f"{folder}/", "-m", model, "--weights", weights, "--dtype", "f32", "--size", "32x32", "-q", *options)
+    return {path.stem: parts(path.read_bytes()) for path in folder.glob("*.safetensors")}
+
+
+def check_bytes_of_channels(values, plane, stored, offset, scale):
+    """8 bits: each channel goes from 0 to 255, and no number is further off than half a step."""
+    assert len(stored) == len(values) and len(offset) == len(scale) == len(values) // plane
+    for c, (low, step) in enumerate(zip(offset, scale)):
+        channel, codes = values[c * plane:(c + 1) * plane], stored[c * plane:(c + 1) * plane]
+        assert as_float(low) == min(channel) and min(codes) == 0 and max(codes) == 255, c
+        assert all(abs(low + step * code - value) <= step * 0.50001 for code, value in zip(codes, channel)), c
+
+
+def check_stores(folder):
+    """Each type in each container has the numbers of zenith encode, and says what it is."""
+    source = folder / "in"
+    make_folder(source)
+    plain = {store: single(source, folder / f"single-{store}", "--store", store) for store in ("f16", "bf16", "f32")}
+    for store, container in (("f16", "npy"), ("f32", "npy"), ("u8", "npy"), ("f16", "safetensors"), ("bf16", "safetensors"),
+                             ("f32", "safetensors"), ("u8", "safetensors")):
+        output = folder / f"{store}-{container}"
+        encode(source, output, "--store", store, *(() if store == "bf16" else ("--container", container)))
+        settings = json.loads((output / "_zenith.json").read_text())
+        assert (settings["store"], settings["container"]) == (store, container), settings
+        made, facts = latents(output, "." + container), facts_of(output)
+        assert len(made) == len(facts) == 4 and made.keys() == facts.keys()
+        for key, data in made.items():
+            said, = facts[key]["latents"]
+            assert (said["member"], said["model"], said["space"], said["kind"], said["type"], said["shape"]) == (
+                container, "taesd", "model", "mean", store, [4, 4, 4]), said
+            if container == "safetensors":
+                tensors_of = parts(data)
+                assert tensors_of["latent"][:2] == (store.upper(), [4, 4, 4]), tensors_of.keys()
+                stored = tensors_of["latent"][2]
+            else:
+                stored = tensors(data)
+            if store != "u8":
+                assert stored == plain[store][key]["latent"][2] and "scale" not in said, (store, container, key)
+                continue
+            check_bytes_of_channels(floats(plain["f32"][key]["latent"][2]), 16, stored, said["offset"], said["scale"])
+            if container == "safetensors":
+                for name in ("offset", "scale"):
+                    assert list(floats(tensors_of[name][2])) == [as_float(value) for value in said[name]], name
+        (folder / "one").write_bytes(made["000-rgb8"])
+        decoded = run("decode", folder / "one", "-o", folder / "one.png", "-m", "taesd", "--weights", MODEL, code=1 if store == "u8" else 0)
+        assert store != "u8" or "a latent of type u8" in decoded.stderr, decoded.stderr
+    picture = facts_of(folder / "f16-npy")["000-rgb8"]
+    assert picture["size"] == [32, 32] and len(picture["source_size"]) == 2 and len(picture["crop"]) == 4, picture
+    assert "npy has no bf16" in encode(source, folder / "out", "--store", "bf16", "--container", "npy", code=(1, 2)).stderr
+    # Types and containers never mix in a folder.
+    assert 'store is "f16" there' in encode(source, folder / "f16-npy", "--store", "u8", code=1).stderr
+    assert 'container is "npy" there' in encode(source, folder / "f16-npy", "--container", "safetensors", code=1).stderr
+
+
 def check_moments(folder):
+    """Mean and logarithm of the variance of a KL autoencoder, as zenith encode gives them; others have none."""
     source = folder / "in"
     make_folder(source)
     failed = encode(source, folder / "out", "--moments", code=(1, 3))
     assert "no moments" in failed.stderr, failed.stderr
+    expected = single(source, folder / "single", "--moments", model="sd-vae", weights=KL)
+    for container in ("npy", "safetensors"):
+        output = folder / container
+        run("dataset", "encode", source, output, "-m", "sd-vae", "--weights", KL, "--dtype", "f32", "--size", "32x32", "--moments",
+            "--store", "f32", "--container", container)
+        made, facts = latents(output, "." + container), facts_of(output)
+        assert made.keys() == expected.keys() and len(made) == 4
+        for key, data in made.items():
+            said, = facts[key]["latents"]
+            mean, logvar = expected[key]["latent"], expected[key]["logvar"]
+            assert said["kind"] == "moments" and said["shape"] == [2 * mean[1][1], *mean[1][2:]], said
+            assert tensors(data) == mean[2] + logvar[2], key
+            if container == "safetensors":
+                assert parts(data)["logvar"] == ("F32", logvar[1][1:], logvar[2]), key
+    # Of 8 bits, the logarithms have ranges of their own.
+    run("dataset", "encode", source, folder / "u8", "-m", "sd-vae", "--weights", KL, "--dtype", "f32", "--size", "32x32", "--moments",
+        "--store", "u8")
+    made, facts = latents(folder / "u8"), facts_of(folder / "u8")
+    for key, data in made.items():
+        said, shape = facts[key]["latents"][0], facts[key]["latents"][0]["shape"]
+        values = floats(expected[key]["latent"][2] + expected[key]["logvar"][2])
+        check_bytes_of_channels(values, shape[1] * shape[2], tensors(data), said["offset"], said["scale"])
 
 
 def check_captions(folder):
@@ -130,10 +231,11 @@ def check_captions(folder):
                                 ("sub/2.JPG", picture), ("sub/2.seg.png", b"mask"), (long + ".jpg", picture)])
     encode(source, folder / "out")
     made = members(folder / "out/a.tar")
-    assert [m.name for m, _ in made] == ["1.npy", "1.cls", "1.json", "1.txt", "sub/2.npy", "sub/2.seg.png", long + ".npy"]
+    assert [m.name for m, _ in made] == ["1.npy", "1.latent.json", "1.cls", "1.json", "1.txt", "sub/2.npy", "sub/2.latent.json",
+                                         "sub/2.seg.png", long + ".npy", long + ".latent.json"]
     assert dict((m.name, d) for m, d in made)["1.txt"] == b"one\xff"
     assert all((m.mtime, m.uid, m.gid, m.mode) == (0, 0, 0, 0o644) for m, _ in made)
-    assert made[0][1] == made[4][1]
+    assert made[0][1] == made[5][1]
     header = made[0][1][10:].split(b"\n")[0].strip().decode()
     assert header == "{'descr': '<f2', 'fortran_order': False, 'shape': (4, 4, 4), }", header
     facts = record(folder / "out", "a")
@@ -368,6 +470,7 @@ def check_document(folder):
     for number in range(2):
         make_tar(folder / f"shards/{number}.tar", [(f"{number}.jpg", (IMAGES / "jpeg_420.jpg").read_bytes()), (f"{number}.txt", b"a caption")])
     shutil.copytree(MODEL, folder / "models/taesd")
+    shutil.copytree(KL, folder / "models/sd-vae")
     words = {**os.environ, "PATH": f"{pathlib.Path(ZENITH).resolve().parent}:{os.environ['PATH']}", "ZENITH_MODELS": str(folder / "models"), "ZENITH_TUNE": ""}
     text = (ROOT / "docs/DATASET.md").read_text()
     blocks = [block.split("\n", 1)[1] for block in text.split("```")[1::2] if block.startswith("sh")]
