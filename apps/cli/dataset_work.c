@@ -3,6 +3,7 @@
 //
 // See dataset_work.h.
 #include "apps/cli/dataset_work.h"
+#include "apps/cli/dataset_buckets.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
@@ -19,6 +20,7 @@ typedef struct job {
     const cli_open_model *model;
     double shown;
     zenith_dataset_info info;
+    cli_buckets buckets;
 } job;
 
 static void format_line(const zenith_dataset_report *r, char *line, size_t size)
@@ -113,7 +115,12 @@ static zenith_status encode(job *j, bool retry)
         .report_cookie = j,
         .partition = j->partition,
         .partitions = j->partitions,
-        .container = (zenith_container)settings->container};
+        .container = (zenith_container)settings->container,
+        .random_crop = settings->crop == 1,
+        .mirror = settings->mirror,
+        .seed = settings->seed.value,
+        .buckets = j->buckets.sizes,
+        .bucket_count = j->buckets.count};
     return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
 }
 
@@ -151,6 +158,24 @@ static bool read_partition(const char *text, job *j)
     return false;
 }
 
+static bool choices_agree(const cli_settings *settings)
+{
+    const bool sized = settings->size.width != 0 || settings->size.height != 0;
+    const bool chosen = settings->crop == 1 || settings->mirror;
+    const char *wrong = NULL;
+    if (settings->buckets != NULL && (sized || settings->fit != CLI_UNSET))
+        wrong = "--buckets says the sizes: leave out --size and --fit";
+    else if (settings->aspects != NULL && settings->buckets == NULL)
+        wrong = "--aspects goes with --buckets, which says how large they are";
+    else if (settings->crop == 1 &&
+             (settings->fit == ZENITH_FIT_PAD || settings->fit == ZENITH_FIT_EXACT))
+        wrong = "--crop random goes with --size, --buckets or --fit crop: others crop nothing";
+    else if (settings->seed.given && !chosen)
+        wrong = "--seed goes with --crop random and --mirror: nothing else is left to chance";
+    if (wrong != NULL) cli_say("%s", wrong);
+    return wrong == NULL;
+}
+
 int cli_dataset_work(const cli_settings *given, bool retry)
 {
     cli_settings settings = *given;
@@ -159,7 +184,8 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     job j = {.session = &session, .info = {.size = sizeof j.info}};
     settings.side_by_side = true;
     if (!read_partition(settings.partition, &j)) return CLI_USAGE;
-    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings))
+    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings) ||
+        !choices_agree(&settings))
         return CLI_USAGE;
     const int code = cli_session_open(&session, &settings, "dataset encode");
     if (code != CLI_DONE) return code;
@@ -168,6 +194,12 @@ int cli_dataset_work(const cli_settings *given, bool retry)
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
+    if (settings.buckets != NULL &&
+        !cli_buckets_read(settings.buckets, settings.aspects, j.model->info.factor, &j.buckets)) {
+        session.told = true;
+        (void)cli_session_close(&session);
+        return CLI_USAGE;
+    }
     return finish(&j, encode(&j, retry));
 }
 
@@ -175,6 +207,7 @@ static const cli_choice stores[] = {
     {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {"f32", ZENITH_F32}, {"u8", ZENITH_U8}, {NULL, 0}};
 static const cli_choice containers[] = {
     {"npy", ZENITH_CONTAINER_NPY}, {"safetensors", ZENITH_CONTAINER_SAFETENSORS}, {NULL, 0}};
+static const cli_choice crops[] = {{"centre", 0}, {"random", 1}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "shard",
      .argument = "N",
@@ -210,6 +243,35 @@ static const cli_option options[] = {
          "the variance, as one array of twice the channels",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, moments)},
+    {.name = "crop",
+     .argument = "centre|random",
+     .help =
+         "where a picture that is larger than its size is cut out: in the middle, or at a place "
+         "that follows from --seed and the picture's key; default: centre",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, crop),
+     .choices = crops},
+    {.name = "mirror",
+     .help = "let left and right change places in half of the pictures: which, follows from --seed "
+             "and the picture's key",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, mirror)},
+    {.name = "seed",
+     .argument = "N",
+     .help = "of --crop random and --mirror; default: 0",
+     .kind = CLI_SEED,
+     .offset = offsetof(cli_settings, seed)},
+    {.name = "buckets",
+     .argument = "LIST",
+     .help = "sizes to choose from for each picture, by its shape and without enlarging it: WxH,.. "
+             "or sides N,.., which are sizes of about N*N pixels in the shapes of --aspects",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, buckets)},
+    {.name = "aspects",
+     .argument = "LIST",
+     .help = "shapes W:H,.. of the sides of --buckets; default: 1:1",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, aspects)},
     {.name = "lease",
      .argument = "SECONDS",
      .help = "after which a shard whose worker does not stir is another's; default: 60",

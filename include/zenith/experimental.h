@@ -480,6 +480,14 @@ typedef struct zenith_dataset_params {
     // no leases to find it. 0: all.
     uint32_t partition, partitions;
     zenith_container container;
+    // What is chosen for each picture by `seed` and its key, and nothing else: a crop elsewhere than in the middle, and whether
+    // left and right change places, which half of the pictures do.
+    bool random_crop, mirror;
+    uint64_t seed;
+    // Sizes to choose from, instead of the size of `source`: width and height of each, multiples of the model's factor. No
+    // picture is enlarged; docs/DATASET.md says how the bucket of a picture is chosen.
+    const uint32_t *buckets;
+    uint32_t bucket_count;
 } zenith_dataset_params;
 
 // What a call did.

@@ -59,6 +59,29 @@ static zenith_status choose_store(zn_dataset *set, zn_error *err)
     return ZENITH_OK;
 }
 
+static zenith_status fill_buckets(zn_dataset *set, zn_error *err)
+{
+    zenith_source_params *source = &set->source;
+    const zenith_dataset_params *p = &set->params;
+    if (p->bucket_count > ZN_DATASET_BUCKETS || (p->bucket_count && !p->buckets))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there may be %d buckets, and not %u",
+                       ZN_DATASET_BUCKETS, p->bucket_count);
+    if (p->bucket_count) source->fit = ZENITH_FIT_RESIZE, source->width = source->height = 0;
+    for (size_t i = 0; i < p->bucket_count; i++) {
+        const uint32_t width = p->buckets[2 * i], height = p->buckets[2 * i + 1];
+        if (!width || !height || width % source->multiple || height % source->multiple ||
+            width > INT32_MAX || height > INT32_MAX)
+            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                           "a bucket has %u x %u pixels: its sides must be multiples of %u", width,
+                           height, source->multiple);
+        set->buckets[i] = (zn_fit_size){width, height};
+    }
+    if (p->random_crop && source->fit != ZENITH_FIT_CROP && source->fit != ZENITH_FIT_RESIZE)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "there is no random crop where pictures are not cropped");
+    return ZENITH_OK;
+}
+
 static zenith_status check_source(zenith_source_params *source, const zenith_model *model,
                                   zn_error *err)
 {
@@ -66,6 +89,7 @@ static zenith_status check_source(zenith_source_params *source, const zenith_mod
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown fit");
     if (!source->multiple && model->inner->variant->autoencoder)
         source->multiple = (uint32_t)model->inner->variant->autoencoder->factor;
+    if (!source->multiple) source->multiple = 8;
     return ZENITH_OK;
 }
 
@@ -81,6 +105,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     ZN_TRY(zn_params_copy(p->source, &set->source, sizeof set->source, err));
     ZN_TRY(zn_run_params_fill(context, p->run, &set->run, err));
     ZN_TRY(check_source(&set->source, model, err));
+    ZN_TRY(fill_buckets(set, err));
     if (!p->partitions) p->partitions = 1;
     if (!p->shard_pictures) p->shard_pictures = ZN_DATASET_PICTURES;
     if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;

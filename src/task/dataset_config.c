@@ -6,6 +6,7 @@
 #include "src/base/json.h"
 #include "src/base/os.h"
 #include "src/base/sha256.h"
+#include "src/base/text.h"
 #include "src/task/dataset.h"
 #include "src/task/guard.h"
 #include "src/task/picture.h"
@@ -28,6 +29,28 @@ static json_t *picture_settings(const zenith_source_params *s)
                      ZN_PIPELINE_VERSION);
 }
 
+static json_t *buckets_of(const zn_dataset *set)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < set->params.bucket_count; i++)
+        json_array_append_new(
+            list, json_pack("[i,i]", (int)set->buckets[i].width, (int)set->buckets[i].height));
+    if (json_array_size(list) == set->params.bucket_count) return list;
+    json_decref(list);
+    return NULL;
+}
+
+// What is chosen for each picture. The seed of those who need none is 0.
+static json_t *choice_settings(const zn_dataset *set)
+{
+    const zenith_dataset_params *p = &set->params;
+    char seed[32]; // text: JSON has no numbers of 64 bits that everybody reads
+    zn_text_format(seed, sizeof seed, "%llu",
+                   p->random_crop || p->mirror ? (unsigned long long)p->seed : 0ULL);
+    return json_pack("{s:s, s:b, s:s, s:o}", "crop", p->random_crop ? "random" : "centre", "mirror",
+                     (int)p->mirror, "seed", seed, "buckets", buckets_of(set));
+}
+
 static json_t *settings_of(const zn_dataset *set)
 {
     const zenith_dataset_params *p = &set->params;
@@ -39,10 +62,13 @@ static json_t *settings_of(const zn_dataset *set)
         p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
         p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
     json_t *pictures = picture_settings(&set->source);
-    bool whole = made && pictures && json_object_update(made, pictures) == 0;
+    json_t *choices = choice_settings(set);
+    bool whole = made && pictures && choices && json_object_update(made, pictures) == 0 &&
+                 json_object_update(made, choices) == 0;
     if (whole && zn_shards_are_cut(set->shards))
         whole = json_object_set_new(made, "shard", json_integer(p->shard_pictures)) == 0;
     json_decref(pictures);
+    json_decref(choices);
     if (whole) return made;
     json_decref(made);
     return NULL;

@@ -94,11 +94,7 @@ static zenith_status open_with(const shard_run *run, item *it, uint64_t memory, 
     image.first_frame = p->first_frame;
     image.limits.max_pixels = p->max_pixels;
     image.limits.max_memory = memory;
-    const zn_fit_options fit = {.fit = p->fit,
-                                .multiple = p->multiple,
-                                .width = p->width,
-                                .height = p->height,
-                                .max_pixels = p->max_pixels};
+    const zn_fit_options fit = zn_dataset_choose(run->set, it->sample->key);
     return zn_picture_open(it->sample->picture, it->sample->picture_size, &image, &fit, p->filter,
                            &it->picture, err);
 }
@@ -113,6 +109,10 @@ static zenith_status open_picture(const shard_run *run, item *it, zn_error *err)
         why.text[0] = '\0';
         it->alone = true;
         status = open_with(run, it, all, &why);
+    }
+    if (status == ZENITH_INVALID_ARGUMENT && run->set->params.bucket_count) {
+        zn_sample_refuse(it->sample, "small", why.text); // it covers none of them
+        return ZENITH_OK;
     }
     return status == ZENITH_OK ? status : refuse(it, status, why.text, err);
 }

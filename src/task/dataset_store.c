@@ -254,13 +254,18 @@ static zenith_status put_latent(const zn_dataset *set, size_t index, const zn_st
     return put(dst, err, "}");
 }
 
-static zenith_status put_picture(const zn_picture *picture, zn_bytes *dst, zn_error *err)
+static zenith_status put_picture(const zn_dataset *set, const zn_picture *picture, zn_bytes *dst,
+                                 zn_error *err)
 {
     const zn_image_facts *image = zn_picture_facts(picture);
     const zn_fit_plan *plan = zn_picture_plan(picture);
     ZN_TRY(put(dst, err, "{\"source_size\":[%u,%u],\"crop\":[%u,%u,%u,%u]", image->width,
                image->height, plan->crop_x, plan->crop_y, plan->crop_width, plan->crop_height));
-    return put(dst, err, ",\"size\":[%u,%u]", plan->width, plan->height);
+    ZN_TRY(put(dst, err, ",\"scaled_size\":[%u,%u],\"cut\":[%u,%u],\"size\":[%u,%u]",
+               plan->scaled_width, plan->scaled_height, plan->cut_x, plan->cut_y, plan->width,
+               plan->height));
+    if (set->params.bucket_count) ZN_TRY(put(dst, err, ",\"bucket\":%zu", plan->bucket));
+    return put(dst, err, ",\"mirror\":%s", plan->mirror ? "true" : "false");
 }
 
 zenith_status zn_dataset_facts_write(const zn_dataset *set, const zn_stored_latent *latents,
@@ -269,7 +274,7 @@ zenith_status zn_dataset_facts_write(const zn_dataset *set, const zn_stored_late
 {
     char name[ZN_TAR_NAME];
     scratch->size = 0;
-    ZN_TRY(put_picture(picture, scratch, err));
+    ZN_TRY(put_picture(set, picture, scratch, err));
     ZN_TRY(put(scratch, err, ",\"latents\":["));
     for (size_t i = 0; i < set->model_count; i++)
         ZN_TRY(put_latent(set, i, &latents[i], scratch, err));

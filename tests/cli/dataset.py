@@ -221,6 +221,83 @@ def check_moments(folder):
         check_bytes_of_channels(values, shape[1] * shape[2], tensors(data), said["offset"], said["scale"])
 
 
+def make_ppm(width, height, pixels=None):
+    """A picture whose every pixel names its place, or the given rows of pixels (3 bytes each)."""
+    rows = pixels or [[bytes((x * 7 % 256, y * 5 % 256, (x * 3 + y * 11) % 256)) for x in range(width)] for y in range(height)]
+    return b"P6 %d %d 255\n" % (width, height) + b"".join(b"".join(row) for row in rows), rows
+
+
+def check_choices(folder):
+    """Random crops and mirrors follow from seed and key; they have the bits of a picture that was cut and turned before."""
+    source, cut = folder / "in", folder / "cut"
+    source.mkdir()
+    cut.mkdir()
+    data, rows = make_ppm(70, 32)
+    for number in range(24):
+        (source / f"p{number}.ppm").write_bytes(data)
+    encode(source, folder / "out", "--size", "32x32", "--crop", "random", "--mirror", "--seed", "5", "--shard", "7", "--threads", "2")
+    facts, made = facts_of(folder / "out"), latents(folder / "out")
+    for key, said in facts.items():
+        chance = hashlib.sha256(f"5:{key}".encode()).hexdigest()
+        x, mirror = (70 - 32 + 1) * int(chance[:8], 16) >> 32, int(chance[16], 16) % 2 == 1
+        assert (said["cut"], said["mirror"], said["scaled_size"], said["source_size"]) == ([x, 0], mirror, [70, 32], [70, 32]), (key, said)
+        part = [row[x:x + 32][::-1 if mirror else 1] for row in rows]
+        (cut / f"{key}.ppm").write_bytes(make_ppm(32, 32, part)[0])
+    assert len({said["cut"][0] for said in facts.values()}) > 8 and len({said["mirror"] for said in facts.values()}) == 2
+    for key, tensor in single(cut, folder / "single", "--store", "f16").items():
+        assert tensors(made[key]) == tensor["latent"][2], key
+    # One after the other, in other shards and alone: the same. With another seed: others.
+    encode(source, folder / "again", "--size", "32x32", "--crop", "random", "--mirror", "--seed", "5", "--shard", "24")
+    assert latents(folder / "again") == made and facts_of(folder / "again") == facts
+    encode(source, folder / "other", "--size", "32x32", "--crop", "random", "--mirror", "--seed", "6", "--shard", "7")
+    assert {k: f["cut"] for k, f in facts_of(folder / "other").items()} != {k: f["cut"] for k, f in facts.items()}
+    encode(source, folder / "middle", "--size", "32x32")
+    assert all(f["cut"] == [19, 0] and not f["mirror"] for f in facts_of(folder / "middle").values())
+    for options, word in ((("--crop", "random", "--mirror", "--seed", "6"), 'seed is "5" there'), (("--mirror", "--seed", "5"), "crop is"),
+                          (("--crop", "random", "--seed", "5"), "mirror is true there")):
+        assert word in encode(source, folder / "out", "--size", "32x32", "--shard", "7", *options, code=1).stderr, options
+    assert "crop nothing" in encode(source, folder / "no", "--fit", "pad", "--crop", "random", code=2).stderr
+    assert "left to chance" in encode(source, folder / "no", "--seed", "1", code=2).stderr
+    # Where nothing is scaled, the place is within what the multiples of 8 leave.
+    encode(source, folder / "cropped", "--fit", "crop", "--crop", "random")
+    assert {f["cut"][0] for f in facts_of(folder / "cropped").values()} <= set(range(7)) and not (folder / "no").exists()
+
+
+def check_buckets(folder):
+    """A picture has the bucket that keeps most of it, is never enlarged, and says which; latents have the bits of that size."""
+    source = folder / "in"
+    source.mkdir()
+    sizes = {"square": (100, 100), "wide": (130, 70), "tall": (70, 130), "large": (300, 300), "flat": (400, 40), "tiny": (30, 90)}
+    for name, (width, height) in sizes.items():
+        (source / f"{name}.ppm").write_bytes(make_ppm(width, height)[0])
+    options = ("--buckets", "48,96", "--aspects", "1:1,2:1,1:2", "--fit")[:-1]
+    command = ("dataset", "encode", source, folder / "out", "-m", "taesd", "--weights", MODEL, "--dtype", "f32")
+    run(*command, *options, code=1)
+    settings, facts = json.loads((folder / "out/_zenith.json").read_text()), facts_of(folder / "out")
+    assert settings["buckets"] == [[48, 48], [64, 32], [32, 64], [96, 96], [136, 64], [64, 136]], settings["buckets"]
+    chosen = {key: f["size"] for key, f in facts.items()}
+    assert chosen == {"square": [96, 96], "wide": [64, 32], "tall": [32, 64], "large": [96, 96], "flat": [64, 32]}, chosen
+    assert all(settings["buckets"][f["bucket"]] == f["size"] for f in facts.values()), facts
+    bad, = record(folder / "out")["bad_samples"]
+    assert (bad["key"], bad["reason"]) == ("tiny", "small") and "covers none of the buckets" in bad["message"], bad
+    made = latents(folder / "out")
+    for key, (width, height) in chosen.items():
+        run("encode", source / f"{key}.ppm", "-o", folder / f"{key}.safetensors", "-m", "taesd", "--weights", MODEL, "--dtype", "f32",
+            "--size", f"{width}x{height}", "--store", "f16", "-q")
+        assert tensors(made[key]) == tensors((folder / f"{key}.safetensors").read_bytes()), key
+    # A list of sizes; and what is wrong is said.
+    (folder / "sized").mkdir()
+    command = (*command[:3], folder / "sized", *command[4:])
+    run(*command, "--buckets", "64x48,48x64,32x32", code=1)
+    assert {key: f["size"] for key, f in facts_of(folder / "sized").items()}["wide"] == [64, 48]
+    assert "buckets is" in run(*command, "--buckets", "64x48,48x64", code=1).stderr
+    for words, sentence in ((("--buckets", "64x"), "expected sides or sizes"), (("--buckets", "64,"), "expected sides or sizes"),
+                            (("--buckets", "64", "--aspects", "3"), "expected shapes"), (("--aspects", "1:1"), "goes with --buckets"),
+                            (("--buckets", "64x64", "--aspects", "1:1"), "shape already"), (("--buckets", "64", "--size", "8x8"), "leave out --size")):
+        assert sentence in run(*command, *words, code=2).stderr, words
+    assert "multiples of 8" in run(*command, "--buckets", "60x64", code=1).stderr
+
+
 def check_captions(folder):
     """What belongs to a picture is carried along, unchanged and beside it; the tar's facts do not vary."""
     source = folder / "in"
@@ -465,7 +542,10 @@ def check_inputs(folder):
 
 def check_document(folder):
     """Every command of docs/DATASET.md, as it stands there."""
-    make_folder(folder / "photos", 2)
+    (folder / "photos").mkdir()
+    for number, (width, height) in enumerate(((320, 290), (270, 400), (260, 260))):
+        (folder / f"photos/{number}.ppm").write_bytes(make_ppm(width, height)[0])
+        (folder / f"photos/{number}.txt").write_text(f"photograph {number}")
     (folder / "shards").mkdir()
     for number in range(2):
         make_tar(folder / f"shards/{number}.tar", [(f"{number}.jpg", (IMAGES / "jpeg_420.jpg").read_bytes()), (f"{number}.txt", b"a caption")])
