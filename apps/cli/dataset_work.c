@@ -11,13 +11,17 @@
 #include "zenith/experimental.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MODELS = 8 }; // that the library takes at once
 
 typedef struct job {
     uint32_t partition, partitions;
     cli_session *session;
-    const cli_open_model *model;
+    zenith_model *models[MODELS];
+    uint32_t model_count, multiple;
     double shown;
     zenith_dataset_info info;
     cli_buckets buckets;
@@ -97,7 +101,7 @@ static zenith_status encode(job *j, bool retry)
     const cli_settings *settings = session->settings;
     zenith_run_facts facts;
     zenith_run_params run = cli_session_run_params(session, &facts, 0);
-    const zenith_source_params source = cli_source_params(settings, j->model->info.factor);
+    const zenith_source_params source = cli_source_params(settings, j->multiple);
     run.progress = NULL;
     const zenith_dataset_params params = {
         .size = sizeof params,
@@ -120,8 +124,10 @@ static zenith_status encode(job *j, bool retry)
         .mirror = settings->mirror,
         .seed = settings->seed.value,
         .buckets = j->buckets.sizes,
-        .bucket_count = j->buckets.count};
-    return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
+        .bucket_count = j->buckets.count,
+        .more_models = j->models + 1,
+        .more_count = j->model_count - 1};
+    return zenith_dataset_encode(session->context, j->models[0], &params, &j->info);
 }
 
 static int finish(job *j, zenith_status status)
@@ -176,6 +182,40 @@ static bool choices_agree(const cli_settings *settings)
     return wrong == NULL;
 }
 
+static bool open_model(job *j, const char *name, cli_failure *failure)
+{
+    const cli_open_model *opened = NULL;
+    if (j->model_count == MODELS) {
+        cli_fail_text(failure, ZENITH_INVALID_ARGUMENT, "--model takes %d models at most", MODELS);
+        return false;
+    }
+    if (!cli_session_model(j->session, name, ZENITH_ENCODER, &opened, failure)) return false;
+    const uint32_t before = j->model_count == 0 ? 1 : j->multiple;
+    const uint32_t factor = opened->info.factor;
+    j->multiple = before;
+    while (factor != 0 && j->multiple % factor != 0) j->multiple += before;
+    j->models[j->model_count++] = opened->model;
+    return true;
+}
+
+// "a,b": several, all of which encode each picture.
+static bool open_models(job *j, const char *names, cli_failure *failure)
+{
+    char name[64];
+    if (names == NULL || strchr(names, ',') == NULL) return open_model(j, names, failure);
+    if (j->session->settings->weights != NULL)
+        return cli_fail_text(failure, ZENITH_INVALID_ARGUMENT,
+                             "--weights is of one model: of several, put the weights into folders "
+                             "with their names, and name the folder above with ZENITH_MODELS");
+    for (const char *at = names;; at++) {
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < 64 ? length : 63), at);
+        if (!open_model(j, name, failure)) return false;
+        at += length;
+        if (*at == 0) return true;
+    }
+}
+
 int cli_dataset_work(const cli_settings *given, bool retry)
 {
     cli_settings settings = *given;
@@ -183,6 +223,10 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     cli_failure failure = {0};
     job j = {.session = &session, .info = {.size = sizeof j.info}};
     settings.side_by_side = true;
+#ifdef SIGXFSZ
+    signal(SIGXFSZ,
+           SIG_IGN); // a file that grows beyond the limit of a shell is a failure with a sentence
+#endif
     if (!read_partition(settings.partition, &j)) return CLI_USAGE;
     if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings) ||
         !choices_agree(&settings))
@@ -190,12 +234,12 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     const int code = cli_session_open(&session, &settings, "dataset encode");
     if (code != CLI_DONE) return code;
     j.shown = session.progress.bar ? 0 : cli_clock();
-    if (!cli_session_model(&session, settings.model, ZENITH_ENCODER, &j.model, &failure)) {
+    if (!open_models(&j, settings.model, &failure)) {
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
     if (settings.buckets != NULL &&
-        !cli_buckets_read(settings.buckets, settings.aspects, j.model->info.factor, &j.buckets)) {
+        !cli_buckets_read(settings.buckets, settings.aspects, j.multiple, &j.buckets)) {
         session.told = true;
         (void)cli_session_close(&session);
         return CLI_USAGE;

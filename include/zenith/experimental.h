@@ -488,6 +488,10 @@ typedef struct zenith_dataset_params {
     // picture is enlarged; docs/DATASET.md says how the bucket of a picture is chosen.
     const uint32_t *buckets;
     uint32_t bucket_count;
+    // Further models, up to 7: each picture is decoded and scaled once, and every model encodes it. Latents are then
+    // KEY.MODEL.npy. All must be different ones; sides are multiples of all their factors.
+    zenith_model *const *more_models;
+    uint32_t more_count;
 } zenith_dataset_params;
 
 // What a call did.

@@ -17,6 +17,8 @@ static zenith_status check(const zenith_dataset_params *p, zn_error *err)
     if (!p->input || !p->output)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "zenith_dataset_encode needs an input and an output folder");
+    if (p->more_count && !p->more_models)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the list of further models is NULL");
     if ((int)p->container < 0 || p->container > ZENITH_CONTAINER_SAFETENSORS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown container");
     if (p->kind != ZENITH_LATENT_MEAN && p->kind != ZENITH_LATENT_MOMENTS)
@@ -82,14 +84,39 @@ static zenith_status fill_buckets(zn_dataset *set, zn_error *err)
     return ZENITH_OK;
 }
 
-static zenith_status check_source(zenith_source_params *source, const zenith_model *model,
-                                  zn_error *err)
+static zenith_status add_model(zn_dataset *set, const zenith_model *model, zn_error *err)
 {
+    if (!model) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the model is NULL");
+    for (size_t i = 0; i < set->model_count; i++)
+        if (set->models[i]->variant == model->inner->variant)
+            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                           "the model %s is named twice: its latents would have one name",
+                           model->inner->variant->name);
+    if (set->model_count == ZN_DATASET_MODELS)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there may be %d models at once",
+                       ZN_DATASET_MODELS);
+    set->models[set->model_count++] = model->inner;
+    return ZENITH_OK;
+}
+
+// The least common multiple of the models' factors.
+static uint32_t multiple_of(const zn_dataset *set)
+{
+    uint32_t multiple = 1;
+    for (size_t i = 0; i < set->model_count; i++) {
+        const zn_autoencoder_facts *facts = set->models[i]->variant->autoencoder;
+        const uint32_t factor = facts ? (uint32_t)facts->factor : 8, before = multiple;
+        while (multiple % factor) multiple += before;
+    }
+    return multiple;
+}
+
+static zenith_status check_source(zn_dataset *set, zn_error *err)
+{
+    zenith_source_params *source = &set->source;
     if ((int)source->fit < 0 || source->fit > ZENITH_FIT_EXACT)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown fit");
-    if (!source->multiple && model->inner->variant->autoencoder)
-        source->multiple = (uint32_t)model->inner->variant->autoencoder->factor;
-    if (!source->multiple) source->multiple = 8;
+    if (!source->multiple) source->multiple = multiple_of(set);
     return ZENITH_OK;
 }
 
@@ -98,20 +125,20 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
 {
     zn_error *err = &context->error;
     zenith_dataset_params *p = &set->params;
-    if (!model) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the model is NULL");
     ZN_TRY(zn_params_copy(params, p, sizeof *p, err));
     ZN_TRY(check(p, err));
+    ZN_TRY(add_model(set, model, err));
+    for (size_t i = 0; i < p->more_count; i++) ZN_TRY(add_model(set, p->more_models[i], err));
     ZN_TRY(choose_store(set, err));
     ZN_TRY(zn_params_copy(p->source, &set->source, sizeof set->source, err));
     ZN_TRY(zn_run_params_fill(context, p->run, &set->run, err));
-    ZN_TRY(check_source(&set->source, model, err));
+    ZN_TRY(check_source(set, err));
     ZN_TRY(fill_buckets(set, err));
     if (!p->partitions) p->partitions = 1;
     if (!p->shard_pictures) p->shard_pictures = ZN_DATASET_PICTURES;
     if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;
     set->run.facts = NULL;
     set->engine = context->engine;
-    set->models[set->model_count++] = model->inner;
     set->isa = zn_isa_name(context->cpu.isa);
     set->report.size = sizeof set->report;
     return ZENITH_OK;

@@ -279,7 +279,15 @@ zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err)
     ZN_TRY(zn_shards_open(set->params.input, set->params.shard_pictures, &shards, err));
     set->shards = shards;
     set->begun = zn_clock_seconds();
-    zenith_status status = run_shards(set, err);
+    zn_error why = {0};
+    zenith_status status = run_shards(set, &why);
+    if (status == ZENITH_IO) // a disk that is full, most of the time
+        (void)zn_fail(err, status,
+                      "%s. Shards that are done stay done: make room, and give the same command "
+                      "again",
+                      why.text);
+    else if (status != ZENITH_OK)
+        (void)zn_fail(err, status, "%s", why.text);
     fill_shares(set);
     set->info.read_share = set->report.read_share;
     set->info.decode_share = set->report.decode_share;

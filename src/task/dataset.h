@@ -36,8 +36,10 @@ typedef struct zn_dataset {
     zn_engine *engine;
     zn_model *models[ZN_DATASET_MODELS];
     size_t model_count;
-    zn_type type;                            // of the numbers in files
-    zenith_container container;              // never the default
+    char model_names[256];      // with commas between them
+    char weights[65];           // the SHA-256 of the weights; of several models that of their list
+    zn_type type;               // of the numbers in files
+    zenith_container container; // never the default
     zn_fit_size buckets[ZN_DATASET_BUCKETS]; // params.bucket_count of them
     const char *isa;
     const zn_shards *shards;

@@ -54,13 +54,13 @@ static json_t *choice_settings(const zn_dataset *set)
 static json_t *settings_of(const zn_dataset *set)
 {
     const zenith_dataset_params *p = &set->params;
-    json_t *made = json_pack(
-        "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 2, "model",
-        set->models[0]->variant->name, "weights_sha256", zn_model_sha256(set->models[0]), "dtype",
-        zn_dtype_name(set->run.dtype), "store", zn_type_name(set->type), "container",
-        set->container == ZENITH_CONTAINER_SAFETENSORS ? "safetensors" : "npy", "space",
-        p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
-        p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
+    json_t *made = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 2, "model",
+                             set->model_names, "weights_sha256", set->weights, "dtype",
+                             zn_dtype_name(set->run.dtype), "store", zn_type_name(set->type),
+                             "container",
+                             set->container == ZENITH_CONTAINER_SAFETENSORS ? "safetensors" : "npy",
+                             "space", p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
+                             p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
     json_t *pictures = picture_settings(&set->source);
     json_t *choices = choice_settings(set);
     bool whole = made && pictures && choices && json_object_update(made, pictures) == 0 &&
@@ -138,11 +138,29 @@ static zenith_status compare_with_folder(const zn_dataset *set, const zn_json *o
     return status;
 }
 
+// Of one model its own; of several the hash of all their hashes, each with a comma behind it.
+static void name_models(zn_dataset *set)
+{
+    char all[ZN_DATASET_MODELS * 65 + 1] = "";
+    size_t names = 0, hashes = 0;
+    for (size_t i = 0; i < set->model_count; i++) {
+        names += zn_text_format(set->model_names + names, sizeof set->model_names - names, "%s%s",
+                                i ? "," : "", set->models[i]->variant->name);
+        hashes += zn_text_format(all + hashes, sizeof all - hashes, "%s,",
+                                 zn_model_sha256(set->models[i]));
+    }
+    if (set->model_count == 1)
+        zn_text_format(set->weights, sizeof set->weights, "%s", zn_model_sha256(set->models[0]));
+    else
+        hash_text(all, hashes, set->weights);
+}
+
 zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err)
 {
     char path[ZN_DATASET_PATH], *text = NULL;
     size_t size = 0;
     bool made = false;
+    name_models(set);
     zn_json *ours = settings_of(set);
     if (!ours) return zn_fail_memory(err, 1024);
     zenith_status status;

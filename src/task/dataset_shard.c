@@ -21,6 +21,8 @@ typedef struct item {
     zn_sample *sample;
     zn_picture *picture; // NULL: the sample was refused
     zn_stored_latent latents[ZN_DATASET_MODELS];
+    uint8_t *pixels;      // rows for the models after the first; NULL: the picture gives them again
+    uint32_t kept;        // rows of them that are there
     bool alone;           // it takes memory that others would need
     zenith_status status; // of its rows
     zn_error error;
@@ -76,12 +78,28 @@ static zenith_status refuse(item *it, zenith_status status, const char *message,
     return ZENITH_OK;
 }
 
+// Rows that are kept already, then those of the picture, which are kept. Rows come in order, or from row 0 again: the picture
+// has given all rows up to `kept`, and nothing behind it.
+static zenith_status give_rows(item *it, uint32_t y, uint32_t count, uint8_t *rows)
+{
+    const size_t row = 3 * (size_t)zn_picture_plan(it->picture)->width;
+    if (!it->pixels) return zn_picture_rows(it->picture, y, count, rows, &it->error);
+    if (y + count > it->kept) {
+        const uint32_t missing = y + count - it->kept;
+        ZN_TRY(zn_picture_rows(it->picture, it->kept, missing, it->pixels + it->kept * row,
+                               &it->error));
+        it->kept += missing;
+    }
+    memcpy(rows, it->pixels + y * row, count * row);
+    return ZENITH_OK;
+}
+
 static zenith_status item_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
 {
     item *it = cookie;
     const double begin = zn_clock_seconds();
     it->error.text[0] = '\0';
-    it->status = zn_picture_rows(it->picture, y, count, rows, &it->error);
+    it->status = give_rows(it, y, count, rows);
     it->seconds += zn_clock_seconds() - begin;
     return it->status;
 }
@@ -117,6 +135,20 @@ static zenith_status open_picture(const shard_run *run, item *it, zn_error *err)
     return status == ZENITH_OK ? status : refuse(it, status, why.text, err);
 }
 
+// With several models the rows of a picture are kept, so that its file is decoded once: a scaled picture is in memory as it is,
+// and one that is too large to be held is decoded for each model.
+static zenith_status keep_pixels(const shard_run *run, item *it, zn_error *err)
+{
+    const zn_fit_plan *plan = zn_picture_plan(it->picture);
+    const uint64_t bytes = (uint64_t)plan->width * plan->height * 3;
+    const uint64_t bound = run->set->run.max_memory / 8;
+    if (run->set->model_count == 1 || run->set->source.fit == ZENITH_FIT_RESIZE ||
+        bytes > (bound && bound < most_pixels ? bound : most_pixels))
+        return ZENITH_OK;
+    it->pixels = zn_alloc((size_t)bytes);
+    return it->pixels ? ZENITH_OK : zn_fail_memory(err, (size_t)bytes);
+}
+
 // The ending of a member that a latent or the facts would have too; NULL: there is none.
 static const char *taken_ending(const zn_dataset *set, const zn_sample *sample)
 {
@@ -146,7 +178,7 @@ static zenith_status prepare(const shard_run *run, item *it, zn_error *err)
     const zn_fit_plan *plan = zn_picture_plan(it->picture);
     for (size_t m = 0; m < run->set->model_count; m++)
         ZN_TRY(zn_stored_latent_make(run->set, m, plan, &it->latents[m], err));
-    return ZENITH_OK;
+    return keep_pixels(run, it, err);
 }
 
 static uint64_t item_bytes(const item *it)
@@ -161,6 +193,7 @@ static uint64_t item_bytes(const item *it)
 static void drop(shard_run *run, item *it)
 {
     zn_picture_free(it->picture);
+    zn_free(it->pixels);
     for (size_t m = 0; m < ZN_DATASET_MODELS; m++) zn_stored_latent_free(&it->latents[m]);
     zn_sample_queue_give_back(run->queue, it->sample);
     *it = (item){.sample = NULL};
@@ -274,7 +307,10 @@ static zenith_status encode_batch(shard_run *run, size_t model, zn_error *err)
     const double begin = zn_clock_seconds();
     zenith_status status = zn_autoencode(set->engine, &batch, &why);
     double decoded = 0;
-    for (size_t i = 0; i < n; i++) decoded += run->encoded[i]->seconds / run->streams;
+    for (size_t i = 0; i < n; i++) {
+        decoded += run->encoded[i]->seconds / run->streams;
+        run->encoded[i]->seconds = 0; // the next model's rows are counted by themselves
+    }
     set->decoded += decoded;
     set->encoded += fmax(zn_clock_seconds() - begin - decoded, 0);
     if (status == ZENITH_CANCELLED) return zn_fail(err, status, "%s", why.text);
@@ -370,8 +406,8 @@ static void fill_record(shard_run *run)
     const zn_dataset *set = run->set;
     zn_shard_record *r = &run->record;
     zn_text_format(r->version, sizeof r->version, "%s", ZENITH_VERSION_TEXT);
-    zn_text_format(r->model, sizeof r->model, "%s", set->models[0]->variant->name);
-    zn_text_format(r->weights, sizeof r->weights, "%s", zn_model_sha256(set->models[0]));
+    zn_text_format(r->model, sizeof r->model, "%s", set->model_names);
+    zn_text_format(r->weights, sizeof r->weights, "%s", set->weights);
     zn_text_format(r->isa, sizeof r->isa, "%s", set->isa);
     zn_host_name(r->host, sizeof r->host);
     memcpy(r->config, set->config, sizeof r->config);

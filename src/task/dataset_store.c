@@ -21,8 +21,10 @@ const char zn_dataset_facts_ending[] = ".latent.json";
 void zn_dataset_ending(const zn_dataset *set, size_t index, char dst[ZN_DATASET_ENDING])
 {
     const char *file = set->container == ZENITH_CONTAINER_SAFETENSORS ? "safetensors" : "npy";
-    (void)index;
-    zn_text_format(dst, ZN_DATASET_ENDING, ".%s", file);
+    if (set->model_count == 1)
+        zn_text_format(dst, ZN_DATASET_ENDING, ".%s", file);
+    else
+        zn_text_format(dst, ZN_DATASET_ENDING, ".%s.%s", set->models[index]->variant->name, file);
 }
 
 // --- numbers ------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import struct
@@ -30,9 +31,10 @@ PICTURES = (".jpg", ".png", ".webp", ".ppm", ".pgm")
 ZENITH, KILLS = None, 4
 
 
-def run(*words, code=0):
-    environment = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive"}
-    done = subprocess.run([ZENITH, *map(str, words)], capture_output=True, text=True, env=environment)
+def run(*words, code=0, models=None, before=None):
+    """models: the folder of ZENITH_MODELS; before: what the process does before it becomes the program."""
+    environment = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive", **({"ZENITH_MODELS": str(models)} if models else {})}
+    done = subprocess.run([ZENITH, *map(str, words)], capture_output=True, text=True, env=environment, preexec_fn=before)
     assert done.returncode in (code if isinstance(code, tuple) else (code,)), (words, done)
     return done
 
@@ -296,6 +298,75 @@ def check_buckets(folder):
                             (("--buckets", "64x64", "--aspects", "1:1"), "shape already"), (("--buckets", "64", "--size", "8x8"), "leave out --size")):
         assert sentence in run(*command, *words, code=2).stderr, words
     assert "multiples of 8" in run(*command, "--buckets", "60x64", code=1).stderr
+
+
+def check_models(folder):
+    """Several models in one pass: each latent has the bits of a pass of its own; names and settings say which is which."""
+    source, models = folder / "in", folder / "models"
+    make_folder(source)
+    shutil.copytree(MODEL, models / "taesd")
+    shutil.copytree(KL, models / "sd-vae")
+
+    def encode_with(name, output, *options, code=0):
+        return run("dataset", "encode", source, folder / output, "-m", name, "--dtype", "f32", *options, models=models, code=code)
+
+    for number, options in enumerate((("--size", "32x32"), ("--fit", "pad", "--mirror"), ("--fit", "pad", "--mirror", "--max-memory", "8M", "--threads", "1"))):
+        both = folder / f"both{number}"
+        encode_with("taesd,sd-vae", both.name, *options)
+        first = members(both / "000000.tar")[0][0].name
+        assert first == "000-grey8.taesd.npy", first
+        for name in ("taesd", "sd-vae"):
+            encode_with(name, f"{name}{number}", *options)
+            assert latents(both, f".{name}.npy") == latents(folder / f"{name}{number}"), (name, options)
+        facts = facts_of(both)
+        assert len(facts) == 4 and all([(one["member"], one["model"]) for one in f["latents"]] ==
+                                       [("taesd.npy", "taesd"), ("sd-vae.npy", "sd-vae")] for f in facts.values()), facts
+        run("dataset", "verify", source, both)
+    assert hashes(folder / "both1") == hashes(folder / "both2")
+    assert record(folder / "both0")["model"] == "taesd,sd-vae"
+    assert "were done before" in encode_with("taesd,sd-vae", "both0", "--size", "32x32").stderr
+    assert "model is" in encode_with("sd-vae,taesd", "both0", "--size", "32x32", code=1).stderr
+    assert "named twice" in encode_with("taesd,taesd", "no", "--size", "32x32", code=1).stderr
+    assert "no moments" in encode_with("sd-vae,taesd", "no", "--size", "32x32", "--moments", code=(1, 3)).stderr
+    assert "--weights is of one model" in encode_with("taesd,sd-vae", "no", "--weights", MODEL, code=(1, 3)).stderr
+    assert "nosuch" in encode_with("taesd,nosuch", "no", code=3).stderr
+    picture = (IMAGES / "jpeg_420.jpg").read_bytes()
+    make_tar(folder / "one.tar", [("1.jpg", picture), ("1.sd-vae.npy", b"mine"), ("2.jpg", picture), ("2.npy", b"mine")])
+    run("dataset", "encode", folder / "one.tar", folder / "one", "-m", "taesd,sd-vae", "--dtype", "f32", models=models, code=1)
+    assert [(b["key"], b["reason"]) for b in record(folder / "one", "one")["bad_samples"]] == [("1", "taken")]
+
+
+def check_full(folder):
+    """A disk that is full stops the run with a sentence; what was done stays, nothing half-written counts, and the next run completes."""
+    source, output = folder / "in", folder / "out"
+    source.mkdir()
+    small, large = make_ppm(64, 64)[0], make_ppm(400, 400)[0]
+    make_tar(source / "a.tar", [("1.ppm", small)])
+    make_tar(source / "b.tar", [(f"{number}.ppm", large) for number in range(6)])
+    make_tar(source / "c.tar", [("1.ppm", small)])
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    command = ("dataset", "encode", source, output, "-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--store", "f32")
+    stopped = run(*command, code=1, before=limited)
+    assert "cannot write" in stopped.stderr and "make room, and give the same command again" in stopped.stderr, stopped.stderr
+    assert sorted(path.name for path in output.iterdir()) == ["_zenith.json", "a.json", "a.tar"], list(output.iterdir())
+    assert "1 of 3 shards done, 0 in work, 2 missing" in run("dataset", "status", source, output).stdout
+    before = hashes(output)["a.tar"]
+    run(*command)
+    run("dataset", "verify", source, output)
+    assert hashes(output)["a.tar"] == before and record(output, "b")["ok"] == 6
+    # The same on a file system that is really full, where this process may make one.
+    room = folder / "room"
+    room.mkdir()
+    inner = " ".join(["mount -t tmpfs -o size=256k none", str(room), "&&", *map(str, (ZENITH, *command[:3], room / "out", *command[4:]))])
+    there = subprocess.run(["unshare", "-rm", "sh", "-c", inner + f"; code=$?; ls -A {room}/out; exit $code"], capture_output=True, text=True)
+    if "mount" in there.stderr or "unshare" in there.stderr:
+        print("full: no file system of our own here, the limit of a file stands for it")
+        return
+    assert there.returncode == 1 and "No space left on device" in there.stderr and "make room" in there.stderr, there
+    assert there.stdout.split() == ["_zenith.json", "a.json", "a.tar"], there.stdout
 
 
 def check_captions(folder):
