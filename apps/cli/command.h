@@ -106,8 +106,12 @@ typedef struct cli_settings {
     int tokens; // 0: not given
     // dataset
     int shard, lease;      // 0: not given
+    int container;         // zenith_container
     const char *partition; // "i/N"
-    bool side_by_side;     // pictures are computed at once, each on one thread
+    const char *buckets, *aspects;
+    int crop; // 1: random
+    bool mirror;
+    bool side_by_side; // pictures are computed at once, each on one thread
     // pull
     const char *endpoint;
     // serve

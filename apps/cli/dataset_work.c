@@ -3,6 +3,7 @@
 //
 // See dataset_work.h.
 #include "apps/cli/dataset_work.h"
+#include "apps/cli/dataset_buckets.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
@@ -10,15 +11,20 @@
 #include "zenith/experimental.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MODELS = 8 }; // that the library takes at once
 
 typedef struct job {
     uint32_t partition, partitions;
     cli_session *session;
-    const cli_open_model *model;
+    zenith_model *models[MODELS];
+    uint32_t model_count, multiple;
     double shown;
     zenith_dataset_info info;
+    cli_buckets buckets;
 } job;
 
 static void format_line(const zenith_dataset_report *r, char *line, size_t size)
@@ -95,7 +101,7 @@ static zenith_status encode(job *j, bool retry)
     const cli_settings *settings = session->settings;
     zenith_run_facts facts;
     zenith_run_params run = cli_session_run_params(session, &facts, 0);
-    const zenith_source_params source = cli_source_params(settings, j->model->info.factor);
+    const zenith_source_params source = cli_source_params(settings, j->multiple);
     run.progress = NULL;
     const zenith_dataset_params params = {
         .size = sizeof params,
@@ -112,8 +118,16 @@ static zenith_status encode(job *j, bool retry)
         .report = show,
         .report_cookie = j,
         .partition = j->partition,
-        .partitions = j->partitions};
-    return zenith_dataset_encode(session->context, j->model->model, &params, &j->info);
+        .partitions = j->partitions,
+        .container = (zenith_container)settings->container,
+        .random_crop = settings->crop == 1,
+        .mirror = settings->mirror,
+        .seed = settings->seed.value,
+        .buckets = j->buckets.sizes,
+        .bucket_count = j->buckets.count,
+        .more_models = j->models + 1,
+        .more_count = j->model_count - 1};
+    return zenith_dataset_encode(session->context, j->models[0], &params, &j->info);
 }
 
 static int finish(job *j, zenith_status status)
@@ -150,6 +164,58 @@ static bool read_partition(const char *text, job *j)
     return false;
 }
 
+static bool choices_agree(const cli_settings *settings)
+{
+    const bool sized = settings->size.width != 0 || settings->size.height != 0;
+    const bool chosen = settings->crop == 1 || settings->mirror;
+    const char *wrong = NULL;
+    if (settings->buckets != NULL && (sized || settings->fit != CLI_UNSET))
+        wrong = "--buckets says the sizes: leave out --size and --fit";
+    else if (settings->aspects != NULL && settings->buckets == NULL)
+        wrong = "--aspects goes with --buckets, which says how large they are";
+    else if (settings->crop == 1 &&
+             (settings->fit == ZENITH_FIT_PAD || settings->fit == ZENITH_FIT_EXACT))
+        wrong = "--crop random goes with --size, --buckets or --fit crop: others crop nothing";
+    else if (settings->seed.given && !chosen)
+        wrong = "--seed goes with --crop random and --mirror: nothing else is left to chance";
+    if (wrong != NULL) cli_say("%s", wrong);
+    return wrong == NULL;
+}
+
+static bool open_model(job *j, const char *name, cli_failure *failure)
+{
+    const cli_open_model *opened = NULL;
+    if (j->model_count == MODELS) {
+        cli_fail_text(failure, ZENITH_INVALID_ARGUMENT, "--model takes %d models at most", MODELS);
+        return false;
+    }
+    if (!cli_session_model(j->session, name, ZENITH_ENCODER, &opened, failure)) return false;
+    const uint32_t before = j->model_count == 0 ? 1 : j->multiple;
+    const uint32_t factor = opened->info.factor;
+    j->multiple = before;
+    while (factor != 0 && j->multiple % factor != 0) j->multiple += before;
+    j->models[j->model_count++] = opened->model;
+    return true;
+}
+
+// "a,b": several, all of which encode each picture.
+static bool open_models(job *j, const char *names, cli_failure *failure)
+{
+    char name[64];
+    if (names == NULL || strchr(names, ',') == NULL) return open_model(j, names, failure);
+    if (j->session->settings->weights != NULL)
+        return cli_fail_text(failure, ZENITH_INVALID_ARGUMENT,
+                             "--weights is of one model: of several, put the weights into folders "
+                             "with their names, and name the folder above with ZENITH_MODELS");
+    for (const char *at = names;; at++) {
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < 64 ? length : 63), at);
+        if (!open_model(j, name, failure)) return false;
+        at += length;
+        if (*at == 0) return true;
+    }
+}
+
 int cli_dataset_work(const cli_settings *given, bool retry)
 {
     cli_settings settings = *given;
@@ -157,20 +223,35 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     cli_failure failure = {0};
     job j = {.session = &session, .info = {.size = sizeof j.info}};
     settings.side_by_side = true;
+#ifdef SIGXFSZ
+    signal(SIGXFSZ,
+           SIG_IGN); // a file that grows beyond the limit of a shell is a failure with a sentence
+#endif
     if (!read_partition(settings.partition, &j)) return CLI_USAGE;
-    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings))
+    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings) ||
+        !choices_agree(&settings))
         return CLI_USAGE;
     const int code = cli_session_open(&session, &settings, "dataset encode");
     if (code != CLI_DONE) return code;
     j.shown = session.progress.bar ? 0 : cli_clock();
-    if (!cli_session_model(&session, settings.model, ZENITH_ENCODER, &j.model, &failure)) {
+    if (!open_models(&j, settings.model, &failure)) {
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
+    }
+    if (settings.buckets != NULL &&
+        !cli_buckets_read(settings.buckets, settings.aspects, j.multiple, &j.buckets)) {
+        session.told = true;
+        (void)cli_session_close(&session);
+        return CLI_USAGE;
     }
     return finish(&j, encode(&j, retry));
 }
 
-static const cli_choice stores[] = {{"f16", ZENITH_F16}, {"f32", ZENITH_F32}, {NULL, 0}};
+static const cli_choice stores[] = {
+    {"f16", ZENITH_F16}, {"bf16", ZENITH_BF16}, {"f32", ZENITH_F32}, {"u8", ZENITH_U8}, {NULL, 0}};
+static const cli_choice containers[] = {
+    {"npy", ZENITH_CONTAINER_NPY}, {"safetensors", ZENITH_CONTAINER_SAFETENSORS}, {NULL, 0}};
+static const cli_choice crops[] = {{"centre", 0}, {"random", 1}, {NULL, 0}};
 static const cli_option options[] = {
     {.name = "shard",
      .argument = "N",
@@ -180,11 +261,19 @@ static const cli_option options[] = {
      .min = 1,
      .max = INT_MAX},
     {.name = "store",
-     .argument = "f16|f32",
-     .help = "type of the numbers of a latent; default: f16",
+     .argument = "f16|bf16|f32|u8",
+     .help = "type of the numbers of a latent; u8 has a scale and an offset for each channel of "
+             "each picture; default: f16",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_settings, store),
      .choices = stores},
+    {.name = "container",
+     .argument = "npy|safetensors",
+     .help =
+         "the file of a latent; default: npy, and safetensors for bf16, which npy does not have",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, container),
+     .choices = containers},
     {.name = "space",
      .argument = "model|raw",
      .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
@@ -198,6 +287,35 @@ static const cli_option options[] = {
          "the variance, as one array of twice the channels",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_settings, moments)},
+    {.name = "crop",
+     .argument = "centre|random",
+     .help =
+         "where a picture that is larger than its size is cut out: in the middle, or at a place "
+         "that follows from --seed and the picture's key; default: centre",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(cli_settings, crop),
+     .choices = crops},
+    {.name = "mirror",
+     .help = "let left and right change places in half of the pictures: which, follows from --seed "
+             "and the picture's key",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, mirror)},
+    {.name = "seed",
+     .argument = "N",
+     .help = "of --crop random and --mirror; default: 0",
+     .kind = CLI_SEED,
+     .offset = offsetof(cli_settings, seed)},
+    {.name = "buckets",
+     .argument = "LIST",
+     .help = "sizes to choose from for each picture, by its shape and without enlarging it: WxH,.. "
+             "or sides N,.., which are sizes of about N*N pixels in the shapes of --aspects",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, buckets)},
+    {.name = "aspects",
+     .argument = "LIST",
+     .help = "shapes W:H,.. of the sides of --buckets; default: 1:1",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, aspects)},
     {.name = "lease",
      .argument = "SECONDS",
      .help = "after which a shard whose worker does not stir is another's; default: 60",

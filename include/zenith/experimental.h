@@ -452,6 +452,13 @@ typedef struct zenith_dataset_report {
 // time, ten times a second at most.
 typedef int zenith_dataset_fn(void *cookie, const zenith_dataset_report *report);
 
+// The file that a latent is in a tar.
+typedef enum zenith_container {
+    ZENITH_CONTAINER_DEFAULT = 0, // npy; safetensors for BF16, which npy does not have
+    ZENITH_CONTAINER_NPY = 1,
+    ZENITH_CONTAINER_SAFETENSORS = 2
+} zenith_container;
+
 typedef struct zenith_dataset_params {
     size_t size;
     // A folder with tar archives (WebDataset), a folder with pictures, or one tar.
@@ -460,7 +467,8 @@ typedef struct zenith_dataset_params {
     const zenith_source_params
         *source; // how pictures are read; NULL: all defaults. max_memory is not looked at
     const zenith_run_params *run; // dtype, max_memory, bands, cancel; NULL: all defaults
-    zenith_number number;         // as stored: F16 (the default) or F32
+    // As stored: F16 (the default), BF16, F32, or U8, which has a scale and an offset for each channel of each picture.
+    zenith_number number;
     zenith_space space;
     zenith_latent_kind kind; // ZENITH_LATENT_MEAN, or ZENITH_LATENT_MOMENTS: [2C, h, w]
     uint32_t shard_pictures; // that a shard cut from a folder of pictures has; 0: 5000
@@ -471,6 +479,19 @@ typedef struct zenith_dataset_params {
     // Only every `partitions`-th shard, beginning with number `partition`, from 0: workers that were told their share need
     // no leases to find it. 0: all.
     uint32_t partition, partitions;
+    zenith_container container;
+    // What is chosen for each picture by `seed` and its key, and nothing else: a crop elsewhere than in the middle, and whether
+    // left and right change places, which half of the pictures do.
+    bool random_crop, mirror;
+    uint64_t seed;
+    // Sizes to choose from, instead of the size of `source`: width and height of each, multiples of the model's factor. No
+    // picture is enlarged; docs/DATASET.md says how the bucket of a picture is chosen.
+    const uint32_t *buckets;
+    uint32_t bucket_count;
+    // Further models, up to 7: each picture is decoded and scaled once, and every model encodes it. Latents are then
+    // KEY.MODEL.npy. All must be different ones; sides are multiples of all their factors.
+    zenith_model *const *more_models;
+    uint32_t more_count;
 } zenith_dataset_params;
 
 // What a call did.
@@ -488,8 +509,8 @@ typedef struct zenith_dataset_info {
     double read_share, decode_share, encode_share, write_share;
 } zenith_dataset_info;
 
-// Turns pictures into latents, shard by shard. OUT/NAME.tar has KEY.npy ([C, h, w]) for each picture, and the other members
-// of its sample unchanged; OUT/NAME.json says what became of every sample, and is written last. The same call again goes on
+// Turns pictures into latents, shard by shard. OUT/NAME.tar has KEY.npy ([C, h, w]) for each picture, its facts
+// (KEY.latent.json), and the other members of its sample unchanged; OUT/NAME.json says what became of every sample, and is written last. The same call again goes on
 // where one was stopped or killed, and does nothing where all is done; several processes, of several machines, may make it
 // at once. Settings that would give other bytes than those that are there are refused (ZENITH_INVALID_ARGUMENT).
 // A context with several streams of one thread each is fastest. Latents have the bits of zenith_encode. `out`, which may

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { NAME_ROOM = ZN_TAR_NAME - 32, SHOWN_NAME = 160 }; // room for other endings
+enum { NAME_ROOM = ZN_TAR_NAME - 96, SHOWN_NAME = 160 }; // room for other endings
 
 struct zn_samples {
     const zn_shard *shard;

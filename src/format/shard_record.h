@@ -16,7 +16,7 @@ typedef struct zn_bad_sample {
 typedef struct zn_shard_record {
     zn_arena arena; // of texts
     char version[32], config[65];
-    char model[64], weights[65], isa[16], host[64];
+    char model[256], weights[65], isa[16], host[64];
     uint64_t input_bytes;
     char input_etag[65], input_sha256[65];
     char input_error[512]; // why not all of the input could be read; "": it could

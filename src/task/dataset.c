@@ -202,29 +202,42 @@ static zenith_status take_shard(zn_dataset *set, const zn_shard *shard, zn_error
     return status;
 }
 
-static zenith_status check(const zn_dataset *set, zn_error *err)
+// Else every picture of that size would fail for the same reason.
+static zenith_status check_memory(const zn_dataset *set, zn_model *model, uint32_t width,
+                                  uint32_t height, zn_error *err)
+{
+    const int streams = zn_executor_streams(zn_engine_executor(set->engine));
+    zenith_run_params run = set->run;
+    zenith_estimate_info estimate;
+    zn_error why = {0};
+    run.max_memory = zn_dataset_run_memory(set->run.max_memory) / (uint64_t)streams;
+    zenith_status status = zn_estimate(set->engine, model, ZENITH_ENCODER, width, height, true,
+                                       &run, &estimate, &why);
+    if (status == ZENITH_OK) return status;
+    return zn_fail(err, status, "of the memory, three eighths are for %d network%s: %s", streams,
+                   streams == 1 ? "" : "s at once", why.text);
+}
+
+static zenith_status check_model(const zn_dataset *set, zn_model *model, zn_error *err)
 {
     const zenith_dataset_params *p = &set->params;
-    ZN_TRY(zn_check_part(set->model, ZENITH_ENCODER, err));
-    if (p->kind == ZENITH_LATENT_MOMENTS && !set->model->family->moments)
+    ZN_TRY(zn_check_part(model, ZENITH_ENCODER, err));
+    if (p->kind == ZENITH_LATENT_MOMENTS && !model->family->moments)
         return zn_fail(err, ZENITH_UNSUPPORTED, "%s gives one latent for a picture, and no moments",
-                       set->model->variant->name);
-    const int streams = zn_executor_streams(zn_engine_executor(set->engine));
-    if (set->source.fit == ZENITH_FIT_RESIZE && set->source.width && set->source.height) {
-        // Else every picture would fail for the same reason.
-        zenith_run_params run = set->run;
-        zenith_estimate_info estimate;
-        zn_error why = {0};
-        run.max_memory = zn_dataset_run_memory(set->run.max_memory) / (uint64_t)streams;
-        zenith_status status = zn_estimate(set->engine, set->model, ZENITH_ENCODER,
-                                           set->source.width, set->source.height, true, &run,
-                                           &estimate, &why);
-        if (status != ZENITH_OK)
-            return zn_fail(err, status, "of the memory, three eighths are for %d network%s: %s",
-                           streams, streams == 1 ? "" : "s at once", why.text);
-    }
-    if (p->space == ZENITH_SPACE_RAW && !set->model->variant->autoencoder->has_raw)
-        return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no raw latents", set->model->variant->name);
+                       model->variant->name);
+    if (p->space == ZENITH_SPACE_RAW && !model->variant->autoencoder->has_raw)
+        return zn_fail(err, ZENITH_UNSUPPORTED, "%s has no raw latents", model->variant->name);
+    for (size_t i = 0; i < p->bucket_count; i++)
+        ZN_TRY(check_memory(set, model, set->buckets[i].width, set->buckets[i].height, err));
+    if (p->bucket_count || set->source.fit != ZENITH_FIT_RESIZE || !set->source.width ||
+        !set->source.height)
+        return ZENITH_OK;
+    return check_memory(set, model, set->source.width, set->source.height, err);
+}
+
+static zenith_status check(const zn_dataset *set, zn_error *err)
+{
+    for (size_t i = 0; i < set->model_count; i++) ZN_TRY(check_model(set, set->models[i], err));
     return ZENITH_OK;
 }
 
@@ -266,7 +279,15 @@ zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err)
     ZN_TRY(zn_shards_open(set->params.input, set->params.shard_pictures, &shards, err));
     set->shards = shards;
     set->begun = zn_clock_seconds();
-    zenith_status status = run_shards(set, err);
+    zn_error why = {0};
+    zenith_status status = run_shards(set, &why);
+    if (status == ZENITH_IO) // a disk that is full, most of the time
+        (void)zn_fail(err, status,
+                      "%s. Shards that are done stay done: make room, and give the same command "
+                      "again",
+                      why.text);
+    else if (status != ZENITH_OK)
+        (void)zn_fail(err, status, "%s", why.text);
     fill_shares(set);
     set->info.read_share = set->report.read_share;
     set->info.decode_share = set->report.decode_share;

@@ -19,16 +19,28 @@
 #include "src/data/shards.h"
 #include "src/format/shard_record.h"
 #include "src/task/autoencode.h"
+#include "src/task/fit.h"
 #include "zenith/experimental.h"
 
-enum { ZN_DATASET_PATH = 4096, ZN_DATASET_PICTURES = 5000 }; // of a shard, where nobody says
+enum {
+    ZN_DATASET_PATH = 4096,
+    ZN_DATASET_PICTURES = 5000, // of a shard, where nobody says
+    ZN_DATASET_MODELS = 8,
+    ZN_DATASET_BUCKETS = 1024
+};
 
 typedef struct zn_dataset {
     zenith_dataset_params params; // whole: defaults are filled in
     zenith_source_params source;
     zenith_run_params run; // dtype never the default
     zn_engine *engine;
-    zn_model *model;
+    zn_model *models[ZN_DATASET_MODELS];
+    size_t model_count;
+    char model_names[256];      // with commas between them
+    char weights[65];           // the SHA-256 of the weights; of several models that of their list
+    zn_type type;               // of the numbers in files
+    zenith_container container; // never the default
+    zn_fit_size buckets[ZN_DATASET_BUCKETS]; // params.bucket_count of them
     const char *isa;
     const zn_shards *shards;
     char config[65];
@@ -59,6 +71,9 @@ zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err);
 // What _zenith.json of a folder says; *out is the caller's. config: its hash.
 zenith_status zn_dataset_read_config(const char *output, zn_json **out, char config[65],
                                      zn_error *err);
+
+// --- dataset_choice.c: how the picture of a key is fitted: its place and its side follow from the seed and the key alone.
+zn_fit_options zn_dataset_choose(const zn_dataset *set, const char *key);
 
 // --- dataset_shard.c: one shard, from its input to its record. *unread: the input is to blame for a failure, and others may
 // do.

@@ -6,6 +6,7 @@
 #include "src/base/json.h"
 #include "src/base/os.h"
 #include "src/base/sha256.h"
+#include "src/base/text.h"
 #include "src/task/dataset.h"
 #include "src/task/guard.h"
 #include "src/task/picture.h"
@@ -28,20 +29,46 @@ static json_t *picture_settings(const zenith_source_params *s)
                      ZN_PIPELINE_VERSION);
 }
 
+static json_t *buckets_of(const zn_dataset *set)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < set->params.bucket_count; i++)
+        json_array_append_new(
+            list, json_pack("[i,i]", (int)set->buckets[i].width, (int)set->buckets[i].height));
+    if (json_array_size(list) == set->params.bucket_count) return list;
+    json_decref(list);
+    return NULL;
+}
+
+// What is chosen for each picture. The seed of those who need none is 0.
+static json_t *choice_settings(const zn_dataset *set)
+{
+    const zenith_dataset_params *p = &set->params;
+    char seed[32]; // text: JSON has no numbers of 64 bits that everybody reads
+    zn_text_format(seed, sizeof seed, "%llu",
+                   p->random_crop || p->mirror ? (unsigned long long)p->seed : 0ULL);
+    return json_pack("{s:s, s:b, s:s, s:o}", "crop", p->random_crop ? "random" : "centre", "mirror",
+                     (int)p->mirror, "seed", seed, "buckets", buckets_of(set));
+}
+
 static json_t *settings_of(const zn_dataset *set)
 {
     const zenith_dataset_params *p = &set->params;
-    json_t *made = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 1, "model",
-                             set->model->variant->name, "weights_sha256",
-                             zn_model_sha256(set->model), "dtype", zn_dtype_name(set->run.dtype),
-                             "store", p->number == ZENITH_F32 ? "f32" : "f16", "space",
-                             p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
+    json_t *made = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "format", 2, "model",
+                             set->model_names, "weights_sha256", set->weights, "dtype",
+                             zn_dtype_name(set->run.dtype), "store", zn_type_name(set->type),
+                             "container",
+                             set->container == ZENITH_CONTAINER_SAFETENSORS ? "safetensors" : "npy",
+                             "space", p->space == ZENITH_SPACE_RAW ? "raw" : "model", "latent",
                              p->kind == ZENITH_LATENT_MOMENTS ? "moments" : "mean");
     json_t *pictures = picture_settings(&set->source);
-    bool whole = made && pictures && json_object_update(made, pictures) == 0;
+    json_t *choices = choice_settings(set);
+    bool whole = made && pictures && choices && json_object_update(made, pictures) == 0 &&
+                 json_object_update(made, choices) == 0;
     if (whole && zn_shards_are_cut(set->shards))
         whole = json_object_set_new(made, "shard", json_integer(p->shard_pictures)) == 0;
     json_decref(pictures);
+    json_decref(choices);
     if (whole) return made;
     json_decref(made);
     return NULL;
@@ -111,11 +138,29 @@ static zenith_status compare_with_folder(const zn_dataset *set, const zn_json *o
     return status;
 }
 
+// Of one model its own; of several the hash of all their hashes, each with a comma behind it.
+static void name_models(zn_dataset *set)
+{
+    char all[ZN_DATASET_MODELS * 65 + 1] = "";
+    size_t names = 0, hashes = 0;
+    for (size_t i = 0; i < set->model_count; i++) {
+        names += zn_text_format(set->model_names + names, sizeof set->model_names - names, "%s%s",
+                                i ? "," : "", set->models[i]->variant->name);
+        hashes += zn_text_format(all + hashes, sizeof all - hashes, "%s,",
+                                 zn_model_sha256(set->models[i]));
+    }
+    if (set->model_count == 1)
+        zn_text_format(set->weights, sizeof set->weights, "%s", zn_model_sha256(set->models[0]));
+    else
+        hash_text(all, hashes, set->weights);
+}
+
 zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err)
 {
     char path[ZN_DATASET_PATH], *text = NULL;
     size_t size = 0;
     bool made = false;
+    name_models(set);
     zn_json *ours = settings_of(set);
     if (!ours) return zn_fail_memory(err, 1024);
     zenith_status status;

@@ -8,24 +8,21 @@
 #include "src/base/sha256.h"
 #include "src/base/text.h"
 #include "src/data/sample_queue.h"
-#include "src/format/elements.h"
-#include "src/format/npy.h"
-#include "src/format/tar.h"
 #include "src/model/autoencoder.h"
-#include "src/task/dataset.h"
-#include "src/task/picture.h"
+#include "src/task/dataset_store.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 256, EACH_STREAM = 16, CHUNK = 4096 };
+enum { MOST = 256, EACH_STREAM = 16 };
 static const uint64_t most_pixels = (uint64_t)64 << 20; // bytes of a batch's pictures and latents
 
 typedef struct item {
     zn_sample *sample;
     zn_picture *picture; // NULL: the sample was refused
-    float *latent;
-    size_t elements;
+    zn_stored_latent latents[ZN_DATASET_MODELS];
+    uint8_t *pixels;      // rows for the models after the first; NULL: the picture gives them again
+    uint32_t kept;        // rows of them that are there
     bool alone;           // it takes memory that others would need
     zenith_status status; // of its rows
     zn_error error;
@@ -41,6 +38,7 @@ typedef struct shard_run {
     zn_writer *file;
     zn_tar_writer tar;
     zn_sha256 hash;
+    zn_bytes scratch;
     item items[MOST];
     size_t count;
     item next; // that did not fit into the last batch
@@ -80,12 +78,28 @@ static zenith_status refuse(item *it, zenith_status status, const char *message,
     return ZENITH_OK;
 }
 
+// Rows that are kept already, then those of the picture, which are kept. Rows come in order, or from row 0 again: the picture
+// has given all rows up to `kept`, and nothing behind it.
+static zenith_status give_rows(item *it, uint32_t y, uint32_t count, uint8_t *rows)
+{
+    const size_t row = 3 * (size_t)zn_picture_plan(it->picture)->width;
+    if (!it->pixels) return zn_picture_rows(it->picture, y, count, rows, &it->error);
+    if (y + count > it->kept) {
+        const uint32_t missing = y + count - it->kept;
+        ZN_TRY(zn_picture_rows(it->picture, it->kept, missing, it->pixels + it->kept * row,
+                               &it->error));
+        it->kept += missing;
+    }
+    memcpy(rows, it->pixels + y * row, count * row);
+    return ZENITH_OK;
+}
+
 static zenith_status item_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
 {
     item *it = cookie;
     const double begin = zn_clock_seconds();
     it->error.text[0] = '\0';
-    it->status = zn_picture_rows(it->picture, y, count, rows, &it->error);
+    it->status = give_rows(it, y, count, rows);
     it->seconds += zn_clock_seconds() - begin;
     return it->status;
 }
@@ -98,11 +112,7 @@ static zenith_status open_with(const shard_run *run, item *it, uint64_t memory, 
     image.first_frame = p->first_frame;
     image.limits.max_pixels = p->max_pixels;
     image.limits.max_memory = memory;
-    const zn_fit_options fit = {.fit = p->fit,
-                                .multiple = p->multiple,
-                                .width = p->width,
-                                .height = p->height,
-                                .max_pixels = p->max_pixels};
+    const zn_fit_options fit = zn_dataset_choose(run->set, it->sample->key);
     return zn_picture_open(it->sample->picture, it->sample->picture_size, &image, &fit, p->filter,
                            &it->picture, err);
 }
@@ -118,44 +128,73 @@ static zenith_status open_picture(const shard_run *run, item *it, zn_error *err)
         it->alone = true;
         status = open_with(run, it, all, &why);
     }
+    if (status == ZENITH_INVALID_ARGUMENT && run->set->params.bucket_count) {
+        zn_sample_refuse(it->sample, "small", why.text); // it covers none of them
+        return ZENITH_OK;
+    }
     return status == ZENITH_OK ? status : refuse(it, status, why.text, err);
 }
 
-static bool name_is_taken(const zn_sample *sample)
+// With several models the rows of a picture are kept, so that its file is decoded once: a scaled picture is in memory as it is,
+// and one that is too large to be held is decoded for each model.
+static zenith_status keep_pixels(const shard_run *run, item *it, zn_error *err)
+{
+    const zn_fit_plan *plan = zn_picture_plan(it->picture);
+    const uint64_t bytes = (uint64_t)plan->width * plan->height * 3;
+    const uint64_t bound = run->set->run.max_memory / 8;
+    if (run->set->model_count == 1 || run->set->source.fit == ZENITH_FIT_RESIZE ||
+        bytes > (bound && bound < most_pixels ? bound : most_pixels))
+        return ZENITH_OK;
+    it->pixels = zn_alloc((size_t)bytes);
+    return it->pixels ? ZENITH_OK : zn_fail_memory(err, (size_t)bytes);
+}
+
+// The ending of a member that a latent or the facts would have too; NULL: there is none.
+static const char *taken_ending(const zn_dataset *set, const zn_sample *sample)
 {
     const size_t length = strlen(sample->key);
-    for (size_t i = 0; i < sample->carried_count; i++)
-        if (strcmp(sample->carried[i].name + length, ".npy") == 0) return true;
-    return false;
+    for (size_t i = 0; i < sample->carried_count; i++) {
+        const char *ending = sample->carried[i].name + length;
+        char ours[ZN_DATASET_ENDING];
+        if (strcmp(ending, zn_dataset_facts_ending) == 0) return ending;
+        for (size_t m = 0; m < set->model_count; m++) {
+            zn_dataset_ending(set, m, ours);
+            if (strcmp(ending, ours) == 0) return ending;
+        }
+    }
+    return NULL;
 }
 
 static zenith_status prepare(const shard_run *run, item *it, zn_error *err)
 {
-    if (name_is_taken(it->sample))
-        zn_sample_refuse(it->sample, "taken", "it has a member .npy already");
+    const char *taken = taken_ending(run->set, it->sample);
+    if (taken) {
+        char message[256];
+        zn_text_format(message, sizeof message, "it has a member %s already", taken);
+        zn_sample_refuse(it->sample, "taken", message);
+    }
     if (!it->sample->reason) ZN_TRY(open_picture(run, it, err));
     if (it->sample->reason) return ZENITH_OK;
-    const zn_autoencoder_facts *facts = run->set->model->variant->autoencoder;
     const zn_fit_plan *plan = zn_picture_plan(it->picture);
-    const size_t each = run->set->params.kind == ZENITH_LATENT_MOMENTS ? 2 : 1;
-    const uint32_t factor = (uint32_t)facts->factor;
-    it->elements = (size_t)(plan->width / factor) * (plan->height / factor) *
-                   (size_t)facts->latent_channels * each;
-    it->latent = zn_alloc(it->elements * sizeof *it->latent);
-    return it->latent ? ZENITH_OK : zn_fail_memory(err, it->elements * sizeof *it->latent);
+    for (size_t m = 0; m < run->set->model_count; m++)
+        ZN_TRY(zn_stored_latent_make(run->set, m, plan, &it->latents[m], err));
+    return keep_pixels(run, it, err);
 }
 
 static uint64_t item_bytes(const item *it)
 {
     if (!it->picture) return 0;
     const zn_fit_plan *plan = zn_picture_plan(it->picture);
-    return (uint64_t)plan->width * plan->height * 3 + it->elements * sizeof *it->latent;
+    uint64_t bytes = (uint64_t)plan->width * plan->height * 3;
+    for (size_t m = 0; m < ZN_DATASET_MODELS; m++) bytes += zn_stored_latent_bytes(&it->latents[m]);
+    return bytes;
 }
 
 static void drop(shard_run *run, item *it)
 {
     zn_picture_free(it->picture);
-    zn_free(it->latent);
+    zn_free(it->pixels);
+    for (size_t m = 0; m < ZN_DATASET_MODELS; m++) zn_stored_latent_free(&it->latents[m]);
     zn_sample_queue_give_back(run->queue, it->sample);
     *it = (item){.sample = NULL};
 }
@@ -214,14 +253,13 @@ static zenith_status fill_batch(shard_run *run, bool *unread, zn_error *err)
     return ZENITH_OK;
 }
 
-static size_t gather(shard_run *run)
+static size_t gather(shard_run *run, size_t model)
 {
     const zn_dataset *set = run->set;
-    const zn_autoencoder_facts *facts = set->model->variant->autoencoder;
-    const bool moments = set->params.kind == ZENITH_LATENT_MOMENTS;
     size_t n = 0;
     for (size_t i = 0; i < run->count; i++) {
         item *it = &run->items[i];
+        const zn_stored_latent *latent = &it->latents[model];
         if (it->sample->reason) continue;
         const zn_fit_plan *plan = zn_picture_plan(it->picture);
         run->images[n] = (zenith_image){.size = sizeof run->images[n],
@@ -231,11 +269,11 @@ static size_t gather(shard_run *run)
                                         .cookie = it};
         run->latents[n] = (zenith_latent){
             .size = sizeof run->latents[n],
-            .width = plan->width / (uint32_t)facts->factor,
-            .height = plan->height / (uint32_t)facts->factor,
-            .channels = (uint32_t)facts->latent_channels * (moments ? 2 : 1),
+            .width = latent->width,
+            .height = latent->height,
+            .channels = latent->channels,
             .space = set->params.space,
-            .data = it->latent,
+            .data = latent->data,
             .kind = set->params.kind,
         };
         run->results[n] = (zenith_item_result){.size = sizeof run->results[n],
@@ -251,12 +289,12 @@ static int on_progress(void *cookie, double fraction)
     return zn_dataset_tick(cookie);
 }
 
-static zenith_status encode_batch(shard_run *run, zn_error *err)
+static zenith_status encode_batch(shard_run *run, size_t model, zn_error *err)
 {
     zn_dataset *set = run->set;
-    const size_t n = gather(run);
+    const size_t n = gather(run, model);
     zn_error why = {0};
-    zn_batch batch = {.model = set->model,
+    zn_batch batch = {.model = set->models[model],
                       .part = ZENITH_ENCODER,
                       .images = run->images,
                       .latents = run->latents,
@@ -269,7 +307,10 @@ static zenith_status encode_batch(shard_run *run, zn_error *err)
     const double begin = zn_clock_seconds();
     zenith_status status = zn_autoencode(set->engine, &batch, &why);
     double decoded = 0;
-    for (size_t i = 0; i < n; i++) decoded += run->encoded[i]->seconds / run->streams;
+    for (size_t i = 0; i < n; i++) {
+        decoded += run->encoded[i]->seconds / run->streams;
+        run->encoded[i]->seconds = 0; // the next model's rows are counted by themselves
+    }
     set->decoded += decoded;
     set->encoded += fmax(zn_clock_seconds() - begin - decoded, 0);
     if (status == ZENITH_CANCELLED) return zn_fail(err, status, "%s", why.text);
@@ -286,49 +327,41 @@ static zenith_status encode_batch(shard_run *run, zn_error *err)
 
 // --- writing ------------------------------------------------------------------------------------
 
-static bool fits_f16(const item *it)
+static bool fits(const zn_dataset *set, item *it)
 {
-    for (size_t i = 0; i < it->elements; i++)
-        if (!(fabsf(it->latent[i]) < 65520)) return false; // above, rounding gives infinity
+    for (size_t m = 0; m < set->model_count; m++)
+        if (!zn_stored_latent_fits(set, &it->latents[m])) return false;
     return true;
 }
 
-static zenith_status write_latent(shard_run *run, const item *it, zn_type type, zn_error *err)
+static zenith_status write_latents(shard_run *run, const item *it, zn_error *err)
 {
     const zn_dataset *set = run->set;
-    const int64_t factor = set->model->variant->autoencoder->factor;
-    const zn_fit_plan *plan = zn_picture_plan(it->picture);
-    const int64_t h = plan->height / factor, w = plan->width / factor;
-    const zn_shape shape = {.rank = 3, .dim = {(int64_t)it->elements / (h * w), h, w}};
-    uint8_t header[ZN_NPY_HEADER], stored[CHUNK * sizeof(float)];
-    char name[ZN_TAR_NAME];
-    size_t size = 0;
-    ZN_TRY(zn_npy_make_header(type, &shape, header, &size, err));
-    zn_text_format(name, sizeof name, "%s.npy", it->sample->key);
-    ZN_TRY(zn_tar_write_member(&run->tar, name, size + it->elements * zn_type_size(type), err));
-    ZN_TRY(zn_tar_write_bytes(&run->tar, header, size, err));
-    for (size_t i = 0; i < it->elements; i += CHUNK) {
-        const size_t now = it->elements - i < CHUNK ? it->elements - i : CHUNK;
-        zn_elements_from_f32(type, it->latent + i, now, stored);
-        ZN_TRY(zn_tar_write_bytes(&run->tar, stored, now * zn_type_size(type), err));
-    }
-    return zn_tar_write_end(&run->tar, err);
+    const char *key = it->sample->key;
+    for (size_t m = 0; m < set->model_count; m++)
+        ZN_TRY(zn_stored_latent_write(set, m, &it->latents[m], it->picture, key, &run->tar,
+                                      &run->scratch, err));
+    return zn_dataset_facts_write(set, it->latents, it->picture, key, &run->tar, &run->scratch,
+                                  err);
 }
 
 static zenith_status write_item(shard_run *run, item *it, zn_error *err)
 {
     zn_dataset *set = run->set;
-    const zn_type type = set->params.number == ZENITH_F32 ? ZN_F32 : ZN_F16;
     const zn_sample *sample = it->sample;
     set->report.bytes_done += sample->bytes;
-    if (!sample->reason && type == ZN_F16 && !fits_f16(it))
-        zn_sample_refuse(it->sample, "overflow", "its latent has numbers beyond what f16 holds");
+    if (!sample->reason && !fits(set, it)) {
+        char message[128];
+        zn_text_format(message, sizeof message, "its latent has numbers beyond what %s holds",
+                       zn_type_name(set->type));
+        zn_sample_refuse(it->sample, "overflow", message);
+    }
     if (sample->reason) {
         set->report.bad++;
         return zn_shard_record_add_bad(&run->record, sample->key, sample->reason, sample->message,
                                        err);
     }
-    ZN_TRY(write_latent(run, it, type, err));
+    ZN_TRY(write_latents(run, it, err));
     for (size_t i = 0; i < sample->carried_count; i++) {
         const zn_carried *carried = &sample->carried[i];
         ZN_TRY(zn_tar_write_member(&run->tar, carried->name, carried->size, err));
@@ -358,7 +391,7 @@ static zenith_status run_batches(shard_run *run, bool *unread, zn_error *err)
 {
     while (!run->ended) {
         ZN_TRY(fill_batch(run, unread, err));
-        ZN_TRY(encode_batch(run, err));
+        for (size_t m = 0; m < run->set->model_count; m++) ZN_TRY(encode_batch(run, m, err));
         ZN_TRY(write_batch(run, err));
         if (zn_dataset_tick(run->set)) return zn_fail(err, ZENITH_CANCELLED, "cancelled");
     }
@@ -373,8 +406,8 @@ static void fill_record(shard_run *run)
     const zn_dataset *set = run->set;
     zn_shard_record *r = &run->record;
     zn_text_format(r->version, sizeof r->version, "%s", ZENITH_VERSION_TEXT);
-    zn_text_format(r->model, sizeof r->model, "%s", set->model->variant->name);
-    zn_text_format(r->weights, sizeof r->weights, "%s", zn_model_sha256(set->model));
+    zn_text_format(r->model, sizeof r->model, "%s", set->model_names);
+    zn_text_format(r->weights, sizeof r->weights, "%s", set->weights);
     zn_text_format(r->isa, sizeof r->isa, "%s", set->isa);
     zn_host_name(r->host, sizeof r->host);
     memcpy(r->config, set->config, sizeof r->config);
@@ -438,6 +471,7 @@ zenith_status zn_dataset_encode_shard(zn_dataset *set, const zn_shard *shard, bo
     zn_sample_queue_free(run->queue);
     zn_writer_discard(run->file);
     zn_shard_record_free(&run->record);
+    zn_bytes_free(&run->scratch);
     zn_free(run);
     return status;
 }

@@ -11,6 +11,13 @@ static uint64_t divide_rounded(uint64_t a, uint64_t b)
     return (2 * a + b) / (2 * b);
 }
 
+// Where `wanted` of `all` pixels begin.
+static uint32_t cut_at(const zn_fit_options *options, uint64_t all, uint64_t wanted, uint32_t at)
+{
+    const uint64_t over = all - wanted;
+    return (uint32_t)(options->placed ? (over + 1) * at >> 32 : over / 2);
+}
+
 static zenith_status crop_or_refuse(const zn_fit_options *options, uint32_t multiple,
                                     uint32_t width, uint32_t height, zn_fit_plan *plan,
                                     zn_error *err)
@@ -30,8 +37,8 @@ static zenith_status crop_or_refuse(const zn_fit_options *options, uint32_t mult
             width, height, multiple);
     plan->width = plan->crop_width = w;
     plan->height = plan->crop_height = h;
-    plan->crop_x = (width - w) / 2;
-    plan->crop_y = (height - h) / 2;
+    plan->crop_x = plan->cut_x = cut_at(options, width, w, options->at_x);
+    plan->crop_y = plan->cut_y = cut_at(options, height, h, options->at_y);
     return ZENITH_OK;
 }
 
@@ -58,6 +65,49 @@ static zenith_status pad(const zn_fit_options *options, uint32_t multiple, uint3
     return ZENITH_OK;
 }
 
+// How much of a picture the shape of a bucket keeps, up to 1. Both products are exact, so that every machine chooses alike.
+static double kept_share(const zn_fit_size *bucket, uint32_t width, uint32_t height)
+{
+    const double across = (double)((uint64_t)width * bucket->height);
+    const double along = (double)((uint64_t)height * bucket->width);
+    return across < along ? across / along : along / across;
+}
+
+static bool covers(uint32_t width, uint32_t height, const zn_fit_size *bucket)
+{
+    return bucket->width <= width && bucket->height <= height;
+}
+
+static uint64_t area_of(const zn_fit_size *size)
+{
+    return (uint64_t)size->width * size->height;
+}
+
+static zenith_status choose_bucket(const zn_fit_options *options, uint32_t width, uint32_t height,
+                                   size_t *out, zn_error *err)
+{
+    const zn_fit_size *buckets = options->buckets;
+    double best = 0;
+    size_t chosen = options->bucket_count, smallest = 0;
+    for (size_t i = 0; i < options->bucket_count; i++) {
+        const double share = kept_share(&buckets[i], width, height);
+        if (covers(width, height, &buckets[i]) && share > best) best = share;
+        if (area_of(&buckets[i]) < area_of(&buckets[smallest])) smallest = i;
+    }
+    for (size_t i = 0; i < options->bucket_count; i++)
+        if (covers(width, height, &buckets[i]) &&
+            kept_share(&buckets[i], width, height) >= 0.9 * best &&
+            (chosen == options->bucket_count || area_of(&buckets[i]) > area_of(&buckets[chosen])))
+            chosen = i;
+    if (chosen == options->bucket_count)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "The picture is %u x %u pixels and covers none of the buckets, the smallest "
+                       "of which has %u x %u.",
+                       width, height, buckets[smallest].width, buckets[smallest].height);
+    *out = chosen;
+    return ZENITH_OK;
+}
+
 // The size that was asked for; where a side was left open, the multiple nearest to the shape.
 static zenith_status wanted_size(const zn_fit_options *options, uint32_t multiple, uint32_t width,
                                  uint32_t height, uint64_t *w, uint64_t *h, zn_error *err)
@@ -79,9 +129,10 @@ static zenith_status wanted_size(const zn_fit_options *options, uint32_t multipl
 }
 
 // One axis of the cut, from scaled pixels back to pixels as found.
-static void cut_back(uint32_t size, uint64_t scaled, uint64_t wanted, uint32_t *at, uint32_t *used)
+static void cut_back(uint32_t size, uint64_t scaled, uint64_t wanted, uint32_t cut, uint32_t *at,
+                     uint32_t *used)
 {
-    *at = (uint32_t)((scaled - wanted) / 2 * size / scaled);
+    *at = (uint32_t)((uint64_t)cut * size / scaled);
     *used = (uint32_t)divide_rounded(wanted * size, scaled);
     if (!*used) *used = 1;
     if (*used > size - *at) *used = size - *at;
@@ -100,16 +151,31 @@ static zenith_status resize(const zn_fit_options *options, uint32_t multiple, ui
     ZN_TRY(check_side(options, scaled_w, scaled_h, err));
     plan->width = (uint32_t)w, plan->height = (uint32_t)h;
     plan->scaled_width = (uint32_t)scaled_w, plan->scaled_height = (uint32_t)scaled_h;
-    cut_back(width, scaled_w, w, &plan->crop_x, &plan->crop_width);
-    cut_back(height, scaled_h, h, &plan->crop_y, &plan->crop_height);
+    plan->cut_x = cut_at(options, scaled_w, w, options->at_x);
+    plan->cut_y = cut_at(options, scaled_h, h, options->at_y);
+    cut_back(width, scaled_w, w, plan->cut_x, &plan->crop_x, &plan->crop_width);
+    cut_back(height, scaled_h, h, plan->cut_y, &plan->crop_y, &plan->crop_height);
     return ZENITH_OK;
+}
+
+static zenith_status resize_to_bucket(const zn_fit_options *options, uint32_t multiple,
+                                      uint32_t width, uint32_t height, zn_fit_plan *plan,
+                                      zn_error *err)
+{
+    zn_fit_options sized = *options;
+    if (options->bucket_count) {
+        ZN_TRY(choose_bucket(options, width, height, &plan->bucket, err));
+        sized.width = options->buckets[plan->bucket].width;
+        sized.height = options->buckets[plan->bucket].height;
+    }
+    return resize(&sized, multiple, width, height, plan, err);
 }
 
 zenith_status zn_fit_plan_make(const zn_fit_options *options, uint32_t width, uint32_t height,
                                zn_fit_plan *out, zn_error *err)
 {
     uint32_t multiple = options->multiple ? options->multiple : 8;
-    zn_fit_plan plan = {.scaled_width = width, .scaled_height = height};
+    zn_fit_plan plan = {.scaled_width = width, .scaled_height = height, .mirror = options->mirror};
     switch (options->fit) {
     case ZENITH_FIT_CROP:
     case ZENITH_FIT_EXACT:
@@ -119,7 +185,7 @@ zenith_status zn_fit_plan_make(const zn_fit_options *options, uint32_t width, ui
         ZN_TRY(pad(options, multiple, width, height, &plan, err));
         break;
     case ZENITH_FIT_RESIZE:
-        ZN_TRY(resize(options, multiple, width, height, &plan, err));
+        ZN_TRY(resize_to_bucket(options, multiple, width, height, &plan, err));
         break;
     default:
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,

@@ -180,13 +180,13 @@ static zenith_status passed_row(zn_picture *picture, uint32_t y, uint8_t *dst, z
 
 // --- rows, resized
 
-// Moves the middle of the scaled picture to the front of its own memory.
-static void keep_middle(const zn_fit_plan *plan, uint8_t *pixels)
+// Moves the part of the scaled picture that is wanted to the front of its own memory.
+static void keep_cut(const zn_fit_plan *plan, uint8_t *pixels)
 {
     size_t stride = 3 * (size_t)plan->scaled_width, row = 3 * (size_t)plan->width;
-    size_t x = (plan->scaled_width - plan->width) / 2, y = (plan->scaled_height - plan->height) / 2;
     for (size_t i = 0; i < plan->height; i++)
-        memmove(pixels + i * row, pixels + (y + i) * stride + 3 * x, row);
+        memmove(pixels + i * row, pixels + (plan->cut_y + i) * stride + 3 * (size_t)plan->cut_x,
+                row);
 }
 
 static zenith_status resize_all(zn_picture *picture, zn_error *err)
@@ -206,7 +206,7 @@ static zenith_status resize_all(zn_picture *picture, zn_error *err)
                                pixels, plan->scaled_width, plan->scaled_height, stride, err);
     zn_image_pixels_free(&source);
     if (status == ZENITH_OK) {
-        keep_middle(plan, pixels);
+        keep_cut(plan, pixels);
         picture->pixels = pixels;
     } else {
         zn_free(pixels);
@@ -227,6 +227,19 @@ static zenith_status next_rows(zn_picture *picture, uint32_t y, uint32_t count, 
     return ZENITH_OK;
 }
 
+static void mirror_rows(const zn_fit_plan *plan, uint32_t count, uint8_t *rows)
+{
+    for (size_t y = 0; y < count; y++) {
+        uint8_t *left = rows + 3 * y * plan->width, *right = left + 3 * ((size_t)plan->width - 1);
+        for (; left < right; left += 3, right -= 3) {
+            uint8_t kept[3];
+            memcpy(kept, left, 3);
+            memcpy(left, right, 3);
+            memcpy(right, kept, 3);
+        }
+    }
+}
+
 zenith_status zn_picture_rows(zn_picture *picture, uint32_t y, uint32_t count, uint8_t *dst,
                               zn_error *err)
 {
@@ -239,6 +252,7 @@ zenith_status zn_picture_rows(zn_picture *picture, uint32_t y, uint32_t count, u
             count, y, height);
     if (count == 0) return ZENITH_OK;
     zenith_status status = next_rows(picture, y, count, dst, err);
+    if (status == ZENITH_OK && picture->plan.mirror) mirror_rows(&picture->plan, count, dst);
     picture->next_row = status == ZENITH_OK ? y + count : height + 1;
     return status;
 }

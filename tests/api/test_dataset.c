@@ -73,9 +73,13 @@ static void wrong_arguments_are_refused(void **state)
               "output folder");
     params = usual();
     api_fails(zenith_dataset_encode(context, NULL, &params, NULL), ZENITH_INVALID_ARGUMENT, "NULL");
-    params.number = ZENITH_BF16;
+    params.number = ZENITH_F8_E4M3;
     api_fails(zenith_dataset_encode(context, model, &params, NULL), ZENITH_INVALID_ARGUMENT,
-              "f16 or f32");
+              "f16, bf16, f32 or u8");
+    params.number = ZENITH_BF16;
+    params.container = ZENITH_CONTAINER_NPY;
+    api_fails(zenith_dataset_encode(context, model, &params, NULL), ZENITH_INVALID_ARGUMENT,
+              "npy has no bf16");
     params = usual();
     params.kind = ZENITH_LATENT_SAMPLE;
     api_fails(zenith_dataset_encode(context, model, &params, NULL), ZENITH_INVALID_ARGUMENT,

@@ -14,8 +14,10 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -23,14 +25,16 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests/golden/tiny_diffusers"
+KL = ROOT / "tests/golden/tiny_kl"
 IMAGES = ROOT / "tests/format/images"
 PICTURES = (".jpg", ".png", ".webp", ".ppm", ".pgm")
 ZENITH, KILLS = None, 4
 
 
-def run(*words, code=0):
-    environment = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive"}
-    done = subprocess.run([ZENITH, *map(str, words)], capture_output=True, text=True, env=environment)
+def run(*words, code=0, models=None, before=None):
+    """models: the folder of ZENITH_MODELS; before: what the process does before it becomes the program."""
+    environment = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive", **({"ZENITH_MODELS": str(models)} if models else {})}
+    done = subprocess.run([ZENITH, *map(str, words)], capture_output=True, text=True, env=environment, preexec_fn=before)
     assert done.returncode in (code if isinstance(code, tuple) else (code,)), (words, done)
     return done
 
@@ -67,11 +71,31 @@ def members(path):
         return [(member, tar.extractfile(member).read()) for member in tar.getmembers()]
 
 
-def latents(output):
+def latents(output, ending=".npy"):
     found = {}
     for path in sorted(output.glob("*.tar")):
-        found.update({m.name[:-4]: data for m, data in members(path) if m.name.endswith(".npy")})
+        found.update({m.name.removesuffix(ending): data for m, data in members(path) if m.name.endswith(ending)})
     return found
+
+
+def facts_of(output):
+    return {key: json.loads(data) for key, data in latents(output, ".latent.json").items()}
+
+
+def parts(data):
+    """The tensors of a safetensors file: {name: (dtype, shape, bytes)}"""
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + length])
+    return {name: (t["dtype"], t["shape"], data[8 + length + t["data_offsets"][0]:8 + length + t["data_offsets"][1]])
+            for name, t in header.items() if name != "__metadata__"}
+
+
+def as_float(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def floats(data):
+    return struct.unpack(f"<{len(data) // 4}f", data)
 
 
 def record(output, name="000000"):
@@ -113,11 +137,236 @@ def check_bits(folder):
         assert all(b["reason"] in ("broken", "unsupported", "limit") and b["message"] for b in bad), bad
 
 
+def single(source, folder, *options, model="taesd", weights=MODEL):
+    """The files of zenith encode, by key."""
+    run("encode", source, "-o", f"{folder}/", "-m", model, "--weights", weights, "--dtype", "f32", "--size", "32x32", "-q", *options)
+    return {path.stem: parts(path.read_bytes()) for path in folder.glob("*.safetensors")}
+
+
+def check_bytes_of_channels(values, plane, stored, offset, scale):
+    """8 bits: each channel goes from 0 to 255, and no number is further off than half a step."""
+    assert len(stored) == len(values) and len(offset) == len(scale) == len(values) // plane
+    for c, (low, step) in enumerate(zip(offset, scale)):
+        channel, codes = values[c * plane:(c + 1) * plane], stored[c * plane:(c + 1) * plane]
+        assert as_float(low) == min(channel) and min(codes) == 0 and max(codes) == 255, c
+        assert all(abs(low + step * code - value) <= step * 0.50001 for code, value in zip(codes, channel)), c
+
+
+def check_stores(folder):
+    """Each type in each container has the numbers of zenith encode, and says what it is."""
+    source = folder / "in"
+    make_folder(source)
+    plain = {store: single(source, folder / f"single-{store}", "--store", store) for store in ("f16", "bf16", "f32")}
+    for store, container in (("f16", "npy"), ("f32", "npy"), ("u8", "npy"), ("f16", "safetensors"), ("bf16", "safetensors"),
+                             ("f32", "safetensors"), ("u8", "safetensors")):
+        output = folder / f"{store}-{container}"
+        encode(source, output, "--store", store, *(() if store == "bf16" else ("--container", container)))
+        settings = json.loads((output / "_zenith.json").read_text())
+        assert (settings["store"], settings["container"]) == (store, container), settings
+        made, facts = latents(output, "." + container), facts_of(output)
+        assert len(made) == len(facts) == 4 and made.keys() == facts.keys()
+        for key, data in made.items():
+            said, = facts[key]["latents"]
+            assert (said["member"], said["model"], said["space"], said["kind"], said["type"], said["shape"]) == (
+                container, "taesd", "model", "mean", store, [4, 4, 4]), said
+            if container == "safetensors":
+                tensors_of = parts(data)
+                assert tensors_of["latent"][:2] == (store.upper(), [4, 4, 4]), tensors_of.keys()
+                stored = tensors_of["latent"][2]
+            else:
+                stored = tensors(data)
+            if store != "u8":
+                assert stored == plain[store][key]["latent"][2] and "scale" not in said, (store, container, key)
+                continue
+            check_bytes_of_channels(floats(plain["f32"][key]["latent"][2]), 16, stored, said["offset"], said["scale"])
+            if container == "safetensors":
+                for name in ("offset", "scale"):
+                    assert list(floats(tensors_of[name][2])) == [as_float(value) for value in said[name]], name
+        (folder / "one").write_bytes(made["000-rgb8"])
+        decoded = run("decode", folder / "one", "-o", folder / "one.png", "-m", "taesd", "--weights", MODEL, code=1 if store == "u8" else 0)
+        assert store != "u8" or "a latent of type u8" in decoded.stderr, decoded.stderr
+    picture = facts_of(folder / "f16-npy")["000-rgb8"]
+    assert picture["size"] == [32, 32] and len(picture["source_size"]) == 2 and len(picture["crop"]) == 4, picture
+    assert "npy has no bf16" in encode(source, folder / "out", "--store", "bf16", "--container", "npy", code=(1, 2)).stderr
+    # Types and containers never mix in a folder.
+    assert 'store is "f16" there' in encode(source, folder / "f16-npy", "--store", "u8", code=1).stderr
+    assert 'container is "npy" there' in encode(source, folder / "f16-npy", "--container", "safetensors", code=1).stderr
+
+
 def check_moments(folder):
+    """Mean and logarithm of the variance of a KL autoencoder, as zenith encode gives them; others have none."""
     source = folder / "in"
     make_folder(source)
     failed = encode(source, folder / "out", "--moments", code=(1, 3))
     assert "no moments" in failed.stderr, failed.stderr
+    expected = single(source, folder / "single", "--moments", model="sd-vae", weights=KL)
+    for container in ("npy", "safetensors"):
+        output = folder / container
+        run("dataset", "encode", source, output, "-m", "sd-vae", "--weights", KL, "--dtype", "f32", "--size", "32x32", "--moments",
+            "--store", "f32", "--container", container)
+        made, facts = latents(output, "." + container), facts_of(output)
+        assert made.keys() == expected.keys() and len(made) == 4
+        for key, data in made.items():
+            said, = facts[key]["latents"]
+            mean, logvar = expected[key]["latent"], expected[key]["logvar"]
+            assert said["kind"] == "moments" and said["shape"] == [2 * mean[1][1], *mean[1][2:]], said
+            assert tensors(data) == mean[2] + logvar[2], key
+            if container == "safetensors":
+                assert parts(data)["logvar"] == ("F32", logvar[1][1:], logvar[2]), key
+    # Of 8 bits, the logarithms have ranges of their own.
+    run("dataset", "encode", source, folder / "u8", "-m", "sd-vae", "--weights", KL, "--dtype", "f32", "--size", "32x32", "--moments",
+        "--store", "u8")
+    made, facts = latents(folder / "u8"), facts_of(folder / "u8")
+    for key, data in made.items():
+        said, shape = facts[key]["latents"][0], facts[key]["latents"][0]["shape"]
+        values = floats(expected[key]["latent"][2] + expected[key]["logvar"][2])
+        check_bytes_of_channels(values, shape[1] * shape[2], tensors(data), said["offset"], said["scale"])
+
+
+def make_ppm(width, height, pixels=None):
+    """A picture whose every pixel names its place, or the given rows of pixels (3 bytes each)."""
+    rows = pixels or [[bytes((x * 7 % 256, y * 5 % 256, (x * 3 + y * 11) % 256)) for x in range(width)] for y in range(height)]
+    return b"P6 %d %d 255\n" % (width, height) + b"".join(b"".join(row) for row in rows), rows
+
+
+def check_choices(folder):
+    """Random crops and mirrors follow from seed and key; they have the bits of a picture that was cut and turned before."""
+    source, cut = folder / "in", folder / "cut"
+    source.mkdir()
+    cut.mkdir()
+    data, rows = make_ppm(70, 32)
+    for number in range(24):
+        (source / f"p{number}.ppm").write_bytes(data)
+    encode(source, folder / "out", "--size", "32x32", "--crop", "random", "--mirror", "--seed", "5", "--shard", "7", "--threads", "2")
+    facts, made = facts_of(folder / "out"), latents(folder / "out")
+    for key, said in facts.items():
+        chance = hashlib.sha256(f"5:{key}".encode()).hexdigest()
+        x, mirror = (70 - 32 + 1) * int(chance[:8], 16) >> 32, int(chance[16], 16) % 2 == 1
+        assert (said["cut"], said["mirror"], said["scaled_size"], said["source_size"]) == ([x, 0], mirror, [70, 32], [70, 32]), (key, said)
+        part = [row[x:x + 32][::-1 if mirror else 1] for row in rows]
+        (cut / f"{key}.ppm").write_bytes(make_ppm(32, 32, part)[0])
+    assert len({said["cut"][0] for said in facts.values()}) > 8 and len({said["mirror"] for said in facts.values()}) == 2
+    for key, tensor in single(cut, folder / "single", "--store", "f16").items():
+        assert tensors(made[key]) == tensor["latent"][2], key
+    # One after the other, in other shards and alone: the same. With another seed: others.
+    encode(source, folder / "again", "--size", "32x32", "--crop", "random", "--mirror", "--seed", "5", "--shard", "24")
+    assert latents(folder / "again") == made and facts_of(folder / "again") == facts
+    encode(source, folder / "other", "--size", "32x32", "--crop", "random", "--mirror", "--seed", "6", "--shard", "7")
+    assert {k: f["cut"] for k, f in facts_of(folder / "other").items()} != {k: f["cut"] for k, f in facts.items()}
+    encode(source, folder / "middle", "--size", "32x32")
+    assert all(f["cut"] == [19, 0] and not f["mirror"] for f in facts_of(folder / "middle").values())
+    for options, word in ((("--crop", "random", "--mirror", "--seed", "6"), 'seed is "5" there'), (("--mirror", "--seed", "5"), "crop is"),
+                          (("--crop", "random", "--seed", "5"), "mirror is true there")):
+        assert word in encode(source, folder / "out", "--size", "32x32", "--shard", "7", *options, code=1).stderr, options
+    assert "crop nothing" in encode(source, folder / "no", "--fit", "pad", "--crop", "random", code=2).stderr
+    assert "left to chance" in encode(source, folder / "no", "--seed", "1", code=2).stderr
+    # Where nothing is scaled, the place is within what the multiples of 8 leave.
+    encode(source, folder / "cropped", "--fit", "crop", "--crop", "random")
+    assert {f["cut"][0] for f in facts_of(folder / "cropped").values()} <= set(range(7)) and not (folder / "no").exists()
+
+
+def check_buckets(folder):
+    """A picture has the bucket that keeps most of it, is never enlarged, and says which; latents have the bits of that size."""
+    source = folder / "in"
+    source.mkdir()
+    sizes = {"square": (100, 100), "wide": (130, 70), "tall": (70, 130), "large": (300, 300), "flat": (400, 40), "tiny": (30, 90)}
+    for name, (width, height) in sizes.items():
+        (source / f"{name}.ppm").write_bytes(make_ppm(width, height)[0])
+    options = ("--buckets", "48,96", "--aspects", "1:1,2:1,1:2", "--fit")[:-1]
+    command = ("dataset", "encode", source, folder / "out", "-m", "taesd", "--weights", MODEL, "--dtype", "f32")
+    run(*command, *options, code=1)
+    settings, facts = json.loads((folder / "out/_zenith.json").read_text()), facts_of(folder / "out")
+    assert settings["buckets"] == [[48, 48], [64, 32], [32, 64], [96, 96], [136, 64], [64, 136]], settings["buckets"]
+    chosen = {key: f["size"] for key, f in facts.items()}
+    assert chosen == {"square": [96, 96], "wide": [64, 32], "tall": [32, 64], "large": [96, 96], "flat": [64, 32]}, chosen
+    assert all(settings["buckets"][f["bucket"]] == f["size"] for f in facts.values()), facts
+    bad, = record(folder / "out")["bad_samples"]
+    assert (bad["key"], bad["reason"]) == ("tiny", "small") and "covers none of the buckets" in bad["message"], bad
+    made = latents(folder / "out")
+    for key, (width, height) in chosen.items():
+        run("encode", source / f"{key}.ppm", "-o", folder / f"{key}.safetensors", "-m", "taesd", "--weights", MODEL, "--dtype", "f32",
+            "--size", f"{width}x{height}", "--store", "f16", "-q")
+        assert tensors(made[key]) == tensors((folder / f"{key}.safetensors").read_bytes()), key
+    # A list of sizes; and what is wrong is said.
+    (folder / "sized").mkdir()
+    command = (*command[:3], folder / "sized", *command[4:])
+    run(*command, "--buckets", "64x48,48x64,32x32", code=1)
+    assert {key: f["size"] for key, f in facts_of(folder / "sized").items()}["wide"] == [64, 48]
+    assert "buckets is" in run(*command, "--buckets", "64x48,48x64", code=1).stderr
+    for words, sentence in ((("--buckets", "64x"), "expected sides or sizes"), (("--buckets", "64,"), "expected sides or sizes"),
+                            (("--buckets", "64", "--aspects", "3"), "expected shapes"), (("--aspects", "1:1"), "goes with --buckets"),
+                            (("--buckets", "64x64", "--aspects", "1:1"), "shape already"), (("--buckets", "64", "--size", "8x8"), "leave out --size")):
+        assert sentence in run(*command, *words, code=2).stderr, words
+    assert "multiples of 8" in run(*command, "--buckets", "60x64", code=1).stderr
+
+
+def check_models(folder):
+    """Several models in one pass: each latent has the bits of a pass of its own; names and settings say which is which."""
+    source, models = folder / "in", folder / "models"
+    make_folder(source)
+    shutil.copytree(MODEL, models / "taesd")
+    shutil.copytree(KL, models / "sd-vae")
+
+    def encode_with(name, output, *options, code=0):
+        return run("dataset", "encode", source, folder / output, "-m", name, "--dtype", "f32", *options, models=models, code=code)
+
+    for number, options in enumerate((("--size", "32x32"), ("--fit", "pad", "--mirror"), ("--fit", "pad", "--mirror", "--max-memory", "8M", "--threads", "1"))):
+        both = folder / f"both{number}"
+        encode_with("taesd,sd-vae", both.name, *options)
+        first = members(both / "000000.tar")[0][0].name
+        assert first == "000-grey8.taesd.npy", first
+        for name in ("taesd", "sd-vae"):
+            encode_with(name, f"{name}{number}", *options)
+            assert latents(both, f".{name}.npy") == latents(folder / f"{name}{number}"), (name, options)
+        facts = facts_of(both)
+        assert len(facts) == 4 and all([(one["member"], one["model"]) for one in f["latents"]] ==
+                                       [("taesd.npy", "taesd"), ("sd-vae.npy", "sd-vae")] for f in facts.values()), facts
+        run("dataset", "verify", source, both)
+    assert hashes(folder / "both1") == hashes(folder / "both2")
+    assert record(folder / "both0")["model"] == "taesd,sd-vae"
+    assert "were done before" in encode_with("taesd,sd-vae", "both0", "--size", "32x32").stderr
+    assert "model is" in encode_with("sd-vae,taesd", "both0", "--size", "32x32", code=1).stderr
+    assert "named twice" in encode_with("taesd,taesd", "no", "--size", "32x32", code=1).stderr
+    assert "no moments" in encode_with("sd-vae,taesd", "no", "--size", "32x32", "--moments", code=(1, 3)).stderr
+    assert "--weights is of one model" in encode_with("taesd,sd-vae", "no", "--weights", MODEL, code=(1, 3)).stderr
+    assert "nosuch" in encode_with("taesd,nosuch", "no", code=3).stderr
+    picture = (IMAGES / "jpeg_420.jpg").read_bytes()
+    make_tar(folder / "one.tar", [("1.jpg", picture), ("1.sd-vae.npy", b"mine"), ("2.jpg", picture), ("2.npy", b"mine")])
+    run("dataset", "encode", folder / "one.tar", folder / "one", "-m", "taesd,sd-vae", "--dtype", "f32", models=models, code=1)
+    assert [(b["key"], b["reason"]) for b in record(folder / "one", "one")["bad_samples"]] == [("1", "taken")]
+
+
+def check_full(folder):
+    """A disk that is full stops the run with a sentence; what was done stays, nothing half-written counts, and the next run completes."""
+    source, output = folder / "in", folder / "out"
+    source.mkdir()
+    small, large = make_ppm(64, 64)[0], make_ppm(400, 400)[0]
+    make_tar(source / "a.tar", [("1.ppm", small)])
+    make_tar(source / "b.tar", [(f"{number}.ppm", large) for number in range(6)])
+    make_tar(source / "c.tar", [("1.ppm", small)])
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    command = ("dataset", "encode", source, output, "-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--store", "f32")
+    stopped = run(*command, code=1, before=limited)
+    assert "cannot write" in stopped.stderr and "make room, and give the same command again" in stopped.stderr, stopped.stderr
+    assert sorted(path.name for path in output.iterdir()) == ["_zenith.json", "a.json", "a.tar"], list(output.iterdir())
+    assert "1 of 3 shards done, 0 in work, 2 missing" in run("dataset", "status", source, output).stdout
+    before = hashes(output)["a.tar"]
+    run(*command)
+    run("dataset", "verify", source, output)
+    assert hashes(output)["a.tar"] == before and record(output, "b")["ok"] == 6
+    # The same on a file system that is really full, where this process may make one.
+    room = folder / "room"
+    room.mkdir()
+    inner = " ".join(["mount -t tmpfs -o size=256k none", str(room), "&&", *map(str, (ZENITH, *command[:3], room / "out", *command[4:]))])
+    there = subprocess.run(["unshare", "-rm", "sh", "-c", inner + f"; code=$?; ls -A {room}/out; exit $code"], capture_output=True, text=True)
+    if "mount" in there.stderr or "unshare" in there.stderr:
+        print("full: no file system of our own here, the limit of a file stands for it")
+        return
+    assert there.returncode == 1 and "No space left on device" in there.stderr and "make room" in there.stderr, there
+    assert there.stdout.split() == ["_zenith.json", "a.json", "a.tar"], there.stdout
 
 
 def check_captions(folder):
@@ -130,10 +379,11 @@ def check_captions(folder):
                                 ("sub/2.JPG", picture), ("sub/2.seg.png", b"mask"), (long + ".jpg", picture)])
     encode(source, folder / "out")
     made = members(folder / "out/a.tar")
-    assert [m.name for m, _ in made] == ["1.npy", "1.cls", "1.json", "1.txt", "sub/2.npy", "sub/2.seg.png", long + ".npy"]
+    assert [m.name for m, _ in made] == ["1.npy", "1.latent.json", "1.cls", "1.json", "1.txt", "sub/2.npy", "sub/2.latent.json",
+                                         "sub/2.seg.png", long + ".npy", long + ".latent.json"]
     assert dict((m.name, d) for m, d in made)["1.txt"] == b"one\xff"
     assert all((m.mtime, m.uid, m.gid, m.mode) == (0, 0, 0, 0o644) for m, _ in made)
-    assert made[0][1] == made[4][1]
+    assert made[0][1] == made[5][1]
     header = made[0][1][10:].split(b"\n")[0].strip().decode()
     assert header == "{'descr': '<f2', 'fortran_order': False, 'shape': (4, 4, 4), }", header
     facts = record(folder / "out", "a")
@@ -363,11 +613,15 @@ def check_inputs(folder):
 
 def check_document(folder):
     """Every command of docs/DATASET.md, as it stands there."""
-    make_folder(folder / "photos", 2)
+    (folder / "photos").mkdir()
+    for number, (width, height) in enumerate(((320, 290), (270, 400), (260, 260))):
+        (folder / f"photos/{number}.ppm").write_bytes(make_ppm(width, height)[0])
+        (folder / f"photos/{number}.txt").write_text(f"photograph {number}")
     (folder / "shards").mkdir()
     for number in range(2):
         make_tar(folder / f"shards/{number}.tar", [(f"{number}.jpg", (IMAGES / "jpeg_420.jpg").read_bytes()), (f"{number}.txt", b"a caption")])
     shutil.copytree(MODEL, folder / "models/taesd")
+    shutil.copytree(KL, folder / "models/sd-vae")
     words = {**os.environ, "PATH": f"{pathlib.Path(ZENITH).resolve().parent}:{os.environ['PATH']}", "ZENITH_MODELS": str(folder / "models"), "ZENITH_TUNE": ""}
     text = (ROOT / "docs/DATASET.md").read_text()
     blocks = [block.split("\n", 1)[1] for block in text.split("```")[1::2] if block.startswith("sh")]

@@ -37,11 +37,16 @@ if(ZENITH_MPI)
     set_tests_properties(cli.processes PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 add_test(NAME cli.dataset COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
-    --zenith $<TARGET_FILE:zenith_program> bits moments captions hostile again leases partition verify memory inputs document)
+    --zenith $<TARGET_FILE:zenith_program> bits stores moments choices buckets models full captions hostile again leases partition verify memory inputs document)
 add_test(NAME cli.dataset_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
     --zenith $<TARGET_FILE:zenith_program> kills)
 add_test(NAME cli.dataset_many_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
     --zenith $<TARGET_FILE:zenith_program> --kills 20 kills)
+if(NOT ZENITH_SANITIZE) # which takes memory of its own
+    add_test(NAME cli.dataset_large COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/dataset_large.py
+        --zenith $<TARGET_FILE:zenith_program> --pictures 200 --broken 9 --shards 8 --side 3000)
+    set_tests_properties(cli.dataset_large PROPERTIES LABELS cli TIMEOUT 300)
+endif()
 set_tests_properties(cli.dataset cli.dataset_kills cli.dataset_many_kills PROPERTIES LABELS cli TIMEOUT 900)
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)

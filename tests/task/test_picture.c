@@ -249,6 +249,63 @@ static void resized_then_cut(void **state)
     free(source.data);
 }
 
+// The part that a place of 2^32ths names, from the left edge to the right one, mirrored or not.
+static void placed_and_mirrored(void **state)
+{
+    (void)state;
+    static const uint32_t places[] = {0, 1u << 31, UINT32_MAX};
+    ppm source = ppm_make(50, 24);
+    for (size_t i = 0; i < 6; i++) {
+        const bool mirror = i >= 3;
+        const uint32_t at = places[i % 3];
+        const zn_fit_options fit = {.fit = i % 2 ? ZENITH_FIT_CROP : ZENITH_FIT_RESIZE,
+                                    .width = i % 2 ? 0 : 24,
+                                    .height = i % 2 ? 0 : 24,
+                                    .placed = true,
+                                    .at_x = at,
+                                    .mirror = mirror};
+        zn_picture *picture = open_fit(source.data, source.size, &fit);
+        const zn_fit_plan *plan = zn_picture_plan(picture);
+        const uint32_t over = 50 - plan->width;
+        assert_int_equal(plan->cut_x, at == 0 ? 0 : at == UINT32_MAX ? over : (over + 1) / 2);
+        assert_int_equal(plan->crop_x, plan->cut_x);
+        uint8_t *rows = read_all(picture, 5);
+        for (uint32_t y = 0; y < plan->height; y++)
+            for (uint32_t x = 0; x < plan->width; x++) {
+                uint8_t wanted[3];
+                pixel_at(plan->cut_x + (mirror ? plan->width - 1 - x : x), y, wanted);
+                assert_memory_equal(rows + 3 * ((size_t)y * plan->width + x), wanted, 3);
+            }
+        free(rows);
+        zn_picture_free(picture);
+    }
+    free(source.data);
+}
+
+static void buckets_are_chosen(void **state)
+{
+    (void)state;
+    static const zn_fit_size buckets[] = {{64, 64}, {128, 128}, {144, 72}, {64, 64}};
+    static const struct {
+        uint32_t width, height;
+        size_t bucket;
+    } cases[] = {{128, 128, 1}, {127, 127, 0}, {1000, 1000, 1}, {144, 72, 2},
+                 {300, 150, 2}, {143, 72, 0},  {64, 9999, 0}};
+    const zn_fit_options fit = {.fit = ZENITH_FIT_RESIZE, .buckets = buckets, .bucket_count = 4};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zn_fit_plan plan = {0};
+        zn_error err = {0};
+        zn_test_ok(zn_fit_plan_make(&fit, cases[i].width, cases[i].height, &plan, &err), &err);
+        assert_int_equal(plan.bucket, cases[i].bucket);
+        assert_int_equal(plan.width, buckets[plan.bucket].width);
+        assert_true(plan.scaled_width <= cases[i].width && plan.scaled_height <= cases[i].height);
+    }
+    zn_fit_plan plan;
+    zn_error err = {0};
+    assert_int_equal(zn_fit_plan_make(&fit, 63, 500, &plan, &err), ZENITH_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "smallest of which has 64 x 64"));
+}
+
 static void order_of_rows(void **state)
 {
     (void)state;
@@ -355,6 +412,8 @@ int main(void)
         cmocka_unit_test(huge_sizes),
         cmocka_unit_test(rows_are_the_right_ones),
         cmocka_unit_test(resized_then_cut),
+        cmocka_unit_test(placed_and_mirrored),
+        cmocka_unit_test(buckets_are_chosen),
         cmocka_unit_test(order_of_rows),
         cmocka_unit_test(truncation_shows),
         cmocka_unit_test(memory_is_known_at_open),
