@@ -15,6 +15,7 @@
 //   2. Two may hold a request: the connection, and serve_http_look while it cancels. The last one frees it.
 #include "apps/serve/serve_http.h"
 
+#include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_routes.h"
 #include "apps/serve/serve_work.h"
 
@@ -55,7 +56,9 @@ typedef struct serve_request {
     uint64_t discarded;
     uint64_t held;   // bytes that the queue counts
     double deadline; // 0: none
+    serve_operation operation;
     serve_ask ask;
+    serve_oip oip; // of SERVE_PROTOCOL_OIP
     serve_work *work;
     double seconds; // of work, as estimated
     bool entered;   // the queue
@@ -73,7 +76,8 @@ static void refuse(serve_request *request)
 {
     if (request->failure.code == 429 && request->answer.retry_after == 0)
         request->answer.retry_after = serve_queue_retry_after(request->server);
-    serve_answer_failure(&request->answer, &request->failure);
+    serve_answer_failure(&request->answer, &request->failure,
+                         serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP);
 }
 
 static void unref(serve_request *request)
@@ -81,6 +85,7 @@ static void unref(serve_request *request)
     if (atomic_fetch_sub(&request->references, 1) > 1) return;
     serve_work_free(request->work);
     serve_answer_free(&request->answer);
+    serve_oip_free(&request->oip);
     free(request->body);
     serve_queue_let_go(request->server, request->held);
     free(request);
@@ -188,10 +193,17 @@ static bool check_method(serve_request *request, const char *method)
                       route->page != SERVE_PAGE_NONE ? "GET" : "POST");
 }
 
+static bool has_part(const serve_request *request)
+{
+    const unsigned part = request->operation == SERVE_ENCODE ? ZENITH_ENCODER : ZENITH_DECODER;
+    return (request->model->info.parts & part) != 0;
+}
+
 static bool find_model(serve_request *request, const char *name, size_t length)
 {
     const serve_server *server = request->server;
     const char *given = serve_parameter_get(&request->parameters, "model");
+    const size_t whole = length;
     if (name == NULL && given != NULL) {
         name = given;
         length = strlen(given);
@@ -203,11 +215,13 @@ static bool find_model(serve_request *request, const char *name, size_t length)
     if (name == NULL)
         return serve_fail(&request->failure, 400, "invalid_request",
                           "which model? Add ?model=NAME; /v1/models lists them");
-    request->model = serve_server_model(server, name, length);
+    const bool part = serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP;
+    if (!part || serve_oip_split(name, &length, &request->operation))
+        request->model = serve_server_model(server, name, length);
     if (request->model != NULL) request->model_number = (size_t)(request->model - server->models);
-    return request->model != NULL ||
+    return (request->model != NULL && (!part || has_part(request))) ||
            serve_fail(&request->failure, 404, "model_not_found", "there is no model '%.*s' here",
-                      length < 60 ? (int)length : 60, name);
+                      whole < 60 ? (int)whole : 60, name);
 }
 
 static bool check_length(serve_request *request)
@@ -250,7 +264,7 @@ static bool check_headers(serve_request *request, const char *method, const char
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
                               &request->parameters);
     if (!check_method(request, method) || !check_key(request)) return false;
-    if (!work) return true;
+    if (!work) return model == NULL || find_model(request, model, length);
     return check_draining(request) && check_length(request) && check_timeout(request) &&
            find_model(request, model, length);
 }
@@ -352,8 +366,11 @@ static void take_out(serve_request *request)
 static void finish(void *cookie)
 {
     serve_request *request = cookie;
-    const bool good = serve_work_finish(request->work, &request->answer, &request->failure);
+    bool good = serve_work_finish(request->work, &request->answer, &request->failure);
     if (good) note_times(request);
+    if (good && serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP)
+        good = serve_oip_answer(&request->oip, &request->model->info, request->operation,
+                                &request->answer, &request->failure);
     if (!good && atomic_load(&request->late)) {
         serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
         serve_fail(&request->failure, 504, "deadline_exceeded",
@@ -367,11 +384,25 @@ static void finish(void *cookie)
     MHD_resume_connection(request->connection);
 }
 
+static bool read_ask(serve_request *request, const serve_envelope *envelope)
+{
+    serve_failure *failure = &request->failure;
+    switch (serve_routes[request->route].protocol) {
+    case SERVE_PROTOCOL_REMOTE:
+        return serve_ask_remote(envelope, request->operation, &request->ask, failure);
+    case SERVE_PROTOCOL_OIP:
+        return serve_oip_ask(envelope, request->body, request->size,
+                             header(request, "Inference-Header-Content-Length"), request->operation,
+                             &request->oip, &request->ask, failure);
+    default:
+        return serve_ask_native(envelope, request->operation, &request->ask, failure);
+    }
+}
+
 static bool open_work(serve_request *request)
 {
     serve_server *server = request->server;
     const serve_settings *settings = &server->settings;
-    const serve_route *route = &serve_routes[request->route];
     const serve_envelope envelope = {.parameters = &request->parameters,
                                      .content_type = header(request, MHD_HTTP_HEADER_CONTENT_TYPE),
                                      .accept = header(request, MHD_HTTP_HEADER_ACCEPT),
@@ -379,16 +410,14 @@ static bool open_work(serve_request *request)
                                      .model = &request->model->info,
                                      .max_pixels = settings->max_pixels,
                                      .max_memory = settings->queue_memory};
-    const bool asked = route->remote ? serve_ask_remote(&envelope, route->operation, &request->ask,
-                                                        &request->failure)
-                                     : serve_ask_native(&envelope, route->operation, &request->ask,
-                                                        &request->failure);
+    const bool asked = read_ask(request, &envelope);
+    const bool oip = request->oip.numbers != NULL; // a part of the body, or made of it
     const serve_work_params params = {.context = server->context,
                                       .model = request->model->model,
                                       .info = &request->model->info,
                                       .ask = &request->ask,
-                                      .body = request->body,
-                                      .size = request->size,
+                                      .body = oip ? request->oip.numbers : request->body,
+                                      .size = oip ? request->oip.size : request->size,
                                       .max_pixels = settings->max_pixels,
                                       .run = {.size = sizeof(zenith_run_params),
                                               .dtype = (zenith_dtype)settings->dtype,
@@ -399,7 +428,7 @@ static bool open_work(serve_request *request)
 static bool enter_queue(serve_request *request)
 {
     serve_server *server = request->server;
-    const uint64_t bytes = serve_work_bytes(request->work);
+    const uint64_t bytes = serve_work_bytes(request->work) + request->oip.bytes;
     if (!serve_queue_hold(server, bytes, &request->failure)) return false;
     request->held += bytes;
     if (!serve_queue_enter(server, request->model, request->ask.operation,
@@ -436,7 +465,8 @@ static bool process(serve_request *request)
 {
     const serve_route *route = &serve_routes[request->route];
     if (route->page != SERVE_PAGE_NONE) {
-        serve_page_write(request->server, route->page, &request->answer);
+        serve_page_write(request->server, route->page, request->model, request->operation,
+                         &request->answer);
         return false;
     }
     const bool admitted = open_work(request) && enter_queue(request);
@@ -452,11 +482,15 @@ static bool process(serve_request *request)
 static void add_headers(const serve_request *request, struct MHD_Response *response)
 {
     const serve_answer *answer = &request->answer;
-    char seconds[16];
+    char seconds[16], length[24];
     if (answer->content_type != NULL)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
     if (answer->shape[0]) MHD_add_response_header(response, "shape", answer->shape);
     if (answer->dtype != NULL) MHD_add_response_header(response, "dtype", answer->dtype);
+    if (answer->inference_header > 0) {
+        snprintf(length, sizeof length, "%zu", answer->inference_header);
+        MHD_add_response_header(response, "Inference-Header-Content-Length", length);
+    }
     snprintf(seconds, sizeof seconds, "%d", answer->retry_after);
     if (answer->retry_after > 0 && answer->code >= 400)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
@@ -502,6 +536,7 @@ static enum MHD_Result begin(serve_server *server, struct MHD_Connection *connec
     atomic_init(&request->references, 1);
     request->began = serve_clock();
     request->route = serve_route_find(path, &model, &length);
+    request->operation = serve_routes[request->route].operation;
     copy_clean(request->method, sizeof request->method, method);
     copy_clean(request->path, sizeof request->path, path);
     set_id(request);

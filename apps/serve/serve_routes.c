@@ -4,6 +4,8 @@
 // See serve_routes.h.
 #include "apps/serve/serve_routes.h"
 
+#include "apps/serve/serve_oip.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,29 +18,25 @@ const serve_route serve_routes[] = {
     {.path = "/version", .page = SERVE_PAGE_VERSION, .open = true},
     {.path = "/v1/models", .page = SERVE_PAGE_MODELS},
     {.path = "/metrics", .page = SERVE_PAGE_METRICS},
-    {.path = "/remote/*/decode", .remote = true, .operation = SERVE_DECODE},
-    {.path = "/remote/*/encode", .remote = true, .operation = SERVE_ENCODE},
+    {.path = "/remote/*/decode", .protocol = SERVE_PROTOCOL_REMOTE, .operation = SERVE_DECODE},
+    {.path = "/remote/*/encode", .protocol = SERVE_PROTOCOL_REMOTE, .operation = SERVE_ENCODE},
     {.path = "/v1/encode", .operation = SERVE_ENCODE},
     {.path = "/v1/decode", .operation = SERVE_DECODE},
     {.path = "/v1/reconstruct", .operation = SERVE_RECONSTRUCT},
+    {.path = "/v2", .page = SERVE_PAGE_OIP_SERVER, .open = true, .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*", .page = SERVE_PAGE_OIP_MODEL, .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/ready", .page = SERVE_PAGE_OIP_READY, .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/infer", .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/versions/1",
+     .page = SERVE_PAGE_OIP_MODEL,
+     .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/versions/1/ready",
+     .page = SERVE_PAGE_OIP_READY,
+     .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/versions/1/infer", .protocol = SERVE_PROTOCOL_OIP},
     {.path = "other", .open = true}};
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
-
-const char *const serve_route_names[] = {"/health",
-                                         "/healthz",
-                                         "/v2/health/live",
-                                         "/v2/health/ready",
-                                         "/version",
-                                         "/v1/models",
-                                         "/metrics",
-                                         "/remote/*/decode",
-                                         "/remote/*/encode",
-                                         "/v1/encode",
-                                         "/v1/decode",
-                                         "/v1/reconstruct",
-                                         "other",
-                                         NULL};
 
 size_t serve_route_unknown(void)
 {
@@ -100,7 +98,9 @@ static void write_metrics(serve_server *server, serve_answer *answer)
 {
     char *text = NULL;
     size_t size;
-    const serve_metrics_names names = {.routes = serve_route_names,
+    const char *routes[ROUTES + 1] = {NULL};
+    for (size_t i = 0; i < ROUTES; i++) routes[i] = serve_routes[i].path;
+    const serve_metrics_names names = {.routes = routes,
                                        .models = server->model_names,
                                        .isa = server->machine.isa,
                                        .onednn = server->machine.onednn,
@@ -113,7 +113,8 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     serve_answer_text(answer, "text/plain; version=0.0.4", text);
 }
 
-void serve_page_write(serve_server *server, serve_page page, serve_answer *answer)
+void serve_page_write(serve_server *server, serve_page page, const serve_model *model,
+                      serve_operation operation, serve_answer *answer)
 {
     const bool draining = atomic_load(&server->draining);
     switch (page) {
@@ -133,6 +134,16 @@ void serve_page_write(serve_server *server, serve_page page, serve_answer *answe
         break;
     case SERVE_PAGE_METRICS:
         write_metrics(server, answer);
+        break;
+    case SERVE_PAGE_OIP_SERVER:
+        serve_oip_write_server(answer);
+        break;
+    case SERVE_PAGE_OIP_MODEL:
+        serve_oip_write_model(&model->info, operation, answer);
+        break;
+    case SERVE_PAGE_OIP_READY:
+        serve_oip_write_ready(&model->info, operation, answer);
+        if (draining) answer->code = 503;
         break;
     default:
         answer_json(answer, json_pack("{s:s}", "status", "ok"));

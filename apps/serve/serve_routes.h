@@ -16,25 +16,36 @@ typedef enum serve_page { // what a GET shows
     SERVE_PAGE_READY,
     SERVE_PAGE_VERSION,
     SERVE_PAGE_MODELS,
-    SERVE_PAGE_METRICS
+    SERVE_PAGE_METRICS,
+    SERVE_PAGE_OIP_SERVER,
+    SERVE_PAGE_OIP_MODEL,
+    SERVE_PAGE_OIP_READY
 } serve_page;
+
+typedef enum serve_protocol {
+    SERVE_PROTOCOL_OWN = 0,
+    SERVE_PROTOCOL_REMOTE, // diffusers' remote VAE
+    SERVE_PROTOCOL_OIP // the Open Inference Protocol; its models are parts, NAME_encoder and NAME_decoder
+} serve_protocol;
 
 typedef struct serve_route {
     const char *path; // "*" stands for the name of a model
     serve_page page;  // NONE: a POST with work
     bool open;        // needs no key
-    bool remote;      // diffusers' protocol
-    serve_operation operation;
+    serve_protocol protocol;
+    serve_operation
+        operation; // of work; that of the Open Inference Protocol is in the model's name
 } serve_route;
 
 // The last one stands for paths that are not known.
 extern const serve_route serve_routes[];
-extern const char *const serve_route_names[]; // for metrics; ends with NULL
 size_t serve_route_unknown(void);
 
 // The number of the route, and the model's name in the path, which is not looked up.
 size_t serve_route_find(const char *path, const char **model, size_t *length);
 
-void serve_page_write(serve_server *server, serve_page page, serve_answer *answer);
+// model and operation: of pages whose path names a model.
+void serve_page_write(serve_server *server, serve_page page, const serve_model *model,
+                      serve_operation operation, serve_answer *answer);
 
 #endif

@@ -1,7 +1,7 @@
 # The server, asked by plain Python; and what reads its requests, fuzzed.
 if(ZENITH_PROGRAM AND ZENITH_SERVE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    foreach(name pages remote_decode packed remote_encode native wrong large_bodies keys full_queue deadlines leavers under_load
+    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies keys full_queue deadlines leavers under_load
             drain)
         add_test(NAME serve.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/serve.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
@@ -12,4 +12,5 @@ include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
 zenith_add_fuzzer(serve_request)
 set(serve_folder ${PROJECT_SOURCE_DIR}/apps/serve)
 target_sources(fuzz_serve_request PRIVATE ${serve_folder}/serve_ask.c ${serve_folder}/serve_parameters.c
-    ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c)
+    ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c ${serve_folder}/serve_answer.c ${serve_folder}/serve_json.c
+    ${serve_folder}/serve_oip.c)
