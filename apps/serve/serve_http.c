@@ -11,10 +11,13 @@
 //   sent       ended(): the request is counted and freed
 //
 // Invariants
-//   1. A request is in the list `working` exactly while its connection is suspended; finish() takes it out.
-//   2. Two may hold a request: the connection, and serve_http_look while it cancels. The last one frees it.
+//   1. A request is in the list `working` exactly while its work is under way; finish() takes it out. Its connection is
+//      suspended, unless its answer is a stream: that is resumed for each event.
+//   2. Three may hold a request: the connection, serve_http_look while it cancels, and the work of a stream, which may
+//      outlive the connection. The last one frees it.
 #include "apps/serve/serve_http.h"
 
+#include "apps/serve/serve_images.h"
 #include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_routes.h"
 #include "apps/serve/serve_work.h"
@@ -37,6 +40,7 @@ enum {
     BODY_SECONDS = 120,       // for a whole body, however it trickles
     HEADER_BYTES = 64 << 10,  // request line, headers and parameters
     FIRST_ROOM = 64 << 10,    // of a body
+    STREAM_BYTES = 32 << 10,  // that are read at once
     LONGEST_TIMEOUT = 3600000 // milliseconds
 };
 
@@ -60,8 +64,9 @@ typedef struct serve_request {
     serve_ask ask;
     serve_oip oip; // of SERVE_PROTOCOL_OIP
     serve_work *work;
-    double seconds; // of work, as estimated
-    bool entered;   // the queue
+    serve_generation *generation; // instead of work
+    double seconds;               // of work, as estimated
+    bool entered;                 // the queue
     serve_answer answer;
     serve_failure failure;
     atomic_bool submitted;  // all jobs are
@@ -84,6 +89,7 @@ static void unref(serve_request *request)
 {
     if (atomic_fetch_sub(&request->references, 1) > 1) return;
     serve_work_free(request->work);
+    serve_generation_free(request->generation);
     serve_answer_free(&request->answer);
     serve_oip_free(&request->oip);
     free(request->body);
@@ -107,6 +113,17 @@ static void log_request(const serve_request *request, double seconds)
     json_decref(line);
 }
 
+// A stream may end before its pictures are made: they are given up, and its socket is not looked at any more.
+static void leave_stream(serve_request *request)
+{
+    if (request->generation == NULL || !serve_images_streams(request->generation)) return;
+    pthread_mutex_lock(&request->server->lock);
+    atomic_store(&request->left, true);
+    request->socket = -1;
+    pthread_mutex_unlock(&request->server->lock);
+    if (atomic_load(&request->submitted)) serve_generation_cancel(request->generation);
+}
+
 static void ended(void *cls, struct MHD_Connection *connection, void **state,
                   enum MHD_RequestTerminationCode why)
 {
@@ -119,6 +136,7 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     if (request->answer.code == 0) request->answer.code = 499; // it left before its body was here
     log_request(request, seconds);
     serve_metrics_request(&server->metrics, request->route, request->answer.code, seconds);
+    leave_stream(request);
     unref(request);
     pthread_mutex_lock(&server->lock);
     server->present--;
@@ -265,8 +283,9 @@ static bool check_headers(serve_request *request, const char *method, const char
                               &request->parameters);
     if (!check_method(request, method) || !check_key(request)) return false;
     if (!work) return model == NULL || find_model(request, model, length);
+    const bool pipeline = serve_routes[request->route].images != SERVE_IMAGES_NONE;
     return check_draining(request) && check_length(request) && check_timeout(request) &&
-           find_model(request, model, length);
+           (pipeline || find_model(request, model, length));
 }
 
 // --- the body -----------------------------------------------------------------------------------
@@ -362,6 +381,18 @@ static void take_out(serve_request *request)
     pthread_mutex_unlock(&server->lock);
 }
 
+// Why work that was given up was.
+static void explain(serve_request *request)
+{
+    if (atomic_load(&request->late)) {
+        serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
+        serve_fail(&request->failure, 504, "deadline_exceeded",
+                   "the deadline of X-Request-Timeout-Ms has passed");
+    } else if (atomic_load(&request->left)) {
+        serve_fail(&request->failure, 499, "client_closed", "the client left");
+    }
+}
+
 // All jobs are over. After the connection is resumed the request belongs to the polling thread again.
 static void finish(void *cookie)
 {
@@ -371,13 +402,7 @@ static void finish(void *cookie)
     if (good && serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP)
         good = serve_oip_answer(&request->oip, &request->model->info, request->operation,
                                 &request->answer, &request->failure);
-    if (!good && atomic_load(&request->late)) {
-        serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
-        serve_fail(&request->failure, 504, "deadline_exceeded",
-                   "the deadline of X-Request-Timeout-Ms has passed");
-    } else if (!good && atomic_load(&request->left)) {
-        serve_fail(&request->failure, 499, "client_closed", "the client left");
-    }
+    if (!good) explain(request);
     if (!good) refuse(request);
     leave_queue(request);
     take_out(request);
@@ -443,25 +468,115 @@ static bool enter_queue(serve_request *request)
 }
 
 // From here on the request is looked after by serve_http_look, until finish() takes it out.
-static void start_work(serve_request *request)
+static void put_in(serve_request *request)
 {
     serve_server *server = request->server;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
         request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     request->socket = info != NULL ? info->connect_fd : -1;
-    MHD_suspend_connection(request->connection);
     atomic_fetch_add(&request->references, 1); // until all are submitted
     pthread_mutex_lock(&server->lock);
     request->next = server->working;
     server->working = request;
     pthread_mutex_unlock(&server->lock);
+}
+
+static void start_work(serve_request *request)
+{
+    MHD_suspend_connection(request->connection);
+    put_in(request);
     serve_work_start(request->work, finish, request);
     atomic_store(&request->submitted, true); // from here on they can be cancelled
     unref(request);
 }
 
+// --- pictures from text -------------------------------------------------------------------------
+
+// The end of a generation whose answer waits for it.
+static void finish_images(void *cookie)
+{
+    serve_request *request = cookie;
+    if (!serve_images_finish(request->generation, serve_routes[request->route].images,
+                             &request->answer, &request->failure)) {
+        explain(request);
+        refuse(request);
+    }
+    take_out(request);
+    MHD_resume_connection(request->connection);
+}
+
+// The end of one whose answer is a stream: the client reads what is left of it. The generation's hold of the request
+// ends here.
+static void finish_stream(void *cookie)
+{
+    serve_request *request = cookie;
+    const bool good = serve_generation_result(request->generation, &request->failure);
+    if (!good) explain(request);
+    take_out(request);
+    serve_images_end(request->generation, good ? NULL : &request->failure);
+    unref(request);
+}
+
+static void pause_stream(void *cookie)
+{
+    const serve_request *request = cookie;
+    MHD_suspend_connection(request->connection);
+}
+
+static void resume_stream(void *cookie)
+{
+    const serve_request *request = cookie;
+    MHD_resume_connection(request->connection);
+}
+
+static ssize_t read_stream(void *cls, uint64_t place, char *dst, size_t most)
+{
+    serve_request *request = cls;
+    (void)place;
+    const ssize_t size = serve_generation_read(request->generation, dst, most, pause_stream,
+                                               resume_stream, request);
+    return size < 0 ? MHD_CONTENT_READER_END_OF_STREAM : size;
+}
+
+static enum MHD_Result send_answer(serve_request *request);
+
+static bool hold_images(serve_request *request)
+{
+    const uint64_t bytes = serve_generation_bytes(request->generation);
+    if (!serve_queue_hold(request->server, bytes, &request->failure)) return false;
+    request->held += bytes;
+    return true;
+}
+
+// True: the pictures are under way; a stream is answered already. False: there is an answer to send.
+static bool process_images(serve_request *request, enum MHD_Result *result)
+{
+    const bool opened = serve_images_open(request->server, serve_routes[request->route].images,
+                                          header(request, MHD_HTTP_HEADER_CONTENT_TYPE),
+                                          request->body, request->size, &request->generation,
+                                          &request->answer, &request->failure);
+    if (opened && request->generation == NULL) return false;
+    if (!opened || !hold_images(request)) {
+        refuse(request);
+        return false;
+    }
+    const bool stream = serve_images_streams(request->generation);
+    if (!stream) MHD_suspend_connection(request->connection);
+    put_in(request);
+    if (stream) {
+        request->answer.code = 200;
+        request->answer.content_type = "text/event-stream";
+        atomic_fetch_add(&request->references, 1); // until finish_stream
+        *result = send_answer(request);
+    }
+    serve_generation_start(request->generation, stream ? finish_stream : finish_images, request);
+    atomic_store(&request->submitted, true);
+    unref(request);
+    return true;
+}
+
 // The whole request is here. True: work is under way, and the request belongs to it. It may even be over already.
-static bool process(serve_request *request)
+static bool process(serve_request *request, enum MHD_Result *result)
 {
     const serve_route *route = &serve_routes[request->route];
     if (route->page != SERVE_PAGE_NONE) {
@@ -469,6 +584,7 @@ static bool process(serve_request *request)
                          &request->answer);
         return false;
     }
+    if (route->images != SERVE_IMAGES_NONE) return process_images(request, result);
     const bool admitted = open_work(request) && enter_queue(request);
     if (admitted)
         start_work(request);
@@ -512,9 +628,16 @@ static enum MHD_Result send_answer(serve_request *request)
 {
     size_t size;
     const void *body = serve_answer_body(&request->answer, &size);
+    const bool stream = request->generation != NULL && serve_images_streams(request->generation) &&
+                        request->answer.code == 200;
     // The body lives in the request, which ends after it is sent.
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)(uintptr_t)body,
-                                                                    MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = stream
+                                        ? MHD_create_response_from_callback(
+                                              MHD_SIZE_UNKNOWN, STREAM_BYTES, read_stream, request,
+                                              NULL)
+                                        : MHD_create_response_from_buffer(size,
+                                                                          (void *)(uintptr_t)body,
+                                                                          MHD_RESPMEM_PERSISTENT);
     if (response == NULL) return MHD_NO;
     add_headers(request, response);
     const enum MHD_Result result = MHD_queue_response(request->connection,
@@ -562,7 +685,8 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         return result;
     }
     // Where work is under way, this function is called again when it is over.
-    if (request->answer.code == 0 && process(request)) return MHD_YES;
+    enum MHD_Result result = MHD_YES;
+    if (request->answer.code == 0 && process(request, &result)) return result;
     return send_answer(request);
 }
 
@@ -598,7 +722,10 @@ static serve_request *find_lost(serve_server *server, bool all)
 void serve_http_look(serve_server *server, bool all)
 {
     for (serve_request *lost; (lost = find_lost(server, all)) != NULL;) {
-        serve_work_cancel(lost->work);
+        if (lost->generation != NULL)
+            serve_generation_cancel(lost->generation);
+        else
+            serve_work_cancel(lost->work);
         unref(lost);
     }
 }

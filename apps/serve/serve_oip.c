@@ -171,8 +171,7 @@ static bool read_numbers(const reading *r, serve_oip *out, serve_failure *failur
     const size_t rest = r->size - r->json;
     if (!serve_json_number(parameters, "binary_data_size", 0, INT64_MAX, &size, failure))
         return false;
-    if (size < 0 && rest == 0)
-        return read_data(r, json_object_get(r->input, "data"), out, failure);
+    if (size < 0 && rest == 0) return read_data(r, json_object_get(r->input, "data"), out, failure);
     if (size < 0 || (uint64_t)size != rest)
         return serve_fail(failure, 400, "invalid_request",
                           "'binary_data_size' is %lld, and %zu bytes follow the JSON",
@@ -303,12 +302,11 @@ void serve_oip_write_model(const zenith_model_info *model, serve_operation opera
 {
     const uint32_t latent = model->latent_channels;
     const bool encodes = operation == SERVE_ENCODE;
-    answer_object(
-        answer,
-        json_pack("{s:o, s:[s], s:s, s:[o], s:[o]}", "name", part_name(model, operation),
-                  "versions", "1", "platform", "zenith", "inputs",
-                  describe_tensor(input_name(operation), encodes ? 3 : latent), "outputs",
-                  describe_tensor(output_name(operation), encodes ? latent : 3)));
+    answer_object(answer,
+                  json_pack("{s:o, s:[s], s:s, s:[o], s:[o]}", "name", part_name(model, operation),
+                            "versions", "1", "platform", "zenith", "inputs",
+                            describe_tensor(input_name(operation), encodes ? 3 : latent), "outputs",
+                            describe_tensor(output_name(operation), encodes ? latent : 3)));
 }
 
 // "data" of the output, in few digits that read back as the same float.

@@ -4,6 +4,7 @@
 // See serve_routes.h.
 #include "apps/serve/serve_routes.h"
 
+#include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_oip.h"
 
 #include <jansson.h>
@@ -34,6 +35,8 @@ const serve_route serve_routes[] = {
      .page = SERVE_PAGE_OIP_READY,
      .protocol = SERVE_PROTOCOL_OIP},
     {.path = "/v2/models/*/versions/1/infer", .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v1/images/generations", .images = SERVE_IMAGES_GENERATE},
+    {.path = "/v1/images/edits", .images = SERVE_IMAGES_EDIT},
     {.path = "other", .open = true}};
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
@@ -72,25 +75,39 @@ static void answer_json(serve_answer *answer, json_t *object)
     json_decref(object);
 }
 
-static json_t *describe(const serve_model *m)
+static json_t *describe(const serve_model *m, double created)
 {
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I}", "id", m->info.name, "object", "model",
-        "owned_by", "zenith", "description", m->info.description, "encode",
-        (m->info.parts & ZENITH_ENCODER) != 0, "decode", (m->info.parts & ZENITH_DECODER) != 0,
-        "latent_channels", (json_int_t)m->info.latent_channels, "factor",
-        (json_int_t)m->info.factor, "parameters", (json_int_t)m->info.parameters);
+        "{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:I}", "id", m->info.name, "object", "model",
+        "created", (json_int_t)created, "owned_by", "zenith", "description", m->info.description,
+        "encode", (m->info.parts & ZENITH_ENCODER) != 0, "decode",
+        (m->info.parts & ZENITH_DECODER) != 0, "latent_channels",
+        (json_int_t)m->info.latent_channels, "factor", (json_int_t)m->info.factor, "parameters",
+        (json_int_t)m->info.parameters);
     if (object == NULL || !m->info.has_raw) return object;
     json_object_set_new(object, "scaling_factor", json_real((double)m->info.scale));
     json_object_set_new(object, "shift_factor", json_real((double)m->info.shift));
     return object;
 }
 
+static json_t *describe_pipeline(const serve_generators *all, size_t index, double created)
+{
+    const zenith_generator_info *info = serve_generators_info(all, index);
+    return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:s, s:I, s:I}", "id",
+                     serve_generators_name(all, index), "object", "model", "created",
+                     (json_int_t)created, "owned_by", "zenith", "description", "pictures from text",
+                     "generate", true, "edit", serve_generators_edit(all, index), "transformer",
+                     info->name, "multiple", (json_int_t)info->multiple, "parameters",
+                     (json_int_t)info->parameters);
+}
+
 static void write_models(const serve_server *server, serve_answer *answer)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < server->model_count; i++)
-        json_array_append_new(list, describe(&server->models[i]));
+        json_array_append_new(list, describe(&server->models[i], server->started));
+    for (size_t i = 0; i < serve_generators_count(server->generators); i++)
+        json_array_append_new(list, describe_pipeline(server->generators, i, server->started));
     answer_json(answer, json_pack("{s:s, s:o}", "object", "list", "data", list));
 }
 
@@ -108,6 +125,7 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     FILE *out = open_memstream(&text, &size);
     if (out != NULL) {
         serve_metrics_write(&server->metrics, &names, out);
+        serve_generators_write(server->generators, out);
         fclose(out);
     }
     serve_answer_text(answer, "text/plain; version=0.0.4", text);

@@ -22,6 +22,13 @@ typedef enum serve_page { // what a GET shows
     SERVE_PAGE_OIP_READY
 } serve_page;
 
+// Work of pipelines.
+typedef enum serve_images {
+    SERVE_IMAGES_NONE = 0,
+    SERVE_IMAGES_GENERATE, // OpenAI's
+    SERVE_IMAGES_EDIT
+} serve_images;
+
 typedef enum serve_protocol {
     SERVE_PROTOCOL_OWN = 0,
     SERVE_PROTOCOL_REMOTE, // diffusers' remote VAE
@@ -33,6 +40,7 @@ typedef struct serve_route {
     serve_page page;  // NONE: a POST with work
     bool open;        // needs no key
     serve_protocol protocol;
+    serve_images images; // work that is none of an autoencoder
     serve_operation
         operation; // of work; that of the Open Inference Protocol is in the model's name
 } serve_route;

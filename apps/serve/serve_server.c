@@ -4,6 +4,8 @@
 // See serve_server.h.
 #include "apps/serve/serve_server.h"
 
+#include "apps/serve/serve_generate.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +168,14 @@ static bool open_model(serve_server *server, const char *word)
     return false;
 }
 
+static bool open_pipeline(serve_server *server, const char *word)
+{
+    if (server->generators == NULL)
+        server->generators = serve_generators_create(&server->settings, server->context);
+    if (server->generators == NULL) server->settings.say("out of memory");
+    return server->generators != NULL && serve_generators_add(server->generators, word);
+}
+
 // --- opening and closing ------------------------------------------------------------------------
 
 static void fill_settings(serve_settings *settings)
@@ -203,12 +213,15 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
     server->machine = (zenith_machine_info){.size = sizeof server->machine};
     zenith_context_get_machine(server->context, &server->machine);
     for (size_t i = 0; i < settings->model_count; i++)
-        if (!open_model(server, settings->models[i])) return 3;
+        if (serve_is_pipeline(settings->models[i]) ? !open_pipeline(server, settings->models[i])
+                                                   : !open_model(server, settings->models[i]))
+            return 3;
     return 0;
 }
 
 void serve_server_close(serve_server *server)
 {
+    serve_generators_free(server->generators);
     for (size_t i = 0; i < server->model_count; i++) zenith_model_free(server->models[i].model);
     zenith_context_free(server->context);
     serve_keys_free(&server->keys);

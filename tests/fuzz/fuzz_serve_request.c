@@ -4,10 +4,11 @@
 // Any text as the parameters and headers of a request to `zenith serve`. The first byte chooses protocol, operation and
 // model; then come lines: the query, the content type, what is accepted, and the size of the body. What is asked for
 // must be within the limits that later code relies on. With the bit 32 the lines are the length of the JSON, and a body of
-// the Open Inference Protocol.
+// the Open Inference Protocol; with the bit 64, a content type and a body of OpenAI's images, as JSON or a form.
 #include "apps/serve/serve_ask.h"
 #include "apps/serve/serve_numbers.h"
 #include "apps/serve/serve_oip.h"
+#include "apps/serve/serve_openai.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,42 @@ static void infer(uint8_t which, char *text, size_t size)
     free(copy);
 }
 
+static void check_wish(serve_wish *wish, const uint8_t *body, size_t size)
+{
+    static const zenith_generator_info info = {.factor = 8, .multiple = 16, .side = 512};
+    static const uint32_t none[2] = {0, 0};
+    serve_failure failure = {0};
+    const uint8_t *image = wish->image;
+    if (wish->count < 1 || wish->count > SERVE_MOST_PICTURES) abort();
+    if (wish->steps < 1 || wish->steps > SERVE_MOST_STEPS || !wish->format) abort();
+    if (!wish->prompt || strlen(wish->prompt) > SERVE_LONGEST_PROMPT) abort();
+    if (!(wish->strength > 0 && wish->strength <= 1) || !(wish->guidance >= 0)) abort();
+    if (wish->partial > SERVE_MOST_PARTIAL || wish->quality > 100) abort();
+    if (image && !wish->own && (image < body || image + wish->image_size > body + size)) abort();
+    if (!serve_wish_settle(wish, &info, none, most_pixels, &failure)) return;
+    if (!wish->width || wish->width % 16 || wish->height % 16) abort();
+    if ((uint64_t)wish->width * wish->height > most_pixels) abort();
+}
+
+// The body is a copy of its own size, so that a sanitizer sees what reads past it.
+static void wish_for(char *text, size_t size)
+{
+    serve_failure failure = {0};
+    serve_wish wish;
+    char *body = text;
+    const char *type = cut(&body, '\n');
+    const size_t rest = size - (size_t)(body - text);
+    uint8_t *copy = malloc(rest ? rest : 1);
+    if (!copy) abort();
+    memcpy(copy, body, rest);
+    const bool good = *type ? serve_openai_read_edit(type, copy, rest, &wish, &failure)
+                            : serve_openai_read(copy, rest, &wish, &failure);
+    check_failure(good, &failure);
+    if (good) check_wish(&wish, copy, rest);
+    serve_wish_free(&wish);
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
@@ -106,8 +143,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!text) abort();
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    if (data[0] & 32) {
-        infer(data[0], text, size - 1);
+    if (data[0] & 96) {
+        if (data[0] & 64)
+            wish_for(text, size - 1);
+        else
+            infer(data[0], text, size - 1);
         free(text);
         return 0;
     }

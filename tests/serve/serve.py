@@ -46,8 +46,8 @@ def environment():
 class Server:
     """A server as a context; its options are those of `zenith serve`."""
 
-    def __init__(self, *options):
-        self.command = [str(ZENITH), "serve", *MODELS, "--port", "0", "--quiet", "--queue-seconds", "3000", *options]
+    def __init__(self, *options, models=None):
+        self.command = [str(ZENITH), "serve", *(models or MODELS), "--port", "0", "--quiet", "--queue-seconds", "3000", *options]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True, env=environment())
