@@ -43,6 +43,7 @@ static int run(const cli_settings *settings)
                                   .max_body = settings->max_body,
                                   .max_pixels = settings->max_pixels,
                                   .quiet = settings->quiet,
+                                  .no_sdapi = settings->no_sdapi,
                                   .room = cli_generate_room(settings),
                                   .describe = describe,
                                   .say = cli_say};
@@ -69,6 +70,10 @@ static const cli_option listening[] = {
              "as the password of the address (http://any:KEY@HOST); default: everybody may ask",
      .kind = CLI_TEXT,
      .offset = AT(keys)},
+    {.name = "no-sdapi",
+     .help = "leave out the addresses of AUTOMATIC1111's API, /sdapi/v1",
+     .kind = CLI_FLAG,
+     .offset = AT(no_sdapi)},
     {.name = NULL}};
 static const cli_option_group listening_group = {"Listening", listening};
 
@@ -172,7 +177,8 @@ const cli_command cli_command_serve = {
         "/remote/MODEL/decode and /remote/MODEL/encode speak the "
         "protocol of diffusers' remote_decode and remote_encode; /v2/models/MODEL_decoder/infer "
         "is the Open Inference Protocol; /v1/images/generations and /v1/images/edits are OpenAI's, "
-        "for a MODEL that is the folder of a pipeline; /v1/encode, /v1/decode and "
+        "for a MODEL that is the folder of a pipeline, and /sdapi/v1/txt2img is AUTOMATIC1111's; "
+        "/v1/encode, /v1/decode and "
         "/v1/reconstruct take pictures and latents as files or numbers; /health, /v1/models and "
         "/metrics are for operators. Pictures have the bytes that 'zenith decode' and 'zenith "
         "generate' write. SIGTERM "

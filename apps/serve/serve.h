@@ -40,6 +40,7 @@ typedef struct serve_settings {
     uint64_t max_body;     // bytes; 0: 32 MiB
     uint64_t max_pixels;   // of a picture; 0: 2^24
     bool quiet;            // no line for each request
+    bool no_sdapi;         // without AUTOMATIC1111's addresses
     uint64_t room;         // for packed weights of pipelines; 0: no bound
     // The text that PNG files keep, to be freed; NULL: out of memory.
     char *(*describe)(const serve_picture_facts *facts);

@@ -66,6 +66,7 @@ struct serve_generation {
     serve_generation *next;
     uint32_t step, steps, partial; // of the lock of `all`
     double began;
+    atomic_bool interrupted;
     pthread_mutex_t lock; // of what follows
     char *said;
     size_t said_size, said_read;
@@ -161,10 +162,9 @@ static zenith_status open_decoder(serve_generators *all, pipeline *p)
 static void open_rest(serve_generators *all, pipeline *p)
 {
     static const char *const small[] = {"zenith-f1-small", "zenith-f1-fast", "taef1"};
-    if ((p->info.autoencoder != NULL
-             ? open_own(all, p, ZENITH_ENCODER, &p->encoder)
-             : open_named(all->context, p->decoder_info.name, ZENITH_ENCODER, &p->encoder)) !=
-        ZENITH_OK)
+    if ((p->info.autoencoder != NULL ? open_own(all, p, ZENITH_ENCODER, &p->encoder)
+                                     : open_named(all->context, p->decoder_info.name,
+                                                  ZENITH_ENCODER, &p->encoder)) != ZENITH_OK)
         p->encoder = NULL;
     for (size_t i = 0; i < sizeof small / sizeof *small && p->preview == NULL; i++)
         if (zenith_models_share_latents(small[i], p->info.latents) &&
@@ -652,7 +652,8 @@ bool serve_generation_open(serve_generators *all, const serve_generation_params 
 uint64_t serve_generation_bytes(const serve_generation *g)
 {
     const uint64_t file = (uint64_t)g->wish.width * g->wish.height * 3 + (64 << 10);
-    return (g->wish.count + g->wish.partial) * file * 4 + 2 * latent_bytes(g);
+    return (g->wish.count + g->wish.partial) * file * 4 + 2 * latent_bytes(g) +
+           (g->wish.own != NULL ? g->wish.image_size : 0);
 }
 
 void serve_generation_free(serve_generation *g)
@@ -696,6 +697,11 @@ bool serve_generation_result(const serve_generation *g, serve_failure *failure)
     if (g->failure.code == 0) return true;
     *failure = g->failure;
     return false;
+}
+
+bool serve_generation_interrupted(const serve_generation *g)
+{
+    return atomic_load(&g->interrupted);
 }
 
 uint32_t serve_generation_made(const serve_generation *g)
@@ -765,6 +771,7 @@ void serve_generators_progress(serve_generators *all, int kind, serve_progress *
     const serve_generation *g = all->running;
     if (g != NULL && g->kind == kind) {
         out->busy = true;
+        out->interrupted = atomic_load(&g->interrupted);
         out->picture = g->made;
         out->pictures = g->wish.count;
         out->step = g->step;
@@ -778,8 +785,10 @@ void serve_generators_interrupt(serve_generators *all, int kind)
 {
     if (all == NULL) return;
     pthread_mutex_lock(&all->lock);
-    if (all->running != NULL && all->running->kind == kind)
+    if (all->running != NULL && all->running->kind == kind) {
+        atomic_store(&all->running->interrupted, true);
         zenith_cancel_request(all->running->cancel);
+    }
     pthread_mutex_unlock(&all->lock);
 }
 

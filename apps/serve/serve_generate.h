@@ -47,18 +47,18 @@ void serve_generators_write(serve_generators *all, FILE *out);
 // --- generations --------------------------------------------------------------------------------
 
 typedef struct serve_event {
-    bool preview;          // else a picture
-    uint32_t index;        // of the picture
-    uint32_t partial;      // of the preview, from 0
-    const uint8_t *data;   // the file
+    bool preview;        // else a picture
+    uint32_t index;      // of the picture
+    uint32_t partial;    // of the preview, from 0
+    const uint8_t *data; // the file
     size_t size;
     uint64_t seed;
 } serve_event;
 
 typedef struct serve_generation_params {
-    serve_wish *wish;                                                  // is taken over on success
+    serve_wish *wish; // is taken over on success
     void (*event)(serve_generation *generation, const serve_event *event); // may be NULL
-    int kind; // the protocol's own
+    int kind;                                                              // the protocol's own
 } serve_generation_params;
 
 bool serve_generation_open(serve_generators *all, const serve_generation_params *params,
@@ -74,6 +74,7 @@ void serve_generation_free(serve_generation *generation);
 
 // When it is over. false: *failure says why not all are there.
 bool serve_generation_result(const serve_generation *generation, serve_failure *failure);
+bool serve_generation_interrupted(const serve_generation *generation);
 uint32_t serve_generation_made(const serve_generation *generation);
 const void *serve_generation_picture(const serve_generation *generation, uint32_t index,
                                      size_t *size);
@@ -90,7 +91,7 @@ ssize_t serve_generation_read(serve_generation *generation, char *dst, size_t mo
 // --- the one under way --------------------------------------------------------------------------
 
 typedef struct serve_progress {
-    bool busy;
+    bool busy, interrupted;
     uint32_t picture, pictures; // number of the one in work, of how many
     uint32_t step, steps;
     double seconds; // since it began

@@ -49,6 +49,7 @@ typedef struct serve_request {
     struct MHD_Connection *connection;
     atomic_int references;
     size_t route;
+    bool page; // a GET of the route's page; else work
     char id[72];
     char method[12], path[96]; // for the log
     double began;
@@ -204,9 +205,17 @@ static bool check_method(serve_request *request, const char *method)
 {
     const serve_route *route = &serve_routes[request->route];
     const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if (request->route == serve_route_unknown())
+    const bool left_out = request->server->settings.no_sdapi &&
+                          route->protocol == SERVE_PROTOCOL_SDAPI;
+    const bool post = route->page == SERVE_PAGE_NONE || route->images != SERVE_IMAGES_NONE;
+    request->page = route->page != SERVE_PAGE_NONE;
+    if (request->route == serve_route_unknown() || left_out)
         return serve_fail(&request->failure, 404, "not_found", "there is nothing at this address");
-    if (route->page != SERVE_PAGE_NONE ? get : strcmp(method, "POST") == 0) return true;
+    if (request->page && get) return true;
+    if (post && strcmp(method, "POST") == 0) {
+        request->page = false;
+        return true;
+    }
     return serve_fail(&request->failure, 405, "method_not_allowed", "use %s here",
                       route->page != SERVE_PAGE_NONE ? "GET" : "POST");
 }
@@ -278,11 +287,10 @@ static bool check_draining(serve_request *request)
 static bool check_headers(serve_request *request, const char *method, const char *model,
                           size_t length)
 {
-    const bool work = serve_routes[request->route].page == SERVE_PAGE_NONE;
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
                               &request->parameters);
     if (!check_method(request, method) || !check_key(request)) return false;
-    if (!work) return model == NULL || find_model(request, model, length);
+    if (request->page) return model == NULL || find_model(request, model, length);
     const bool pipeline = serve_routes[request->route].images != SERVE_IMAGES_NONE;
     return check_draining(request) && check_length(request) && check_timeout(request) &&
            (pipeline || find_model(request, model, length));
@@ -308,7 +316,7 @@ static bool grow(serve_request *request, size_t least)
 static bool append(serve_request *request, const char *data, size_t size)
 {
     const uint64_t most = request->server->settings.max_body;
-    if (serve_routes[request->route].page != SERVE_PAGE_NONE)
+    if (request->page)
         return serve_fail(&request->failure, 400, "invalid_request", "there is no body here");
     if (size > most - request->size) {
         serve_metrics_rejected(&request->server->metrics, SERVE_TOO_LARGE);
@@ -579,7 +587,7 @@ static bool process_images(serve_request *request, enum MHD_Result *result)
 static bool process(serve_request *request, enum MHD_Result *result)
 {
     const serve_route *route = &serve_routes[request->route];
-    if (route->page != SERVE_PAGE_NONE) {
+    if (request->page) {
         serve_page_write(request->server, route->page, request->model, request->operation,
                          &request->answer);
         return false;

@@ -221,9 +221,8 @@ void serve_openai_end(serve_generation *generation, const serve_failure *failure
 {
     char *text = NULL;
     if (failure != NULL)
-        text = event_text("error",
-                          json_pack("{s:{s:s, s:i, s:s}}", "error", "type", failure->type, "code",
-                                    failure->code, "message", failure->text));
+        text = event_text("error", json_pack("{s:{s:s, s:i, s:s}}", "error", "type", failure->type,
+                                             "code", failure->code, "message", failure->text));
     serve_generation_say(generation, text, true);
 }
 

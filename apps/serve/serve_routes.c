@@ -6,6 +6,7 @@
 
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_oip.h"
+#include "apps/serve/serve_sdapi.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -37,6 +38,24 @@ const serve_route serve_routes[] = {
     {.path = "/v2/models/*/versions/1/infer", .protocol = SERVE_PROTOCOL_OIP},
     {.path = "/v1/images/generations", .images = SERVE_IMAGES_GENERATE},
     {.path = "/v1/images/edits", .images = SERVE_IMAGES_EDIT},
+    {.path = "/sdapi/v1/txt2img", .protocol = SERVE_PROTOCOL_SDAPI, .images = SERVE_IMAGES_TXT2IMG},
+    {.path = "/sdapi/v1/img2img", .protocol = SERVE_PROTOCOL_SDAPI, .images = SERVE_IMAGES_IMG2IMG},
+    {.path = "/sdapi/v1/interrupt",
+     .protocol = SERVE_PROTOCOL_SDAPI,
+     .images = SERVE_IMAGES_INTERRUPT},
+    {.path = "/sdapi/v1/options",
+     .page = SERVE_PAGE_SDAPI_OPTIONS,
+     .protocol = SERVE_PROTOCOL_SDAPI,
+     .images = SERVE_IMAGES_OPTIONS},
+    {.path = "/sdapi/v1/sd-models",
+     .page = SERVE_PAGE_SDAPI_MODELS,
+     .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/sdapi/v1/samplers",
+     .page = SERVE_PAGE_SDAPI_SAMPLERS,
+     .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/sdapi/v1/progress",
+     .page = SERVE_PAGE_SDAPI_PROGRESS,
+     .protocol = SERVE_PROTOCOL_SDAPI},
     {.path = "other", .open = true}};
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
@@ -152,6 +171,18 @@ void serve_page_write(serve_server *server, serve_page page, const serve_model *
         break;
     case SERVE_PAGE_METRICS:
         write_metrics(server, answer);
+        break;
+    case SERVE_PAGE_SDAPI_OPTIONS:
+        serve_sdapi_write_options(server->generators, answer);
+        break;
+    case SERVE_PAGE_SDAPI_MODELS:
+        serve_sdapi_write_models(server->generators, answer);
+        break;
+    case SERVE_PAGE_SDAPI_SAMPLERS:
+        serve_sdapi_write_samplers(answer);
+        break;
+    case SERVE_PAGE_SDAPI_PROGRESS:
+        serve_sdapi_write_progress(server->generators, answer);
         break;
     case SERVE_PAGE_OIP_SERVER:
         serve_oip_write_server(answer);

@@ -19,28 +19,38 @@ typedef enum serve_page { // what a GET shows
     SERVE_PAGE_METRICS,
     SERVE_PAGE_OIP_SERVER,
     SERVE_PAGE_OIP_MODEL,
-    SERVE_PAGE_OIP_READY
+    SERVE_PAGE_OIP_READY,
+    SERVE_PAGE_SDAPI_OPTIONS,
+    SERVE_PAGE_SDAPI_MODELS,
+    SERVE_PAGE_SDAPI_SAMPLERS,
+    SERVE_PAGE_SDAPI_PROGRESS
 } serve_page;
 
 // Work of pipelines.
 typedef enum serve_images {
     SERVE_IMAGES_NONE = 0,
     SERVE_IMAGES_GENERATE, // OpenAI's
-    SERVE_IMAGES_EDIT
+    SERVE_IMAGES_EDIT,
+    SERVE_IMAGES_TXT2IMG, // AUTOMATIC1111's
+    SERVE_IMAGES_IMG2IMG,
+    SERVE_IMAGES_INTERRUPT,
+    SERVE_IMAGES_OPTIONS
 } serve_images;
 
 typedef enum serve_protocol {
     SERVE_PROTOCOL_OWN = 0,
     SERVE_PROTOCOL_REMOTE, // diffusers' remote VAE
-    SERVE_PROTOCOL_OIP // the Open Inference Protocol; its models are parts, NAME_encoder and NAME_decoder
+    SERVE_PROTOCOL_OIP, // the Open Inference Protocol; its models are parts, NAME_encoder and NAME_decoder
+    SERVE_PROTOCOL_SDAPI // AUTOMATIC1111's, which --no-sdapi leaves out
 } serve_protocol;
 
 typedef struct serve_route {
     const char *path; // "*" stands for the name of a model
-    serve_page page;  // NONE: a POST with work
+    serve_page page;  // of a GET; NONE: a POST with work
     bool open;        // needs no key
     serve_protocol protocol;
-    serve_images images; // work that is none of an autoencoder
+    serve_images
+        images; // of a POST: work that is none of an autoencoder; beside a page, both are there
     serve_operation
         operation; // of work; that of the Open Inference Protocol is in the model's name
 } serve_route;

@@ -27,6 +27,7 @@ typedef struct serve_wish {
     void *own;          // where it is not in the body; to be freed
     const char *format; // "png", "jpeg", "webp"
     uint32_t quality;   // 0: the usual
+    bool unsent;        // the pictures are not wanted in the answer
     bool stream;
     uint32_t partial; // previews of each picture
 } serve_wish;

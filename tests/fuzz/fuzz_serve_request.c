@@ -4,11 +4,13 @@
 // Any text as the parameters and headers of a request to `zenith serve`. The first byte chooses protocol, operation and
 // model; then come lines: the query, the content type, what is accepted, and the size of the body. What is asked for
 // must be within the limits that later code relies on. With the bit 32 the lines are the length of the JSON, and a body of
-// the Open Inference Protocol; with the bit 64, a content type and a body of OpenAI's images, as JSON or a form.
+// the Open Inference Protocol; with the bit 64, a content type and a body of OpenAI's images, as JSON or a form,
+// and with the bit 1 besides of AUTOMATIC1111's.
 #include "apps/serve/serve_ask.h"
 #include "apps/serve/serve_numbers.h"
 #include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_openai.h"
+#include "apps/serve/serve_sdapi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +120,7 @@ static void check_wish(serve_wish *wish, const uint8_t *body, size_t size)
 }
 
 // The body is a copy of its own size, so that a sanitizer sees what reads past it.
-static void wish_for(char *text, size_t size)
+static void wish_for(uint8_t which, char *text, size_t size)
 {
     serve_failure failure = {0};
     serve_wish wish;
@@ -128,8 +130,9 @@ static void wish_for(char *text, size_t size)
     uint8_t *copy = malloc(rest ? rest : 1);
     if (!copy) abort();
     memcpy(copy, body, rest);
-    const bool good = *type ? serve_openai_read_edit(type, copy, rest, &wish, &failure)
-                            : serve_openai_read(copy, rest, &wish, &failure);
+    const bool good = which & 1 ? serve_sdapi_read(copy, rest, which & 2, &wish, &failure)
+                      : *type   ? serve_openai_read_edit(type, copy, rest, &wish, &failure)
+                                : serve_openai_read(copy, rest, &wish, &failure);
     check_failure(good, &failure);
     if (good) check_wish(&wish, copy, rest);
     serve_wish_free(&wish);
@@ -145,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size - 1] = 0;
     if (data[0] & 96) {
         if (data[0] & 64)
-            wish_for(text, size - 1);
+            wish_for(data[0], text, size - 1);
         else
             infer(data[0], text, size - 1);
         free(text);

@@ -259,7 +259,87 @@ def together():
             check(code == 200 and got == expected, f"client {i} of several: {code}")
 
 
-TESTS = [generations, streams, edits, wrong, leavers, together]
+# --- AUTOMATIC1111 -------------------------------------------------------------------------------
+
+def get(server, path):
+    code, _, body = server.ask("GET", path)
+    return json.loads(body) if code == 200 else code
+
+
+def sdapi():
+    two = Server("--dtype", "f32", models=[PIPELINE, f"other={PIPELINE}"])
+    asked = {"prompt": CAT, "width": 96, "height": 64, "seed": 42, "steps": 2, "cfg_scale": 1, "sampler_name": "Euler a",
+             "enable_hr": False, "styles": [], "script_name": None, "alwayson_scripts": {}, "save_images": False}
+    picture = ramp(100, 70)
+    with tempfile.TemporaryDirectory() as folder, two as server:
+        small = ("-s", "96x64", "--steps", 2)
+        code, answer = post(server, "/sdapi/v1/txt2img", asked | {"batch_size": 2, "negative_prompt": "dog"})
+        check(code == 200 and len(answer["images"]) == 2, f"txt2img: {code} {str(answer)[:200]}")
+        info = json.loads(answer["info"])
+        for i, image in enumerate(answer["images"]):
+            check(base64.b64decode(image) == generate(folder, "a.png", *small, "--seed", 42 + i), f"picture {i}")
+        check(info["seed"] == 42 and info["all_seeds"] == [42, 43] and info["sampler_name"] == "Euler", f"info: {info}")
+        check(info["infotexts"][0].startswith(CAT + "\nSteps: 2, Sampler: Euler"), f"infotexts: {info['infotexts']}")
+        check(answer["parameters"]["steps"] == 2 and answer["parameters"]["prompt"] == CAT, "parameters")
+        code, answer = post(server, "/sdapi/v1/txt2img", asked | {"cfg_scale": 3.5, "negative_prompt": "blurry", "n_iter": 1})
+        expected = generate(folder, "b.png", *small, "--seed", 42, "--guidance", 2.5, "--negative", "blurry")
+        check(code == 200 and base64.b64decode(answer["images"][0]) == expected, "cfg_scale")
+        code, answer = post(server, "/sdapi/v1/txt2img", asked | {"seed": -1, "send_images": False})
+        check(code == 200 and answer["images"] == [] and json.loads(answer["info"])["seed"] >= 0, "without pictures")
+        # From a picture, as plain base64 and as an address.
+        path = pathlib.Path(folder) / "in.png"
+        path.write_bytes(picture)
+        expected = generate(folder, "c.png", *small, "--seed", 42, "-i", path, "--strength", 0.8)
+        for before in ("", "data:image/png;base64,"):
+            image = before + base64.b64encode(picture).decode()
+            code, answer = post(server, "/sdapi/v1/img2img", asked | {"init_images": [image], "denoising_strength": 0.8})
+            check(code == 200 and base64.b64decode(answer["images"][0]) == expected, f"img2img: {code} {str(answer)[:200]}")
+        # Facts, and the choice of a model.
+        check([m["model_name"] for m in get(server, "/sdapi/v1/sd-models")] == ["pipeline", "other"], "sd-models")
+        check([s["name"] for s in get(server, "/sdapi/v1/samplers")] == ["Euler"], "samplers")
+        check(get(server, "/sdapi/v1/options")["sd_model_checkpoint"] == "pipeline", "options")
+        check(post(server, "/sdapi/v1/options", {"sd_model_checkpoint": "other"})[0] == 200, "choose")
+        check(get(server, "/sdapi/v1/options")["sd_model_checkpoint"] == "other", "what was chosen")
+        check(post(server, "/sdapi/v1/options", {"sd_model_checkpoint": "nothing"})[0] == 404, "choose nothing")
+        check(post(server, "/sdapi/v1/options", {"samples_format": "exe"})[0] == 400, "options that cannot be set")
+        check(post(server, "/sdapi/v1/txt2img", asked | {"override_settings": {"sd_model_checkpoint": "pipeline"}})[0] == 200,
+              "a model of the request")
+        for more, code in (({"prompt": ""}, 400), ({"steps": 1000}, 400), ({"width": 97}, 422), ({"width": 1 << 40}, 400),
+                           ({"enable_hr": True}, 422), ({"script_name": "x"}, 422), ({"batch_size": 4, "n_iter": 3}, 400),
+                           ({"mask": "x"}, 422), ({"seed": "x"}, 400), ({"cfg_scale": -1}, 400),
+                           ({"override_settings": {"sd_model_checkpoint": "nothing"}}, 404)):
+            got, answer = post(server, "/sdapi/v1/txt2img", asked | more)
+            check(got == code, f"{more}: {got}, not {code}: {answer}")
+        for images, code in (([], 400), (["x"], 400), (["!!!!"], 400), (["AAAA"], 422), ([5], 400), (None, 400), ("x", 400)):
+            got, answer = post(server, "/sdapi/v1/img2img", asked | {"init_images": images})
+            check(got == code, f"init_images {images}: {got}, not {code}: {answer}")
+    with open_server("--no-sdapi") as server:
+        check(server.ask("GET", "/sdapi/v1/options")[0] == 404 and post(server, "/sdapi/v1/txt2img", asked)[0] == 404,
+              "--no-sdapi")
+
+
+def progress():
+    slow = {"prompt": "a", "width": 512, "height": 512, "steps": 100}
+    with open_server("--threads", "1") as server:
+        idle = get(server, "/sdapi/v1/progress")
+        check(idle["progress"] == 0 and idle["state"]["job_count"] == 0, f"nothing to do: {idle}")
+        results = []
+        thread = threading.Thread(target=lambda: results.append(post(server, "/sdapi/v1/txt2img", slow)))
+        thread.start()
+        begin, seen = time.monotonic(), idle
+        while seen["state"]["sampling_step"] < 2 and time.monotonic() - begin < 60:
+            seen = get(server, "/sdapi/v1/progress")
+            time.sleep(0.02)
+        check(0 < seen["progress"] < 1 and seen["state"]["sampling_steps"] == 100 and seen["eta_relative"] > 0,
+              f"progress: {seen}")
+        check(post(server, "/sdapi/v1/interrupt", b"")[0] == 200, "interrupt")
+        thread.join(timeout=60)
+        check(results and results[0][0] == 200 and results[0][1]["images"] == [], f"interrupted: {str(results)[:200]}")
+        check(get(server, "/sdapi/v1/progress")["progress"] == 0, "after an interrupt")
+        wait_generations(server, 0)
+
+
+TESTS = [generations, streams, edits, wrong, leavers, together, sdapi, progress]
 
 
 def main():

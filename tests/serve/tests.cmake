@@ -7,7 +7,7 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.${name} PROPERTIES LABELS serve TIMEOUT 600)
     endforeach()
-    foreach(name generations streams edits wrong leavers together)
+    foreach(name generations streams edits wrong leavers together sdapi progress)
         add_test(NAME serve.images_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/images.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.images_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
@@ -19,4 +19,4 @@ set(serve_folder ${PROJECT_SOURCE_DIR}/apps/serve)
 target_sources(fuzz_serve_request PRIVATE ${serve_folder}/serve_ask.c ${serve_folder}/serve_parameters.c
     ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c ${serve_folder}/serve_answer.c ${serve_folder}/serve_json.c
     ${serve_folder}/serve_oip.c ${serve_folder}/serve_openai.c ${serve_folder}/serve_wish.c ${serve_folder}/serve_multipart.c
-    ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c)
+    ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c ${serve_folder}/serve_sdapi.c)
