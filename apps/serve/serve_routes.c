@@ -6,6 +6,7 @@
 
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_oip.h"
+#include "apps/serve/serve_openapi.h"
 #include "apps/serve/serve_sdapi.h"
 
 #include <jansson.h>
@@ -18,6 +19,7 @@ const serve_route serve_routes[] = {
     {.path = "/v2/health/live", .page = SERVE_PAGE_LIVE, .open = true},
     {.path = "/v2/health/ready", .page = SERVE_PAGE_READY, .open = true},
     {.path = "/version", .page = SERVE_PAGE_VERSION, .open = true},
+    {.path = "/openapi.json", .page = SERVE_PAGE_OPENAPI, .open = true},
     {.path = "/v1/models", .page = SERVE_PAGE_MODELS},
     {.path = "/metrics", .page = SERVE_PAGE_METRICS},
     {.path = "/remote/*/decode", .protocol = SERVE_PROTOCOL_REMOTE, .operation = SERVE_DECODE},
@@ -183,6 +185,10 @@ void serve_page_write(serve_server *server, serve_page page, const serve_model *
         break;
     case SERVE_PAGE_SDAPI_PROGRESS:
         serve_sdapi_write_progress(server->generators, answer);
+        break;
+    case SERVE_PAGE_OPENAPI:
+        serve_answer_text(answer, "application/json",
+                          strndup((const char *)serve_openapi, serve_openapi_size));
         break;
     case SERVE_PAGE_OIP_SERVER:
         serve_oip_write_server(answer);

@@ -7,6 +7,9 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.${name} PROPERTIES LABELS serve TIMEOUT 600)
     endforeach()
+    add_test(NAME serve.openapi COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/openapi.py
+        --zenith $<TARGET_FILE:zenith_program>)
+    set_tests_properties(serve.openapi PROPERTIES LABELS serve TIMEOUT 300)
     foreach(name generations streams edits wrong leavers together sdapi progress)
         add_test(NAME serve.images_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/images.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
