@@ -5,7 +5,7 @@
 
     bench/diffae_quality.py MODEL --data FOLDER [--parts reconstruct random swap edit interpolate sample] [--pictures 500] [--json]
 
-FOLDER is a set of tools/avatars.mjs: train/, test/ and labels.json. MODEL is a folder that `zenith diffae` opens. All pictures are
+FOLDER is a set of tools/avatars.mjs: train/, test/ and labels.json. MODEL is a folder or a file that `zenith diffae` opens. All pictures are
 made by `zenith diffae`; who judges them knows nothing of codes: a small classifier that is trained here on the pictures of train/ (kept
 below --cache, with its own accuracy on test/), and SqueezeNet's features.
 
@@ -295,6 +295,14 @@ def sample(o, judge, paths):
             "ratio": round(distance / halves, 3), "nearest_median": round(float(nearest(made, known).median()), 3)}
 
 
+def config_of(model):
+    """Of a folder, or of a file of `zenith diffae join`, which carries it."""
+    if model.is_dir():
+        return json.loads((model / "config.json").read_text())
+    with safe_open(model, "pt") as file:
+        return json.loads(file.metadata()["zenith.config.json"])
+
+
 def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path)
@@ -321,7 +329,7 @@ def main(argv):
     o.names, o.train = labels["attributes"], pictures_in(o.data / "train")
     paths = pictures_in(o.data / "test")[:o.pictures]
     o.held = pictures_in(o.held or o.data / "test")
-    o.side = json.loads((o.model / "config.json").read_text())["image_size"]
+    o.side = config_of(o.model)["image_size"]
     o.squeezenet = SqueezeNet(o.squeezenet)
     judge = Reader(o, labels)
     right = (judge.attributes(paths) == (labels_of(labels, "test", paths) > 0)).float().mean(0)

@@ -113,6 +113,7 @@ typedef struct cli_settings {
     // serve
     const char *host, *keys;
     int port, streams, queue, queue_seconds; // all but port: 0: the usual one
+    int serve_batch, batch_delay;            // likewise
     bool no_sdapi;
     uint64_t queue_memory, max_body, max_pixels; // likewise
     // eval

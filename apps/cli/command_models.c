@@ -108,7 +108,8 @@ static void print_model(const json_t *model)
         print_missing(model);
         return;
     }
-    bool encoder = flag_of(model, "encoder"), decoder = flag_of(model, "decoder");
+    const bool latents = json_integer_value(json_object_get(model, "latent_channels")) > 0;
+    bool encoder = latents && flag_of(model, "encoder"), decoder = flag_of(model, "decoder");
     bool int8 = json_array_size(json_object_get(model, "types")) > 2;
     printf("%s in ", encoder && decoder ? "encoder and decoder"
                      : encoder          ? "encoder"
@@ -141,6 +142,23 @@ static void print_names(const json_t *models)
     if (column > 0) putchar('\n');
 }
 
+// Whether it is found. It is printed, unless JSON is asked for, and added to models.
+static bool list_model(cli_session *session, const char *name, const char *description,
+                       json_t *models)
+{
+    const cli_settings *settings = session->settings;
+    const bool product = cli_model_is_product(name);
+    json_t *model = model_json(session, name);
+    json_object_set_new(model, "name", json_string(name));
+    json_object_set_new(model, "description", json_string(description));
+    json_object_set_new(model, "research", json_boolean(!product));
+    const bool found = flag_of(model, "found");
+    const bool shown = product || found || settings->all;
+    if (!settings->json && shown && !is_name_alone(model)) print_model(model);
+    json_array_append_new(models, model);
+    return found;
+}
+
 static int run(const cli_settings *settings)
 {
     cli_session session;
@@ -149,16 +167,10 @@ static int run(const cli_settings *settings)
     int code = cli_session_open(&session, settings, "models");
     if (code != CLI_DONE) return code;
     json_t *models = json_array();
-    for (size_t i = 0; (name = zenith_model_name(i)) != NULL; i++) {
-        json_t *model = model_json(&session, name);
-        json_object_set_new(model, "name", json_string(name));
-        json_object_set_new(model, "description", json_string(zenith_model_description(i)));
-        json_object_set_new(model, "research", json_boolean(!cli_model_is_product(name)));
-        found += flag_of(model, "found");
-        bool shown = cli_model_is_product(name) || flag_of(model, "found") || settings->all;
-        if (!settings->json && shown && !is_name_alone(model)) print_model(model);
-        json_array_append_new(models, model);
-    }
+    for (size_t i = 0; (name = zenith_model_name(i)) != NULL; i++)
+        found += list_model(&session, name, zenith_model_description(i), models);
+    for (const cli_shipped *it = cli_shipped_diffae; it->name != NULL; it++)
+        found += list_model(&session, it->name, it->description, models);
     if (settings->json)
         cli_json_print(json_pack("{s:O}", "models", models));
     else if (settings->all)

@@ -6,6 +6,7 @@
 #include "apps/cli/interrupt.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/options.h"
+#include "apps/cli/published.h"
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
@@ -81,11 +82,22 @@ static bool check_size(cli_diffae *d)
                          (unsigned)multiple, (unsigned)d->info.width, (unsigned)d->info.height);
 }
 
+// Where nobody named the model that is missing, the message says whose name it is. Returns false.
+static bool say_usual_is_missing(cli_diffae *d)
+{
+    if (!d->usual || d->failure.status != ZENITH_NOT_FOUND) return false;
+    return cli_fail_text(&d->failure, ZENITH_NOT_FOUND,
+                         "%s, which comes with the program, is not found here: set ZENITH_MODELS "
+                         "to the folder with its file, or give --model FOLDER",
+                         d->settings.model);
+}
+
 static bool open_model(cli_diffae *d, unsigned needs)
 {
     const char *name, *weights;
     find_weights(d, &name, &weights);
-    if (!cli_session_model_at(&d->session, name, weights, 0, &d->model, &d->failure)) return false;
+    if (!cli_session_model_at(&d->session, name, weights, 0, &d->model, &d->failure))
+        return say_usual_is_missing(d);
     d->info = (zenith_diffae_info){.size = sizeof d->info};
     zenith_status status = zenith_diffae_get_info(d->session.context, d->model->model, &d->info);
     if (status != ZENITH_OK) {
@@ -98,11 +110,8 @@ static bool open_model(cli_diffae *d, unsigned needs)
 int cli_diffae_open(cli_diffae *d, const cli_settings *settings, const char *verb, unsigned needs)
 {
     *d = (cli_diffae){.settings = *settings};
-    if (settings->model == NULL && settings->weights == NULL) {
-        cli_say("which model? Give --model FOLDER, with config.json and safetensors; "
-                "tools/convert.py --diffae makes one");
-        return CLI_USAGE;
-    }
+    d->usual = settings->model == NULL && settings->weights == NULL;
+    if (d->usual) d->settings.model = cli_shipped_diffae[0].name;
     int code = cli_step_previews_check(settings);
     if (code == CLI_DONE) code = cli_session_open(&d->session, &d->settings, verb);
     if (code != CLI_DONE) return code;
@@ -379,9 +388,9 @@ static const cli_option model[] = {
      .letter = 'm',
      .argument = "FOLDER",
      .help = "folder with config.json and safetensors, as tools/convert.py --diffae writes it; a "
-             "file of 'zenith diffae join'; or the name of such a folder in --weights, "
-             "$ZENITH_MODELS, ./models, "
-             "~/.local/share/zenith, or the install prefix's share/zenith/models",
+             "file of 'zenith diffae join'; or the name of one in --weights, $ZENITH_MODELS, "
+             "./models, ~/.local/share/zenith, or the install prefix's share/zenith/models; "
+             "default: zenith-avatars64, which comes with the program",
      .kind = CLI_TEXT,
      .offset = AT(model)},
     {.name = "weights",

@@ -21,6 +21,7 @@ typedef struct cli_diffae {
     uint64_t later;            // steps that are planned after the running call
     zenith_diffae_facts facts; // of the last call
     cli_failure failure;
+    bool usual;       // nobody named a model: it is the one that comes with the program
     char place[1024]; // of the weights
 } cli_diffae;
 

@@ -31,8 +31,10 @@ typedef struct serve_settings {
     const char *weights; // of those without their own; NULL: the search path
     const char *host;    // NULL: 127.0.0.1
     int port;            // CLI port number; 0: any that is free
-    const char *keys;    // a file with a key in each line; NULL: everybody may ask
+    const char *keys;    // a file with a key in each line (serve_keys.h); NULL: everybody may ask
     int threads, streams, dtype;
+    int batch;             // pictures that are worked together; 0: as many as pay
+    int batch_delay;       // milliseconds that a batch waits for more
     uint64_t max_memory;   // of each run; 0: no bound
     int queue;             // requests that are under way; 0: 64
     int queue_seconds;     // of work that is under way; 0: 30

@@ -19,6 +19,7 @@
 
 #include "apps/serve/serve_images.h"
 #include "apps/serve/serve_oip.h"
+#include "apps/serve/serve_probe.h"
 #include "apps/serve/serve_routes.h"
 #include "apps/serve/serve_work.h"
 
@@ -56,6 +57,8 @@ typedef struct serve_request {
     serve_parameters parameters;
     const serve_model *model;
     size_t model_number;
+    serve_key *key; // NULL: none is wanted
+    bool counted;   // with the key
     uint8_t *body;
     size_t size, room;
     uint64_t discarded;
@@ -136,6 +139,7 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     const double seconds = serve_clock() - request->began;
     if (request->answer.code == 0) request->answer.code = 499; // it left before its body was here
     log_request(request, seconds);
+    if (request->counted) serve_key_leave(&server->keys, request->key);
     serve_metrics_request(&server->metrics, request->route, request->answer.code, seconds);
     leave_stream(request);
     unref(request);
@@ -187,18 +191,26 @@ static bool check_key(serve_request *request)
     static const char bearer[] = "Bearer ";
     const char *authorization = header(request, MHD_HTTP_HEADER_AUTHORIZATION);
     char *user = NULL, *password = NULL;
-    bool good = false;
     if (request->server->keys.count == 0 || serve_routes[request->route].open) return true;
     if (authorization != NULL && strncasecmp(authorization, bearer, sizeof bearer - 1) == 0) {
-        good = serve_keys_have(&request->server->keys, authorization + sizeof bearer - 1);
+        request->key = serve_keys_find(&request->server->keys, authorization + sizeof bearer - 1);
     } else if (authorization != NULL) {
         user = MHD_basic_auth_get_username_password(request->connection, &password);
-        good = serve_keys_have(&request->server->keys, password);
+        request->key = serve_keys_find(&request->server->keys, password);
         MHD_free(user);
         MHD_free(password);
     }
-    return good || serve_fail(&request->failure, 401, "unauthorized",
-                              "this server wants a key: Authorization: Bearer KEY");
+    return request->key != NULL || serve_fail(&request->failure, 401, "unauthorized",
+                                              "this server wants a key: Authorization: Bearer KEY");
+}
+
+static bool check_key_limits(serve_request *request)
+{
+    if (request->key == NULL) return true;
+    request->counted = serve_key_enter(&request->server->keys, request->key, request->began,
+                                       &request->answer.retry_after, &request->failure);
+    if (!request->counted) serve_metrics_rejected(&request->server->metrics, SERVE_KEY_LIMIT);
+    return request->counted;
 }
 
 static bool check_method(serve_request *request, const char *method)
@@ -292,8 +304,8 @@ static bool check_headers(serve_request *request, const char *method, const char
     if (!check_method(request, method) || !check_key(request)) return false;
     if (request->page) return model == NULL || find_model(request, model, length);
     const bool pipeline = serve_routes[request->route].images != SERVE_IMAGES_NONE;
-    return check_draining(request) && check_length(request) && check_timeout(request) &&
-           (pipeline || find_model(request, model, length));
+    return check_draining(request) && check_key_limits(request) && check_length(request) &&
+           check_timeout(request) && (pipeline || find_model(request, model, length));
 }
 
 // --- the body -----------------------------------------------------------------------------------
@@ -361,11 +373,12 @@ static void note_times(serve_request *request)
     const size_t count = serve_work_count(request->work);
     const uint64_t pixels = serve_work_pixels(request->work) / count;
     for (size_t i = 0; i < count; i++) {
-        double waited, ran;
-        if (!serve_work_times(request->work, i, &waited, &ran)) continue;
+        serve_work_facts facts;
+        if (!serve_work_times(request->work, i, &facts)) continue;
         serve_metrics_item(&server->metrics, request->model_number, request->ask.operation, pixels,
-                           waited, ran);
-        serve_queue_learn(server, request->model_number, request->ask.operation, pixels, ran);
+                           facts.waited, facts.ran);
+        serve_queue_learn(server, request->model_number, request->ask.operation, pixels,
+                          facts.ran / serve_server_beside(server, facts.batch));
     }
 }
 
@@ -392,7 +405,8 @@ static void take_out(serve_request *request)
 // Why work that was given up was.
 static void explain(serve_request *request)
 {
-    if (atomic_load(&request->late)) {
+    const bool late = request->work != NULL && serve_work_late(request->work);
+    if (late || atomic_load(&request->late)) {
         serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
         serve_fail(&request->failure, 504, "deadline_exceeded",
                    "the deadline of X-Request-Timeout-Ms has passed");
@@ -446,7 +460,10 @@ static bool open_work(serve_request *request)
     const bool asked = read_ask(request, &envelope);
     const bool oip = request->oip.numbers != NULL; // a part of the body, or made of it
     const serve_work_params params = {.context = server->context,
+                                      .apart = server->apart,
+                                      .turns = &server->turns,
                                       .model = request->model->model,
+                                      .number = request->model_number,
                                       .info = &request->model->info,
                                       .ask = &request->ask,
                                       .body = oip ? request->oip.numbers : request->body,
@@ -491,9 +508,16 @@ static void put_in(serve_request *request)
 
 static void start_work(serve_request *request)
 {
+    serve_server *server = request->server;
     MHD_suspend_connection(request->connection);
     put_in(request);
-    serve_work_start(request->work, finish, request);
+    const uint64_t pixels = serve_work_pixels(request->work) / serve_work_count(request->work);
+    const serve_work_timing timing = {
+        .arrived = serve_clock(),
+        .deadline = request->deadline,
+        .seconds = request->seconds,
+        .pays = serve_probe_pays(server, request->model, request->ask.operation, pixels)};
+    serve_work_start(request->work, &timing, finish, request);
     atomic_store(&request->submitted, true); // from here on they can be cancelled
     unref(request);
 }

@@ -11,18 +11,24 @@
 
 static const double bounds[SERVE_BUCKETS] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                              0.5,   1,    2.5,   5,    10,  30};
+static const double sizes[SERVE_BUCKETS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 static const int codes[SERVE_CODES] = {200, 400, 401, 404, 405, 413, 415,
                                        422, 429, 499, 500, 503, 504, 0};
 static const char *const reasons[SERVE_REASONS] = {"queue_full", "deadline", "too_large",
-                                                   "draining"};
+                                                   "draining", "key_limit"};
 static const char *const operations[SERVE_OPERATIONS] = {"encode", "decode", "reconstruct"};
+
+static void note_in(serve_histogram *histogram, const double *limits, double value)
+{
+    int i = 0;
+    while (i < SERVE_BUCKETS && value > limits[i]) i++;
+    histogram->counts[i]++;
+    histogram->sum += value;
+}
 
 static void note(serve_histogram *histogram, double seconds)
 {
-    int i = 0;
-    while (i < SERVE_BUCKETS && seconds > bounds[i]) i++;
-    histogram->counts[i]++;
-    histogram->sum += seconds;
+    note_in(histogram, bounds, seconds);
 }
 
 // What is not in the table counts with the last, which is printed as "other".
@@ -70,6 +76,14 @@ void serve_metrics_item(serve_metrics *metrics, size_t model, serve_operation op
     pthread_mutex_unlock(&metrics->lock);
 }
 
+void serve_metrics_batch(serve_metrics *metrics, size_t model, serve_operation operation,
+                         size_t count)
+{
+    pthread_mutex_lock(&metrics->lock);
+    note_in(&metrics->work[model][operation].batch, sizes, (double)count);
+    pthread_mutex_unlock(&metrics->lock);
+}
+
 // --- writing ------------------------------------------------------------------------------------
 
 static void head(FILE *out, const char *name, const char *type, const char *help)
@@ -78,12 +92,12 @@ static void head(FILE *out, const char *name, const char *type, const char *help
 }
 
 static void write_histogram(FILE *out, const char *name, const char *labels,
-                            const serve_histogram *histogram)
+                            const serve_histogram *histogram, const double *limits)
 {
     uint64_t sum = 0;
     for (int i = 0; i < SERVE_BUCKETS; i++) {
         sum += histogram->counts[i];
-        fprintf(out, "%s_bucket{%s,le=\"%g\"} %" PRIu64 "\n", name, labels, bounds[i], sum);
+        fprintf(out, "%s_bucket{%s,le=\"%g\"} %" PRIu64 "\n", name, labels, limits[i], sum);
     }
     sum += histogram->counts[SERVE_BUCKETS];
     fprintf(out, "%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", name, labels, sum);
@@ -106,7 +120,8 @@ static void write_requests(const serve_metrics *metrics, const char *const *rout
     head(out, "zenith_http_request_duration_seconds", "histogram", "From the headers to the end.");
     for (size_t r = 0; routes[r]; r++) {
         snprintf(labels, sizeof labels, "route=\"%s\"", routes[r]);
-        write_histogram(out, "zenith_http_request_duration_seconds", labels, &metrics->seconds[r]);
+        write_histogram(out, "zenith_http_request_duration_seconds", labels, &metrics->seconds[r],
+                        bounds);
     }
     head(out, "zenith_requests_rejected_total", "counter",
          "Requests that were not taken, or were given up.");
@@ -158,13 +173,27 @@ static void write_queued(FILE *out, const char *name, const char *labels,
 static void write_wait(FILE *out, const char *name, const char *labels,
                        const serve_work_counts *counts)
 {
-    write_histogram(out, name, labels, &counts->wait);
+    write_histogram(out, name, labels, &counts->wait, bounds);
 }
 
 static void write_run(FILE *out, const char *name, const char *labels,
                       const serve_work_counts *counts)
 {
-    write_histogram(out, name, labels, &counts->run);
+    write_histogram(out, name, labels, &counts->run, bounds);
+}
+
+static void write_batch(FILE *out, const char *name, const char *labels,
+                        const serve_work_counts *counts)
+{
+    write_histogram(out, name, labels, &counts->batch, sizes);
+}
+
+static void write_batches(FILE *out, const char *name, const char *labels,
+                          const serve_work_counts *counts)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i <= SERVE_BUCKETS; i++) sum += counts->batch.counts[i];
+    fprintf(out, "%s{%s} %" PRIu64 "\n", name, labels, sum);
 }
 
 static void write_work(const serve_metrics *m, const char *const *models, FILE *out)
@@ -178,6 +207,10 @@ static void write_work(const serve_metrics *m, const char *const *models, FILE *
                  write_wait, out);
     write_family(m, models, "zenith_infer_duration_seconds", "histogram", "The work.", write_run,
                  out);
+    write_family(m, models, "zenith_batch_size", "histogram", "Pictures that are worked together.",
+                 write_batch, out);
+    write_family(m, models, "zenith_batches_total", "counter", "Batches, those of one among them.",
+                 write_batches, out);
     head(out, "zenith_model_loaded", "gauge", "Models that are served.");
     for (size_t i = 0; models[i]; i++)
         fprintf(out, "zenith_model_loaded{model=\"%s\"} 1\n", models[i]);

@@ -20,9 +20,9 @@ typedef struct serve_histogram {
 // Of one model and operation.
 typedef struct serve_work_counts {
     uint64_t items, pixels;
-    int64_t depth;  // requests under way
-    int64_t queued; // their pixels
-    serve_histogram wait, run;
+    int64_t depth;                    // requests under way
+    int64_t queued;                   // their pixels
+    serve_histogram wait, run, batch; // batch: pictures in each
 } serve_work_counts;
 
 typedef enum serve_reason {
@@ -30,7 +30,8 @@ typedef enum serve_reason {
     SERVE_LATE = 1,
     SERVE_TOO_LARGE = 2,
     SERVE_DRAINING = 3,
-    SERVE_REASONS = 4
+    SERVE_KEY_LIMIT = 4,
+    SERVE_REASONS = 5
 } serve_reason;
 
 typedef struct serve_metrics {
@@ -49,6 +50,10 @@ void serve_metrics_depth(serve_metrics *metrics, size_t model, serve_operation o
 // A picture is done.
 void serve_metrics_item(serve_metrics *metrics, size_t model, serve_operation operation,
                         uint64_t pixels, double waited, double ran);
+
+// So many pictures begin together.
+void serve_metrics_batch(serve_metrics *metrics, size_t model, serve_operation operation,
+                         size_t count);
 
 typedef struct serve_metrics_names {
     const char *const *routes; // ends with NULL

@@ -34,8 +34,8 @@ static bool asks(const json_t *object, const char *name)
 static bool check_members(const json_t *object, serve_failure *failure)
 {
     static const char *const others[] = {
-        "enable_hr", "restore_faces", "tiling",           "subseed_strength", "script_name",
-        "styles",    "mask",          "alwayson_scripts", NULL};
+        "enable_hr", "restore_faces",    "tiling", "subseed_strength", "script_name", "styles",
+        "mask",      "alwayson_scripts", NULL};
     for (const char *const *each = others; *each; each++)
         if (asks(object, *each))
             return serve_fail(failure, 422, "unprocessable", "there is no '%s' here: leave it out",
@@ -102,7 +102,8 @@ static bool read_picture(const json_t *object, serve_wish *wish, serve_failure *
         text = comma + 1;
     }
     if (!serve_base64_read(text, length, &bytes, &size))
-        return serve_fail(failure, 400, "invalid_request", "a picture of 'init_images' is no base64");
+        return serve_fail(failure, 400, "invalid_request",
+                          "a picture of 'init_images' is no base64");
     wish->own = bytes;
     wish->image = bytes;
     wish->image_size = size;
@@ -178,9 +179,8 @@ bool serve_sdapi_answer(const serve_generation *generation, serve_answer *answer
         json_decref(images);
         return serve_fail(failure, 503, "out_of_memory", "out of memory");
     }
-    answer_object(answer,
-                  json_pack("{s:o, s:o, s:o}", "images", images, "parameters", describe_wish(wish),
-                            "info", describe_pictures(generation)));
+    answer_object(answer, json_pack("{s:o, s:o, s:o}", "images", images, "parameters",
+                                    describe_wish(wish), "info", describe_pictures(generation)));
     return true;
 }
 

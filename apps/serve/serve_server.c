@@ -5,13 +5,14 @@
 #include "apps/serve/serve_server.h"
 
 #include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_probe.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PROBE_SIDE = 256 };
+enum { PLANS_OF_A_THREAD = 8 << 20 }; // bytes
 
 double serve_clock(void)
 {
@@ -103,42 +104,6 @@ const serve_model *serve_server_model(const serve_server *server, const char *na
     return NULL;
 }
 
-// Runs one picture twice: the first time packs the weights, the second tells how long the part takes here.
-static zenith_status measure(serve_server *server, const serve_model *m, unsigned part, double *out)
-{
-    const uint32_t side = PROBE_SIDE / m->info.factor;
-    zenith_latent latent = {
-        .size = sizeof latent, .width = side, .height = side, .channels = m->info.latent_channels};
-    zenith_image image = {.size = sizeof image, .width = PROBE_SIDE, .height = PROBE_SIDE};
-    zenith_run_facts facts = {.size = sizeof facts};
-    const zenith_run_params run = {.size = sizeof run,
-                                   .dtype = (zenith_dtype)server->settings.dtype,
-                                   .max_memory = server->settings.max_memory,
-                                   .facts = &facts};
-    latent.data = calloc((size_t)side * side * latent.channels, sizeof(float));
-    image.data = calloc(PROBE_SIDE * PROBE_SIDE, 3);
-    zenith_status status = latent.data && image.data ? ZENITH_OK : ZENITH_OUT_OF_MEMORY;
-    for (int i = 0; i < 2 && status == ZENITH_OK; i++)
-        status = part == ZENITH_DECODER
-                     ? zenith_decode(server->context, m->model, &latent, &image, 1, &run)
-                     : zenith_encode(server->context, m->model, &image, &latent, 1, &run);
-    free(latent.data);
-    free(image.data);
-    *out = facts.seconds / (PROBE_SIDE * PROBE_SIDE);
-    return status;
-}
-
-static zenith_status measure_parts(serve_server *server, serve_model *m)
-{
-    zenith_status status = ZENITH_OK;
-    if (m->info.parts & ZENITH_ENCODER)
-        status = measure(server, m, ZENITH_ENCODER, &m->seconds[SERVE_ENCODE]);
-    if (status == ZENITH_OK && m->info.parts & ZENITH_DECODER)
-        status = measure(server, m, ZENITH_DECODER, &m->seconds[SERVE_DECODE]);
-    m->seconds[SERVE_RECONSTRUCT] = m->seconds[SERVE_ENCODE] + m->seconds[SERVE_DECODE];
-    return status;
-}
-
 static bool open_model(serve_server *server, const char *word)
 {
     char name[64];
@@ -161,7 +126,7 @@ static bool open_model(serve_server *server, const char *word)
         m->info = (zenith_model_info){.size = sizeof m->info};
         zenith_model_get_info(m->model, &m->info);
         server->model_names[server->model_count - 1] = m->info.name;
-        status = measure_parts(server, m);
+        status = serve_probe(server, m);
     }
     if (status == ZENITH_OK) return true;
     server->settings.say("%s: %s", name, zenith_context_error(server->context));
@@ -188,6 +153,49 @@ static void fill_settings(serve_settings *settings)
     if (settings->max_pixels == 0) settings->max_pixels = 1ull << 24;
 }
 
+double serve_server_beside(const serve_server *server, size_t batch)
+{
+    const double threads = server->apart != NULL ? server->machine.threads : 1;
+    return (double)batch < threads ? (double)batch : threads;
+}
+
+static void note_batch(void *cookie, const serve_turn *lead, size_t count)
+{
+    serve_server *server = cookie;
+    serve_metrics_batch(&server->metrics, lead->key.model, (serve_operation)lead->key.operation,
+                        count);
+}
+
+// Threads for pictures, and threads for batches, which have the same cores: a slot uses one or the other.
+static zenith_status open_contexts(serve_server *server)
+{
+    const serve_settings *settings = &server->settings;
+    const zenith_context_params whole = {
+        .size = sizeof whole, .threads = settings->threads, .streams = settings->streams};
+    zenith_status status = zenith_context_create(&whole, &server->context);
+    if (status != ZENITH_OK) return status;
+    server->machine = (zenith_machine_info){.size = sizeof server->machine};
+    zenith_context_get_machine(server->context, &server->machine);
+    if (settings->batch == 1 || server->machine.threads == 1) return ZENITH_OK;
+    const int all = server->machine.threads * server->machine.streams;
+    const zenith_context_params apart = {.size = sizeof apart,
+                                         .threads = 1,
+                                         .streams = all,
+                                         .plan_memory = (uint64_t)all * PLANS_OF_A_THREAD};
+    return zenith_context_create(&apart, &server->apart);
+}
+
+static bool open_turns(serve_server *server)
+{
+    const serve_settings *settings = &server->settings;
+    server->turns = (serve_turns){.clock = serve_clock,
+                                  .usual = settings->queue_seconds,
+                                  .delay = settings->batch_delay * 1e-3,
+                                  .note = note_batch,
+                                  .cookie = server};
+    return serve_turns_open(&server->turns, (size_t)server->machine.streams);
+}
+
 int serve_server_open(serve_server *server, const serve_settings *settings)
 {
     const char *why;
@@ -197,21 +205,19 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
     server->started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     pthread_mutex_init(&server->lock, NULL);
     pthread_mutex_init(&server->metrics.lock, NULL);
+    pthread_mutex_init(&server->keys.lock, NULL);
     server->settings = *settings;
     fill_settings(&server->settings);
     if (settings->keys != NULL && !serve_keys_read(&server->keys, settings->keys, &why)) {
         settings->say("the keys '%s' cannot be used: %s", settings->keys, why);
         return 1;
     }
-    const zenith_context_params machine = {
-        .size = sizeof machine, .threads = settings->threads, .streams = settings->streams};
-    zenith_status status = zenith_context_create(&machine, &server->context);
+    zenith_status status = open_contexts(server);
+    if (status == ZENITH_OK && !open_turns(server)) status = ZENITH_OUT_OF_MEMORY;
     if (status != ZENITH_OK) {
         settings->say("cannot start: %s", zenith_status_text(status));
         return 1;
     }
-    server->machine = (zenith_machine_info){.size = sizeof server->machine};
-    zenith_context_get_machine(server->context, &server->machine);
     for (size_t i = 0; i < settings->model_count; i++)
         if (serve_is_pipeline(settings->models[i]) ? !open_pipeline(server, settings->models[i])
                                                    : !open_model(server, settings->models[i]))
@@ -223,6 +229,8 @@ void serve_server_close(serve_server *server)
 {
     serve_generators_free(server->generators);
     for (size_t i = 0; i < server->model_count; i++) zenith_model_free(server->models[i].model);
+    serve_turns_close(&server->turns);
+    zenith_context_free(server->apart);
     zenith_context_free(server->context);
     serve_keys_free(&server->keys);
     pthread_mutex_destroy(&server->metrics.lock);

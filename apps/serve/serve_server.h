@@ -2,26 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The server: its models, and its queue, which is bounded by requests, by estimated seconds of work, and by bytes of
-// bodies and results. The library's own queue holds the jobs; this one decides what gets in.
+// bodies and results. The queue decides what gets in, serve_turns.h what is worked next; the library's own queue
+// holds no more than that.
 #ifndef ZN_SERVE_SERVER_H
 #define ZN_SERVE_SERVER_H
 
 #include "apps/serve/serve.h"
 #include "apps/serve/serve_keys.h"
 #include "apps/serve/serve_metrics.h"
+#include "apps/serve/serve_turns.h"
 
 #include <stdatomic.h>
+
+enum { SERVE_CLASSES = 2 }; // of sizes of pictures that may be worked together
 
 typedef struct serve_model {
     zenith_model *model;
     zenith_model_info info;
     double seconds[SERVE_OPERATIONS]; // for each pixel, as measured; of the server's lock
+    serve_batch pays[SERVE_OPERATIONS][SERVE_CLASSES]; // of pictures of a size, as measured
 } serve_model;
 
 typedef struct serve_server {
     serve_settings settings; // with defaults filled in
     zenith_context *context;
+    zenith_context
+        *apart; // as many threads, each a stream: for batches; NULL: batches have no use for it
     zenith_machine_info machine;
+    serve_turns turns;
     serve_model models[SERVE_MODELS];
     const char *model_names[SERVE_MODELS + 1];
     size_t model_count;
@@ -56,6 +64,9 @@ void serve_queue_leave(serve_server *server, double seconds);
 void serve_queue_learn(serve_server *server, size_t model, serve_operation operation,
                        uint64_t pixels, double seconds);
 int serve_queue_retry_after(serve_server *server);
+
+// How many pictures of a batch share the threads of a stream: the work of each takes so much less of it.
+double serve_server_beside(const serve_server *server, size_t batch);
 
 double serve_clock(void); // monotonic, seconds
 

@@ -20,8 +20,11 @@
 enum { MOST_ITEMS = 16 };
 
 typedef struct item {
+    serve_turn turn; // the first: begin() finds the item by it
     serve_work *work;
-    zenith_job *job; // NULL: it was not submitted
+    zenith_job *job; // NULL: it was not submitted; of the work's lock
+    bool cancelled;  // likewise
+    bool begun;      // it has a slot, which it gives back
     zenith_latent latent;
     zenith_image image, result;
     zenith_status status;
@@ -44,6 +47,8 @@ struct serve_work {
     void (*done)(void *cookie);
     void *cookie;
     atomic_int pending;
+    atomic_bool late;
+    pthread_mutex_t lock;
     item items[MOST_ITEMS];
 };
 
@@ -129,6 +134,7 @@ bool serve_work_open(const serve_work_params *params, serve_work **out, serve_fa
 {
     serve_work *work = calloc(1, sizeof *work);
     if (work == NULL) return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    pthread_mutex_init(&work->lock, NULL);
     work->is = *params;
     work->ask = *params->ask;
     work->count = 1;
@@ -295,7 +301,6 @@ static bool set_item(serve_work *work, size_t index, serve_failure *failure)
 {
     item *it = &work->items[index];
     const serve_operation operation = work->ask.operation;
-    it->work = work;
     it->image = (zenith_image){
         .size = sizeof it->image, .width = work->width, .height = work->height};
     it->result = it->image;
@@ -313,24 +318,33 @@ static void release(serve_work *work)
 static void item_done(void *cookie, zenith_status status, const char *message)
 {
     item *it = cookie;
+    serve_work *work = it->work;
     it->status = status;
     snprintf(it->message, sizeof it->message, "%s", message);
-    release(it->work);
+    if (it->begun) serve_turns_over(work->is.turns, &it->turn);
+    release(work);
 }
 
-static void item_failed(item *it, zenith_status status, const char *message)
+static void turn_late(serve_turn *turn)
 {
-    it->work->pending--;
-    it->status = status;
-    snprintf(it->message, sizeof it->message, "%s", message);
+    item *it = (item *)turn;
+    atomic_store(&it->work->late, true);
+    item_done(it, ZENITH_CANCELLED, "the deadline would have passed before the end");
 }
 
-static void submit(serve_work *work, size_t index)
+// Pictures of a batch run beside each other, each on one thread; a picture alone has all threads of a stream.
+static zenith_context *context_of(const item *it)
+{
+    const serve_work_params *is = &it->work->is;
+    return it->turn.batch > 1 && is->apart != NULL ? is->apart : is->context;
+}
+
+static zenith_status submit(item *it, zenith_context *context)
 {
     static const zenith_job_kind kinds[] = {[SERVE_ENCODE] = ZENITH_JOB_ENCODE,
                                             [SERVE_DECODE] = ZENITH_JOB_DECODE,
                                             [SERVE_RECONSTRUCT] = ZENITH_JOB_RECONSTRUCT};
-    item *it = &work->items[index];
+    serve_work *work = it->work;
     const bool both = work->ask.operation == SERVE_RECONSTRUCT;
     const zenith_job_params params = {.size = sizeof params,
                                       .kind = kinds[work->ask.operation],
@@ -341,8 +355,43 @@ static void submit(serve_work *work, size_t index)
                                       .run = &work->is.run,
                                       .done = item_done,
                                       .done_cookie = it};
-    zenith_status status = zenith_job_submit(work->is.context, &params, &it->job);
-    if (status != ZENITH_OK) item_failed(it, status, zenith_context_error(work->is.context));
+    pthread_mutex_lock(&work->lock);
+    const bool wanted = !it->cancelled;
+    zenith_status status = wanted ? zenith_job_submit(context, &params, &it->job)
+                                  : ZENITH_CANCELLED;
+    pthread_mutex_unlock(&work->lock);
+    return status;
+}
+
+// The item's own share of `pending` may be given back by its job before submit() returns: this function holds another.
+static void turn_begin(serve_turn *turn)
+{
+    item *it = (item *)turn;
+    serve_work *work = it->work;
+    zenith_context *context = context_of(it);
+    atomic_fetch_add(&work->pending, 1);
+    it->begun = true;
+    zenith_status status = submit(it, context);
+    if (status != ZENITH_OK) item_done(it, status, zenith_context_error(context));
+    release(work);
+}
+
+static void set_turn(serve_work *work, item *it, const serve_work_timing *timing)
+{
+    it->work = work;
+    it->turn = (serve_turn){.key = {.model = work->is.number,
+                                    .operation = (int)work->ask.operation,
+                                    .image_number = (int)it->image.number,
+                                    .latent_number = (int)it->latent.number,
+                                    .width = work->width,
+                                    .height = work->height},
+                            .pays = timing->pays,
+                            .arrived = timing->arrived,
+                            .deadline = timing->deadline,
+                            .seconds = timing->seconds / work->count,
+                            .all = timing->seconds,
+                            .begin = turn_begin,
+                            .late = turn_late};
 }
 
 static bool prepare(serve_work *work, serve_failure *failure)
@@ -356,37 +405,61 @@ static bool prepare(serve_work *work, serve_failure *failure)
     return true;
 }
 
-// The submitter holds one of `pending`, so that `done` comes after all are submitted.
-void serve_work_start(serve_work *work, void (*done)(void *cookie), void *cookie)
+// This function holds one of `pending`, so that `done` comes after all turns are there.
+void serve_work_start(serve_work *work, const serve_work_timing *timing, void (*done)(void *cookie),
+                      void *cookie)
 {
     serve_failure failure = {0};
     work->done = done;
     work->cookie = cookie;
     atomic_init(&work->pending, (int)work->count + 1);
     const bool ready = prepare(work, &failure);
+    const zenith_status status = failure.code == 422 ? ZENITH_INVALID_ARGUMENT
+                                                     : ZENITH_OUT_OF_MEMORY;
     for (size_t i = 0; i < work->count; i++) {
+        item *it = &work->items[i];
+        set_turn(work, it, timing);
         if (ready)
-            submit(work, i);
+            serve_turns_add(work->is.turns, &it->turn);
         else
-            item_failed(&work->items[i],
-                        failure.code == 422 ? ZENITH_INVALID_ARGUMENT : ZENITH_OUT_OF_MEMORY,
-                        failure.text);
+            item_done(it, status, failure.text);
     }
+    serve_turns_look(work->is.turns);
     release(work);
+}
+
+static void cancel(serve_work *work, item *it)
+{
+    if (serve_turns_withdraw(work->is.turns, &it->turn)) {
+        item_done(it, ZENITH_CANCELLED, "cancelled before it began");
+        return;
+    }
+    pthread_mutex_lock(&work->lock);
+    it->cancelled = true;
+    zenith_job *job = it->job;
+    pthread_mutex_unlock(&work->lock);
+    zenith_job_cancel(job);
 }
 
 void serve_work_cancel(serve_work *work)
 {
-    for (size_t i = 0; i < work->count; i++) zenith_job_cancel(work->items[i].job);
+    for (size_t i = 0; i < work->count; i++) cancel(work, &work->items[i]);
 }
 
-bool serve_work_times(const serve_work *work, size_t index, double *waited, double *ran)
+bool serve_work_late(const serve_work *work)
 {
+    return atomic_load(&work->late);
+}
+
+bool serve_work_times(const serve_work *work, size_t index, serve_work_facts *out)
+{
+    const item *it = &work->items[index];
     zenith_job_info info = {.size = sizeof info};
-    if (work->items[index].job == NULL || work->items[index].status != ZENITH_OK) return false;
-    zenith_job_get_info(work->items[index].job, &info);
-    *waited = info.waited;
-    *ran = info.ran;
+    if (it->job == NULL || it->status != ZENITH_OK) return false;
+    zenith_job_get_info(it->job, &info);
+    *out = (serve_work_facts){.waited = it->turn.began - it->turn.arrived + info.waited,
+                              .ran = info.ran,
+                              .batch = it->turn.batch};
     return true;
 }
 
@@ -521,5 +594,6 @@ void serve_work_free(serve_work *work)
     zenith_bytes_free(work->bytes);
     free(work->latents);
     free(work->pictures);
+    pthread_mutex_destroy(&work->lock);
     free(work);
 }

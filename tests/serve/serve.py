@@ -72,8 +72,8 @@ class Server:
         finally:
             connection.close()
 
-    def metric(self, name):
-        text = self.ask("GET", "/metrics")[2].decode()
+    def metric(self, name, headers=None):
+        text = self.ask("GET", "/metrics", headers=headers)[2].decode()
         return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
 
 
@@ -555,15 +555,52 @@ def keys():
     check(done.returncode == 1 and "keys" in done.stderr, f"no file of keys: {done.stderr}")
 
 
+def key_limits():
+    """Each key has its own: of requests at once, and in a second."""
+    picture, path = ramp(48, 40), "/remote/taesd/encode?do_scaling=true"
+    names = {name: name * 20 for name in "abc"}
+    headers = {name: {"Authorization": f"Bearer {key}"} for name, key in names.items()}
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(f"{names['a']} in-flight=1  # one at a time\n{names['b']} rate=0.01\n{names['c']}\n")
+        file.flush()
+        with Server("--keys", file.name, "--threads", "1") as server:
+            method, slow, body, types = slow_request()
+            codes = []
+            thread = threading.Thread(target=lambda: codes.append(server.ask(method, slow, body, types | headers["a"])[0]))
+            thread.start()
+            wait_depth(server, 1, headers["c"])
+            refused = server.ask("POST", path, picture, headers["a"])
+            check(server.ask("POST", path, picture, headers["c"])[0] == 200, "another key waits for nobody")
+            thread.join()
+            check(refused[0] == 429 and int(refused[1]["Retry-After"]) >= 1, f"a second request at once: {refused[0]}")
+            check(json.loads(refused[2])["error"]["type"] == "rate_limited", "its type")
+            check(codes == [200], f"the slow one: {codes}")
+            check(server.ask("POST", path, picture, headers["a"])[0] == 200, "after the answer the next one may come")
+            answers = [server.ask("POST", path, picture, headers["b"]) for _ in range(3)]
+            check([a[0] for a in answers] == [200, 429, 429], f"a rate: {[a[0] for a in answers]}")
+            check(50 < int(answers[1][1]["Retry-After"]) <= 100, f"Retry-After: {answers[1][1]['Retry-After']}")
+            check(server.ask("GET", "/v1/models", headers=headers["b"])[0] == 200, "pages have no limits")
+            limited = server.metric('zenith_requests_rejected_total{reason="key_limit"}', headers["b"])
+            check(limited == 3, f"limits are counted: {limited}")
+    for line in ("k" * 20 + " in-flight=none", "k" * 20 + " rate=0", "k" * 20 + " rate=nan", "k" * 20 + " in-flight=1.5",
+                 "k" * 20 + " alice", "k" * 20 + " rate=1x"):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(line + "\n")
+            file.flush()
+            done = subprocess.run([str(ZENITH), "serve", *MODELS, "--keys", file.name], capture_output=True, text=True,
+                                  env=environment())
+            check(done.returncode == 1 and "in-flight=N" in done.stderr, f"{line}: {done.stderr}")
+
+
 def slow_request(side=64):
     """A decode of so many latent pixels a side that takes a while."""
     path = "/remote/zenith-f1-fast/decode" + query((1, 16, side, side), do_scaling=True)
     return "POST", path, bytes(side * side * 64), TENSOR
 
 
-def wait_depth(server, depth):
+def wait_depth(server, depth, headers=None):
     begin = time.monotonic()
-    while server.metric("zenith_queue_depth") < depth:
+    while server.metric("zenith_queue_depth", headers) < depth:
         if time.monotonic() - begin > 60:
             sys.exit(f"{depth} requests do not come into the queue: {server.ask('GET', '/metrics')[2].decode()}")
         time.sleep(0.01)
@@ -671,6 +708,76 @@ def under_load():
         check(server.metric("zenith_queue_depth") == 0, "the queue is not empty")
 
 
+def histogram(server, name, labels):
+    """The counts of a histogram's buckets, by their upper ends."""
+    counts, before = {}, 0
+    for line in server.ask("GET", "/metrics")[2].decode().splitlines():
+        if line.startswith(f"{name}_bucket{{{labels},"):
+            end, count = line.split('le="')[1].split('"} ')
+            counts[end], before = int(count) - before, int(count)
+    return counts
+
+
+def batches():
+    """Requests that wait are worked together, and each has the bytes that it has alone, worked by whatever threads."""
+    kinds = [("/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True, image_format="png"), f32(make_latent(4, 8, 8, i)))
+             for i in range(12)]
+    kinds += [("/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True, output_type="pt"), f32(make_latent(4, 8, 8, i)))
+              for i in range(4)]
+    kinds += [("/remote/taesd/encode?do_scaling=true", ramp(64, 64 + 8 * (i % 2))) for i in range(6)]
+    kinds += [("/v1/reconstruct?model=taesd", ramp(64, 64))] * 3
+    kinds += [("/remote/taesd/decode" + query((3, 4, 8, 8), do_scaling=True, output_type="pt"),
+               f32(make_latent(4, 8, 8, 5, count=3)))] * 2
+    with Server("--batch", "1", "--threads", "1") as server:
+        alone = [server.ask("POST", path, body, TENSOR if "shape" in path else {}) for path, body in kinds]
+        check([code for code, _, _ in alone] == [200] * len(kinds), f"alone: {[a[0] for a in alone]}")
+        check(server.metric("zenith_batches_total") == len(kinds) + 4, "pictures alone are batches of one")
+    for options in (("--threads", "2", "--batch", "4"), ("--threads", "1", "--batch", "3", "--batch-delay", "20")):
+        with Server(*options) as server:
+            results = [None] * len(kinds)
+
+            def ask(i):
+                path, body = kinds[i]
+                results[i] = server.ask("POST", path, body, TENSOR if "shape" in path else {})
+            holder = threading.Thread(target=server.ask, args=slow_request(64))  # all others come while it is worked
+            holder.start()
+            wait_depth(server, 1)
+            threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(kinds))]
+            for thread in threads:
+                thread.start()
+            for thread in [holder, *threads]:
+                thread.join()
+            for (path, _), (code, _, answer), expected in zip(kinds, results, alone):
+                check(code == 200 and answer == expected[2], f"{options}: {path[:40]} among others: {code}")
+            sizes = histogram(server, "zenith_batch_size", 'model="taesd",op="decode"')
+            check(sum(n for end, n in sizes.items() if end not in ("1", "+Inf")) > 0, f"{options}: no batches: {sizes}")
+            check(server.metric("zenith_batches_total") < server.metric("zenith_items_total"), f"{options}: batches")
+
+
+def fairness():
+    """A small request does not wait for all large ones before it, and what cannot be done in time is not begun."""
+    with Server("--threads", "1") as server:
+        ended = []
+
+        def ask(name, request):
+            ended.append((name, server.ask(*request)[0]))
+        threads = [threading.Thread(target=ask, args=("large", slow_request(64))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_depth(server, 4)
+        small = "POST", "/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True), bytes(1024), TENSOR
+        method, path, body, headers = slow_request(64)
+        hurried = method, path, body, headers | {"X-Request-Timeout-Ms": "1"}
+        ask("small", small)
+        ask("hurried", hurried)
+        for thread in threads:
+            thread.join()
+        names = [name for name, _ in ended]
+        check(names.index("small") <= 2, f"a small request came after large ones: {names}")
+        check(dict(ended) == {"large": 200, "small": 200, "hurried": 504}, f"answers: {ended}")
+        check(server.metric("zenith_items_total") == 5, "a request was worked after its deadline")
+
+
 def drain():
     with Server("--threads", "1") as server:
         results, begun = [], threading.Barrier(7)
@@ -696,8 +803,8 @@ def drain():
         check(server.process.wait(timeout=60) == 0, "its exit code")
 
 
-TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, keys, full_queue, deadlines, leavers,
-         under_load, drain]
+TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, keys, key_limits, full_queue, deadlines, leavers,
+         under_load, drain, batches, fairness]
 
 
 def main():

@@ -1,8 +1,8 @@
 # The server, asked by plain Python; and what reads its requests, fuzzed.
 if(ZENITH_PROGRAM AND ZENITH_SERVE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies keys full_queue deadlines leavers under_load
-            drain)
+    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies keys key_limits full_queue deadlines leavers under_load
+            drain batches fairness)
         add_test(NAME serve.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/serve.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.${name} PROPERTIES LABELS serve TIMEOUT 600)
@@ -23,3 +23,5 @@ target_sources(fuzz_serve_request PRIVATE ${serve_folder}/serve_ask.c ${serve_fo
     ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c ${serve_folder}/serve_answer.c ${serve_folder}/serve_json.c
     ${serve_folder}/serve_oip.c ${serve_folder}/serve_openai.c ${serve_folder}/serve_wish.c ${serve_folder}/serve_multipart.c
     ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c ${serve_folder}/serve_sdapi.c)
+target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c)
+set_tests_properties(serve.turns PROPERTIES LABELS serve)

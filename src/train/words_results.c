@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See words_training.h: what a run leaves, a pipeline that 'zenith generate' opens.
+#include "src/base/os.h"
+#include "src/base/text.h"
+#include "src/model/locate.h"
+#include "src/train/diffae_training.h"
+#include "src/train/words_training.h"
+
+// A file in a folder of its own.
+static zenith_status write_file(const char *folder, const char *part, const char *name,
+                                const char *text, zn_error *err)
+{
+    char path[ZN_PATH_SIZE];
+    if (zn_text_format(path, sizeof path, "%s/%s", folder, part) + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    ZN_TRY(zn_directory_make(path, err));
+    return zn_diffae_write_text(path, name, text, err);
+}
+
+// What makes a pipeline of both networks. Sigmas are those that were trained, so the schedule does not move them.
+static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_error *err)
+{
+    static const char scheduler[] = "{\n  \"_class_name\": \"FlowMatchEulerDiscreteScheduler\",\n"
+                                    "  \"num_train_timesteps\": 1000,\n  \"shift\": 1.0,\n"
+                                    "  \"use_dynamic_shifting\": false\n}\n";
+    static const char index[] =
+        "{\n  \"_class_name\": \"ZImagePipeline\",\n"
+        "  \"scheduler\": [\"diffusers\", \"FlowMatchEulerDiscreteScheduler\"],\n"
+        "  \"text_encoder\": [\"transformers\", \"Qwen3Model\"],\n"
+        "  \"tokenizer\": [\"transformers\", \"Qwen2Tokenizer\"],\n"
+        "  \"transformer\": [\"diffusers\", \"ZImageTransformer2DModel\"]\n}\n";
+    const char *tokenizer = zn_words_own(t)->tokenizer_json;
+    if (!tokenizer) return ZENITH_OK;
+    ZN_TRY(write_file(folder, "tokenizer", "tokenizer.json", tokenizer, err));
+    ZN_TRY(write_file(folder, "scheduler", "scheduler_config.json", scheduler, err));
+    return zn_diffae_write_text(folder, "model_index.json", index, err);
+}
+
+// Two zn_words_folders, as pipelines have them; with a tokenizer a whole pipeline.
+zenith_status zn_words_write(const zn_trainer *t, const char *folder, const float *block,
+                             zn_error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        char path[ZN_PATH_SIZE];
+        const char *config = zn_words_own(t)->configs[i];
+        const int first = i == 0 ? ZN_WORDS_TEXT : ZN_WORDS_CONTEXT,
+                  end = i == 0 ? ZN_WORDS_CONTEXT : ZN_WORDS_NETWORKS;
+        if (zn_text_format(path, sizeof path, "%s/%s", folder, zn_words_folders[i]) + 1 >=
+            sizeof path)
+            return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+        ZN_TRY(zn_directory_make(path, err));
+        if (config) ZN_TRY(zn_diffae_write_text(path, "config.json", config, err));
+        ZN_TRY(zn_weights_write_whole(path, t->trained + first, (size_t)(end - first), block, NULL,
+                                      err));
+    }
+    return write_pipeline(t, folder, err);
+}
