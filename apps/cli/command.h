@@ -116,8 +116,9 @@ typedef struct cli_settings {
     const char *endpoint;
     // serve
     const char *host, *keys;
-    int port, streams, queue, queue_seconds;     // all but port: 0: the usual one
-    int serve_batch, batch_delay;                // likewise
+    int port, streams, queue, queue_seconds; // all but port: 0: the usual one
+    int serve_batch, batch_delay;            // likewise
+    bool no_sdapi;
     uint64_t queue_memory, max_body, max_pixels; // likewise
     // eval
     const char *against, *against_weights, *squeezenet;

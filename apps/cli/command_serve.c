@@ -2,12 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith serve MODEL..: starts apps/serve with what the options say.
-#include "apps/cli/command.h"
+#include "apps/cli/generate_models.h"
+#include "apps/cli/picture_parameters.h"
 #include "apps/cli/published.h"
 #include "apps/cli/terminal.h"
 #include "apps/serve/serve.h"
 
 #define AT(field) offsetof(cli_settings, field)
+
+static char *describe(const serve_picture_facts *facts)
+{
+    const cli_parameters parameters = {.prompt = facts->prompt,
+                                       .negative = facts->negative,
+                                       .model = facts->model,
+                                       .decoder = facts->decoder,
+                                       .size = {facts->width, facts->height},
+                                       .seed = {true, facts->seed},
+                                       .steps = facts->steps,
+                                       .guidance = facts->guidance,
+                                       .shift = facts->shift,
+                                       .strength = facts->strength};
+    return cli_parameters_text(&parameters);
+}
 
 static int run(const cli_settings *settings)
 {
@@ -29,6 +45,9 @@ static int run(const cli_settings *settings)
                                   .max_body = settings->max_body,
                                   .max_pixels = settings->max_pixels,
                                   .quiet = settings->quiet,
+                                  .no_sdapi = settings->no_sdapi,
+                                  .room = cli_generate_room(settings),
+                                  .describe = describe,
                                   .say = cli_say};
     return serve_run(&serve);
 }
@@ -54,6 +73,10 @@ static const cli_option listening[] = {
              "key are its limits; default: everybody may ask",
      .kind = CLI_TEXT,
      .offset = AT(keys)},
+    {.name = "no-sdapi",
+     .help = "leave out the addresses of AUTOMATIC1111's API, /sdapi/v1",
+     .kind = CLI_FLAG,
+     .offset = AT(no_sdapi)},
     {.name = NULL}};
 static const cli_option_group listening_group = {"Listening", listening};
 
@@ -159,18 +182,24 @@ static const cli_option_group *const groups[] = {&listening_group, &limits_group
 static const cli_example examples[] = {
     {"zenith serve taesd", "one model, for this machine"},
     {"zenith serve taesd taef1=weights/taef1 --port 9000", "two, one with weights of its own"},
+    {"zenith serve Z-Image-Turbo", "a pipeline's folder: pictures from text"},
     {"zenith serve zenith-sd-fast --host 0.0.0.0 --keys keys.txt", "for others, with keys"},
     {NULL, NULL}};
 
 const cli_command cli_command_serve = {
     .name = "serve",
     .arguments = "MODEL.. [OPTIONS]",
-    .summary = "serve models over HTTP, as diffusers' remote VAE and by addresses of its own",
+    .summary = "serve models over HTTP, as diffusers' remote VAE, OpenAI's images and more",
     .description =
-        "Serves autoencoders over HTTP. /remote/MODEL/decode and /remote/MODEL/encode speak the "
-        "protocol of diffusers' remote_decode and remote_encode; /v1/encode, /v1/decode and "
+        "Serves autoencoders over HTTP, and pipelines that make pictures from text. "
+        "/remote/MODEL/decode and /remote/MODEL/encode speak the "
+        "protocol of diffusers' remote_decode and remote_encode; /v2/models/MODEL_decoder/infer "
+        "is the Open Inference Protocol; /v1/images/generations and /v1/images/edits are OpenAI's, "
+        "for a MODEL that is the folder of a pipeline, and /sdapi/v1/txt2img is AUTOMATIC1111's; "
+        "/v1/encode, /v1/decode and "
         "/v1/reconstruct take pictures and latents as files or numbers; /health, /v1/models and "
-        "/metrics are for operators. Pictures have the bytes that 'zenith decode' writes. SIGTERM "
+        "/metrics are for operators. Pictures have the bytes that 'zenith decode' and 'zenith "
+        "generate' write. SIGTERM "
         "answers what was accepted, and ends. docs/SERVER.md is the manual.",
     .groups = groups,
     .examples = examples,

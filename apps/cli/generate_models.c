@@ -183,9 +183,7 @@ static bool read_picture(cli_session *session, cli_generate_models *models, cli_
 
 // --- memory -------------------------------------------------------------------------------------
 
-// --max-memory, or what the machine has to spare: beyond it packed weights that are not needed are better packed again
-// than written to swap.
-static uint64_t room_for_weights(const cli_settings *settings)
+uint64_t cli_generate_room(const cli_settings *settings)
 {
     cli_machine_facts facts;
     if (settings->max_memory != 0) return settings->max_memory;
@@ -205,7 +203,7 @@ static bool look_at_memory(cli_session *session, const cli_generate_request *ask
                                            .guidance = (float)settings->guidance,
                                            .dtype = (zenith_dtype)settings->dtype};
     models->needs = (zenith_generate_needs){.size = sizeof models->needs};
-    models->room = room_for_weights(settings);
+    models->room = cli_generate_room(settings);
     zenith_status status = zenith_generate_get_needs(session->context, models->generator, &params,
                                                      &latent, &models->needs);
     if (status != ZENITH_OK) return cli_fail(session, failure, status, NULL);

@@ -20,6 +20,10 @@ typedef struct cli_generate_models {
     uint64_t room; // for packed weights that are held at once; 0: no bound
 } cli_generate_models;
 
+// For packed weights: --max-memory, or what the machine has to spare. Beyond it weights that are not needed are better
+// packed again than written to swap.
+uint64_t cli_generate_room(const cli_settings *settings);
+
 // False with *failure filled; to be freed either way.
 bool cli_generate_models_open(cli_session *session, const cli_generate_request *asked,
                               cli_generate_models *out, cli_failure *failure);

@@ -14,8 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// How a picture was made from text.
+typedef struct serve_picture_facts {
+    const char *prompt, *negative; // negative may be NULL
+    const char *model, *decoder;
+    uint32_t width, height;
+    uint64_t seed;
+    uint32_t steps;
+    double guidance, shift;
+    double strength; // how much of another picture was made anew; 0: it was made from text alone
+} serve_picture_facts;
+
 typedef struct serve_settings {
-    const char *const *models; // "NAME" or "NAME=WEIGHTS"
+    const char *const *models; // "NAME", "NAME=WEIGHTS", or the folder of a pipeline
     size_t model_count;
     const char *weights; // of those without their own; NULL: the search path
     const char *host;    // NULL: 127.0.0.1
@@ -31,6 +42,10 @@ typedef struct serve_settings {
     uint64_t max_body;     // bytes; 0: 32 MiB
     uint64_t max_pixels;   // of a picture; 0: 2^24
     bool quiet;            // no line for each request
+    bool no_sdapi;         // without AUTOMATIC1111's addresses
+    uint64_t room;         // for packed weights of pipelines; 0: no bound
+    // The text that PNG files keep, to be freed; NULL: out of memory.
+    char *(*describe)(const serve_picture_facts *facts);
     void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 } serve_settings;
 

@@ -25,13 +25,15 @@ static void clean(char *text)
     *to = 0;
 }
 
-void serve_answer_failure(serve_answer *answer, const serve_failure *failure)
+void serve_answer_failure(serve_answer *answer, const serve_failure *failure, bool plain)
 {
     char text[sizeof failure->text];
     memcpy(text, failure->text, sizeof text);
     clean(text);
-    json_t *object = json_pack("{s:{s:s, s:i, s:s}}", "error", "type", failure->type, "code",
-                               failure->code, "message", text);
+    json_t *object = plain ? json_pack("{s:s, s:s, s:i}", "error", text, "type", failure->type,
+                                       "code", failure->code)
+                           : json_pack("{s:{s:s, s:i, s:s}}", "error", "type", failure->type,
+                                       "code", failure->code, "message", text);
     char *body = object != NULL ? json_dumps(object, 0) : NULL;
     json_decref(object);
     serve_answer_free(answer);

@@ -14,16 +14,18 @@ typedef struct serve_answer {
     void *data; // malloc'ed; NULL: in `bytes`, or empty
     size_t size;
     zenith_bytes *bytes;
-    char shape[64];     // of numbers; "": no such header
-    const char *dtype;  // likewise
-    int retry_after;    // seconds; 0: no such header
-    const char *allow;  // of code 405
-    const char *etag;   // of a file of the page; NULL: another answer, which nobody may keep
-    double waited, ran; // seconds of the work; both 0: no such header
+    char shape[64];          // of numbers; "": no such header
+    const char *dtype;       // likewise
+    int retry_after;         // seconds; 0: no such header
+    const char *allow;       // of code 405
+    size_t inference_header; // bytes of JSON before numbers; 0: no such header
+    const char *etag;        // of a file of the page; NULL: another answer, which nobody may keep
+    double waited, ran;      // seconds of the work; both 0: no such header
 } serve_answer;
 
-// The error object. Where there is no memory the body is empty.
-void serve_answer_failure(serve_answer *answer, const serve_failure *failure);
+// The error object; plain: with the sentence alone as "error", as the Open Inference Protocol has it. Where there is no
+// memory the body is empty.
+void serve_answer_failure(serve_answer *answer, const serve_failure *failure, bool plain);
 // A text, which is taken over; NULL: out of memory.
 void serve_answer_text(serve_answer *answer, const char *content_type, char *text);
 const void *serve_answer_body(const serve_answer *answer, size_t *size);

@@ -11,10 +11,14 @@
 //   sent       ended(): the request is counted and freed
 //
 // Invariants
-//   1. A request is in the list `working` exactly while its connection is suspended; finish() takes it out.
-//   2. Two may hold a request: the connection, and serve_http_look while it cancels. The last one frees it.
+//   1. A request is in the list `working` exactly while its work is under way; finish() takes it out. Its connection is
+//      suspended, unless its answer is a stream: that is resumed for each event.
+//   2. Three may hold a request: the connection, serve_http_look while it cancels, and the work of a stream, which may
+//      outlive the connection. The last one frees it.
 #include "apps/serve/serve_http.h"
 
+#include "apps/serve/serve_images.h"
+#include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_probe.h"
 #include "apps/serve/serve_routes.h"
 #include "apps/serve/serve_site.h"
@@ -38,6 +42,7 @@ enum {
     BODY_SECONDS = 120,       // for a whole body, however it trickles
     HEADER_BYTES = 64 << 10,  // request line, headers and parameters
     FIRST_ROOM = 64 << 10,    // of a body
+    STREAM_BYTES = 32 << 10,  // that are read at once
     LONGEST_TIMEOUT = 3600000 // milliseconds
 };
 
@@ -46,6 +51,7 @@ typedef struct serve_request {
     struct MHD_Connection *connection;
     atomic_int references;
     size_t route;
+    bool page; // a GET of the route's page; else work
     char id[72];
     char method[12], path[96]; // for the log
     char trace[56];            // the client's traceparent, echoed; "": it sent none
@@ -60,10 +66,13 @@ typedef struct serve_request {
     uint64_t discarded;
     uint64_t held;   // bytes that the queue counts
     double deadline; // 0: none
+    serve_operation operation;
     serve_ask ask;
+    serve_oip oip; // of SERVE_PROTOCOL_OIP
     serve_work *work;
-    double seconds; // of work, as estimated
-    bool entered;   // the queue
+    serve_generation *generation; // instead of work
+    double seconds;               // of work, as estimated
+    bool entered;                 // the queue
     serve_answer answer;
     serve_failure failure;
     atomic_bool submitted;  // all jobs are
@@ -78,14 +87,17 @@ static void refuse(serve_request *request)
 {
     if (request->failure.code == 429 && request->answer.retry_after == 0)
         request->answer.retry_after = serve_queue_retry_after(request->server);
-    serve_answer_failure(&request->answer, &request->failure);
+    serve_answer_failure(&request->answer, &request->failure,
+                         serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP);
 }
 
 static void unref(serve_request *request)
 {
     if (atomic_fetch_sub(&request->references, 1) > 1) return;
     serve_work_free(request->work);
+    serve_generation_free(request->generation);
     serve_answer_free(&request->answer);
+    serve_oip_free(&request->oip);
     free(request->body);
     serve_queue_let_go(request->server, request->held);
     free(request);
@@ -109,6 +121,17 @@ static void log_request(const serve_request *request, double seconds)
     json_decref(line);
 }
 
+// A stream may end before its pictures are made: they are given up, and its socket is not looked at any more.
+static void leave_stream(serve_request *request)
+{
+    if (request->generation == NULL || !serve_images_streams(request->generation)) return;
+    pthread_mutex_lock(&request->server->lock);
+    atomic_store(&request->left, true);
+    request->socket = -1;
+    pthread_mutex_unlock(&request->server->lock);
+    if (atomic_load(&request->submitted)) serve_generation_cancel(request->generation);
+}
+
 static void ended(void *cls, struct MHD_Connection *connection, void **state,
                   enum MHD_RequestTerminationCode why)
 {
@@ -122,6 +145,7 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     log_request(request, seconds);
     if (request->counted) serve_key_leave(&server->keys, request->key);
     serve_metrics_request(&server->metrics, request->route, request->answer.code, seconds);
+    leave_stream(request);
     unref(request);
     pthread_mutex_lock(&server->lock);
     server->present--;
@@ -209,17 +233,32 @@ static bool check_method(serve_request *request, const char *method)
 {
     const serve_route *route = &serve_routes[request->route];
     const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if (request->route == serve_route_unknown())
+    const bool left_out = request->server->settings.no_sdapi &&
+                          route->protocol == SERVE_PROTOCOL_SDAPI;
+    const bool post = route->page == SERVE_PAGE_NONE || route->images != SERVE_IMAGES_NONE;
+    request->page = route->page != SERVE_PAGE_NONE;
+    if (request->route == serve_route_unknown() || left_out)
         return serve_fail(&request->failure, 404, "not_found", "there is nothing at this address");
-    if (route->page != SERVE_PAGE_NONE ? get : strcmp(method, "POST") == 0) return true;
+    if (request->page && get) return true;
+    if (post && strcmp(method, "POST") == 0) {
+        request->page = false;
+        return true;
+    }
     return serve_fail(&request->failure, 405, "method_not_allowed", "use %s here",
                       route->page != SERVE_PAGE_NONE ? "GET" : "POST");
+}
+
+static bool has_part(const serve_request *request)
+{
+    const unsigned part = request->operation == SERVE_ENCODE ? ZENITH_ENCODER : ZENITH_DECODER;
+    return (request->model->info.parts & part) != 0;
 }
 
 static bool find_model(serve_request *request, const char *name, size_t length)
 {
     const serve_server *server = request->server;
     const char *given = serve_parameter_get(&request->parameters, "model");
+    const size_t whole = length;
     if (name == NULL && given != NULL) {
         name = given;
         length = strlen(given);
@@ -231,11 +270,13 @@ static bool find_model(serve_request *request, const char *name, size_t length)
     if (name == NULL)
         return serve_fail(&request->failure, 400, "invalid_request",
                           "which model? Add ?model=NAME; /v1/models lists them");
-    request->model = serve_server_model(server, name, length);
+    const bool part = serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP;
+    if (!part || serve_oip_split(name, &length, &request->operation))
+        request->model = serve_server_model(server, name, length);
     if (request->model != NULL) request->model_number = (size_t)(request->model - server->models);
-    return request->model != NULL ||
+    return (request->model != NULL && (!part || has_part(request))) ||
            serve_fail(&request->failure, 404, "model_not_found", "there is no model '%.*s' here",
-                      length < 60 ? (int)length : 60, name);
+                      whole < 60 ? (int)whole : 60, name);
 }
 
 static bool check_length(serve_request *request)
@@ -274,13 +315,14 @@ static bool check_draining(serve_request *request)
 static bool check_headers(serve_request *request, const char *method, const char *model,
                           size_t length)
 {
-    const bool work = serve_routes[request->route].page == SERVE_PAGE_NONE;
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
                               &request->parameters);
     if (!check_method(request, method) || !check_key(request)) return false;
-    if (!work) return true;
+    if (serve_routes[request->route].page == SERVE_PAGE_SITE) return true; // the name is a file's
+    if (request->page) return model == NULL || find_model(request, model, length);
+    const bool pipeline = serve_routes[request->route].images != SERVE_IMAGES_NONE;
     return check_draining(request) && check_key_limits(request) && check_length(request) &&
-           check_timeout(request) && find_model(request, model, length);
+           check_timeout(request) && (pipeline || find_model(request, model, length));
 }
 
 // --- the body -----------------------------------------------------------------------------------
@@ -303,7 +345,7 @@ static bool grow(serve_request *request, size_t least)
 static bool append(serve_request *request, const char *data, size_t size)
 {
     const uint64_t most = request->server->settings.max_body;
-    if (serve_routes[request->route].page != SERVE_PAGE_NONE)
+    if (request->page)
         return serve_fail(&request->failure, 400, "invalid_request", "there is no body here");
     if (size > most - request->size) {
         serve_metrics_rejected(&request->server->metrics, SERVE_TOO_LARGE);
@@ -380,30 +422,54 @@ static void take_out(serve_request *request)
     pthread_mutex_unlock(&server->lock);
 }
 
+// Why work that was given up was.
+static void explain(serve_request *request)
+{
+    const bool late = request->work != NULL && serve_work_late(request->work);
+    if (late || atomic_load(&request->late)) {
+        serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
+        serve_fail(&request->failure, 504, "deadline_exceeded",
+                   "the deadline of X-Request-Timeout-Ms has passed");
+    } else if (atomic_load(&request->left)) {
+        serve_fail(&request->failure, 499, "client_closed", "the client left");
+    }
+}
+
 // All jobs are over. After the connection is resumed the request belongs to the polling thread again.
 static void finish(void *cookie)
 {
     serve_request *request = cookie;
-    const bool good = serve_work_finish(request->work, &request->answer, &request->failure);
+    bool good = serve_work_finish(request->work, &request->answer, &request->failure);
     if (good) note_times(request);
-    if (!good && (atomic_load(&request->late) || serve_work_late(request->work))) {
-        serve_metrics_rejected(&request->server->metrics, SERVE_LATE);
-        serve_fail(&request->failure, 504, "deadline_exceeded",
-                   "the deadline of X-Request-Timeout-Ms has passed");
-    } else if (!good && atomic_load(&request->left)) {
-        serve_fail(&request->failure, 499, "client_closed", "the client left");
-    }
+    if (good && serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP)
+        good = serve_oip_answer(&request->oip, &request->model->info, request->operation,
+                                &request->answer, &request->failure);
+    if (!good) explain(request);
     if (!good) refuse(request);
     leave_queue(request);
     take_out(request);
     MHD_resume_connection(request->connection);
 }
 
+static bool read_ask(serve_request *request, const serve_envelope *envelope)
+{
+    serve_failure *failure = &request->failure;
+    switch (serve_routes[request->route].protocol) {
+    case SERVE_PROTOCOL_REMOTE:
+        return serve_ask_remote(envelope, request->operation, &request->ask, failure);
+    case SERVE_PROTOCOL_OIP:
+        return serve_oip_ask(envelope, request->body, request->size,
+                             header(request, "Inference-Header-Content-Length"), request->operation,
+                             &request->oip, &request->ask, failure);
+    default:
+        return serve_ask_native(envelope, request->operation, &request->ask, failure);
+    }
+}
+
 static bool open_work(serve_request *request)
 {
     serve_server *server = request->server;
     const serve_settings *settings = &server->settings;
-    const serve_route *route = &serve_routes[request->route];
     const serve_envelope envelope = {.parameters = &request->parameters,
                                      .content_type = header(request, MHD_HTTP_HEADER_CONTENT_TYPE),
                                      .accept = header(request, MHD_HTTP_HEADER_ACCEPT),
@@ -412,10 +478,8 @@ static bool open_work(serve_request *request)
                                      .types = serve_estimates_types(&request->model->estimates),
                                      .max_pixels = settings->max_pixels,
                                      .max_memory = settings->queue_memory};
-    const bool asked = route->remote ? serve_ask_remote(&envelope, route->operation, &request->ask,
-                                                        &request->failure)
-                                     : serve_ask_native(&envelope, route->operation, &request->ask,
-                                                        &request->failure);
+    const bool asked = read_ask(request, &envelope);
+    const bool oip = request->oip.numbers != NULL; // a part of the body, or made of it
     const serve_work_params params = {.context = server->context,
                                       .apart = server->apart,
                                       .turns = &server->turns,
@@ -423,8 +487,8 @@ static bool open_work(serve_request *request)
                                       .number = request->model_number,
                                       .info = &request->model->info,
                                       .ask = &request->ask,
-                                      .body = request->body,
-                                      .size = request->size,
+                                      .body = oip ? request->oip.numbers : request->body,
+                                      .size = oip ? request->oip.size : request->size,
                                       .max_pixels = settings->max_pixels,
                                       .run = {.size = sizeof(zenith_run_params),
                                               .dtype = request->ask.compute
@@ -437,7 +501,7 @@ static bool open_work(serve_request *request)
 static bool enter_queue(serve_request *request)
 {
     serve_server *server = request->server;
-    const uint64_t bytes = serve_work_bytes(request->work);
+    const uint64_t bytes = serve_work_bytes(request->work) + request->oip.bytes;
     if (!serve_queue_hold(server, bytes, &request->failure)) return false;
     request->held += bytes;
     if (!serve_queue_enter(server, request->model, request->ask.operation,
@@ -452,18 +516,24 @@ static bool enter_queue(serve_request *request)
 }
 
 // From here on the request is looked after by serve_http_look, until finish() takes it out.
-static void start_work(serve_request *request)
+static void put_in(serve_request *request)
 {
     serve_server *server = request->server;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
         request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     request->socket = info != NULL ? info->connect_fd : -1;
-    MHD_suspend_connection(request->connection);
     atomic_fetch_add(&request->references, 1); // until all are submitted
     pthread_mutex_lock(&server->lock);
     request->next = server->working;
     server->working = request;
     pthread_mutex_unlock(&server->lock);
+}
+
+static void start_work(serve_request *request)
+{
+    serve_server *server = request->server;
+    MHD_suspend_connection(request->connection);
+    put_in(request);
     const uint64_t pixels = serve_work_pixels(request->work) / serve_work_count(request->work);
     const serve_work_timing timing = {
         .arrived = serve_clock(),
@@ -475,20 +545,107 @@ static void start_work(serve_request *request)
     unref(request);
 }
 
+// --- pictures from text -------------------------------------------------------------------------
+
+// The end of a generation whose answer waits for it.
+static void finish_images(void *cookie)
+{
+    serve_request *request = cookie;
+    if (!serve_images_finish(request->generation, serve_routes[request->route].images,
+                             &request->answer, &request->failure)) {
+        explain(request);
+        refuse(request);
+    }
+    take_out(request);
+    MHD_resume_connection(request->connection);
+}
+
+// The end of one whose answer is a stream: the client reads what is left of it. The generation's hold of the request
+// ends here.
+static void finish_stream(void *cookie)
+{
+    serve_request *request = cookie;
+    const bool good = serve_generation_result(request->generation, &request->failure);
+    if (!good) explain(request);
+    take_out(request);
+    serve_images_end(request->generation, good ? NULL : &request->failure);
+    unref(request);
+}
+
+static void pause_stream(void *cookie)
+{
+    const serve_request *request = cookie;
+    MHD_suspend_connection(request->connection);
+}
+
+static void resume_stream(void *cookie)
+{
+    const serve_request *request = cookie;
+    MHD_resume_connection(request->connection);
+}
+
+static ssize_t read_stream(void *cls, uint64_t place, char *dst, size_t most)
+{
+    serve_request *request = cls;
+    (void)place;
+    const ssize_t size = serve_generation_read(request->generation, dst, most, pause_stream,
+                                               resume_stream, request);
+    return size < 0 ? MHD_CONTENT_READER_END_OF_STREAM : size;
+}
+
+static enum MHD_Result send_answer(serve_request *request);
+
+static bool hold_images(serve_request *request)
+{
+    const uint64_t bytes = serve_generation_bytes(request->generation);
+    if (!serve_queue_hold(request->server, bytes, &request->failure)) return false;
+    request->held += bytes;
+    return true;
+}
+
+// True: the pictures are under way; a stream is answered already. False: there is an answer to send.
+static bool process_images(serve_request *request, enum MHD_Result *result)
+{
+    const bool opened = serve_images_open(request->server, serve_routes[request->route].images,
+                                          header(request, MHD_HTTP_HEADER_CONTENT_TYPE),
+                                          request->body, request->size, &request->generation,
+                                          &request->answer, &request->failure);
+    if (opened && request->generation == NULL) return false;
+    if (!opened || !hold_images(request)) {
+        refuse(request);
+        return false;
+    }
+    const bool stream = serve_images_streams(request->generation);
+    if (!stream) MHD_suspend_connection(request->connection);
+    put_in(request);
+    if (stream) {
+        request->answer.code = 200;
+        request->answer.content_type = "text/event-stream";
+        atomic_fetch_add(&request->references, 1); // until finish_stream
+        *result = send_answer(request);
+    }
+    serve_generation_start(request->generation, stream ? finish_stream : finish_images, request);
+    atomic_store(&request->submitted, true);
+    unref(request);
+    return true;
+}
+
 // The whole request is here. True: work is under way, and the request belongs to it. It may even be over already.
-static bool process(serve_request *request)
+static bool process(serve_request *request, enum MHD_Result *result)
 {
     const serve_route *route = &serve_routes[request->route];
-    if (route->page == SERVE_PAGE_SITE) {
+    if (request->page && route->page == SERVE_PAGE_SITE) {
         const char *known = header(request, MHD_HTTP_HEADER_IF_NONE_MATCH);
         if (!serve_site_answer(request->path, known, &request->answer, &request->failure))
             refuse(request);
         return false;
     }
-    if (route->page != SERVE_PAGE_NONE) {
-        serve_page_write(request->server, route->page, &request->answer);
+    if (request->page) {
+        serve_page_write(request->server, route->page, request->model, request->operation,
+                         &request->answer);
         return false;
     }
+    if (route->images != SERVE_IMAGES_NONE) return process_images(request, result);
     const bool admitted = open_work(request) && enter_queue(request);
     if (admitted)
         start_work(request);
@@ -523,11 +680,15 @@ static void add_timing(const serve_answer *answer, struct MHD_Response *response
 static void add_headers(const serve_request *request, struct MHD_Response *response)
 {
     const serve_answer *answer = &request->answer;
-    char seconds[16];
+    char seconds[16], length[24];
     if (answer->content_type != NULL)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
     if (answer->shape[0]) MHD_add_response_header(response, "shape", answer->shape);
     if (answer->dtype != NULL) MHD_add_response_header(response, "dtype", answer->dtype);
+    if (answer->inference_header > 0) {
+        snprintf(length, sizeof length, "%zu", answer->inference_header);
+        MHD_add_response_header(response, "Inference-Header-Content-Length", length);
+    }
     snprintf(seconds, sizeof seconds, "%d", answer->retry_after);
     if (answer->retry_after > 0 && answer->code >= 400)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
@@ -551,9 +712,16 @@ static enum MHD_Result send_answer(serve_request *request)
 {
     size_t size;
     const void *body = serve_answer_body(&request->answer, &size);
+    const bool stream = request->generation != NULL && serve_images_streams(request->generation) &&
+                        request->answer.code == 200;
     // The body lives in the request, which ends after it is sent.
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)(uintptr_t)body,
-                                                                    MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = stream
+                                        ? MHD_create_response_from_callback(
+                                              MHD_SIZE_UNKNOWN, STREAM_BYTES, read_stream, request,
+                                              NULL)
+                                        : MHD_create_response_from_buffer(size,
+                                                                          (void *)(uintptr_t)body,
+                                                                          MHD_RESPMEM_PERSISTENT);
     if (response == NULL) return MHD_NO;
     add_headers(request, response);
     const enum MHD_Result result = MHD_queue_response(request->connection,
@@ -575,6 +743,7 @@ static enum MHD_Result begin(serve_server *server, struct MHD_Connection *connec
     atomic_init(&request->references, 1);
     request->began = serve_clock();
     request->route = serve_route_find(path, &model, &length);
+    request->operation = serve_routes[request->route].operation;
     copy_clean(request->method, sizeof request->method, method);
     copy_clean(request->path, sizeof request->path, path);
     set_id(request);
@@ -601,7 +770,8 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         return result;
     }
     // Where work is under way, this function is called again when it is over.
-    if (request->answer.code == 0 && process(request)) return MHD_YES;
+    enum MHD_Result result = MHD_YES;
+    if (request->answer.code == 0 && process(request, &result)) return result;
     return send_answer(request);
 }
 
@@ -637,7 +807,10 @@ static serve_request *find_lost(serve_server *server, bool all)
 void serve_http_look(serve_server *server, bool all)
 {
     for (serve_request *lost; (lost = find_lost(server, all)) != NULL;) {
-        serve_work_cancel(lost->work);
+        if (lost->generation != NULL)
+            serve_generation_cancel(lost->generation);
+        else
+            serve_work_cancel(lost->work);
         unref(lost);
     }
 }

@@ -4,6 +4,11 @@
 // See serve_routes.h.
 #include "apps/serve/serve_routes.h"
 
+#include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_oip.h"
+#include "apps/serve/serve_openapi.h"
+#include "apps/serve/serve_sdapi.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,33 +21,48 @@ const serve_route serve_routes[] = {
     {.path = "/v2/health/live", .page = SERVE_PAGE_LIVE, .open = true},
     {.path = "/v2/health/ready", .page = SERVE_PAGE_READY, .open = true},
     {.path = "/version", .page = SERVE_PAGE_VERSION, .open = true},
+    {.path = "/openapi.json", .page = SERVE_PAGE_OPENAPI, .open = true},
     {.path = "/v1/models", .page = SERVE_PAGE_MODELS},
     {.path = "/metrics", .page = SERVE_PAGE_METRICS},
-    {.path = "/remote/*/decode", .remote = true, .operation = SERVE_DECODE},
-    {.path = "/remote/*/encode", .remote = true, .operation = SERVE_ENCODE},
+    {.path = "/remote/*/decode", .protocol = SERVE_PROTOCOL_REMOTE, .operation = SERVE_DECODE},
+    {.path = "/remote/*/encode", .protocol = SERVE_PROTOCOL_REMOTE, .operation = SERVE_ENCODE},
     {.path = "/v1/encode", .operation = SERVE_ENCODE},
     {.path = "/v1/decode", .operation = SERVE_DECODE},
     {.path = "/v1/reconstruct", .operation = SERVE_RECONSTRUCT},
+    {.path = "/v2", .page = SERVE_PAGE_OIP_SERVER, .open = true, .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*", .page = SERVE_PAGE_OIP_MODEL, .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/ready", .page = SERVE_PAGE_OIP_READY, .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/infer", .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/versions/1",
+     .page = SERVE_PAGE_OIP_MODEL,
+     .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/versions/1/ready",
+     .page = SERVE_PAGE_OIP_READY,
+     .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v2/models/*/versions/1/infer", .protocol = SERVE_PROTOCOL_OIP},
+    {.path = "/v1/images/generations", .images = SERVE_IMAGES_GENERATE},
+    {.path = "/v1/images/edits", .images = SERVE_IMAGES_EDIT},
+    {.path = "/sdapi/v1/txt2img", .protocol = SERVE_PROTOCOL_SDAPI, .images = SERVE_IMAGES_TXT2IMG},
+    {.path = "/sdapi/v1/img2img", .protocol = SERVE_PROTOCOL_SDAPI, .images = SERVE_IMAGES_IMG2IMG},
+    {.path = "/sdapi/v1/interrupt",
+     .protocol = SERVE_PROTOCOL_SDAPI,
+     .images = SERVE_IMAGES_INTERRUPT},
+    {.path = "/sdapi/v1/options",
+     .page = SERVE_PAGE_SDAPI_OPTIONS,
+     .protocol = SERVE_PROTOCOL_SDAPI,
+     .images = SERVE_IMAGES_OPTIONS},
+    {.path = "/sdapi/v1/sd-models",
+     .page = SERVE_PAGE_SDAPI_MODELS,
+     .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/sdapi/v1/samplers",
+     .page = SERVE_PAGE_SDAPI_SAMPLERS,
+     .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/sdapi/v1/progress",
+     .page = SERVE_PAGE_SDAPI_PROGRESS,
+     .protocol = SERVE_PROTOCOL_SDAPI},
     {.path = "other", .open = true}};
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
-
-const char *const serve_route_names[] = {"/",
-                                         "/page/*",
-                                         "/health",
-                                         "/healthz",
-                                         "/v2/health/live",
-                                         "/v2/health/ready",
-                                         "/version",
-                                         "/v1/models",
-                                         "/metrics",
-                                         "/remote/*/decode",
-                                         "/remote/*/encode",
-                                         "/v1/encode",
-                                         "/v1/decode",
-                                         "/v1/reconstruct",
-                                         "other",
-                                         NULL};
 
 size_t serve_route_unknown(void)
 {
@@ -81,11 +101,12 @@ static void answer_json(serve_answer *answer, json_t *object)
 static json_t *describe(serve_server *server, const serve_model *m)
 {
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I}", "id", m->info.name, "object", "model",
-        "owned_by", "zenith", "description", m->info.description, "encode",
-        (m->info.parts & ZENITH_ENCODER) != 0, "decode", (m->info.parts & ZENITH_DECODER) != 0,
-        "latent_channels", (json_int_t)m->info.latent_channels, "factor",
-        (json_int_t)m->info.factor, "parameters", (json_int_t)m->info.parameters);
+        "{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:I}", "id", m->info.name, "object", "model",
+        "created", (json_int_t)server->started, "owned_by", "zenith", "description",
+        m->info.description, "encode", (m->info.parts & ZENITH_ENCODER) != 0, "decode",
+        (m->info.parts & ZENITH_DECODER) != 0, "latent_channels",
+        (json_int_t)m->info.latent_channels, "factor", (json_int_t)m->info.factor, "parameters",
+        (json_int_t)m->info.parameters);
     if (object == NULL) return NULL;
     json_object_set_new(object, "types", serve_estimates_describe(&m->estimates));
     json_object_set_new(object, "seconds_per_megapixel", serve_server_describe_seconds(server, m));
@@ -95,11 +116,24 @@ static json_t *describe(serve_server *server, const serve_model *m)
     return object;
 }
 
+static json_t *describe_pipeline(const serve_generators *all, size_t index, double created)
+{
+    const zenith_generator_info *info = serve_generators_info(all, index);
+    return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:s, s:I, s:I}", "id",
+                     serve_generators_name(all, index), "object", "model", "created",
+                     (json_int_t)created, "owned_by", "zenith", "description", "pictures from text",
+                     "generate", true, "edit", serve_generators_edit(all, index), "transformer",
+                     info->name, "multiple", (json_int_t)info->multiple, "parameters",
+                     (json_int_t)info->parameters);
+}
+
 static void write_models(serve_server *server, serve_answer *answer)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < server->model_count; i++)
         json_array_append_new(list, describe(server, &server->models[i]));
+    for (size_t i = 0; i < serve_generators_count(server->generators); i++)
+        json_array_append_new(list, describe_pipeline(server->generators, i, server->started));
     answer_json(answer, json_pack("{s:s, s:o, s:{s:I, s:I}}", "object", "list", "data", list,
                                   "limits", "body", (json_int_t)server->settings.max_body, "pixels",
                                   (json_int_t)server->settings.max_pixels));
@@ -109,7 +143,9 @@ static void write_metrics(serve_server *server, serve_answer *answer)
 {
     char *text = NULL;
     size_t size;
-    const serve_metrics_names names = {.routes = serve_route_names,
+    const char *routes[ROUTES + 1] = {NULL};
+    for (size_t i = 0; i < ROUTES; i++) routes[i] = serve_routes[i].path;
+    const serve_metrics_names names = {.routes = routes,
                                        .models = server->model_names,
                                        .isa = server->machine.isa,
                                        .onednn = server->machine.onednn,
@@ -117,12 +153,14 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     FILE *out = open_memstream(&text, &size);
     if (out != NULL) {
         serve_metrics_write(&server->metrics, &names, out);
+        serve_generators_write(server->generators, out);
         fclose(out);
     }
     serve_answer_text(answer, "text/plain; version=0.0.4", text);
 }
 
-void serve_page_write(serve_server *server, serve_page page, serve_answer *answer)
+void serve_page_write(serve_server *server, serve_page page, const serve_model *model,
+                      serve_operation operation, serve_answer *answer)
 {
     const bool draining = atomic_load(&server->draining);
     switch (page) {
@@ -142,6 +180,32 @@ void serve_page_write(serve_server *server, serve_page page, serve_answer *answe
         break;
     case SERVE_PAGE_METRICS:
         write_metrics(server, answer);
+        break;
+    case SERVE_PAGE_SDAPI_OPTIONS:
+        serve_sdapi_write_options(server->generators, answer);
+        break;
+    case SERVE_PAGE_SDAPI_MODELS:
+        serve_sdapi_write_models(server->generators, answer);
+        break;
+    case SERVE_PAGE_SDAPI_SAMPLERS:
+        serve_sdapi_write_samplers(answer);
+        break;
+    case SERVE_PAGE_SDAPI_PROGRESS:
+        serve_sdapi_write_progress(server->generators, answer);
+        break;
+    case SERVE_PAGE_OPENAPI:
+        serve_answer_text(answer, "application/json",
+                          strndup((const char *)serve_openapi, serve_openapi_size));
+        break;
+    case SERVE_PAGE_OIP_SERVER:
+        serve_oip_write_server(answer);
+        break;
+    case SERVE_PAGE_OIP_MODEL:
+        serve_oip_write_model(&model->info, operation, answer);
+        break;
+    case SERVE_PAGE_OIP_READY:
+        serve_oip_write_ready(&model->info, operation, answer);
+        if (draining) answer->code = 503;
         break;
     default:
         answer_json(answer, json_pack("{s:s}", "status", "ok"));

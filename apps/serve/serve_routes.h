@@ -17,25 +17,55 @@ typedef enum serve_page { // what a GET shows
     SERVE_PAGE_VERSION,
     SERVE_PAGE_MODELS,
     SERVE_PAGE_METRICS,
+    SERVE_PAGE_OPENAPI,
+    SERVE_PAGE_OIP_SERVER,
+    SERVE_PAGE_OIP_MODEL,
+    SERVE_PAGE_OIP_READY,
+    SERVE_PAGE_SDAPI_OPTIONS,
+    SERVE_PAGE_SDAPI_MODELS,
+    SERVE_PAGE_SDAPI_SAMPLERS,
+    SERVE_PAGE_SDAPI_PROGRESS,
     SERVE_PAGE_SITE // a file of the page for people: serve_site.h
 } serve_page;
 
+// Work of pipelines.
+typedef enum serve_images {
+    SERVE_IMAGES_NONE = 0,
+    SERVE_IMAGES_GENERATE, // OpenAI's
+    SERVE_IMAGES_EDIT,
+    SERVE_IMAGES_TXT2IMG, // AUTOMATIC1111's
+    SERVE_IMAGES_IMG2IMG,
+    SERVE_IMAGES_INTERRUPT,
+    SERVE_IMAGES_OPTIONS
+} serve_images;
+
+typedef enum serve_protocol {
+    SERVE_PROTOCOL_OWN = 0,
+    SERVE_PROTOCOL_REMOTE, // diffusers' remote VAE
+    SERVE_PROTOCOL_OIP, // the Open Inference Protocol; its models are parts, NAME_encoder and NAME_decoder
+    SERVE_PROTOCOL_SDAPI // AUTOMATIC1111's, which --no-sdapi leaves out
+} serve_protocol;
+
 typedef struct serve_route {
     const char *path; // "*" stands for the name of a model
-    serve_page page;  // NONE: a POST with work
+    serve_page page;  // of a GET; NONE: a POST with work
     bool open;        // needs no key
-    bool remote;      // diffusers' protocol
-    serve_operation operation;
+    serve_protocol protocol;
+    serve_images
+        images; // of a POST: work that is none of an autoencoder; beside a page, both are there
+    serve_operation
+        operation; // of work; that of the Open Inference Protocol is in the model's name
 } serve_route;
 
 // The last one stands for paths that are not known.
 extern const serve_route serve_routes[];
-extern const char *const serve_route_names[]; // for metrics; ends with NULL
 size_t serve_route_unknown(void);
 
 // The number of the route, and the model's name in the path, which is not looked up.
 size_t serve_route_find(const char *path, const char **model, size_t *length);
 
-void serve_page_write(serve_server *server, serve_page page, serve_answer *answer);
+// model and operation: of pages whose path names a model.
+void serve_page_write(serve_server *server, serve_page page, const serve_model *model,
+                      serve_operation operation, serve_answer *answer);
 
 #endif

@@ -4,6 +4,7 @@
 // See serve_server.h.
 #include "apps/serve/serve_server.h"
 
+#include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_probe.h"
 
 #include <math.h>
@@ -147,6 +148,14 @@ static bool open_model(serve_server *server, const char *word)
     return false;
 }
 
+static bool open_pipeline(serve_server *server, const char *word)
+{
+    if (server->generators == NULL)
+        server->generators = serve_generators_create(&server->settings, server->context);
+    if (server->generators == NULL) server->settings.say("out of memory");
+    return server->generators != NULL && serve_generators_add(server->generators, word);
+}
+
 // --- opening and closing ------------------------------------------------------------------------
 
 static void fill_settings(serve_settings *settings)
@@ -225,12 +234,15 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
         return 1;
     }
     for (size_t i = 0; i < settings->model_count; i++)
-        if (!open_model(server, settings->models[i])) return 3;
+        if (serve_is_pipeline(settings->models[i]) ? !open_pipeline(server, settings->models[i])
+                                                   : !open_model(server, settings->models[i]))
+            return 3;
     return 0;
 }
 
 void serve_server_close(serve_server *server)
 {
+    serve_generators_free(server->generators);
     for (size_t i = 0; i < server->model_count; i++) zenith_model_free(server->models[i].model);
     serve_turns_close(&server->turns);
     zenith_context_free(server->apart);

@@ -35,6 +35,7 @@ typedef struct serve_server {
     serve_model models[SERVE_MODELS];
     const char *model_names[SERVE_MODELS + 1];
     size_t model_count;
+    struct serve_generators *generators; // NULL: no pipeline is served
     serve_keys keys;
     serve_metrics metrics;
     double started; // seconds since 1970

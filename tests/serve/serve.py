@@ -46,8 +46,8 @@ def environment():
 class Server:
     """A server as a context; its options are those of `zenith serve`."""
 
-    def __init__(self, *options):
-        self.command = [str(ZENITH), "serve", *MODELS, "--port", "0", "--quiet", "--queue-seconds", "3000", *options]
+    def __init__(self, *options, models=None):
+        self.command = [str(ZENITH), "serve", *(models or MODELS), "--port", "0", "--quiet", "--queue-seconds", "3000", *options]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True, env=environment())
@@ -304,6 +304,132 @@ def native():
         check(code == 200 and answer == f16(values) and headers["dtype"] == "float16", "raw latents")
         code, _, answer = server.ask("POST", "/v1/decode?model=zenith-f1-fast", latent.read_bytes())
         check(code == 422 and b"taesd" in answer, "another model's latent")
+
+
+def infer(server, model, head, numbers=b"", headers=None, version=""):
+    """A request of the Open Inference Protocol; the answer's JSON and what follows it."""
+    text = json.dumps(head).encode() if isinstance(head, dict) else head
+    headers = {"Inference-Header-Content-Length": str(len(text))} if headers is None else headers
+    code, answered, body = server.ask("POST", f"/v2/models/{model}{version}/infer", text + numbers, headers)
+    length = int(answered.get("Inference-Header-Content-Length", len(body)))
+    return code, json.loads(body[:length]), body[length:]
+
+
+def tensor(name, shape, kind="FP32", **more):
+    return {"name": name, "shape": list(shape), "datatype": kind} | more
+
+
+def oip():
+    values = make_latent(4, 8, 12)
+    shape = (1, 4, 8, 12)
+    with Server() as server:
+        code, _, body = server.ask("GET", "/v2")
+        check(code == 200 and "binary_tensor_data" in json.loads(body)["extensions"], f"/v2: {code} {body}")
+        for path in ("/v2/models/taesd_decoder", "/v2/models/taesd_decoder/versions/1"):
+            facts = json.loads(server.ask("GET", path)[2])
+            check(facts["name"] == "taesd_decoder" and facts["versions"] == ["1"], f"{path}: {facts}")
+            check(facts["inputs"] == [{"name": "latent", "datatype": "FP32", "shape": [-1, 4, -1, -1]}], "inputs")
+            check(facts["outputs"] == [{"name": "image", "datatype": "FP32", "shape": [-1, 3, -1, -1]}], "outputs")
+            check(json.loads(server.ask("GET", path + "/ready")[2])["ready"] is True, f"{path}/ready")
+        path = "/v1/decode" + query(shape, model="taesd", format="raw", output_dtype="float32")
+        expected = server.ask("POST", path, f32(values), TENSOR)[2]
+        numbers = struct.unpack(f"<{len(expected) // 4}f", expected)
+
+        # Binary both ways; the JSON has lengths that are no multiple of 4.
+        for i in range(4):
+            head = {"id": "x" * (i + 1), "inputs": [tensor("latent", shape, parameters={"binary_data_size": len(f32(values))})],
+                    "outputs": [{"name": "image", "parameters": {"binary_data": True}}]}
+            code, facts, data = infer(server, "taesd_decoder", head, f32(values))
+            check(code == 200 and data == expected, f"binary: {code} {facts}")
+            check(facts["id"] == "x" * (i + 1) and facts["model_name"] == "taesd_decoder", f"echo: {facts}")
+            output = facts["outputs"][0]
+            check(output["shape"] == [1, 3, 64, 96] and output["datatype"] == "FP32" and output["name"] == "image"
+                  and output["parameters"]["binary_data_size"] == len(data), f"output: {output}")
+        # JSON both ways, nested and flat; and mixed.
+        exact = struct.unpack(f"<{len(values)}f", f32(values))
+        rows = [list(exact[i:i + 12]) for i in range(0, len(exact), 12)]
+        for data in (list(exact), [[rows[i:i + 8] for i in range(0, len(rows), 8)]]):
+            code, facts, rest = infer(server, "taesd_decoder", {"inputs": [tensor("latent", shape, data=data)]}, headers={})
+            check(code == 200 and rest == b"" and f32(facts["outputs"][0]["data"]) == expected, f"JSON: {code}")
+        head = {"inputs": [tensor("latent", shape, data=list(exact))], "parameters": {"binary_data_output": True}}
+        code, facts, data = infer(server, "taesd_decoder", head, version="/versions/1")
+        check(code == 200 and data == expected, f"JSON in, binary out: {code}")
+        # Narrow types come back as such.
+        for kind, pack, name in (("FP16", f16, "float16"), ("BF16", bf16, "bfloat16")):
+            wide = list(widen(pack(values), name))
+            body = server.ask("POST", path, f32(wide), TENSOR)[2]
+            narrow = pack(struct.unpack(f"<{len(body) // 4}f", body))
+            head = {"inputs": [tensor("latent", shape, kind, parameters={"binary_data_size": len(pack(values))})],
+                    "parameters": {"binary_data_output": True}}
+            code, facts, data = infer(server, "taesd_decoder", head, pack(values))
+            check(code == 200 and data == narrow and facts["outputs"][0]["datatype"] == kind, f"{kind}: {code} {facts}")
+            code, facts, data = infer(server, "taesd_decoder", {"inputs": [tensor("latent", shape, kind, data=wide)]})
+            check(code == 200 and pack(facts["outputs"][0]["data"]) == narrow, f"{kind} as JSON: {code}")
+        # The encoder, of two pictures, and latents before scale and shift.
+        pixels = [(i * 37 % 255) / 127.5 - 1 for i in range(3 * 16 * 24)]
+        head = {"inputs": [tensor("image", (2, 3, 16, 24), parameters={"binary_data_size": 2 * len(f32(pixels))})],
+                "outputs": [{"name": "latent", "parameters": {"binary_data": True}}]}
+        code, facts, data = infer(server, "taesd_encoder", head, f32(pixels) * 2)
+        check(code == 200 and facts["outputs"][0]["shape"] == [2, 4, 2, 3], f"encoder: {code} {facts}")
+        check(len(data) == 192 and data[:96] == data[96:], "equal pictures have equal latents")
+        code, facts, raw = infer(server, "taesd_encoder", head | {"parameters": {"space": "raw"}}, f32(pixels) * 2)
+        check(code == 200 and raw != data, f"raw: {code}")
+        oip_wrong(server, values, shape)
+
+
+def oip_wrong(server, values, shape):
+    good = {"inputs": [tensor("latent", shape, parameters={"binary_data_size": 1536})]}
+    numbers = f32(values)
+
+    def with_input(**more):
+        return {"inputs": [good["inputs"][0] | more]}
+    large = {"inputs": [tensor("latent", (4, 4, 48, 48), data=[0.5] * (4 * 4 * 48 * 48))]}
+    cases = [  # model, JSON, numbers, headers, code
+        ("taesd", good, numbers, None, 404),
+        ("taesd_middle", good, numbers, None, 404),
+        ("_decoder", good, numbers, None, 404),
+        ("taesd_decoder", {}, b"", None, 400),
+        ("taesd_decoder", b"", b"", None, 400),
+        ("taesd_decoder", b"[1]", b"", None, 400),
+        ("taesd_decoder", b"{", b"", None, 400),
+        ("taesd_decoder", b"[" * 100000, b"", None, 413),
+        ("taesd_decoder", b'{"a":[' + b"1," * 1100000 + b"1]}", b"", None, 413),
+        ("taesd_decoder", b'{"a":1,"a":2}', b"", None, 400),
+        ("taesd_decoder", good, numbers, {"Inference-Header-Content-Length": "99999999"}, 400),
+        ("taesd_decoder", good, numbers, {"Inference-Header-Content-Length": "-1"}, 400),
+        ("taesd_decoder", good, numbers, {"Inference-Header-Content-Length": "many"}, 400),
+        ("taesd_decoder", good, numbers[:-4], None, 400),
+        ("taesd_decoder", good, numbers + b"more", None, 400),
+        ("taesd_decoder", with_input(parameters={"binary_data_size": 1 << 62}), numbers, None, 400),
+        ("taesd_decoder", with_input(parameters={}), numbers, None, 400),
+        ("taesd_decoder", with_input(parameters={}), b"", None, 400),
+        ("taesd_decoder", with_input(shape=[1, 4, 8, 13]), numbers, None, 422),
+        ("taesd_decoder", with_input(shape=[1, 5, 8, 12]), numbers, None, 422),
+        ("taesd_decoder", with_input(shape=[16777216] * 5), numbers, None, 400),
+        ("taesd_decoder", with_input(shape=[1, 4, 16777216, 16]), numbers, None, 413),
+        ("taesd_decoder", with_input(shape=[1, 4, -8, 12]), numbers, None, 400),
+        ("taesd_decoder", with_input(shape=[1, 4, 8.5, 12]), numbers, None, 400),
+        ("taesd_decoder", with_input(shape="1,4,8,12"), numbers, None, 400),
+        ("taesd_decoder", with_input(shape=[]), numbers, None, 400),
+        ("taesd_decoder", with_input(datatype="FP64"), numbers, None, 422),
+        ("taesd_decoder", with_input(datatype=3), numbers, None, 400),
+        ("taesd_decoder", with_input(name="image"), numbers, None, 400),
+        ("taesd_decoder", {"inputs": good["inputs"] * 2}, numbers, None, 400),
+        ("taesd_decoder", good | {"outputs": [{"name": "latent"}]}, numbers, None, 400),
+        ("taesd_decoder", good | {"id": 5}, numbers, None, 400),
+        ("taesd_decoder", {"inputs": [tensor("latent", shape, data=[1, 2, 3])]}, b"", None, 422),
+        ("taesd_decoder", {"inputs": [tensor("latent", (1, 1, 1, 1), data=["x"])]}, b"", None, 422),
+        ("taesd_decoder", {"inputs": [tensor("latent", (1, 4, 4000, 4000), data=[1])]}, b"", None, 422),
+        ("taesd_decoder", large, b"", None, 413),  # as JSON the picture has too many numbers
+    ]
+    for model, head, rest, headers, code in cases:
+        got, answer, _ = infer(server, model, head, rest, headers)
+        name = f"{model} {str(head)[:120]} {headers}"
+        check(got == code, f"{name}: {got}, not {code}: {answer}")
+        check(isinstance(answer["error"], str) and answer["code"] == got, f"{name}: no sentence in {answer}")
+    check(server.ask("GET", "/v2/models/taesd_decoder/infer")[0] == 405, "GET of infer")
+    check(server.ask("GET", "/v2/models/nothing_decoder")[0] == 404, "no such model")
+    check(server.ask("GET", "/v2/models/taesd_decoder/versions/2")[0] == 404, "no such version")
 
 
 def wrong():
@@ -699,7 +825,7 @@ def drain():
         check(server.process.wait(timeout=60) == 0, "its exit code")
 
 
-TESTS = [pages, remote_decode, packed, remote_encode, native, wrong, large_bodies, keys, key_limits, full_queue, deadlines, leavers,
+TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, keys, key_limits, full_queue, deadlines, leavers,
          under_load, drain, batches, fairness, logs]
 
 

@@ -1,7 +1,7 @@
 # The server, asked by plain Python; and what reads its requests, fuzzed.
 if(ZENITH_PROGRAM AND ZENITH_SERVE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    foreach(name pages remote_decode packed remote_encode native wrong large_bodies keys key_limits full_queue deadlines leavers under_load
+    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies keys key_limits full_queue deadlines leavers under_load
             drain batches fairness logs)
         add_test(NAME serve.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/serve.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
@@ -18,11 +18,21 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
         --share 10 --growth 100 --weights ${CMAKE_CURRENT_SOURCE_DIR}/golden/tiny_diffusers --dtype f32
         --zenith $<TARGET_FILE:zenith_program>)
     set_tests_properties(serve.soak PROPERTIES LABELS serve TIMEOUT 600)
+    add_test(NAME serve.openapi COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/openapi.py
+        --zenith $<TARGET_FILE:zenith_program>)
+    set_tests_properties(serve.openapi PROPERTIES LABELS serve TIMEOUT 300)
+    foreach(name generations streams edits wrong leavers together sdapi progress)
+        add_test(NAME serve.images_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/images.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(serve.images_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
+    endforeach()
 endif()
 include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
 zenith_add_fuzzer(serve_request)
 set(serve_folder ${PROJECT_SOURCE_DIR}/apps/serve)
 target_sources(fuzz_serve_request PRIVATE ${serve_folder}/serve_ask.c ${serve_folder}/serve_parameters.c
-    ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c)
+    ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c ${serve_folder}/serve_answer.c ${serve_folder}/serve_json.c
+    ${serve_folder}/serve_oip.c ${serve_folder}/serve_openai.c ${serve_folder}/serve_wish.c ${serve_folder}/serve_multipart.c
+    ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c ${serve_folder}/serve_sdapi.c)
 target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c)
 set_tests_properties(serve.turns PROPERTIES LABELS serve)
