@@ -18,6 +18,9 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
         --share 10 --growth 100 --weights ${CMAKE_CURRENT_SOURCE_DIR}/golden/tiny_diffusers --dtype f32
         --zenith $<TARGET_FILE:zenith_program>)
     set_tests_properties(serve.soak PROPERTIES LABELS serve TIMEOUT 600)
+    add_test(NAME serve.operate COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/operate.py
+        --zenith $<TARGET_FILE:zenith_program>)
+    set_tests_properties(serve.operate PROPERTIES LABELS serve TIMEOUT 300)
     add_test(NAME serve.openapi COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/openapi.py
         --zenith $<TARGET_FILE:zenith_program>)
     set_tests_properties(serve.openapi PROPERTIES LABELS serve TIMEOUT 300)
