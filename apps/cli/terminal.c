@@ -40,10 +40,12 @@ void cli_say(const char *format, ...)
     va_start(list, format);
     int length = vasprintf(&text, format, list);
     va_end(list);
+    flockfile(stderr); // a line stays one where other threads, such as the server's, write too
     cli_status_clear();
     fputs("zenith: ", stderr);
     cli_print_clean(stderr, length < 0 ? "out of memory" : text);
     fputc('\n', stderr);
+    funlockfile(stderr);
     if (length >= 0) free(text);
 }
 
