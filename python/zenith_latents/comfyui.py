@@ -101,6 +101,11 @@ class ZenithVAE:
         return self.encode(pixels)
 
 
+def _names() -> List[str]:
+    """Models to choose from, those that come along first."""
+    return sorted(models(), key=lambda name: (not name.startswith("zenith-"), name))
+
+
 class ZenithVAELoader:
     """An autoencoder by its name; its weights come with Zenith, or are where it searches for them, or in a folder."""
 
@@ -111,8 +116,7 @@ class ZenithVAELoader:
 
     @classmethod
     def INPUT_TYPES(cls) -> Dict[str, Any]:
-        names = sorted(models(), key=lambda name: (not name.startswith("zenith-"), name))  # those that come along first
-        return {"required": {"model": (names, {"default": "zenith-sd-fast"}),
+        return {"required": {"model": (_names(), {"default": "zenith-sd-fast"}),
                              "dtype": (["default", "f32", "bf16", "int8"], {"tooltip": "What to compute in."})},
                 "optional": {"weights": ("STRING", {"default": "", "tooltip": f"A folder or file; empty: {SEARCHED}."}),
                              "threads": ("INT", {"default": 0, "min": 0, "max": 1024, "tooltip": "0: the physical cores."}),
@@ -164,8 +168,7 @@ class ZenithPreviews:
 
     @classmethod
     def INPUT_TYPES(cls) -> Dict[str, Any]:
-        names = sorted(models(), key=lambda name: (not name.startswith("zenith-"), name))
-        return {"required": {"model": ("MODEL",), "decoder": (names, {"default": "zenith-sd-fast"}),
+        return {"required": {"model": ("MODEL",), "decoder": (_names(), {"default": "zenith-sd-fast"}),
                              "side": ("INT", {"default": 512, "min": 64, "max": 4096, "tooltip": "Larger previews are made smaller."})},
                 "optional": {"weights": ("STRING", {"default": "", "tooltip": f"A folder or file; empty: {SEARCHED}."}),
                              "threads": ("INT", {"default": 0, "min": 0, "max": 1024, "tooltip": "0: the physical cores."})}}

@@ -352,10 +352,12 @@ static zenith_status begin_previews(const zenith_image *image, watching *w, zn_e
 }
 
 // Models may ask for less noise than they were trained with, so that pictures are calm.
-static void temper(const zn_model *model, float *noise, size_t count)
+static zenith_status temper(const zn_model *model, float *noise, size_t count, zn_error *err)
 {
-    const float temperature = zn_diffae_temperature(zn_weights_config(model->weights));
+    float temperature;
+    ZN_TRY(zn_diffae_temperature_read(zn_weights_config(model->weights), &temperature, err));
     for (size_t i = 0; i < count; i++) noise[i] *= temperature;
+    return ZENITH_OK;
 }
 
 // The noise of a code, or of the seed; the latter to be freed.
@@ -367,8 +369,7 @@ static zenith_status begin_noise(const zn_model *model, const zenith_code *code,
     *drawn = zn_alloc(values * sizeof **drawn); // no more than the picture, which is bounded
     if (!*drawn) return zn_fail_memory(err, values * sizeof **drawn);
     zn_noise_fill(ZN_NOISE_TORCH, seed, 0, *drawn, values);
-    temper(model, *drawn, values);
-    return ZENITH_OK;
+    return temper(model, *drawn, values, err);
 }
 
 static zenith_status decode(zenith_context *context, zenith_model *model, const zenith_code *codes,
@@ -488,10 +489,9 @@ static zenith_status draw(const zn_model *model, const zenith_code *code, uint64
     if (values > 0) {
         zn_noise_fill(ZN_NOISE_TORCH, seed, 0, drawn, size + values);
         memcpy(code->noise, drawn + size, values * sizeof *drawn);
-        temper(model, code->noise, values);
     }
     zn_free(drawn);
-    return ZENITH_OK;
+    return temper(model, code->noise, values, err);
 }
 
 static zenith_status sample(zenith_context *context, zenith_model *model, const zenith_code *codes,

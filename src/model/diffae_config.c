@@ -351,27 +351,21 @@ static zenith_status take_contrast(const zn_json *config, zn_diffae_space *out, 
     return ZENITH_OK;
 }
 
-float zn_diffae_temperature(const zn_json *config)
+zenith_status zn_diffae_temperature_read(const zn_json *config, float *out, zn_error *err)
 {
     double temperature = 1;
     if (zn_json_has(config, "temperature"))
-        (void)!zn_json_get_number(config, "temperature", &temperature, NULL);
-    return (float)temperature;
-}
-
-static zenith_status check_temperature(const zn_json *config, zn_error *err)
-{
-    double temperature = 1;
-    if (!zn_json_has(config, "temperature")) return ZENITH_OK;
-    ZN_TRY(zn_json_get_number(config, "temperature", &temperature, err));
+        ZN_TRY(zn_json_get_number(config, "temperature", &temperature, err));
+    *out = (float)temperature;
     if (temperature >= 0 && temperature <= 1) return ZENITH_OK;
     return zn_fail(err, ZENITH_BAD_FILE, "config.json: \"temperature\" must be from 0 to 1");
 }
 
 zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err)
 {
+    float temperature; // of what is drawn: it is refused here, where a model is opened
     *out = (zn_diffae_space){.factor = 1, .contrast = 1};
-    ZN_TRY(check_temperature(config, err));
+    ZN_TRY(zn_diffae_temperature_read(config, &temperature, err));
     if (!zn_json_has(config, "autoencoder")) {
         if (zn_json_has(config, "latent_mean") || zn_json_has(config, "latent_std"))
             return zn_fail(err, ZENITH_BAD_FILE,

@@ -87,8 +87,8 @@ typedef struct zn_diffae_space {
     bool scaled; // there are the numbers below; else they are 0 and 1
     float mean[ZN_DIFFAE_MOST_INPUTS], deviation[ZN_DIFFAE_MOST_INPUTS];
 } zn_diffae_space;
-// What noise that is drawn is multiplied by, 0 .. 1; a config that says something else is refused when it is opened.
-float zn_diffae_temperature(const zn_json *config);
+// What noise that is drawn is multiplied by, 0 .. 1.
+zenith_status zn_diffae_temperature_read(const zn_json *config, float *out, zn_error *err);
 // Fails where the config contradicts itself or the autoencoder.
 zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err);
 
