@@ -308,6 +308,33 @@ void zn_linear_pack(const zn_linear_version *v, const zn_linear_size *size, int6
     }
 }
 
+// The numbers of one k, panel after panel; NULL: zero.
+static void pack_k(const zn_linear_version *v, const zn_linear_size *size, int64_t k,
+                   const zn_linear_columns *columns, const char *src, void *packed)
+{
+    const int64_t run = k / v->run * v->run, panels = size->padded_outputs / v->panel;
+    for (int64_t p = 0; p < panels; p++) {
+        const int64_t at = panel_at(v, size, p / ZN_LINEAR_PANELS, p % ZN_LINEAR_PANELS, run);
+        const int64_t first = p * v->panel;
+        const int64_t there = src ? at_most(v->panel, size->outputs - first) : 0;
+        float *dst = (float *)packed + at + (k - run) * v->panel;
+        if (there)
+            columns->widen(src + (size_t)first * zn_type_size(columns->type), 1, dst, 1,
+                           (size_t)there);
+        for (int64_t o = there; o < v->panel; o++) dst[o] = 0;
+    }
+}
+
+void zn_linear_pack_columns(const zn_linear_version *v, const zn_linear_size *size, int64_t begin,
+                            int64_t end, const zn_linear_columns *columns, void *packed)
+{
+    const size_t row = (size_t)columns->stride * zn_type_size(columns->type);
+    for (int64_t k = begin; k < end; k++)
+        pack_k(v, size, k, columns, (const char *)columns->data + (size_t)k * row, packed);
+    for (int64_t k = end; end == size->inputs && k < size->padded_k; k++)
+        pack_k(v, size, k, columns, NULL, packed);
+}
+
 void zn_linear_pack_bytes(const zn_linear_version *v, const zn_linear_size *size, int64_t first,
                           int64_t count, const int8_t *rows, const float *scales, void *packed)
 {
@@ -395,10 +422,28 @@ static void place_token(const zn_linear_args *a, int64_t token, float *row)
         place_row(a, token, row);
 }
 
+// A token that is placed as it is, without a row between; 0 beyond the inputs.
+static void copy_token(const zn_linear_args *a, int64_t token)
+{
+    const float *src = (const float *)a->src + token * a->size.inputs;
+    for (int64_t k = 0; k < a->size.padded_k; k += a->version->run) {
+        const int64_t run = at_most(a->version->run, a->size.padded_k - k);
+        const int64_t there = at_most(run, a->size.inputs - k);
+        float *dst = (float *)(void *)placed_at(a, token, k);
+        memcpy(dst, src + k, (size_t)there * sizeof *dst);
+        for (int64_t i = there; i < run; i++) dst[i] = 0;
+    }
+}
+
 void zn_linear_place(const zn_linear_args *a, int64_t begin, int64_t end, void *scratch)
 {
     const size_t row_bytes = (size_t)a->size.padded_k * sizeof(float);
+    const bool as_it_is = a->version->placed == ZN_F32 && a->src_type == ZN_F32 && !a->rotate;
     for (int64_t t = begin; t < end; t++) {
+        if (as_it_is) {
+            copy_token(a, t);
+            continue;
+        }
         memset(scratch, 0, row_bytes); // what is beyond the inputs
         place_token(a, t, scratch);
     }
@@ -442,7 +487,10 @@ static void finish_group(const job *j, int64_t token, const char *sums)
     const zn_linear_version *v = a->version;
     const bool integer = v->weights == ZN_S8;
     const int64_t count = at_most(v->tokens, j->part->token_end - token);
+    const bool direct = a->dst_type == ZN_F32 && a->dst_scale == 1; // nothing to convert
     for (int64_t i = 0; i < count; i++) {
+        const size_t to = (size_t)((token + i) * a->size.outputs + j->first);
+        float *row = direct ? (float *)a->dst + to : j->row;
         for (int64_t o = 0; o < j->outputs; o += v->panel) {
             const int64_t at = (o / v->panel * v->tokens + i) * v->panel;
             v->end(&(zn_linear_end){
@@ -452,11 +500,11 @@ static void finish_group(const job *j, int64_t token, const char *sums)
                 .scales = integer ? j->scales + o : NULL,
                 .starts = integer ? j->starts + o : NULL,
                 .bias = a->bias ? a->bias + j->first + o : NULL,
-                .dst = j->row + o,
+                .dst = row + o,
                 .n = at_most(v->panel, j->outputs - o),
             });
         }
-        const size_t to = (size_t)((token + i) * a->size.outputs + j->first);
+        if (direct) continue;
         a->narrow(j->row, 1, (char *)a->dst + to * zn_type_size(a->dst_type), a->dst_scale,
                   (size_t)j->outputs);
     }

@@ -135,6 +135,18 @@ bool zn_linear_measure_panels(const zn_linear_version *version, const zn_panels 
 // when each panel was, whole.
 void zn_linear_pack(const zn_linear_version *version, const zn_linear_size *size, int64_t first,
                     int64_t count, const float *rows, void *packed);
+// Weights that lie the other way round, [inputs][stride], in a type that `widen` makes f32 of.
+typedef struct zn_linear_columns {
+    const void *data;
+    zn_type type;
+    zn_convert_fn *widen;
+    int64_t stride;
+} zn_linear_columns;
+// Those of the inputs [begin, end), by a version for f32: there the outputs of a panel lie beside each other,
+// as they do here, so each row is read once, from its first byte to its last.
+void zn_linear_pack_columns(const zn_linear_version *version, const zn_linear_size *size,
+                            int64_t begin, int64_t end, const zn_linear_columns *columns,
+                            void *packed);
 // The same in 8 bits from bytes and a scale for each row, which are taken as they are.
 void zn_linear_pack_bytes(const zn_linear_version *version, const zn_linear_size *size,
                           int64_t first, int64_t count, const int8_t *rows, const float *scales,

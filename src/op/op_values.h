@@ -43,6 +43,16 @@ static inline void zn_value_set(zn_tensor *tensor, size_t index, float value)
     zn_type_store(tensor->desc.type, tensor->data, index, value / tensor->desc.scale);
 }
 
+// `count` of them, from `index` on.
+static inline void zn_values_set(zn_tensor *tensor, size_t index, size_t count, const float *src)
+{
+    if (tensor->desc.type == ZN_F32 && tensor->desc.scale == 1.0f) {
+        memcpy((char *)tensor->data + index * sizeof(float), src, count * sizeof(float));
+        return;
+    }
+    for (size_t i = 0; i < count; i++) zn_value_set(tensor, index + i, src[i]);
+}
+
 static inline size_t zn_value_count(const zn_tensor *tensor)
 {
     size_t count = 0;

@@ -82,6 +82,26 @@ typedef struct job {
     const zn_call *call;
 } job;
 
+// A key's head to its places.
+static void place_floats(const zn_attention_shape *s, bool value, int64_t head, int64_t key,
+                         const float *row, float *dst)
+{
+    zn_attention_shape whole = *s; // with the channels that fill it up
+    zn_attention_run run;
+    whole.width = s->padded_width;
+    for (int64_t c = 0; c < whole.width; c += run.count) {
+        run = zn_attention_run_at(&whole, value, head, key, c);
+        for (int64_t i = 0; i < run.count; i++) dst[run.at + (size_t)i * run.step] = row[c + i];
+    }
+}
+
+static void place_halves(const zn_attention_shape *s, zn_type type, bool value, int64_t head,
+                         int64_t key, const uint16_t *row, uint16_t *dst)
+{
+    for (int64_t c = 0; c < s->padded_width; c++)
+        dst[zn_attention_index(s, type, value, head, key, c)] = row[c];
+}
+
 // Elements of the result for one head of 32 keys, [PANEL][padded width], narrowed, in scratch; then
 // each to its place.
 static void pack_panel(const keys_lowering *l, const zn_call *call, size_t index, uint8_t *part)
@@ -93,7 +113,6 @@ static void pack_panel(const keys_lowering *l, const zn_call *call, size_t index
     const size_t size = zn_type_size(l->type), width = (size_t)s->width;
     const size_t from = zn_type_size(l->widen[which].from);
     float *wide = (float *)(void *)part;
-    uint8_t *dst = call->output;
     for (int64_t key = panel * ZN_ATTENTION_PANEL; key < (panel + 1) * ZN_ATTENTION_PANEL; key++) {
         uint8_t *row = part + (size_t)s->padded_width * sizeof(float);
         memset(row, 0, (size_t)s->padded_width * size);
@@ -103,14 +122,11 @@ static void pack_panel(const keys_lowering *l, const zn_call *call, size_t index
                                 l->widen[which].from_scale, wide, 1, width);
             l->narrow.run(wide, 1, row, l->narrow.to_scale, width);
         }
-        for (int64_t c = 0; c < s->padded_width; c++) {
-            const size_t at = zn_attention_index(s, l->type, which == V, head, key, c);
-            if (l->type == ZN_F32)
-                memcpy(dst + at * sizeof(float), row + (size_t)c * sizeof(float), sizeof(float));
-            else
-                memcpy(dst + at * sizeof(uint16_t), row + (size_t)c * sizeof(uint16_t),
-                       sizeof(uint16_t));
-        }
+        if (l->type == ZN_F32)
+            place_floats(s, which == V, head, key, (const float *)(const void *)row, call->output);
+        else
+            place_halves(s, l->type, which == V, head, key, (const uint16_t *)(const void *)row,
+                         call->output);
     }
 }
 

@@ -38,21 +38,30 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
+// A head of one key.
+static void unpack_head(const zn_attention_shape *s, bool values, const float *packed, int64_t head,
+                        int64_t key, float *row)
+{
+    zn_attention_run run;
+    for (int64_t c = 0; c < s->width; c += run.count) {
+        run = zn_attention_run_at(s, values, head, key, c);
+        for (int64_t i = 0; i < run.count; i++) row[c + i] = packed[run.at + (size_t)i * run.step];
+    }
+}
+
 // The keys from the first row of the result on, as many as it has.
 static void unpack(const zn_node *node, const float *packed, int64_t first, zn_tensor *output)
 {
     const zn_attention_keys_attributes *a = node->attributes;
     const zn_attention_shape s = shape_of(node);
-    const int64_t channels = s.key_heads * s.width; // of a key
-    const int64_t count = (int64_t)zn_value_count(output) / channels;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t key = first + i;
-        for (int64_t c = 0; c < channels; c++) {
-            const bool inside = key >= 0 && key < s.keys;
-            const size_t at = inside ? zn_attention_index(&s, ZN_F32, a->values, c / a->width, key,
-                                                          c % a->width)
-                                     : 0;
-            zn_value_set(output, (size_t)(i * channels + c), inside ? packed[at] : 0);
+    const int64_t count = (int64_t)zn_value_count(output) / (s.key_heads * s.width);
+    size_t next = 0;
+    for (int64_t key = first; key < first + count; key++) {
+        for (int64_t head = 0; head < s.key_heads; head++) {
+            float row[ZN_ATTENTION_WIDTH] = {0};
+            if (key >= 0 && key < s.keys) unpack_head(&s, a->values, packed, head, key, row);
+            zn_values_set(output, next, (size_t)s.width, row);
+            next += (size_t)s.width;
         }
     }
 }

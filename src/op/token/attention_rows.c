@@ -117,10 +117,21 @@ static void load_map(const panel_job *p, float *dst)
 
 static float load_packed(const zn_attention_rows *rows, const void *src, size_t at)
 {
-    const float value = rows->keys_type == ZN_F32    ? ((const float *)src)[at]
-                        : rows->keys_type == ZN_BF16 ? zn_bf16_to_f32(((const uint16_t *)src)[at])
-                                                     : zn_type_load(rows->keys_type, src, at);
+    const float value = rows->keys_type == ZN_BF16 ? zn_bf16_to_f32(((const uint16_t *)src)[at])
+                                                   : zn_type_load(rows->keys_type, src, at);
     return value * rows->keys_scale;
+}
+
+static void load_floats(const panel_job *p, int64_t key, float *dst)
+{
+    const zn_attention_shape *s = &p->rows->shape;
+    const float *src = p->call->inputs[PACKED];
+    zn_attention_run run;
+    for (int64_t c = 0; c < s->width; c += run.count) {
+        run = zn_attention_run_at(s, p->matrix == ZN_ATTENTION_V, p->head, key, c);
+        for (int64_t i = 0; i < run.count; i++)
+            dst[c + i] = src[run.at + (size_t)i * run.step] * p->rows->keys_scale;
+    }
 }
 
 static void load_keys(const panel_job *p, float *dst)
@@ -133,7 +144,8 @@ static void load_keys(const panel_job *p, float *dst)
     const int64_t left = s->keys - p->token;
     for (int64_t i = 0; i < ZN_ATTENTION_PANEL && i < left; i++) {
         const int64_t key = p->token + i;
-        for (int64_t c = 0; c < s->width; c++) {
+        if (type == ZN_F32) load_floats(p, key, dst + i * s->padded_width);
+        for (int64_t c = 0; type != ZN_F32 && c < s->width; c++) {
             const size_t at = value ? zn_attention_place(type, s->padded_keys, c, key)
                                     : zn_attention_place(type, s->padded_width, key, c);
             dst[i * s->padded_width + c] = load_packed(p->rows, src, at);

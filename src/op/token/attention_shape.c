@@ -72,3 +72,14 @@ size_t zn_attention_index(const zn_attention_shape *s, zn_type type, bool value,
     return head + (value ? zn_attention_place(type, s->padded_keys, channel, key)
                          : zn_attention_place(type, s->padded_width, key, channel));
 }
+
+zn_attention_run zn_attention_run_at(const zn_attention_shape *s, bool value, int64_t key_head,
+                                     int64_t key, int64_t channel)
+{
+    const int64_t left = s->width - channel;
+    const int64_t panel = ZN_ATTENTION_PANEL - channel % ZN_ATTENTION_PANEL;
+    return (zn_attention_run){.at = zn_attention_index(s, ZN_F32, value, key_head, key, channel),
+                              .step = value ? 1
+                                            : ZN_ATTENTION_PANEL, // columns are channels, or keys
+                              .count = value && panel < left ? panel : left};
+}

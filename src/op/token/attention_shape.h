@@ -56,4 +56,12 @@ static inline int64_t zn_attention_visible(const zn_attention_shape *s, int64_t 
 size_t zn_attention_index(const zn_attention_shape *s, zn_type type, bool value, int64_t key_head,
                           int64_t key, int64_t channel);
 
+// Channels from `channel` on, as many as lie evenly apart: the i-th at `at` + i * `step`. Of f32.
+typedef struct zn_attention_run {
+    size_t at, step;
+    int64_t count;
+} zn_attention_run;
+zn_attention_run zn_attention_run_at(const zn_attention_shape *s, bool value, int64_t key_head,
+                                     int64_t key, int64_t channel);
+
 #endif

@@ -3,7 +3,7 @@
 //
 // The gradient of linear with respect to its weight, in f32: dw[o][i] = sum over tokens of
 // dy[t][o] * x[t][i]. It is a product of linear itself whose inputs are the tokens: the columns of dy are
-// multiplied by those of x, which are turned and packed for each call.
+// multiplied by those of x. For each call dy is turned; x is packed as it lies.
 #include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -50,75 +50,58 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering -----------------------------------------------------------------------------------
 
-// A map whose columns are taken.
-typedef struct columns {
-    zn_type type;
-    zn_convert_fn *widen;
-    int64_t channels;
-} columns;
-
 typedef struct gradient_lowering {
     zn_lowering base;
     zn_linear_args args; // tokens: the outputs; inputs: the tokens
     zn_linear_team team;
-    columns x, dy;
+    zn_linear_columns x, dy;     // their data is the call's
     size_t packed_at, turned_at; // in scratch, after the team's part
 } gradient_lowering;
 
 typedef struct job {
     const gradient_lowering *l;
     const zn_call *call;
-    int64_t step;
-    atomic_llong next;
+    atomic_llong next; // token
 } job;
 
-// Channels [first, first + count) of all tokens: rows[channel][token].
-static void turn(const columns *c, const void *src, int64_t tokens, int64_t first, int64_t count,
-                 float *rows)
+enum {
+    TURNED = 16
+}; // tokens, and channels, that are turned together: a line of the cache has as many
+
+// rows[channel][token] of the tokens [first, first + count), whose maps are read from byte to byte: x was
+// written long ago, and is not near.
+static void turn(const zn_linear_columns *c, const char *src, int64_t tokens, int64_t first,
+                 int64_t count, float *rows)
 {
-    enum { MOST = 64 };
-    float some[MOST];
-    for (int64_t t = 0; t < tokens; t++) {
-        const size_t at = (size_t)(t * c->channels + first) * zn_type_size(c->type);
-        c->widen((const char *)src + at, 1, some, 1, (size_t)count);
-        for (int64_t i = 0; i < count; i++) rows[i * tokens + t] = some[i];
+    float some[TURNED][TURNED];
+    const size_t size = zn_type_size(c->type);
+    for (int64_t at = 0; at < c->stride; at += TURNED) {
+        const int64_t channels = c->stride - at < TURNED ? c->stride - at : TURNED;
+        for (int64_t t = 0; t < count; t++)
+            c->widen(src + (size_t)((first + t) * c->stride + at) * size, 1, some[t], 1,
+                     (size_t)channels);
+        for (int64_t i = 0; i < channels; i++)
+            for (int64_t t = 0; t < count; t++) rows[(at + i) * tokens + first + t] = some[t][i];
     }
 }
 
-static int64_t count_at(const columns *c, int64_t first, int64_t step)
-{
-    return c->channels - first < step ? c->channels - first : step;
-}
-
-static void turn_dy(void *arg, size_t begin, size_t end)
+// Workers take some tokens after the other: dy turned, x packed.
+static void lay_out(void *arg, size_t begin, size_t end)
 {
     job *j = arg;
     const gradient_lowering *l = j->l;
     const int64_t tokens = l->args.size.inputs;
-    (void)begin, (void)end;
-    for (int64_t first; (first = atomic_fetch_add(&j->next, j->step)) < l->dy.channels;) {
-        float *rows = (float *)(void *)((char *)j->call->scratch + l->turned_at) + first * tokens;
-        if (zn_call_stopped(j->call)) return;
-        turn(&l->dy, j->call->inputs[DY], tokens, first, count_at(&l->dy, first, j->step), rows);
-    }
-}
-
-// Each worker turns a panel in its own part of the scratch, and packs it.
-static void pack_x(void *arg, size_t begin, size_t end)
-{
-    job *j = arg;
-    const gradient_lowering *l = j->l;
-    const zn_linear_args *a = &l->args;
-    const size_t rows_bytes = (size_t)(j->step * a->size.inputs) * sizeof(float);
     char *scratch = j->call->scratch;
-    float *rows = (float *)(void *)(scratch + l->packed_at + zn_round_up(a->size.bytes, ZN_ALIGN) +
-                                    begin * zn_round_up(rows_bytes, ZN_ALIGN));
-    (void)end;
-    for (int64_t first; (first = atomic_fetch_add(&j->next, j->step)) < l->x.channels;) {
-        const int64_t count = count_at(&l->x, first, j->step);
+    zn_linear_columns x = l->x;
+    x.data = j->call->inputs[X];
+    (void)begin, (void)end;
+    for (int64_t first; (first = atomic_fetch_add(&j->next, TURNED)) < tokens;) {
+        const int64_t count = tokens - first < TURNED ? tokens - first : TURNED;
         if (zn_call_stopped(j->call)) return;
-        turn(&l->x, j->call->inputs[X], a->size.inputs, first, count, rows);
-        zn_linear_pack(a->version, &a->size, first, count, rows, scratch + l->packed_at);
+        turn(&l->dy, j->call->inputs[DY], tokens, first, count,
+             (float *)(void *)(scratch + l->turned_at));
+        zn_linear_pack_columns(l->args.version, &l->args.size, first, first + count, &x,
+                               scratch + l->packed_at);
     }
 }
 
@@ -126,12 +109,10 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 {
     (void)err;
     const gradient_lowering *l = (const gradient_lowering *)base;
-    job j = {.l = l, .call = call, .step = l->args.version->panel};
+    job j = {.l = l, .call = call};
     zn_linear_args args = l->args;
     atomic_init(&j.next, 0);
-    zn_parallel(call->team, (size_t)l->team.workers, 1, turn_dy, &j);
-    atomic_init(&j.next, 0);
-    zn_parallel(call->team, (size_t)l->team.workers, 1, pack_x, &j);
+    zn_parallel(call->team, (size_t)l->team.workers, 1, lay_out, &j);
     args.packed = (char *)call->scratch + l->packed_at;
     args.src = (char *)call->scratch + l->turned_at;
     args.dst = call->output;
@@ -139,23 +120,22 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static columns columns_of(const zn_node *node, zn_isa isa)
+static zn_linear_columns columns_of(const zn_node *node, zn_isa isa)
 {
-    return (columns){node->desc.type, zn_convert_pick(isa, node->desc.type, ZN_F32),
-                     zn_token_channels(node)};
+    return (zn_linear_columns){.type = node->desc.type,
+                               .widen = zn_convert_pick(isa, node->desc.type, ZN_F32),
+                               .stride = zn_token_channels(node)};
 }
 
-// The team's scratch, dy turned, x packed, and for each worker a panel of x turned.
+// The team's scratch, dy turned, and x packed.
 static void place_scratch(gradient_lowering *l, int workers)
 {
     const zn_linear_size *size = &l->args.size;
     const size_t turned = (size_t)(l->args.tokens * size->inputs) * sizeof(float);
-    const size_t rows = (size_t)(l->args.version->panel * size->inputs) * sizeof(float);
     l->turned_at = zn_round_up(
         zn_linear_team_bytes(l->args.version, size, l->args.tokens, workers, &l->team), ZN_ALIGN);
     l->packed_at = l->turned_at + zn_round_up(turned, ZN_ALIGN);
-    l->base.scratch_bytes = l->packed_at + zn_round_up(size->bytes, ZN_ALIGN) +
-                            (size_t)workers * zn_round_up(rows, ZN_ALIGN);
+    l->base.scratch_bytes = l->packed_at + zn_round_up(size->bytes, ZN_ALIGN);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
