@@ -106,8 +106,8 @@ static bool make_latent(struct picture *picture)
                                            .prompt = picture->prompt->text,
                                            .negative = settings->negative,
                                            .seed = job->asked->seed + picture->index,
-                                           .steps = job->asked->steps,
-                                           .guidance = (float)settings->guidance,
+                                           .steps = job->models.steps,
+                                           .guidance = (float)job->models.guidance,
                                            .dtype = (zenith_dtype)settings->dtype,
                                            .max_memory = settings->max_memory,
                                            .report = on_step,
@@ -139,8 +139,8 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
                                   .decoder = job->models.decoder->info.name,
                                   .size = job->models.size,
                                   .seed = {true, job->asked->seed + picture->index},
-                                  .steps = job->asked->steps,
-                                  .guidance = settings->guidance,
+                                  .steps = job->models.steps,
+                                  .guidance = job->models.guidance,
                                   .shift = job->models.info.shift,
                                   .strength = job->models.picture != NULL ? job->asked->strength
                                                                           : 0};
@@ -206,7 +206,7 @@ static void report_picture(const struct picture *picture)
     zenith_run_facts all = picture->decoding; // and both networks
     json_t *more = json_pack("{s:o, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "seed",
                              cli_json_seed(job->asked->seed + picture->index), "steps",
-                             (int)picture->steps, "guidance", settings->guidance, "decoder",
+                             (int)picture->steps, "guidance", job->models.guidance, "decoder",
                              job->models.decoder->info.name, "seconds_per_step",
                              cli_step_line_seconds(&picture->line, picture->steps), "prepare_ms",
                              picture->facts.prepare_seconds * 1e3, "decode_ms",
@@ -386,7 +386,8 @@ static const cli_option model[] = {
      .help = "folder of the pipeline in diffusers' layout: model_index.json, text_encoder, "
              "tokenizer, transformer, scheduler, and vae if it is there; default: a folder "
              "z-image-turbo in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install "
-             "prefix's share/zenith/models",
+             "prefix's share/zenith/models; else zenith-words, a small model of emoji that comes "
+             "with the program",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, weights)},
     {.name = "transformer",
@@ -446,7 +447,7 @@ static const cli_option options[] = {
      .offset = offsetof(cli_settings, seed)},
     {.name = "steps",
      .argument = "N",
-     .help = "how often the transformer is asked; default: 8",
+     .help = "how often the transformer is asked; default: the pipeline's, else 8",
      .kind = CLI_NUMBER,
      .offset = offsetof(cli_settings, steps),
      .min = 1,
@@ -462,8 +463,8 @@ static const cli_option options[] = {
      .argument = "X",
      .help =
          "how much more the prompt counts than --negative, as diffusers has it (other programs' "
-         "CFG scale less 1); each step then takes twice as long. Default: 0, none, which is "
-         "right for Z-Image-Turbo",
+         "CFG scale less 1); each step then takes twice as long. Default: the pipeline's, else "
+         "0, none, which is right for Z-Image-Turbo",
      .kind = CLI_DECIMAL,
      .offset = offsetof(cli_settings, guidance),
      .min = 0,
@@ -515,6 +516,8 @@ static const cli_option_group *const groups[] = {
     &cli_group_output,   &model_group,      &group, &cli_group_picture, &cli_group_show,
     &cli_group_networks, &cli_group_report, NULL};
 static const cli_example examples[] = {
+    {"zenith generate \"glossy emoji of a red apple\" -o apple.png",
+     "128x128, by the small model that comes with the program"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png", "a picture of 1024x1024"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o a.png -s 512x512 --seed 7",
      "a smaller one, the same every time"},

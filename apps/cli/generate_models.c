@@ -77,6 +77,16 @@ static void choose_size(const cli_session *session, cli_generate_models *models)
     models->size = (cli_dimensions){side, side};
 }
 
+// As asked; else as the pipeline has it, else as Z-Image-Turbo does. A picture that is made again (--from) says both.
+static void choose_steps(const cli_generate_request *asked, cli_generate_models *models)
+{
+    enum { USUAL_STEPS = 8 };
+    const zenith_generator_info *info = &models->info;
+    const double guidance = asked->settings.guidance;
+    models->steps = asked->steps > 0 ? asked->steps : info->steps > 0 ? info->steps : USUAL_STEPS;
+    models->guidance = guidance == CLI_UNSET ? info->guidance : guidance;
+}
+
 static bool open_generator(cli_session *session, cli_generate_models *models, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
@@ -193,14 +203,13 @@ uint64_t cli_generate_room(const cli_settings *settings)
     return room - room / 8; // others want some too
 }
 
-static bool look_at_memory(cli_session *session, const cli_generate_request *asked,
-                           cli_generate_models *models, cli_failure *failure)
+static bool look_at_memory(cli_session *session, cli_generate_models *models, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
     const zenith_latent latent = cli_generate_latent(models, NULL);
     const zenith_generate_params params = {.size = sizeof params,
-                                           .steps = asked->steps,
-                                           .guidance = (float)settings->guidance,
+                                           .steps = models->steps,
+                                           .guidance = (float)models->guidance,
                                            .dtype = (zenith_dtype)settings->dtype};
     models->needs = (zenith_generate_needs){.size = sizeof models->needs};
     models->room = cli_generate_room(settings);
@@ -237,10 +246,11 @@ bool cli_generate_models_open(cli_session *session, const cli_generate_request *
 {
     *out = (cli_generate_models){.size = asked->size};
     if (!open_generator(session, out, failure)) return false;
+    choose_steps(asked, out);
     // Of several processes the first one decodes, and all need the picture to begin with.
     const bool decodes = out->info.process == 0 || session->settings->image != NULL;
     return (!decodes || open_decoder(session, out, failure)) &&
-           read_picture(session, out, failure) && look_at_memory(session, asked, out, failure);
+           read_picture(session, out, failure) && look_at_memory(session, out, failure);
 }
 
 void cli_generate_models_free(cli_generate_models *models)

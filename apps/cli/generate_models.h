@@ -15,6 +15,8 @@ typedef struct cli_generate_models {
     zenith_generator_info info;
     const cli_open_model *decoder;
     cli_dimensions size; // of pictures
+    uint32_t steps;      // as asked, or the pipeline's
+    double guidance;     // likewise
     float *picture;      // the latent of --image; NULL: there is none
     zenith_generate_needs needs;
     uint64_t room; // for packed weights that are held at once; 0: no bound

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_STEPS = 8, MULTIPLE = CLI_PICTURE_MULTIPLE };
+enum { MULTIPLE = CLI_PICTURE_MULTIPLE };
 enum { MOST_PROMPTS = 1000000, MOST_LINES_BYTES = 64 << 20 };
 static const double usual_strength = 0.6;
 
@@ -255,8 +255,7 @@ int cli_generate_request_read(const cli_settings *settings, cli_generate_request
     if (code == CLI_DONE) code = list_files(out);
     if (code != CLI_DONE) return code;
     cli_settings *filled = &out->settings;
-    if (filled->guidance == CLI_UNSET) filled->guidance = 0;
-    out->steps = filled->steps > 0 ? (uint32_t)filled->steps : USUAL_STEPS;
+    out->steps = filled->steps > 0 ? (uint32_t)filled->steps : 0;
     out->count = settings->count > 0 ? (uint32_t)settings->count : 1;
     out->strength = filled->strength == CLI_UNSET ? usual_strength : filled->strength;
     return CLI_DONE;

@@ -18,12 +18,13 @@ typedef struct cli_prompt {
 } cli_prompt;
 
 typedef struct cli_generate_request {
-    cli_settings settings; // with negative prompt and guidance filled in; not to be freed
+    cli_settings settings; // with those of --from filled in; not to be freed
     cli_prompt *prompts;
     size_t prompts_count;
     cli_dimensions size; // 0x0: that of the picture of --image, or the model's usual one
     uint64_t seed;       // of the first picture of each prompt
-    uint32_t steps, count;
+    uint32_t steps;      // 0: as many as the pipeline has
+    uint32_t count;
     double strength;    // of --image
     char *kept, *lines; // the texts of --from and --prompts, which prompts point into
     const char **files; // the prompts' names as files

@@ -33,7 +33,7 @@ typedef struct zenith_generator_params {
     size_t size;
     // A folder in diffusers' layout with a model_index.json, and the folders text_encoder, tokenizer, transformer and
     // scheduler that it names. Pipelines of Z-Image so far. NULL: a folder "z-image-turbo" where models are searched for
-    // (zenith_model_params.weights), for what is not named here.
+    // (zenith_model_params.weights), for what is not named here; else, where nothing is, our own "zenith-words".
     const char *folder;
     // Files or folders instead of the folder's own, each may be NULL: a safetensors file as ComfyUI takes it, a GGUF
     // file, or a folder in diffusers' layout.
@@ -64,6 +64,10 @@ typedef struct zenith_generator_info {
     // makes the same calls, and each gets the whole latent; pictures are the first one's to write.
     uint32_t process, processes;
     uint32_t side; // of the pictures that it was made for, in pixels; 0: it does not say
+    // What zenith_generate_params are best, by scheduler_config.json ("num_inference_steps", "guidance_scale"); 0 steps:
+    // it does not say.
+    uint32_t steps;
+    double guidance;
 } zenith_generator_info;
 ZENITH_API void zenith_generator_get_info(const zenith_generator *generator,
                                           zenith_generator_info *out);
@@ -107,7 +111,7 @@ typedef struct zenith_generate_params {
     const char *prompt;   // UTF-8
     const char *negative; // what shall not be in the picture; needs guidance; NULL: ""
     uint64_t seed;        // zero is a seed like any other
-    uint32_t steps;       // 0: 8, as for Z-Image-Turbo
+    uint32_t steps;       // 0: zenith_generator_info.steps, else 8, as for Z-Image-Turbo
     // How much more the prompt counts than the negative prompt, as diffusers' guidance_scale of Z-Image: the answer is
     // p + guidance * (p - n), which others call a scale of 1 + guidance. 0: none, as for Z-Image-Turbo; else
     // each step takes twice as long.

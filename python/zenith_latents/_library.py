@@ -88,7 +88,8 @@ class GeneratorParams(Sized):
 class GeneratorInfo(Sized):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("text", c_char_p), ("latents", c_char_p), ("autoencoder", c_char_p),
                 ("latent_channels", c_uint32), ("factor", c_uint32), ("multiple", c_uint32), ("shift", c_double),
-                ("parameters", c_uint64), ("process", c_uint32), ("processes", c_uint32), ("side", c_uint32)]
+                ("parameters", c_uint64), ("process", c_uint32), ("processes", c_uint32), ("side", c_uint32),
+                ("steps", c_uint32), ("guidance", c_double)]
 
 
 class GenerateReport(Sized):

@@ -75,7 +75,9 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
         .factor = (uint32_t)latents->autoencoder->factor,
         .multiple = zn_generator_multiple(inner),
         .side = zn_generator_side(inner),
-        .shift = inner->shift,
+        .shift = inner->schedule.shift,
+        .steps = inner->schedule.steps,
+        .guidance = inner->schedule.guidance,
         .parameters = inner->text->parameters + inner->transformer->parameters,
         .process = share ? (uint32_t)share->index : 0,
         .processes = share ? (uint32_t)share->count : 1};
@@ -107,12 +109,19 @@ static int on_step(void *cookie, int step, const float *planes, const float *pre
     return w->params->report(w->params->report_cookie, &report);
 }
 
-static zenith_status fill_params(const zenith_generate_params *params, zenith_generate_params *out,
+static uint32_t steps_of(const zenith_generator *generator, uint32_t asked)
+{
+    const uint32_t said = generator->inner->schedule.steps;
+    return asked ? asked : said ? said : USUAL_STEPS;
+}
+
+static zenith_status fill_params(const zenith_generator *generator,
+                                 const zenith_generate_params *params, zenith_generate_params *out,
                                  zn_error *err)
 {
     ZN_TRY(zn_params_copy(params, out, sizeof *out, err));
     if (!out->prompt) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the prompt is NULL");
-    if (out->steps == 0) out->steps = USUAL_STEPS;
+    out->steps = steps_of(generator, out->steps);
     if (out->steps > INT32_MAX || !(out->guidance >= 0 && out->guidance <= most_guidance))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "there are too many steps, or the guidance is not in 0 .. %g",
@@ -187,7 +196,7 @@ static zenith_status generate(zenith_context *context, zenith_generator *generat
     double prepared = 0;
     if (!generator || !latent)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the generator or the latent is NULL");
-    ZN_TRY(fill_params(params, &p, err));
+    ZN_TRY(fill_params(generator, params, &p, err));
     const float *picture = NULL;
     ZN_TRY(check_latent(generator->inner, latent, &w.latent, err));
     ZN_TRY(check_picture(generator->inner, &w.latent, &p, &w, &picture, err));
@@ -268,7 +277,7 @@ static zenith_status needs(zenith_context *context, zenith_generator *generator,
     const zn_generator_call call = {.how = {.dtype = p.dtype,
                                             .height = latent->height,
                                             .width = latent->width,
-                                            .steps = p.steps ? (int)p.steps : USUAL_STEPS,
+                                            .steps = (int)steps_of(generator, p.steps),
                                             .guidance = p.guidance}};
     const zn_generator_needs least = zn_generator_needs_of(context->engine, generator->inner,
                                                            &call);

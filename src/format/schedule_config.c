@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { TIMESTEPS = 1000, NAME_SHOWN = 100 };
-static const double least_shift = 1e-3, most_shift = 1e3;
+static const double least_shift = 1e-3, most_shift = 1e3, most_guidance = 100;
 
 static zenith_status check_kind(const zn_json *config, zn_error *err)
 {
@@ -45,9 +45,26 @@ static zenith_status check_settings(const zn_json *config, zn_error *err)
     return ZENITH_OK;
 }
 
-static zenith_status read_config(const zn_json *config, double *shift, zn_error *err)
+static zenith_status read_usual(const zn_json *config, zn_schedule_config *out, zn_error *err)
+{
+    int64_t steps = 0;
+    double guidance = 0;
+    if (zn_json_has(config, "num_inference_steps"))
+        ZN_TRY(zn_json_get_integer(config, "num_inference_steps", 1, TIMESTEPS, &steps, err));
+    if (zn_json_has(config, "guidance_scale"))
+        ZN_TRY(zn_json_get_number(config, "guidance_scale", &guidance, err));
+    if (!(guidance >= 0 && guidance <= most_guidance))
+        return zn_fail(err, ZENITH_BAD_FILE, "\"guidance_scale\" is not between 0 and %g",
+                       most_guidance);
+    out->steps = (uint32_t)steps;
+    out->guidance = guidance;
+    return ZENITH_OK;
+}
+
+static zenith_status read_config(const zn_json *config, zn_schedule_config *out, zn_error *err)
 {
     double value = 1;
+    zn_schedule_config read = {0};
     if (!zn_json_is_object(config)) return zn_fail(err, ZENITH_BAD_FILE, "not a JSON object");
     ZN_TRY(check_kind(config, err));
     ZN_TRY(check_settings(config, err));
@@ -55,16 +72,18 @@ static zenith_status read_config(const zn_json *config, double *shift, zn_error 
     if (!(value >= least_shift && value <= most_shift))
         return zn_fail(err, ZENITH_BAD_FILE, "\"shift\" is not between %g and %g", least_shift,
                        most_shift);
-    *shift = value;
+    ZN_TRY(read_usual(config, &read, err));
+    read.shift = value;
+    *out = read;
     return ZENITH_OK;
 }
 
 zenith_status zn_schedule_config_parse(const char *text, size_t size, const char *where,
-                                       double *shift, zn_error *err)
+                                       zn_schedule_config *out, zn_error *err)
 {
     zn_json *config = NULL;
     ZN_TRY(zn_json_parse(text, size, where, &config, err));
-    zenith_status status = read_config(config, shift, err);
+    zenith_status status = read_config(config, out, err);
     if (status != ZENITH_OK) zn_error_prefix(err, where);
     zn_json_free(config);
     return status;

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static const char usual_pipeline[] = "z-image-turbo";
+static const char usual_pipeline[] = "z-image-turbo", own_pipeline[] = "zenith-words";
 static const double usual_shift = 3; // Z-Image-Turbo's
 
 // --- where things are ---------------------------------------------------------------------------
@@ -82,7 +82,10 @@ static zenith_status open_pipeline(opening *o, zn_error *err)
                        "that of Z-Image-Turbo",
                        folder);
     if (!folder && files->transformer && files->text_encoder && files->tokenizer) return ZENITH_OK;
+    const bool parts = files->transformer || files->text_encoder || files->tokenizer;
     if (!folder && zn_locate_pipeline(usual_pipeline, found)) folder = found;
+    // What is missing of another pipeline is not in ours.
+    if (!folder && !parts && zn_locate_pipeline(own_pipeline, found)) folder = found;
     if (!folder && !files->transformer && !files->text_encoder)
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "there is no pipeline: name its folder in zenith_generator_params.folder; "
@@ -96,16 +99,16 @@ static zenith_status open_pipeline(opening *o, zn_error *err)
 
 // --- parts --------------------------------------------------------------------------------------
 
-static zenith_status open_schedule(const opening *o, double *shift, zn_error *err)
+static zenith_status open_schedule(const opening *o, zn_schedule_config *out, zn_error *err)
 {
     char folder[ZN_PATH_SIZE], path[ZN_PATH_SIZE];
     zn_mapped file;
-    *shift = o->files->shift > 0 ? o->files->shift : usual_shift;
+    out->shift = o->files->shift > 0 ? o->files->shift : usual_shift;
     if (o->files->shift > 0 || !o->has_pipeline) return ZENITH_OK;
     ZN_TRY(find_part(o, "scheduler", NULL, folder, err));
     ZN_TRY(file_in(folder, "scheduler_config.json", path, err));
     ZN_TRY(zn_mapped_open(path, &file, err));
-    zenith_status status = zn_schedule_config_parse((const char *)file.data, file.size, path, shift,
+    zenith_status status = zn_schedule_config_parse((const char *)file.data, file.size, path, out,
                                                     err);
     zn_mapped_close(&file);
     return status;
@@ -153,7 +156,7 @@ static zenith_status open_tokenizer(const opening *o, zn_generator *generator, z
 static zenith_status open_all(const opening *o, zn_generator *generator, zn_error *err)
 {
     const zn_generator_files *files = o->files;
-    ZN_TRY(open_schedule(o, &generator->shift, err));
+    ZN_TRY(open_schedule(o, &generator->schedule, err));
     ZN_TRY(zn_together_open(&generator->together, err));
     const zn_share *share = zn_together_share(generator->together);
     ZN_TRY(open_network(o, "text_encoder", files->text_encoder, "qwen3", share, &generator->text,

@@ -8,6 +8,7 @@
 #define ZN_TASK_GENERATOR_H
 
 #include "src/diffusion/noise.h"
+#include "src/format/schedule_config.h"
 #include "src/model/locate.h"
 #include "src/task/generator_memory.h"
 #include "src/task/together.h"
@@ -17,7 +18,7 @@ typedef struct zn_generator {
     zn_model *text, *transformer;
     zn_tokenizer *tokenizer;
     zn_together *together; // with other processes, and then one call at a time; NULL: alone
-    double shift;          // of the schedule
+    zn_schedule_config schedule;
     // Where the pipeline's own is, a folder or a file; "": it has none.
     zn_generator_memory memory;
     char autoencoder[ZN_PATH_SIZE];
@@ -25,7 +26,8 @@ typedef struct zn_generator {
 
 // Where its parts are. Each is a file or a folder; NULL: in the pipeline's folder.
 typedef struct zn_generator_files {
-    // The pipeline; NULL: "z-image-turbo" where models are searched for (model/locate.h), if a part is still missing.
+    // The pipeline; NULL: "z-image-turbo" where models are searched for (model/locate.h), if a part is still missing;
+    // else, if none is named, "zenith-words", which comes with the program.
     const char *folder;
     const char *transformer, *text_encoder;
     const char *tokenizer; // NULL: also in a GGUF file or a folder of text_encoder

@@ -237,7 +237,7 @@ static zenith_status run(running *r, float *latent, zn_generator_tokens *tokens,
     zn_generator *generator = r->generator;
     const zn_generator_call *call = r->call;
     r->how.text = generator->text; // its captions are there
-    r->how.shift = generator->shift;
+    r->how.shift = generator->schedule.shift;
     if (r->how.picture) r->how.begin = zn_generator_left_out(r->how.steps, call->strength);
     ZN_TRY(enter(r, err));
     ZN_TRY(check_needs(r, err));

@@ -19,12 +19,22 @@ static zenith_status write_file(const char *folder, const char *part, const char
     return zn_diffae_write_text(path, name, text, err);
 }
 
-// What makes a pipeline of both networks. Sigmas are those that were trained, so the schedule does not move them.
+// Sigmas are those that were trained, so the schedule does not move them; pictures are made as samples were.
+static zenith_status write_schedule(const zn_trainer *t, const char *folder, zn_error *err)
+{
+    char text[512];
+    zn_text_format(text, sizeof text,
+                   "{\n  \"_class_name\": \"FlowMatchEulerDiscreteScheduler\",\n"
+                   "  \"num_train_timesteps\": 1000,\n  \"shift\": 1.0,\n"
+                   "  \"use_dynamic_shifting\": false,\n"
+                   "  \"num_inference_steps\": %d,\n  \"guidance_scale\": %g\n}\n",
+                   (int)t->config.eval_steps, t->config.guidance);
+    return write_file(folder, "scheduler", "scheduler_config.json", text, err);
+}
+
+// What makes a pipeline of both networks.
 static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_error *err)
 {
-    static const char scheduler[] = "{\n  \"_class_name\": \"FlowMatchEulerDiscreteScheduler\",\n"
-                                    "  \"num_train_timesteps\": 1000,\n  \"shift\": 1.0,\n"
-                                    "  \"use_dynamic_shifting\": false\n}\n";
     static const char index[] =
         "{\n  \"_class_name\": \"ZImagePipeline\",\n"
         "  \"scheduler\": [\"diffusers\", \"FlowMatchEulerDiscreteScheduler\"],\n"
@@ -34,7 +44,7 @@ static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_
     const char *tokenizer = zn_words_own(t)->tokenizer_json;
     if (!tokenizer) return ZENITH_OK;
     ZN_TRY(write_file(folder, "tokenizer", "tokenizer.json", tokenizer, err));
-    ZN_TRY(write_file(folder, "scheduler", "scheduler_config.json", scheduler, err));
+    ZN_TRY(write_schedule(t, folder, err));
     return zn_diffae_write_text(folder, "model_index.json", index, err);
 }
 
