@@ -71,7 +71,7 @@ typedef struct cli_settings {
     // outputs
     const char *format;
     int quality, level;
-    bool lossless;
+    bool lossless, transparent;
     int show; // cli_show
     // inspect
     bool graph;

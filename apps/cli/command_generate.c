@@ -151,6 +151,7 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
                                          .quality = settings->quality,
                                          .level = settings->level,
                                          .lossless = settings->lossless,
+                                         .cut_out = settings->transparent,
                                          .parameters = parameters};
     zenith_status status = zenith_target_open(job->session->context, picture->output,
                                               job->models.size.width, job->models.size.height,
@@ -359,6 +360,13 @@ static bool names_file(const char *path)
     return path != NULL && strchr(slash != NULL ? slash : path, '.') != NULL;
 }
 
+static int check_transparent(const cli_settings *settings, const cli_outputs *outputs)
+{
+    if (!settings->transparent || strcmp(outputs->format->word, "png") == 0) return CLI_DONE;
+    cli_say("--transparent makes PNG files: end the output's name in .png, or give --format png");
+    return CLI_USAGE;
+}
+
 static int run(const cli_settings *settings)
 {
     cli_generate_request asked;
@@ -371,6 +379,7 @@ static int run(const cli_settings *settings)
     naming.from_folder = code == CLI_DONE && asked.prompts_count > 1 &&
                          !names_file(settings->output);
     if (code == CLI_DONE) code = cli_outputs_plan(&naming, cli_formats_picture, &outputs);
+    if (code == CLI_DONE) code = check_transparent(settings, &outputs);
     if (code == CLI_DONE) code = cli_step_previews_check(settings);
     if (code == CLI_DONE) code = make_all(&asked, &outputs);
     cli_generate_request_free(&asked);
@@ -509,6 +518,11 @@ static const cli_option options[] = {
          "but for what is given here",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, from)},
+    {.name = "transparent",
+     .help =
+         "png: the white ground of a drawing becomes transparent, as far as it reaches the border",
+     .kind = CLI_FLAG,
+     .offset = offsetof(cli_settings, transparent)},
     CLI_PICTURE_FORMAT,
     {.name = NULL}};
 static const cli_option_group group = {"Picture", options};

@@ -578,6 +578,9 @@ typedef struct zenith_target_params {
     // webp: an animation. The rows are those of so many pictures, one after the other, each of height / frames; they are
     // shown in turn, each for `delay` milliseconds (0: 100). 0: a picture.
     uint32_t frames, delay;
+    // png: a drawing on white without its ground: white that reaches the border through white becomes transparent. The
+    // whole picture is held until its last row.
+    bool cut_out;
 } zenith_target_params;
 // path "-": standard output.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_target_open(zenith_context *context,

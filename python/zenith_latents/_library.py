@@ -74,7 +74,7 @@ class EstimateInfo(Sized):
 
 class TargetParams(Sized):
     _fields_ = [("size", c_size_t), ("format", c_char_p), ("quality", c_int), ("level", c_int), ("lossless", c_bool),
-                ("parameters", c_char_p), ("frames", c_uint32), ("delay", c_uint32)]
+                ("parameters", c_char_p), ("frames", c_uint32), ("delay", c_uint32), ("cut_out", c_bool)]
 
 
 # --- experimental.h

@@ -51,7 +51,7 @@ static zenith_status choose_format(const char *path, const char *name, zn_image_
 static zenith_status write_options(const char *path, const zenith_target_params *params,
                                    zn_image_write_options *out, zn_error *err)
 {
-    zn_image_write_options options = {.lossless = params->lossless};
+    zn_image_write_options options = {.lossless = params->lossless, .cut_out = params->cut_out};
     ZN_TRY(choose_format(path, params->format, &options.format, err));
     if (params->quality < 0 || params->quality > 100)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Quality %d is not in 1 .. 100.",

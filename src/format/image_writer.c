@@ -32,6 +32,9 @@ static zenith_status check_options(const zn_image_write_options *options, zn_err
                        options->level);
     if (options->frames > 1 && options->format != ZN_IMAGE_WEBP)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "Animations are written as WebP only.");
+    if (options->cut_out && options->format != ZN_IMAGE_PNG)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "Pictures without their ground are written as PNG only.");
     return ZENITH_OK;
 }
 

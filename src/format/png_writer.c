@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PNG written row by row through libspng: 8-bit RGB, with an sRGB chunk, because that is what our
-// pixels are.
+// pixels are. A picture without its ground is RGBA, and held until its last row.
 #include "src/format/png.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
+#include "src/format/cut_out.h"
 #include "src/format/image_codec.h"
 
 #include <string.h>
@@ -15,6 +16,9 @@ typedef struct png_encoder {
     spng_ctx *context;
     zn_writer *file;
     size_t row_bytes;
+    uint32_t width, height;
+    uint8_t *held; // RGB of the whole picture, then RGBA; NULL: rows are written as they come
+    uint32_t rows; // of them
     zenith_status status; // of a write that failed inside libspng
     zn_error error;
 } png_encoder;
@@ -56,6 +60,15 @@ static int set_parameters(spng_ctx *context, const char *parameters)
     return text.length ? spng_set_text(context, &text, 1) : 0;
 }
 
+static zenith_status hold(png_encoder *encoder, zn_error *err)
+{
+    size_t pixels, bytes;
+    if (!zn_mul_size(encoder->width, encoder->height, &pixels) || !zn_mul_size(pixels, 7, &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    encoder->held = zn_alloc(bytes);
+    return encoder->held ? ZENITH_OK : zn_fail_memory(err, bytes);
+}
+
 static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t height,
                               const zn_image_write_options *options, void **state, zn_error *err)
 {
@@ -63,12 +76,18 @@ static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t h
     if (!encoder) return zn_fail_memory(err, sizeof *encoder);
     *state = encoder;
     encoder->file = file;
-    encoder->row_bytes = 3 * (size_t)width;
+    encoder->width = width;
+    encoder->height = height;
+    encoder->row_bytes = (options->cut_out ? 4 : 3) * (size_t)width;
+    if (options->cut_out) ZN_TRY(hold(encoder, err));
     zn_codec_failure_clear();
     encoder->context = zn_png_context_create(SPNG_CTX_ENCODER);
     if (!encoder->context) return zn_fail(err, ZENITH_OUT_OF_MEMORY, "No memory for libspng.");
-    struct spng_ihdr ihdr = {
-        .width = width, .height = height, .bit_depth = 8, .color_type = SPNG_COLOR_TYPE_TRUECOLOR};
+    struct spng_ihdr ihdr = {.width = width,
+                             .height = height,
+                             .bit_depth = 8,
+                             .color_type = options->cut_out ? SPNG_COLOR_TYPE_TRUECOLOR_ALPHA
+                                                            : SPNG_COLOR_TYPE_TRUECOLOR};
     int level = options->level < 0 ? 1 : options->level;
     spng_ctx *context = encoder->context;
     int code = spng_set_png_stream(context, write_bytes, encoder);
@@ -82,12 +101,25 @@ static zenith_status png_open(struct zn_writer *file, uint32_t width, uint32_t h
     return hand_on(encoder, code, err);
 }
 
-static zenith_status png_row(void *state, const uint8_t *src, zn_error *err)
+static zenith_status write_row(png_encoder *encoder, const uint8_t *src, zn_error *err)
 {
-    png_encoder *encoder = state;
     zn_codec_failure_clear();
     int code = spng_encode_row(encoder->context, src, encoder->row_bytes);
     return hand_on(encoder, code == SPNG_EOI ? 0 : code, err);
+}
+
+static zenith_status png_row(void *state, const uint8_t *src, zn_error *err)
+{
+    png_encoder *encoder = state;
+    if (!encoder->held) return write_row(encoder, src, err);
+    const size_t bytes = 3 * (size_t)encoder->width;
+    uint8_t *rgba = encoder->held + bytes * encoder->height;
+    memcpy(encoder->held + bytes * encoder->rows, src, bytes);
+    if (++encoder->rows < encoder->height) return ZENITH_OK;
+    ZN_TRY(zn_cut_out(encoder->held, encoder->width, encoder->height, rgba, err));
+    for (uint32_t y = 0; y < encoder->height; y++)
+        ZN_TRY(write_row(encoder, rgba + y * encoder->row_bytes, err));
+    return ZENITH_OK;
 }
 
 // libspng has written the end with the last row.
@@ -101,6 +133,7 @@ static void png_free(void *state)
     png_encoder *encoder = state;
     if (!encoder) return;
     spng_ctx_free(encoder->context);
+    zn_free(encoder->held);
     zn_free(encoder);
 }
 
