@@ -75,8 +75,11 @@ zenith_status zn_cut_out(const uint8_t *rgb, uint32_t width, uint32_t height, ui
     if (!zn_mul_size(pixels, sizeof(size_t) + 1, &bytes)) return zn_fail_memory(err, SIZE_MAX);
     size_t *list = zn_alloc(bytes);
     if (!list) return zn_fail_memory(err, bytes);
-    ground g = {
-        .rgb = rgb, .width = width, .height = height, .list = list, .is = (uint8_t *)(list + pixels)};
+    ground g = {.rgb = rgb,
+                .width = width,
+                .height = height,
+                .list = list,
+                .is = (uint8_t *)(list + pixels)};
     for (size_t i = 0; i < pixels; i++) g.is[i] = 0;
     fill(&g);
     for (size_t i = 0; i < pixels; i++) write_pixel(rgb + 3 * i, g.is[i], rgba + 4 * i);

@@ -46,7 +46,8 @@ static void versions_are_near_the_double_result(void **state)
             check_case(v, i % 2 ? ZN_BF16 : ZN_F32, i / 2 % 2, size, &random);
         }
         for (size_t i = 0; i < 4 * COUNT(largest); i++)
-            check_case(v, i % 2 ? ZN_BF16 : ZN_F32, i / 2 % 2, largest[i / 4], &random);
+            if (zn_test_takes(i))
+                check_case(v, i % 2 ? ZN_BF16 : ZN_F32, i / 2 % 2, largest[i / 4], &random);
     }
 }
 

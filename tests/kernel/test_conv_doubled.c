@@ -147,6 +147,7 @@ static void outputs_are_near_double(void **state)
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
             for (uint64_t shift = 0; shift < 8; shift++) {
                 const uint64_t seed = s * 8 + shift;
+                if (!zn_test_takes(seed)) continue;
                 const int64_t row = (int64_t)(seed % 5) - 2, rows = 1 + (int64_t)(seed % 4);
                 problem p = make(&shapes[s], row, rows, shift, seed);
                 run_whole(&p, isa);
