@@ -318,7 +318,9 @@ static void pack_k(const zn_linear_version *v, const zn_linear_size *size, int64
         const int64_t first = p * v->panel;
         const int64_t there = src ? at_most(v->panel, size->outputs - first) : 0;
         float *dst = (float *)packed + at + (k - run) * v->panel;
-        if (there)
+        if (there && columns->type == ZN_F32)
+            memcpy(dst, src + (size_t)first * sizeof *dst, (size_t)there * sizeof *dst);
+        else if (there)
             columns->widen(src + (size_t)first * zn_type_size(columns->type), 1, dst, 1,
                            (size_t)there);
         for (int64_t o = there; o < v->panel; o++) dst[o] = 0;

@@ -77,11 +77,14 @@ static void turn(const zn_linear_columns *c, const char *src, int64_t tokens, in
     const size_t size = zn_type_size(c->type);
     for (int64_t at = 0; at < c->stride; at += TURNED) {
         const int64_t channels = c->stride - at < TURNED ? c->stride - at : TURNED;
-        for (int64_t t = 0; t < count; t++)
-            c->widen(src + (size_t)((first + t) * c->stride + at) * size, 1, some[t], 1,
-                     (size_t)channels);
+        const char *begin = src + (size_t)(first * c->stride + at) * size;
+        const float *wide = c->type == ZN_F32 ? (const float *)(const void *)begin : some[0];
+        const int64_t step = c->type == ZN_F32 ? c->stride : TURNED;
+        for (int64_t t = 0; c->type != ZN_F32 && t < count; t++)
+            c->widen(begin + (size_t)(t * c->stride) * size, 1, some[t], 1, (size_t)channels);
         for (int64_t i = 0; i < channels; i++)
-            for (int64_t t = 0; t < count; t++) rows[(at + i) * tokens + first + t] = some[t][i];
+            for (int64_t t = 0; t < count; t++)
+                rows[(at + i) * tokens + first + t] = wide[t * step + i];
     }
 }
 
