@@ -139,8 +139,8 @@ struct zn_object_reader {
     zn_reader *file;
 };
 
-zenith_status zn_object_reader_open(const zenith_storage *storage, const char *path, const char *etag,
-                            zn_object_reader **out, zn_error *err)
+zenith_status zn_object_reader_open(const zenith_storage *storage, const char *path,
+                                    const char *etag, zn_object_reader **out, zn_error *err)
 {
     zn_error why = {0};
     zn_object_reader *made = zn_alloc_zero(sizeof *made);
@@ -160,7 +160,8 @@ zenith_status zn_object_reader_open(const zenith_storage *storage, const char *p
     return status;
 }
 
-zenith_status zn_object_reader_read(zn_object_reader *input, void *dst, size_t size, size_t *got, zn_error *err)
+zenith_status zn_object_reader_read(zn_object_reader *input, void *dst, size_t size, size_t *got,
+                                    zn_error *err)
 {
     zn_error why = {0};
     if (!input->storage) return zn_reader_read(input->file, dst, size, got, err);
@@ -184,8 +185,8 @@ struct zn_object_writer {
     zn_bytes bytes;
 };
 
-zenith_status zn_object_writer_open(const zenith_storage *storage, const char *path, zn_object_writer **out,
-                             zn_error *err)
+zenith_status zn_object_writer_open(const zenith_storage *storage, const char *path,
+                                    zn_object_writer **out, zn_error *err)
 {
     zn_error why = {0};
     zn_object_writer *made = zn_alloc_zero(sizeof *made);
@@ -220,7 +221,8 @@ zenith_status zn_object_writer_drain(zn_object_writer *output, zn_error *err)
                    err);
 }
 
-zenith_status zn_object_writer_commit(zn_object_writer *output, char etag[ZN_OBJECT_ETAG], zn_error *err)
+zenith_status zn_object_writer_commit(zn_object_writer *output, char etag[ZN_OBJECT_ETAG],
+                                      zn_error *err)
 {
     zn_error why = {0};
     zn_writer *writer = output->writer;

@@ -33,20 +33,22 @@ zenith_status zn_object_each(const zenith_storage *storage, const char *folder, 
 
 typedef struct zn_object_reader zn_object_reader;
 // etag: "", or that of the object that is meant.
-zenith_status zn_object_reader_open(const zenith_storage *storage, const char *path, const char *etag,
-                            zn_object_reader **out, zn_error *err);
+zenith_status zn_object_reader_open(const zenith_storage *storage, const char *path,
+                                    const char *etag, zn_object_reader **out, zn_error *err);
 // *got is less than `size` only at the end.
-zenith_status zn_object_reader_read(zn_object_reader *input, void *dst, size_t size, size_t *got, zn_error *err);
+zenith_status zn_object_reader_read(zn_object_reader *input, void *dst, size_t size, size_t *got,
+                                    zn_error *err);
 void zn_object_reader_close(zn_object_reader *input); // NULL is fine
 
 typedef struct zn_object_writer zn_object_writer;
-zenith_status zn_object_writer_open(const zenith_storage *storage, const char *path, zn_object_writer **out,
-                             zn_error *err);
+zenith_status zn_object_writer_open(const zenith_storage *storage, const char *path,
+                                    zn_object_writer **out, zn_error *err);
 zn_writer *zn_object_writer_file(zn_object_writer *output);
 // What was written goes on its way: between calls the bytes for a storage are held in memory.
 zenith_status zn_object_writer_drain(zn_object_writer *output, zn_error *err);
 // Puts it in place; the output is freed either way. etag: of the object; "" of a file.
-zenith_status zn_object_writer_commit(zn_object_writer *output, char etag[ZN_OBJECT_ETAG], zn_error *err);
+zenith_status zn_object_writer_commit(zn_object_writer *output, char etag[ZN_OBJECT_ETAG],
+                                      zn_error *err);
 void zn_object_writer_discard(zn_object_writer *output); // NULL is fine
 
 #endif

@@ -48,8 +48,8 @@ zenith_status zn_dataset_tar_is_there(const zenith_storage *storage, const char 
     return ZENITH_OK;
 }
 
-static zenith_status commit_files(const zn_dataset *set, zn_object_writer *tar, zn_shard_record *record,
-                                  const char *path, zn_error *err)
+static zenith_status commit_files(const zn_dataset *set, zn_object_writer *tar,
+                                  zn_shard_record *record, const char *path, zn_error *err)
 {
     ZN_TRY(zn_object_writer_commit(tar, record->output_etag, err));
     zn_directory_sync(set->params.output);
@@ -102,8 +102,8 @@ static zenith_status put_record(const places *at, const zn_shard_record *record,
     return zn_fail(err, ZENITH_IO, "'%s' was made by others again and again", at->record);
 }
 
-static zenith_status commit_objects(const places *at, zn_object_writer *tar, zn_shard_record *record,
-                                    zn_error *err)
+static zenith_status commit_objects(const places *at, zn_object_writer *tar,
+                                    zn_shard_record *record, zn_error *err)
 {
     bool there = false, same = false;
     char *text = NULL;
