@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { USUAL_TRIES = 8 };
+
 static bool fail(char message[S3_MESSAGE], const char *sentence)
 {
     snprintf(message, S3_MESSAGE, "%s", sentence);
@@ -39,6 +41,14 @@ static bool take_endpoint(const char *value, s3_server *out)
     return length == 0 || (web && strpbrk(value, "?#@") == NULL);
 }
 
+static bool take_tries(const char *value, s3_server *out)
+{
+    char *end = NULL;
+    const long tries = *value != 0 ? strtol(value, &end, 10) : USUAL_TRIES;
+    out->tries = tries >= 1 && tries <= 100 ? (int)tries : 0;
+    return out->tries > 0 && (end == NULL || *end == 0);
+}
+
 bool s3_server_read(s3_server *out, char message[S3_MESSAGE])
 {
     const char *region = environment("AWS_REGION", "AWS_DEFAULT_REGION");
@@ -49,6 +59,8 @@ bool s3_server_read(s3_server *out, char message[S3_MESSAGE])
     if (!take_endpoint(environment("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), out))
         return fail(message,
                     "AWS_ENDPOINT_URL_S3 is no address such as https://s3.example.org:9000");
+    if (!take_tries(environment("AWS_MAX_ATTEMPTS", NULL), out))
+        return fail(message, "AWS_MAX_ATTEMPTS is no number from 1 to 100");
     if (!take(environment("AWS_ACCESS_KEY_ID", NULL), out->access, sizeof out->access) ||
         !take(environment("AWS_SECRET_ACCESS_KEY", NULL), out->secret, sizeof out->secret) ||
         !take(environment("AWS_SESSION_TOKEN", NULL), out->token, sizeof out->token))

@@ -22,10 +22,10 @@ typedef struct s3_answer {
     s3_entry *entries; // of a list
     size_t count, capacity;
     bool truncated;
-    char *next;              // how a list goes on; NULL: it does not say
-    char upload[S3_UPLOAD];  // the id of one that has begun
-    char etag[S3_ETAG];      // of one that is complete
-    char code[S3_CODE];      // of an error: "NoSuchKey"
+    char *next;             // how a list goes on; NULL: it does not say
+    char upload[S3_UPLOAD]; // the id of one that has begun
+    char etag[S3_ETAG];     // of one that is complete
+    char code[S3_CODE];     // of an error: "NoSuchKey"
 } s3_answer;
 
 // False: it is no answer that is known. Freed by s3_answer_free in any case.
@@ -38,7 +38,7 @@ typedef struct s3_headers {
     double age;         // Date less Last-Modified; negative: not known
     double retry_after; // seconds; negative: not said
     bool has_range;
-    uint64_t range_begin; // of Content-Range
+    uint64_t range_begin;   // of Content-Range
     int64_t date, modified; // -1: not there
 } s3_headers;
 

@@ -23,9 +23,9 @@ struct s3_download {
     char condition[S3_ETAG + 32], range[32], problem[CURL_ERROR_SIZE];
     s3_headers headers;
     s3_tries tries;
-    uint64_t come;  // bytes of the object, in order
-    uint64_t skip;  // of this answer, which begins with bytes that have come
-    bool checked;   // the answer's beginning is what was asked for
+    uint64_t come; // bytes of the object, in order
+    uint64_t skip; // of this answer, which begins with bytes that have come
+    bool checked;  // the answer's beginning is what was asked for
     bool paused, ended, wrong;
     char error[ERROR_BODY];
     size_t error_size, begin, end;

@@ -11,10 +11,11 @@ bool cli_s3_open(const cli_settings *settings, zenith_storage *out, cli_failure 
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < settings->input_count; i++)
         if (strncmp(settings->inputs[i], "s3://", 5) == 0)
-            return cli_fail_text(failure, ZENITH_UNSUPPORTED,
-                                 "this program was built without s3:// (ZENITH_PULL=OFF): copy '%s' "
-                                 "by other means, and name folders",
-                                 settings->inputs[i]);
+            return cli_fail_text(
+                failure, ZENITH_UNSUPPORTED,
+                "this program was built without s3:// (ZENITH_PULL=OFF): copy '%s' "
+                "by other means, and name folders",
+                settings->inputs[i]);
     return true;
 }
 

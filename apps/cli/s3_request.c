@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 8, FIRST_TRIES = 3, CONNECT_SECONDS = 20, STALL_SECONDS = 30, IDLE_HANDLES = 4 };
+enum { FIRST_TRIES = 3, CONNECT_SECONDS = 20, STALL_SECONDS = 30, IDLE_HANDLES = 4 };
 static const size_t most_body = (size_t)32 << 20; // of an answer that is held
 static const double first_wait = 0.2, longest_wait = 20;
 
 struct s3_client {
     s3_server server;
     bool quiet;
-    pthread_mutex_t lock;       // of what follows
-    CURL *idle[IDLE_HANDLES];   // they keep connections
+    pthread_mutex_t lock;     // of what follows
+    CURL *idle[IDLE_HANDLES]; // they keep connections
     CURLM *idle_multis[IDLE_HANDLES];
     size_t idle_count, idle_multi_count;
     bool answered; // something has ever come from the server
@@ -266,8 +266,10 @@ bool s3_try_again(s3_client *client, const s3_ask *ask, s3_tries *tries, zenith_
     tries->made++;
     pthread_mutex_lock(&client->lock);
     client->answered |= tries->code != 0;
-    const int most = client->answered ? TRIES : FIRST_TRIES;
+    const bool answered = client->answered;
     pthread_mutex_unlock(&client->lock);
+    const int all = client->server.tries;
+    const int most = answered || all < FIRST_TRIES ? all : FIRST_TRIES;
     if (is_stopped(ask)) {
         snprintf(message, S3_MESSAGE, "interrupted");
         *status = ZENITH_CANCELLED;
@@ -276,7 +278,7 @@ bool s3_try_again(s3_client *client, const s3_ask *ask, s3_tries *tries, zenith_
     if (tries->result == CURLE_OK)
         say_refused(client, ask, tries, headers, message);
     else
-        say_broken(most == TRIES, ask, tries, message);
+        say_broken(answered, ask, tries, message);
     *status = tries->code == 404 && tries->result == CURLE_OK ? ZENITH_NOT_FOUND : ZENITH_IO;
     if (tries->result == CURLE_OUT_OF_MEMORY) *status = ZENITH_OUT_OF_MEMORY;
     if (!passes(tries) || tries->made >= most) return false;
@@ -364,7 +366,6 @@ zenith_status s3_request(s3_client *client, const s3_ask *ask, s3_reply *out,
         if (good && tries.reason[0] == 0) break;
         if (good) tries.code = 500; // an error behind a 200
         if (tries.result == CURLE_OK && (told || out->code == 412)) break;
-        out->repeated = true;
         if (!s3_try_again(client, ask, &tries, &status, &out->headers, message)) return status;
     } while (true);
     pthread_mutex_lock(&client->lock);

@@ -34,7 +34,6 @@ typedef struct s3_reply {
     uint64_t length; // of the object, as HEAD says
     char *body;      // bounded; ends with a zero that is not counted
     size_t size;
-    bool repeated; // an earlier try broke, and may have been carried out
 } s3_reply;
 
 // OK: there is an answer. Freed by s3_reply_free in any case.
@@ -55,10 +54,10 @@ void s3_give_multi(s3_client *client, CURLM *multi); // NULL is fine
 typedef struct s3_tries {
     int made;
     CURLcode result;
-    long code;             // of the answer; 0: none
-    double retry_after;    // negative: not said
-    char reason[S3_CODE];  // the server's word
-    const char *problem;   // libcurl's sentence
+    long code;            // of the answer; 0: none
+    double retry_after;   // negative: not said
+    char reason[S3_CODE]; // the server's word
+    const char *problem;  // libcurl's sentence
 } s3_tries;
 // Whether it is worth another try; waits before it returns true. False with a sentence, and the status of the failure.
 bool s3_try_again(s3_client *client, const s3_ask *ask, s3_tries *tries, zenith_status *status,

@@ -26,9 +26,9 @@ static void make_query(const char *prefix, bool deep, const char *token, char qu
         length += strlen(query + length);
         length += (size_t)snprintf(query + length, QUERY - length, "&");
     }
-    length += (size_t)snprintf(query + length, QUERY - length,
-                               "%sencoding-type=url&list-type=2&prefix=",
-                               deep ? "" : "delimiter=%2F&");
+    length += (size_t)snprintf(
+        query + length, QUERY - length,
+        "%sencoding-type=url&list-type=2&prefix=", deep ? "" : "delimiter=%2F&");
     s3_encode(prefix, false, query + length);
 }
 
@@ -48,10 +48,8 @@ static zenith_status tell_entries(const listing *l, const s3_answer *answer)
         if (strncmp(entry->key, l->prefix, strlen(l->prefix)) != 0 ||
             strlen(entry->key) > S3_LONGEST_KEY)
             continue;
-        zenith_object object = {.size = sizeof object,
-                                .path = path,
-                                .bytes = entry->bytes,
-                                .age = -1};
+        zenith_object object = {
+            .size = sizeof object, .path = path, .bytes = entry->bytes, .age = -1};
         snprintf(path, sizeof path, "s3://%s/%s", l->bucket, entry->key);
         memcpy(object.etag, entry->etag, sizeof object.etag);
         status = l->each(l->cookie, &object);
@@ -188,7 +186,7 @@ static zenith_status put(void *cookie, const char *path, const void *data, size_
         status = ZENITH_NOT_FOUND;
     }
     *made = status == ZENITH_OK && reply.code < 300;
-    if (status == ZENITH_OK && reply.code == 412 && reply.repeated)
+    if (status == ZENITH_OK && reply.code == 412)
         status = has_bytes(cookie, path, data, bytes, made, message);
     s3_reply_free(&reply);
     return status;

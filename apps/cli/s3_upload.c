@@ -14,8 +14,8 @@ enum { PART = 16 << 20, MOST_PARTS = 10000, QUERY = 3 * S3_UPLOAD + 64 };
 struct s3_upload {
     s3_client *client;
     char *path;
-    char id[S3_UPLOAD];      // "": no part has been sent
-    char (*etags)[S3_ETAG];  // of the parts
+    char id[S3_UPLOAD];     // "": no part has been sent
+    char (*etags)[S3_ETAG]; // of the parts
     size_t count, capacity;
     uint64_t sent;
     size_t size;
@@ -153,7 +153,8 @@ static char *list_parts(const s3_upload *u)
     return xml;
 }
 
-// A request to complete that broke may have been carried out; the upload is then not known any more.
+// A request to complete that broke may have been carried out, and libcurl sends one again by itself where a connection that
+// it kept was closed. The upload is then not known any more.
 static zenith_status find_complete(s3_upload *u, char *etag, char *message)
 {
     const s3_ask ask = {.method = "HEAD", .path = u->path};
@@ -182,7 +183,7 @@ static zenith_status complete(s3_upload *u, char *etag, char *message)
         .method = "POST", .path = u->path, .query = query, .body = xml, .size = strlen(xml)};
     zenith_status status = s3_request(u->client, &ask, &reply, message);
     free(xml);
-    if (status == ZENITH_OK && reply.code == 404 && reply.repeated)
+    if (status == ZENITH_OK && reply.code == 404)
         status = find_complete(u, etag, message);
     else
         status = expect_success(u, &reply, status, message);

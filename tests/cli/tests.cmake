@@ -50,9 +50,15 @@ if(NOT ZENITH_SANITIZE) # which takes memory of its own
 endif()
 set_tests_properties(cli.dataset cli.dataset_kills cli.dataset_many_kills PROPERTIES LABELS cli TIMEOUT 900)
 if(ZENITH_PULL)
-    add_test(NAME fleet.dataset_s3 COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset_s3.py
-        --zenith $<TARGET_FILE:zenith_program> round)
-    set_tests_properties(fleet.dataset_s3 PROPERTIES LABELS "cli;fleet" TIMEOUT 300)
+    # zenith dataset with s3://: each check of dataset_s3.py is a test.
+    foreach(check round faults ends commit verify retry keys many parts leases interrupt kills document moto)
+        add_test(NAME fleet.s3_${check} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset_s3.py
+            --zenith $<TARGET_FILE:zenith_program> ${check})
+        set_tests_properties(fleet.s3_${check} PROPERTIES LABELS "cli;fleet" SKIP_RETURN_CODE 77 TIMEOUT 300)
+    endforeach()
+    zenith_add_fuzzer(s3_answer)
+    target_sources(fuzz_s3_answer PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/s3_answer.c ${PROJECT_SOURCE_DIR}/apps/cli/s3_address.c)
+    target_link_libraries(fuzz_s3_answer PRIVATE PkgConfig::CURL PkgConfig::EXPAT)
 endif()
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)
