@@ -12,6 +12,9 @@ import json
 import os
 import pathlib
 import random
+import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -356,6 +359,27 @@ def check_leases(folder):
         objects["two/a.lease"] = Object(f"{os.uname().nodename} {dead.pid}\n".encode())
         encode("s3://bucket/in", "s3://bucket/two")
         assert "two/a.lease" not in objects
+
+
+def check_document(folder):
+    """The commands of docs/DATASET.md, in one shell."""
+    make_shards(folder / "shards", names=("1", "2"))
+    make_folder(folder / "photos")
+    shutil.copytree(dataset.MODEL, folder / "models/taesd")
+    text = (dataset.ROOT / "docs/DATASET.md").read_text()
+    text = text[text.index("\n## S3\n"):text.index("\n## Checks\n")]
+    script = "\n".join(block.split("\n", 1)[1] for block in text.split("```")[1::2])
+    with Server() as server:
+        for name, value in server.environment().items():
+            script = re.sub(rf"(?<=\b{name}=)[^ \n]+", shlex.quote(value), script)
+        assert server.address in script and shlex.quote(SECRET) in script and script.count("zenith dataset") >= 7, script
+        upload(server, folder / "shards", "shards")
+        done = subprocess.run(["bash", "-euxc", script], cwd=folder, capture_output=True, text=True, env={
+            **os.environ, "PATH": f"{pathlib.Path(dataset.ZENITH).parent}:{os.environ['PATH']}", "ZENITH_MODELS": str(folder / "models"),
+            "ZENITH_TUNE": "", "NO_PROXY": "127.0.0.1", "AWS_SESSION_TOKEN": ""})
+        assert done.returncode == 0, done.stderr
+        assert not server.refused and "latents-of-photos/000000.json" in server.objects["bucket"]
+        assert (folder / "latents-here/2.tar").read_bytes() == server.objects["bucket"]["latents/2.tar"].data
 
 
 class Moto:
