@@ -61,6 +61,10 @@ bool s3_server_read(s3_server *out, char message[S3_MESSAGE])
                     "AWS_ENDPOINT_URL_S3 is no address such as https://s3.example.org:9000");
     if (!take_tries(environment("AWS_MAX_ATTEMPTS", NULL), out))
         return fail(message, "AWS_MAX_ATTEMPTS is no number from 1 to 100");
+    const char *bundle = environment("AWS_CA_BUNDLE", NULL);
+    if ((size_t)snprintf(out->certificates, sizeof out->certificates, "%s", bundle) >=
+        sizeof out->certificates)
+        return fail(message, "AWS_CA_BUNDLE is too long a path");
     if (!take(environment("AWS_ACCESS_KEY_ID", NULL), out->access, sizeof out->access) ||
         !take(environment("AWS_SECRET_ACCESS_KEY", NULL), out->secret, sizeof out->secret) ||
         !take(environment("AWS_SESSION_TOKEN", NULL), out->token, sizeof out->token))

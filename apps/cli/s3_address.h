@@ -15,11 +15,12 @@ typedef struct s3_server {
     char endpoint[512]; // without a slash at its end; "": Amazon's, of the region
     char region[64];
     char access[256], secret[256], token[4096];
-    int tries; // of a request
+    int tries;               // of a request
+    char certificates[1024]; // a file of those to trust; "": the system's
 } s3_server;
 
 // AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-// AWS_SESSION_TOKEN, AWS_MAX_ATTEMPTS. False with a sentence.
+// AWS_SESSION_TOKEN, AWS_MAX_ATTEMPTS, AWS_CA_BUNDLE. False with a sentence.
 bool s3_server_read(s3_server *out, char message[S3_MESSAGE]);
 
 // "s3://BUCKET/KEY"; key "" where there is none. *key points into the path.

@@ -16,7 +16,7 @@
 
 enum { FIRST_TRIES = 3, CONNECT_SECONDS = 20, STALL_SECONDS = 30, IDLE_HANDLES = 4 };
 static const size_t most_body = (size_t)32 << 20; // of an answer that is held
-static const double first_wait = 0.2, longest_wait = 20;
+static const double first_wait = 0.2, longest_wait = 20, longest_asked = 60;
 
 struct s3_client {
     s3_server server;
@@ -122,6 +122,8 @@ static void set_up(const s3_client *client, CURL *curl, const s3_ask *ask)
     curl_easy_setopt(curl, CURLOPT_USERNAME, client->server.access);
     curl_easy_setopt(curl, CURLOPT_PASSWORD, client->server.secret);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    if (client->server.certificates[0] != 0)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, client->server.certificates);
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); // a key may have ".." in it
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
@@ -251,7 +253,8 @@ static double seconds_to_wait(const s3_tries *tries)
     if (wait > longest_wait) wait = longest_wait;
     const unsigned mixed = (unsigned)(cli_clock() * 1e6) * 2654435761u + (unsigned)getpid();
     wait *= 0.5 + 0.5 * (double)(mixed >> 16 & 1023) / 1024;
-    return tries->retry_after > wait ? tries->retry_after : wait;
+    const double asked = tries->retry_after < longest_asked ? tries->retry_after : longest_asked;
+    return asked > wait ? asked : wait;
 }
 
 static void sleep_for(const s3_ask *ask, double seconds)

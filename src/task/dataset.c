@@ -263,8 +263,21 @@ static zenith_status check_model(const zn_dataset *set, zn_model *model, zn_erro
     return check_memory(set, model, set->source.width, set->source.height, err);
 }
 
+static size_t length_without_slashes(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/') length--;
+    return length;
+}
+
 static zenith_status check(const zn_dataset *set, zn_error *err)
 {
+    const char *input = set->params.input, *output = set->params.output;
+    const size_t length = length_without_slashes(input);
+    if (length == length_without_slashes(output) && strncmp(input, output, length) == 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "'%s' is the input: latents in the same folder would replace its archives",
+                       output);
     for (size_t i = 0; i < set->model_count; i++) ZN_TRY(check_model(set, set->models[i], err));
     return ZENITH_OK;
 }

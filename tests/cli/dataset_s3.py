@@ -451,6 +451,25 @@ def check_moto(folder):
         assert server.ask("GET", "out/large.tar") == (folder / "local/large.tar").read_bytes()
 
 
+def check_secure(folder):
+    """TLS: a certificate that is trusted, and one that is not."""
+    make_shards(folder / "in", names=("a",))
+    encode(folder / "in", folder / "local")
+    certificate = folder / "certificate"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=test",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key", "-out", certificate], check=True, capture_output=True)
+    (folder / "both").write_bytes(certificate.read_bytes() + (folder / "key").read_bytes())
+    with Server(certificate=folder / "both") as server:
+        use(server)
+        upload(server, folder / "in", "in")
+        assert "certificate" in encode("s3://bucket/in", "s3://bucket/out", code=1).stderr
+        os.environ["AWS_CA_BUNDLE"] = str(certificate)
+        server.faults = [Fault("GET", "in/a.tar", "cut"), Fault("PUT", "out/a.tar", "drop"), Fault("PUT", "out/a.json", 503)]
+        encode("s3://bucket/in", "s3://bucket/out")
+        del os.environ["AWS_CA_BUNDLE"]
+        compare(server, folder / "local", "out")
+
+
 def start(*places):
     return subprocess.Popen([dataset.ZENITH, "dataset", "encode", *places, "-m", "taesd", "--weights", str(dataset.MODEL), "--dtype", "f32",
                              "--size", "32x32", "-q"], stderr=subprocess.PIPE)

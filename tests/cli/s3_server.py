@@ -15,6 +15,7 @@ import hashlib
 import hmac
 import http.server
 import re
+import ssl
 import threading
 import time
 import urllib.parse
@@ -220,12 +221,18 @@ class Listener(http.server.ThreadingHTTPServer):
 
 
 class Server:
-    def __init__(self, page=1000, has_ranges=True):
+    def __init__(self, page=1000, has_ranges=True, certificate=None):
+        """certificate: a file with one and its key: then by TLS."""
         self.objects, self.uploads, self.faults = {"bucket": {}}, {}, []
         self.requests, self.refused = [], []
         self.page, self.has_ranges, self.lock = page, has_ranges, threading.RLock()
         self.listener = Listener(("127.0.0.1", 0), Handler)
         self.listener.owner = self
+        self.scheme = "https" if certificate else "http"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.listener.socket = context.wrap_socket(self.listener.socket, server_side=True)
 
     def __enter__(self):
         threading.Thread(target=self.listener.serve_forever, daemon=True).start()
@@ -237,7 +244,7 @@ class Server:
 
     @property
     def address(self):
-        return f"http://127.0.0.1:{self.listener.server_address[1]}"
+        return f"{self.scheme}://127.0.0.1:{self.listener.server_address[1]}"
 
     def environment(self, secret=SECRET):
         return {"AWS_ENDPOINT_URL_S3": self.address, "AWS_REGION": REGION, "AWS_ACCESS_KEY_ID": ACCESS,

@@ -51,7 +51,7 @@ endif()
 set_tests_properties(cli.dataset cli.dataset_kills cli.dataset_many_kills PROPERTIES LABELS cli TIMEOUT 900)
 if(ZENITH_PULL)
     # zenith dataset with s3://: each check of dataset_s3.py is a test.
-    foreach(check round faults ends commit verify retry keys many parts leases interrupt kills document moto)
+    foreach(check round faults ends commit verify retry keys many parts leases interrupt kills secure document moto)
         add_test(NAME fleet.s3_${check} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset_s3.py
             --zenith $<TARGET_FILE:zenith_program> ${check})
         set_tests_properties(fleet.s3_${check} PROPERTIES LABELS "cli;fleet" SKIP_RETURN_CODE 77 TIMEOUT 300)
