@@ -42,7 +42,7 @@ json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
     zenith_storage storage;
     if (!cli_s3_open(settings, &storage, &failure)) {
         session.told = true;
-        cli_session_failed(&session, "dataset", &failure);
+        cli_session_failed(&session, "s3://", &failure);
         *code = cli_session_close(&session);
         return NULL;
     }

@@ -240,7 +240,7 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     j.shown = session.progress.bar ? 0 : cli_clock();
     if (!cli_s3_open(&settings, &j.storage, &failure)) {
         session.told = true;
-        cli_session_failed(&session, "dataset", &failure);
+        cli_session_failed(&session, "s3://", &failure);
         return cli_session_close(&session);
     }
     if (!open_models(&j, settings.model, &failure)) {

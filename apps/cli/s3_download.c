@@ -170,6 +170,9 @@ static zenith_status work(s3_download *d, char *message)
 zenith_status s3_download_open(s3_client *client, const char *path, const char *etag,
                                s3_download **out, char message[S3_MESSAGE])
 {
+    char bucket[S3_BUCKET];
+    const char *key;
+    if (!s3_path_split(path, bucket, &key, message)) return ZENITH_INVALID_ARGUMENT;
     s3_download *d = calloc(1, sizeof *d);
     if (d != NULL) {
         d->client = client;

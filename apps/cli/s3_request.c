@@ -205,7 +205,8 @@ static bool passes(const s3_tries *tries)
     default:
         return true;
     }
-    return tries->code == 408 || tries->code == 409 || tries->code == 429 || tries->code >= 500 ||
+    return tries->code == 408 || tries->code == 409 || tries->code == 429 ||
+           (tries->code >= 500 && tries->code != 501) ||
            strcmp(tries->reason, "RequestTimeout") == 0;
 }
 
@@ -223,8 +224,12 @@ static void say_refused(const s3_client *client, const s3_ask *ask, const s3_tri
         advice = ": AWS_SECRET_ACCESS_KEY is not the secret of AWS_ACCESS_KEY_ID";
     } else if (strcmp(tries->reason, "RequestTimeTooSkewed") == 0) {
         advice = ": the clock of this machine is wrong";
+    } else if (strcmp(tries->reason, "ExpiredToken") == 0) {
+        advice = ": AWS_SESSION_TOKEN is too old: get new keys, and give the same command again";
     } else if (strcmp(tries->reason, "NoSuchBucket") == 0) {
         advice = ": there is no such bucket; check its name, AWS_ENDPOINT_URL_S3 and AWS_REGION";
+    } else if (tries->code == 501 && strcmp(ask->method, "PUT") == 0) {
+        advice = ": it does not know conditional writes (If-None-Match), which a dataset needs";
     } else if (tries->code == 401 || tries->code == 403) {
         advice = ": check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and whether the key may list, "
                  "read, write and delete there";
@@ -354,8 +359,10 @@ zenith_status s3_request(s3_client *client, const s3_ask *ask, s3_reply *out,
 {
     s3_tries tries = {.made = 0};
     zenith_status status = ZENITH_OK;
-    char problem[CURL_ERROR_SIZE];
+    char problem[CURL_ERROR_SIZE], bucket[S3_BUCKET];
+    const char *key;
     memset(out, 0, sizeof *out);
+    if (!s3_path_split(ask->path, bucket, &key, message)) return ZENITH_INVALID_ARGUMENT;
     do {
         problem[0] = 0;
         tries.problem = problem;

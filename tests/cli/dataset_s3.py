@@ -158,6 +158,10 @@ def check_ends(folder):
         fails(server, "no picture and no tar archive", place="s3://bucket/nothing")
         fails(server, "there is no s3://bucket/in/z.tar", place="s3://bucket/in/z.tar")
         fails(server, "names no bucket", place="s3:///in")
+        fails(server, "longer than the 1024 bytes", output="s3://bucket/" + 1020 * "x")
+        fails(server, "the same folder", output="s3://bucket/in/")
+        server.faults = [Fault("PUT", "_zenith.json", 501)]
+        fails(server, "501", "conditional writes")
         server.faults = [Fault("PUT", "a.tar", 403)]
         fails(server, "403", "AWS_ACCESS_KEY_ID", "write")
         server.faults = [Fault("PUT", "a.tar", 503, times=99)]
