@@ -72,6 +72,7 @@ static json_t *to_json(const zn_shard_record *r)
                               r->input_etag, "sha256", r->input_sha256);
     json_t *output = json_pack("{s:I, s:s}", "bytes", (json_int_t)r->output_bytes, "sha256",
                                r->output_sha256);
+    if (output && r->output_etag[0]) json_object_set_new(output, "etag", as_text(r->output_etag));
     if (input && r->input_error[0]) json_object_set_new(input, "error", as_text(r->input_error));
     return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:f}", "format",
                      FORMAT, "zenith", r->version, "config", r->config, "model", r->model,
@@ -80,18 +81,28 @@ static json_t *to_json(const zn_shard_record *r)
                      "bad_samples", bad_to_json(r), "seconds", r->seconds);
 }
 
-zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, zn_error *err)
+zenith_status zn_shard_record_text(const zn_shard_record *record, char **out, size_t *size,
+                                   zn_error *err)
 {
     json_t *json = to_json(record);
     char *text = NULL;
+    if (!json) return zn_fail_memory(err, record->bad_count * sizeof *record->bad);
+    zenith_status status = zn_json_dump(json, &text, size, err);
+    json_decref(json);
+    if (status != ZENITH_OK) return status;
+    text[(*size)++] = '\n'; // where the text ended
+    *out = text;
+    return ZENITH_OK;
+}
+
+zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, zn_error *err)
+{
+    char *text = NULL;
     size_t size = 0;
     zn_writer *file = NULL;
-    if (!json) return zn_fail_memory(err, record->bad_count * sizeof *record->bad);
-    zenith_status status = zn_json_dump(json, &text, &size, err);
-    json_decref(json);
-    if (status == ZENITH_OK) status = zn_writer_open(path, &file, err);
+    ZN_TRY(zn_shard_record_text(record, &text, &size, err));
+    zenith_status status = zn_writer_open(path, &file, err);
     if (status == ZENITH_OK) status = zn_writer_write(file, text, size, err);
-    if (status == ZENITH_OK) status = zn_writer_write(file, "\n", 1, err);
     zn_free(text);
     if (status == ZENITH_OK) return zn_writer_commit(file, err);
     zn_writer_discard(file);
@@ -153,6 +164,8 @@ static zenith_status read_files(const zn_json *json, zn_shard_record *out, zn_er
         ZN_TRY(get_text(input, "error", out->input_error, sizeof out->input_error, err));
     ZN_TRY(zn_json_get_object(json, "output", &output, err));
     ZN_TRY(get_count(output, "bytes", &out->output_bytes, err));
+    if (zn_json_has(output, "etag"))
+        ZN_TRY(get_text(output, "etag", out->output_etag, sizeof out->output_etag, err));
     return get_hash(output, "sha256", out->output_sha256, err);
 }
 
