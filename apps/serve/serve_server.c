@@ -14,13 +14,6 @@
 
 enum { PLANS_OF_A_THREAD = 8 << 20 }; // bytes
 
-double serve_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 // --- the queue ----------------------------------------------------------------------------------
 
 bool serve_queue_hold(serve_server *server, uint64_t bytes, serve_failure *failure)

@@ -8,6 +8,7 @@
 #define ZN_SERVE_SERVER_H
 
 #include "apps/serve/serve.h"
+#include "apps/serve/serve_clock.h"
 #include "apps/serve/serve_estimates.h"
 #include "apps/serve/serve_keys.h"
 #include "apps/serve/serve_metrics.h"
@@ -41,12 +42,12 @@ typedef struct serve_server {
     double started; // seconds since 1970
     atomic_bool draining;
     atomic_uint_least64_t ids;
-    pthread_mutex_t lock;          // of what follows
-    struct serve_request *working; // suspended, with jobs under way
-    int present;                   // requests whose headers are here
-    int admitted;                  // that have work
-    double seconds;                // of their work
-    uint64_t held;                 // bytes
+    pthread_mutex_t lock;       // of what follows
+    struct serve_task *working; // with work under way
+    int present;                // requests whose headers are here
+    int admitted;               // that have work
+    double seconds;             // of their work
+    uint64_t held;              // bytes
 } serve_server;
 
 // Opens the models and measures each once. The exit code, after a message; 0: it is open.
@@ -71,7 +72,5 @@ json_t *serve_server_describe_seconds(serve_server *server, const serve_model *m
 
 // How many pictures of a batch share the threads of a stream: the work of each takes so much less of it.
 double serve_server_beside(const serve_server *server, size_t batch);
-
-double serve_clock(void); // monotonic, seconds
 
 #endif
