@@ -5,6 +5,7 @@
 #include "apps/serve/serve.h"
 
 #include "apps/serve/serve_http.h"
+#include "apps/serve/serve_jobs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +27,8 @@ static void drain(serve_server *server, const sigset_t *signals)
 {
     const double end = serve_clock() + DRAIN_SECONDS;
     atomic_store(&server->draining, true);
-    while (serve_http_present(server) > 0) {
+    serve_jobs_cancel(server->jobs); // nobody could ask for them
+    while (serve_http_present(server) > 0 || serve_jobs_pending(server->jobs) > 0) {
         const bool give_up = serve_clock() > end;
         if (wait_signal(signals) || give_up) serve_http_look(server, true);
         serve_http_look(server, false);

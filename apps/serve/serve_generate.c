@@ -149,6 +149,36 @@ void serve_generators_progress(serve_generators *all, int kind, serve_progress *
     pthread_mutex_unlock(&all->lock);
 }
 
+// Steps of pixels that are left of it. The lock is held.
+static double work_left(const serve_generation *g)
+{
+    const double all = serve_generation_work(g), each = all / g->wish.count;
+    const double part = g->steps ? (double)g->step / g->steps : 0;
+    return all - each * (g->made + part);
+}
+
+void serve_generation_place(serve_generation *g, serve_place *out)
+{
+    serve_generators *all = g->all;
+    pthread_mutex_lock(&all->lock);
+    const uint32_t steps = g->steps ? g->steps : g->wish.steps;
+    *out = (serve_place){.running = all->running == g,
+                         .step = g->made * steps + g->step,
+                         .total = g->wish.count * steps};
+    double work = work_left(g);
+    if (!out->running && all->running != NULL) {
+        out->before++;
+        work += work_left(all->running);
+    }
+    const serve_generation *each = out->running ? NULL : all->waiting;
+    for (; each != NULL && each != g; each = each->next) {
+        out->before++;
+        work += work_left(each);
+    }
+    out->seconds = all->rate > 0 ? work * all->rate : -1;
+    pthread_mutex_unlock(&all->lock);
+}
+
 void serve_generators_interrupt(serve_generators *all, int kind)
 {
     if (all == NULL) return;

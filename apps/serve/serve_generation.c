@@ -88,7 +88,8 @@ bool serve_generation_open(serve_generators *all, const serve_generation_params 
     g->kind = params->kind;
     g->event = params->event;
     pthread_mutex_init(&g->lock, NULL);
-    if (settle(g, all, failure) && serve_generators_enter(all, g, retry_after, failure) && allocate(g, failure)) {
+    if (settle(g, all, failure) && serve_generators_enter(all, g, retry_after, failure) &&
+        allocate(g, failure)) {
         *params->wish = (serve_wish){0};
         *out = g;
         return true;
@@ -121,6 +122,7 @@ void serve_generation_free(serve_generation *g)
     free(g->latent);
     free(g->first);
     free(g->said);
+    free(g->kept);
     pthread_mutex_destroy(&g->lock);
     free(g);
 }
@@ -182,6 +184,26 @@ void serve_generation_say(serve_generation *g, char *text, bool last)
     if (sleeping) g->wake(g->wake_cookie);
     pthread_mutex_unlock(&g->lock);
     free(text);
+}
+
+void serve_generation_keep(serve_generation *g, char *text)
+{
+    if (text == NULL) return;
+    pthread_mutex_lock(&g->lock);
+    free(g->kept);
+    g->kept = text;
+    g->kept_number++;
+    pthread_mutex_unlock(&g->lock);
+}
+
+char *serve_generation_kept(serve_generation *g, unsigned *seen)
+{
+    char *text = NULL;
+    pthread_mutex_lock(&g->lock);
+    if (g->kept_number > *seen) text = strdup(g->kept);
+    if (text != NULL) *seen = g->kept_number;
+    pthread_mutex_unlock(&g->lock);
+    return text;
 }
 
 ssize_t serve_generation_read(serve_generation *g, char *dst, size_t most,

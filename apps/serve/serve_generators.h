@@ -70,6 +70,8 @@ struct serve_generation {
     char *said;
     size_t said_size, said_read;
     bool last, sleeping;
+    char *kept;
+    unsigned kept_number; // from 1; 0: nothing is kept
     void (*wake)(void *cookie);
     void *wake_cookie;
 };

@@ -82,23 +82,26 @@ static bool check_key_limits(serve_request *request)
     return request->counted;
 }
 
+static bool not_found(serve_request *request)
+{
+    return serve_fail(&request->failure, 404, "not_found", "there is nothing at this address");
+}
+
+static bool is_left_out(const serve_request *request, const serve_route *route)
+{
+    return route == &serve_routes[serve_route_unknown()] ||
+           (request->server->settings.no_sdapi && route->protocol == SERVE_PROTOCOL_SDAPI);
+}
+
 static bool check_method(serve_request *request, const char *method)
 {
     const serve_route *route = &serve_routes[request->route];
-    const bool get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    const bool left_out = request->server->settings.no_sdapi &&
-                          route->protocol == SERVE_PROTOCOL_SDAPI;
-    const bool post = route->page == SERVE_PAGE_NONE || route->images != SERVE_IMAGES_NONE;
-    request->page = route->page != SERVE_PAGE_NONE;
-    if (request->route == serve_route_unknown() || left_out)
-        return serve_fail(&request->failure, 404, "not_found", "there is nothing at this address");
-    if (request->page && get) return true;
-    if (post && strcmp(method, "POST") == 0) {
-        request->page = false;
-        return true;
-    }
-    return serve_fail(&request->failure, 405, "method_not_allowed", "use %s here",
-                      route->page != SERVE_PAGE_NONE ? "GET" : "POST");
+    const bool is_work = strcmp(method, "POST") == 0;
+    const char *known = serve_route_methods(route), *place = strstr(known, method);
+    if (is_left_out(request, route)) return not_found(request);
+    request->page = !is_work;
+    if (place != NULL && strchr(", ", place[strlen(method)]) != NULL) return true;
+    return serve_fail(&request->failure, 405, "method_not_allowed", "use %s here", known);
 }
 
 static bool has_part(const serve_request *request)
@@ -123,7 +126,7 @@ static bool find_model(serve_request *request, const char *name, size_t length)
     if (name == NULL)
         return serve_fail(&request->failure, 400, "invalid_request",
                           "which model? Add ?model=NAME; /v1/models lists them");
-    const bool part = serve_routes[request->route].protocol == SERVE_PROTOCOL_OIP;
+    const bool part = serve_routes[request->work].protocol == SERVE_PROTOCOL_OIP;
     if (!part || serve_oip_split(name, &length, &request->operation))
         request->model = serve_server_model(server, name, length);
     if (request->model != NULL) request->model_number = (size_t)(request->model - server->models);
@@ -164,20 +167,50 @@ static bool check_draining(serve_request *request)
     return serve_fail(&request->failure, 503, "draining", "the server ends: ask another");
 }
 
-static bool check(serve_request *request, const char *method, const char *model, size_t length)
+// Of a job: the route of its work is a parameter, and what that names in its path.
+static bool find_work(serve_request *request, const char **model, size_t *length)
+{
+    if (serve_routes[request->route].jobs != SERVE_JOBS_ALL) return true;
+    const char *path = serve_parameter_take(&request->parameters, "route");
+    request->work = path != NULL ? serve_route_find(path, model, length) : serve_route_unknown();
+    const serve_route *route = &serve_routes[request->work];
+    request->operation = route->operation;
+    return (serve_route_can_be_job(route) && !is_left_out(request, route)) ||
+           serve_fail(&request->failure, 400, "invalid_request",
+                      "'route' names the work of the job, such as ?route=/v1/decode");
+}
+
+static bool find_job(serve_request *request, const char *id, size_t length)
+{
+    request->job = serve_jobs_find(request->server->jobs, id, length, request->key);
+    return request->job != NULL ||
+           serve_fail(&request->failure, 404, "not_found", "there is no such job");
+}
+
+// The name in the path is that of a model, a job or a file.
+static bool check_page(serve_request *request, const char *name, size_t length)
+{
+    const serve_route *route = &serve_routes[request->route];
+    if (name == NULL || route->page == SERVE_PAGE_SITE) return true;
+    return route->jobs != SERVE_JOBS_NONE ? find_job(request, name, length)
+                                          : find_model(request, name, length);
+}
+
+static bool check(serve_request *request, const char *method, const char *name, size_t length)
 {
     if (!check_method(request, method) || !check_key(request)) return false;
-    if (serve_routes[request->route].page == SERVE_PAGE_SITE) return true; // the name is a file's
-    if (request->page) return model == NULL || find_model(request, model, length);
-    const bool pipeline = serve_routes[request->route].images != SERVE_IMAGES_NONE;
+    if (request->page) return check_page(request, name, length);
+    if (!find_work(request, &name, &length)) return false;
+    const bool pipeline = serve_routes[request->work].images != SERVE_IMAGES_NONE;
     return check_draining(request) && check_key_limits(request) && check_length(request) &&
-           check_timeout(request) && (pipeline || find_model(request, model, length));
+           check_timeout(request) && (pipeline || find_model(request, name, length));
 }
 
 static bool make_task(serve_request *request)
 {
-    serve_task *task = serve_task_create(request->server, request->route);
+    serve_task *task = serve_task_create(request->server, request->work);
     if (task == NULL) return serve_fail(&request->failure, 503, "out_of_memory", "out of memory");
+    task->job = request->work != request->route;
     task->model = request->model;
     task->model_number = request->model_number;
     task->operation = request->operation;
@@ -188,9 +221,9 @@ static bool make_task(serve_request *request)
 
 bool serve_headers_read(serve_request *request, const char *path, const char *method)
 {
-    const char *model;
+    const char *name;
     size_t length;
-    request->route = serve_route_find(path, &model, &length);
+    request->route = request->work = serve_route_find(path, &name, &length);
     request->operation = serve_routes[request->route].operation;
     copy_clean(request->method, sizeof request->method, method);
     copy_clean(request->path, sizeof request->path, path);
@@ -198,5 +231,5 @@ bool serve_headers_read(serve_request *request, const char *path, const char *me
     set_trace(request);
     MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_parameter,
                               &request->parameters);
-    return check(request, method, model, length) && (request->page || make_task(request));
+    return check(request, method, name, length) && (request->page || make_task(request));
 }

@@ -4,7 +4,7 @@
 // See serve_http.h. The life of a request is told in serve_request.h.
 #include "apps/serve/serve_http.h"
 
-#include "apps/serve/serve_request.h"
+#include "apps/serve/serve_events.h"
 #include "apps/serve/serve_routes.h"
 #include "apps/serve/serve_site.h"
 
@@ -69,6 +69,8 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     // A stream may end before its pictures are made: they are given up.
     if (request->task != NULL && serve_task_streams(request->task)) serve_task_leave(request->task);
     serve_task_unref(request->task);
+    serve_events_close(request);
+    serve_job_unref(request->job);
     serve_answer_free(&request->answer);
     free(request);
     pthread_mutex_lock(&server->lock);
@@ -125,6 +127,28 @@ static int socket_of(const serve_request *request)
     return info != NULL ? info->connect_fd : -1;
 }
 
+static void answer_json(serve_request *request, json_t *object)
+{
+    serve_answer_text(&request->answer, "application/json",
+                      object != NULL ? json_dumps(object, 0) : NULL);
+    json_decref(object);
+}
+
+static void add_job(serve_request *request)
+{
+    if (!serve_jobs_add(request->server->jobs, request->task, request->key, request->counted,
+                        &request->job, &request->failure)) {
+        serve_metrics_rejected(&request->server->metrics, SERVE_QUEUE_FULL);
+        serve_request_refuse(request);
+        return;
+    }
+    request->counted = false; // the job is, until it is over
+    answer_json(request, serve_job_describe(request->job));
+    if (request->answer.code == 200) request->answer.code = 202;
+    snprintf(request->answer.location, sizeof request->answer.location, "/v1/jobs/%s",
+             serve_job_id(request->job));
+}
+
 // True: work is under way; a stream is answered already. False: there is an answer to send.
 static bool process_work(serve_request *request, enum MHD_Result *result)
 {
@@ -138,6 +162,10 @@ static bool process_work(serve_request *request, enum MHD_Result *result)
         take_answer(request);
         return false;
     }
+    if (task->job) {
+        add_job(request);
+        return false;
+    }
     if (!serve_task_streams(task)) {
         MHD_suspend_connection(request->connection);
         serve_task_start(task, socket_of(request), finish, request);
@@ -145,10 +173,37 @@ static bool process_work(serve_request *request, enum MHD_Result *result)
     }
     request->answer.code = 200;
     request->answer.content_type = "text/event-stream";
+    request->read = serve_stream_read;
     *result = serve_respond(request);
     serve_task_ref(task); // until finish_stream
     serve_task_start(task, socket_of(request), finish_stream, task);
     return true;
+}
+
+static void process_job(serve_request *request)
+{
+    serve_jobs *jobs = request->server->jobs;
+    bool good = true;
+    switch (serve_routes[request->route].jobs) {
+    case SERVE_JOBS_ALL:
+        answer_json(request, json_pack("{s:s, s:o}", "object", "list", "data",
+                                       serve_jobs_describe(jobs, request->key)));
+        break;
+    case SERVE_JOBS_EVENTS:
+        good = serve_events_open(request, socket_of(request));
+        request->answer.code = 200;
+        request->answer.content_type = "text/event-stream";
+        request->read = good ? serve_events_read : NULL;
+        break;
+    case SERVE_JOBS_RESULT:
+        good = serve_job_result(request->job, &request->answer, &request->failure);
+        break;
+    default:
+        if (strcmp(request->method, "DELETE") == 0) serve_job_delete(jobs, request->job);
+        answer_json(request, serve_job_describe(request->job));
+        break;
+    }
+    if (!good) serve_request_refuse(request);
 }
 
 // The whole request is here. True: work is under way, and may even be over already. False: there is an answer to send.
@@ -160,6 +215,8 @@ static bool process(serve_request *request, enum MHD_Result *result)
         const char *known = serve_request_header(request, MHD_HTTP_HEADER_IF_NONE_MATCH);
         if (!serve_site_answer(request->path, known, &request->answer, &request->failure))
             serve_request_refuse(request);
+    } else if (route->jobs != SERVE_JOBS_NONE) {
+        process_job(request);
     } else {
         serve_page_write(request->server, route->page, request->model, request->operation,
                          &request->answer);
@@ -210,6 +267,8 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 void serve_http_look(serve_server *server, bool all)
 {
     serve_tasks_look(server, all);
+    serve_events_look(server);
+    serve_jobs_look(server->jobs);
 }
 
 int serve_http_present(serve_server *server)

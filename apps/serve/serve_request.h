@@ -13,15 +13,18 @@
 #ifndef ZN_SERVE_REQUEST_H
 #define ZN_SERVE_REQUEST_H
 
-#include "apps/serve/serve_task.h"
+#include "apps/serve/serve_jobs.h"
 
 #include <microhttpd.h>
+
+typedef struct serve_listener serve_listener;
 
 typedef struct serve_request {
     serve_server *server;
     struct MHD_Connection *connection;
     size_t route;
-    bool page; // a GET of the route's page; else work
+    size_t work; // the route of the work; of a job another than `route`
+    bool page;   // nothing but the headers is read; else work
     char id[72];
     char method[12], path[96]; // for the log
     char trace[56];            // the client's traceparent, echoed; "": it sent none
@@ -30,11 +33,14 @@ typedef struct serve_request {
     const serve_model *model;
     size_t model_number;
     serve_operation operation;
-    serve_key *key; // NULL: none is wanted
-    bool counted;   // with the key
+    serve_key *key;  // NULL: none is wanted
+    bool counted;    // with the key
     double deadline; // 0: none
     uint64_t discarded;
-    serve_task *task; // NULL: there is no work
+    serve_task *task;               // NULL: there is no work
+    serve_job *job;                 // that is shown or was made
+    serve_listener *listener;       // of its events
+    MHD_ContentReaderCallback read; // of an answer that is a stream; NULL: it is no stream
     serve_answer answer;
     serve_failure failure;
 } serve_request;
@@ -46,6 +52,8 @@ void serve_request_refuse(serve_request *request);
 // Fills in all that the headers say. True: go on and read the body. False: `failure` says why not.
 bool serve_headers_read(serve_request *request, const char *path, const char *method);
 
+// Reads the events of a stream that the task is; cls: the request.
+ssize_t serve_stream_read(void *cls, uint64_t place, char *dst, size_t most);
 // Sends the answer, or begins the stream that it is.
 enum MHD_Result serve_respond(serve_request *request);
 

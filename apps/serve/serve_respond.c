@@ -51,8 +51,9 @@ static void add_headers(const serve_request *request, struct MHD_Response *respo
                                 "Bearer realm=\"zenith\"");
     if (answer->code == 405)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
-                                serve_routes[request->route].page != SERVE_PAGE_NONE ? "GET, HEAD"
-                                                                                     : "POST");
+                                serve_route_methods(&serve_routes[request->route]));
+    if (answer->location[0])
+        MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, answer->location);
     MHD_add_response_header(response, "X-Request-Id", request->id);
     if (request->trace[0]) MHD_add_response_header(response, "traceparent", request->trace);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
@@ -76,7 +77,7 @@ static void resume_stream(void *cookie)
     MHD_resume_connection(request->connection);
 }
 
-static ssize_t read_stream(void *cls, uint64_t place, char *dst, size_t most)
+ssize_t serve_stream_read(void *cls, uint64_t place, char *dst, size_t most)
 {
     serve_request *request = cls;
     (void)place;
@@ -89,13 +90,11 @@ enum MHD_Result serve_respond(serve_request *request)
 {
     size_t size;
     const void *body = serve_answer_body(&request->answer, &size);
-    const bool stream = request->task != NULL && serve_task_streams(request->task) &&
-                        request->answer.code == 200;
     // The body lives in the request, which ends after it is sent.
-    struct MHD_Response *response = stream
+    struct MHD_Response *response = request->read != NULL
                                         ? MHD_create_response_from_callback(
-                                              MHD_SIZE_UNKNOWN, STREAM_BYTES, read_stream, request,
-                                              NULL)
+                                              MHD_SIZE_UNKNOWN, STREAM_BYTES, request->read,
+                                              request, NULL)
                                         : MHD_create_response_from_buffer(size,
                                                                           (void *)(uintptr_t)body,
                                                                           MHD_RESPMEM_PERSISTENT);

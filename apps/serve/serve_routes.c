@@ -5,6 +5,7 @@
 #include "apps/serve/serve_routes.h"
 
 #include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_jobs.h"
 #include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_openapi.h"
 #include "apps/serve/serve_sdapi.h"
@@ -60,6 +61,10 @@ const serve_route serve_routes[] = {
     {.path = "/sdapi/v1/progress",
      .page = SERVE_PAGE_SDAPI_PROGRESS,
      .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/v1/jobs", .jobs = SERVE_JOBS_ALL},
+    {.path = "/v1/jobs/*", .jobs = SERVE_JOBS_ONE},
+    {.path = "/v1/jobs/*/events", .jobs = SERVE_JOBS_EVENTS},
+    {.path = "/v1/jobs/*/result", .jobs = SERVE_JOBS_RESULT},
     {.path = "other", .open = true}};
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
@@ -67,6 +72,20 @@ _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each 
 size_t serve_route_unknown(void)
 {
     return ROUTES - 1;
+}
+
+const char *serve_route_methods(const serve_route *route)
+{
+    if (route->jobs == SERVE_JOBS_ONE) return "GET, HEAD, DELETE";
+    const bool get = route->page != SERVE_PAGE_NONE || route->jobs != SERVE_JOBS_NONE;
+    const bool post = route->jobs == SERVE_JOBS_ALL || route->images != SERVE_IMAGES_NONE;
+    return !get ? "POST" : post ? "GET, HEAD, POST" : "GET, HEAD";
+}
+
+bool serve_route_can_be_job(const serve_route *route)
+{
+    return route != &serve_routes[serve_route_unknown()] && route->page == SERVE_PAGE_NONE &&
+           route->jobs == SERVE_JOBS_NONE && route->images != SERVE_IMAGES_INTERRUPT;
 }
 
 static bool matches(const char *pattern, const char *path, const char **model, size_t *length)
@@ -154,6 +173,7 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     if (out != NULL) {
         serve_metrics_write(&server->metrics, &names, out);
         serve_generators_write(server->generators, out);
+        serve_jobs_write(server->jobs, out);
         fclose(out);
     }
     serve_answer_text(answer, "text/plain; version=0.0.4", text);

@@ -5,6 +5,7 @@
 #include "apps/serve/serve_server.h"
 
 #include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_jobs.h"
 #include "apps/serve/serve_probe.h"
 
 #include <math.h>
@@ -158,6 +159,9 @@ static void fill_settings(serve_settings *settings)
     if (settings->queue_seconds == 0) settings->queue_seconds = 30;
     if (settings->queue_memory == 0) settings->queue_memory = 1ull << 30;
     if (settings->max_body == 0) settings->max_body = 32ull << 20;
+    if (settings->jobs == 0) settings->jobs = 64;
+    if (settings->job_seconds == 0) settings->job_seconds = 600;
+    if (settings->job_memory == 0) settings->job_memory = 256ull << 20;
     if (settings->max_pixels == 0) settings->max_pixels = 1ull << 24;
 }
 
@@ -214,6 +218,7 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
     pthread_mutex_init(&server->lock, NULL);
     pthread_mutex_init(&server->metrics.lock, NULL);
     pthread_mutex_init(&server->keys.lock, NULL);
+    pthread_mutex_init(&server->listening, NULL);
     server->settings = *settings;
     fill_settings(&server->settings);
     if (settings->keys != NULL && !serve_keys_read(&server->keys, settings->keys, &why)) {
@@ -221,7 +226,9 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
         return 1;
     }
     zenith_status status = open_contexts(server);
-    if (status == ZENITH_OK && !open_turns(server)) status = ZENITH_OUT_OF_MEMORY;
+    server->jobs = serve_jobs_create(&server->settings);
+    if (status == ZENITH_OK && (server->jobs == NULL || !open_turns(server)))
+        status = ZENITH_OUT_OF_MEMORY;
     if (status != ZENITH_OK) {
         settings->say("cannot start: %s", zenith_status_text(status));
         return 1;
@@ -235,12 +242,14 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
 
 void serve_server_close(serve_server *server)
 {
+    serve_jobs_free(server->jobs);
     serve_generators_free(server->generators);
     for (size_t i = 0; i < server->model_count; i++) zenith_model_free(server->models[i].model);
     serve_turns_close(&server->turns);
     zenith_context_free(server->apart);
     zenith_context_free(server->context);
     serve_keys_free(&server->keys);
+    pthread_mutex_destroy(&server->listening);
     pthread_mutex_destroy(&server->metrics.lock);
     pthread_mutex_destroy(&server->lock);
 }

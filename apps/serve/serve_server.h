@@ -42,6 +42,9 @@ typedef struct serve_server {
     double started; // seconds since 1970
     atomic_bool draining;
     atomic_uint_least64_t ids;
+    struct serve_jobs *jobs;
+    pthread_mutex_t listening; // of what follows
+    struct serve_listener *listeners;
     pthread_mutex_t lock;       // of what follows
     struct serve_task *working; // with work under way
     int present;                // requests whose headers are here

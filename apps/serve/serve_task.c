@@ -44,9 +44,20 @@ void serve_task_ref(serve_task *task)
     atomic_fetch_add(&task->references, 1);
 }
 
+static void leave_queue(serve_task *task)
+{
+    serve_server *server = task->server;
+    if (!task->entered) return;
+    task->entered = false;
+    serve_queue_leave(server, task->seconds);
+    serve_metrics_depth(&server->metrics, task->model_number, task->ask.operation, -1,
+                        serve_work_pixels(task->work));
+}
+
 void serve_task_unref(serve_task *task)
 {
     if (task == NULL || atomic_fetch_sub(&task->references, 1) > 1) return;
+    leave_queue(task);
     serve_work_free(task->work);
     serve_generation_free(task->generation);
     serve_answer_free(&task->answer);
@@ -135,21 +146,20 @@ static bool open_work(serve_task *task, const serve_task_headers *headers)
                                      .max_memory = settings->queue_memory};
     const bool asked = read_ask(task, &envelope, headers);
     const bool oip = task->oip.numbers != NULL; // a part of the body, or made of it
-    const serve_work_params params = {.context = server->context,
-                                      .apart = server->apart,
-                                      .turns = &server->turns,
-                                      .model = task->model->model,
-                                      .number = task->model_number,
-                                      .info = &task->model->info,
-                                      .ask = &task->ask,
-                                      .body = oip ? task->oip.numbers : task->body,
-                                      .size = oip ? task->oip.size : task->size,
-                                      .max_pixels = settings->max_pixels,
-                                      .run = {.size = sizeof(zenith_run_params),
-                                              .dtype = task->ask.compute
-                                                           ? task->ask.compute
-                                                           : (zenith_dtype)settings->dtype,
-                                              .max_memory = settings->max_memory}};
+    const serve_work_params params = {
+        .context = server->context,
+        .apart = server->apart,
+        .turns = &server->turns,
+        .model = task->model->model,
+        .number = task->model_number,
+        .info = &task->model->info,
+        .ask = &task->ask,
+        .body = oip ? task->oip.numbers : task->body,
+        .size = oip ? task->oip.size : task->size,
+        .max_pixels = settings->max_pixels,
+        .run = {.size = sizeof(zenith_run_params),
+                .dtype = task->ask.compute ? task->ask.compute : (zenith_dtype)settings->dtype,
+                .max_memory = settings->max_memory}};
     return asked && serve_work_open(&params, &task->work, &task->failure);
 }
 
@@ -176,8 +186,8 @@ static bool enter_queue(serve_task *task)
 
 static bool open_images(serve_task *task, const char *content_type)
 {
-    return serve_images_open(task->server, serve_routes[task->route].images, content_type,
-                             task->body, task->size, &task->generation, &task->answer,
+    return serve_images_open(task->server, serve_routes[task->route].images, task->job,
+                             content_type, task->body, task->size, &task->generation, &task->answer,
                              &task->failure);
 }
 
@@ -218,16 +228,6 @@ static void note_times(serve_task *task)
             serve_queue_learn(server, task->model_number, task->ask.operation, pixels,
                               facts.ran / serve_server_beside(server, facts.batch));
     }
-}
-
-static void leave_queue(serve_task *task)
-{
-    serve_server *server = task->server;
-    if (!task->entered) return;
-    task->entered = false;
-    serve_queue_leave(server, task->seconds);
-    serve_metrics_depth(&server->metrics, task->model_number, task->ask.operation, -1,
-                        serve_work_pixels(task->work));
 }
 
 static void take_out(serve_task *task)
@@ -338,6 +338,14 @@ void serve_task_cancel(serve_task *task)
         serve_work_cancel(task->work);
 }
 
+void serve_task_place(serve_task *task, serve_place *out)
+{
+    if (task->generation != NULL)
+        serve_generation_place(task->generation, out);
+    else
+        serve_work_place(task->work, out);
+}
+
 void serve_task_leave(serve_task *task)
 {
     pthread_mutex_lock(&task->server->lock);
@@ -347,12 +355,11 @@ void serve_task_leave(serve_task *task)
     if (atomic_load(&task->submitted)) serve_task_cancel(task);
 }
 
-// A client that has closed its side is gone. libmicrohttpd does not look at suspended connections.
-static bool has_left(const serve_task *task)
+bool serve_has_left(int socket)
 {
-    struct pollfd socket = {.fd = task->socket, .events = POLLRDHUP};
-    return task->socket >= 0 && poll(&socket, 1, 0) > 0 &&
-           (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    struct pollfd state = {.fd = socket, .events = POLLRDHUP};
+    return socket >= 0 && poll(&state, 1, 0) > 0 &&
+           (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 // A task that is to be given up, held for the caller; NULL: there is none.
@@ -366,7 +373,7 @@ static serve_task *find_lost(serve_server *server, bool all)
         if (atomic_load(&found->left) || atomic_load(&found->late)) continue; // told already
         const bool late = found->deadline > 0 && now > found->deadline;
         if (late) atomic_store(&found->late, true);
-        if (!late && (all || has_left(found))) atomic_store(&found->left, true);
+        if (!late && (all || serve_has_left(found->socket))) atomic_store(&found->left, true);
         if (late || atomic_load(&found->left)) break;
     }
     if (found != NULL) serve_task_ref(found);

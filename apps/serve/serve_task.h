@@ -23,6 +23,7 @@ struct serve_task {
     serve_server *server;
     atomic_int references;
     size_t route;
+    bool job;                 // nobody waits for the answer: it is kept
     const serve_model *model; // NULL: the work of a pipeline, which the body names
     size_t model_number;
     serve_operation operation;
@@ -64,9 +65,12 @@ bool serve_task_open(serve_task *task, const serve_task_headers *headers);
 bool serve_task_streams(const serve_task *task); // its answer is a stream of events
 void serve_task_start(serve_task *task, int socket, void (*done)(void *cookie), void *cookie);
 void serve_task_cancel(serve_task *task);
+void serve_task_place(serve_task *task, serve_place *out); // of one that was started
 // The client of a stream left before its end.
 void serve_task_leave(serve_task *task);
 
+// A client that has closed its side is gone. libmicrohttpd does not look at suspended connections. -1: none is there.
+bool serve_has_left(int socket);
 // Gives up the work of clients that left and of deadlines that passed; with `all`, all of it.
 void serve_tasks_look(serve_server *server, bool all);
 
