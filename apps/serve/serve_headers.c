@@ -112,7 +112,7 @@ static bool has_part(const serve_request *request)
 
 static bool find_model(serve_request *request, const char *name, size_t length)
 {
-    const serve_server *server = request->server;
+    serve_server *server = request->server;
     const char *given = serve_parameter_get(&request->parameters, "model");
     const size_t whole = length;
     if (name == NULL && given != NULL) {
@@ -120,7 +120,7 @@ static bool find_model(serve_request *request, const char *name, size_t length)
         length = strlen(given);
     }
     if (name == NULL && server->model_count == 1) {
-        request->model = &server->models[0];
+        request->model = serve_models_get(server, 0);
         return true;
     }
     if (name == NULL)
@@ -128,8 +128,7 @@ static bool find_model(serve_request *request, const char *name, size_t length)
                           "which model? Add ?model=NAME; /v1/models lists them");
     const bool part = serve_routes[request->work].protocol == SERVE_PROTOCOL_OIP;
     if (!part || serve_oip_split(name, &length, &request->operation))
-        request->model = serve_server_model(server, name, length);
-    if (request->model != NULL) request->model_number = (size_t)(request->model - server->models);
+        request->model = serve_models_find(server, name, length);
     return (request->model != NULL && (!part || has_part(request))) ||
            serve_fail(&request->failure, 404, "model_not_found", "there is no model '%.*s' here",
                       whole < 60 ? (int)whole : 60, name);
@@ -211,8 +210,7 @@ static bool make_task(serve_request *request)
     serve_task *task = serve_task_create(request->server, request->work);
     if (task == NULL) return serve_fail(&request->failure, 503, "out_of_memory", "out of memory");
     task->job = request->work != request->route;
-    task->model = request->model;
-    task->model_number = request->model_number;
+    task->model = request->model != NULL ? serve_model_ref(request->model) : NULL;
     task->operation = request->operation;
     task->deadline = request->deadline;
     request->task = task;

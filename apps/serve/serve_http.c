@@ -71,6 +71,7 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     serve_task_unref(request->task);
     serve_events_close(request);
     serve_job_unref(request->job);
+    serve_model_unref(request->model);
     serve_answer_free(&request->answer);
     free(request);
     pthread_mutex_lock(&server->lock);

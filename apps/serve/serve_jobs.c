@@ -140,8 +140,10 @@ static void check_size(serve_job *job)
 {
     const unsigned long long most = job->jobs->memory;
     if (bytes_of(job) <= most) return;
-    serve_fail(&job->failure, 413, "too_large", "the answer is larger than %llu bytes: ask for it "
-               "without a job", most);
+    serve_fail(&job->failure, 413, "too_large",
+               "the answer is larger than %llu bytes: ask for it "
+               "without a job",
+               most);
     serve_answer_failure(&job->answer, &job->failure, false);
 }
 
@@ -224,7 +226,9 @@ void serve_job_delete(serve_jobs *jobs, serve_job *job)
     serve_task *task = job->task;
     job->cancelled = true;
     if (!over) serve_task_ref(task);
-    if (over) job->task = NULL; // freed here: the end of a task must not find itself the last to hold the job
+    if (over)
+        job->task =
+            NULL; // freed here: the end of a task must not find itself the last to hold the job
     if (over) unlink_job(jobs, job);
     pthread_mutex_unlock(&jobs->lock);
     if (!over) serve_task_cancel(task);
@@ -275,8 +279,8 @@ static json_t *describe(serve_job *job)
 {
     serve_place place;
     const serve_job_state state = look(job, &place);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "id", job->id, "object", "job",
-                               "route", serve_routes[job->route].path, "state", names[state],
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "id", job->id, "object",
+                               "job", "route", serve_routes[job->route].path, "state", names[state],
                                "created", (json_int_t)job->created, "step", (json_int_t)place.step,
                                "total", (json_int_t)place.total);
     if (state == SERVE_JOB_QUEUED) set_number(object, "position", place.before);
@@ -387,7 +391,8 @@ void serve_jobs_write(serve_jobs *jobs, FILE *out)
     serve_place place;
     size_t counts[SERVE_JOB_STATES] = {0};
     pthread_mutex_lock(&jobs->lock);
-    for (serve_job *each = jobs->first; each != NULL; each = each->next) counts[look(each, &place)]++;
+    for (serve_job *each = jobs->first; each != NULL; each = each->next)
+        counts[look(each, &place)]++;
     pthread_mutex_unlock(&jobs->lock);
     fprintf(out, "# HELP zenith_jobs Jobs that are known, by state.\n# TYPE zenith_jobs gauge\n");
     for (size_t i = 0; i < SERVE_JOB_STATES; i++)

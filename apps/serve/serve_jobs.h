@@ -41,7 +41,8 @@ void serve_job_unref(serve_job *job); // NULL is fine
 const char *serve_job_id(const serve_job *job);
 // What a client sees of it: {"id", "route", "state", "created", "step", "total"}, and what its state has besides.
 json_t *serve_job_describe(serve_job *job);
-json_t *serve_jobs_describe(serve_jobs *jobs, const serve_key *key); // an array of all that the key has
+json_t *serve_jobs_describe(serve_jobs *jobs,
+                            const serve_key *key); // an array of all that the key has
 // What its route would have answered, borrowed from the job. False: it is not there.
 bool serve_job_result(serve_job *job, serve_answer *answer, serve_failure *failure);
 // Cancels one that is pending; forgets one that is over.

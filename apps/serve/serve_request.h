@@ -30,8 +30,7 @@ typedef struct serve_request {
     char trace[56];            // the client's traceparent, echoed; "": it sent none
     double began;
     serve_parameters parameters;
-    const serve_model *model;
-    size_t model_number;
+    serve_model *model; // held; NULL: none is named
     serve_operation operation;
     serve_key *key;  // NULL: none is wanted
     bool counted;    // with the key

@@ -6,8 +6,10 @@
 
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_jobs.h"
+#include "apps/serve/serve_models.h"
 #include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_openapi.h"
+#include "apps/serve/serve_reload.h"
 #include "apps/serve/serve_sdapi.h"
 
 #include <jansson.h>
@@ -149,8 +151,11 @@ static json_t *describe_pipeline(const serve_generators *all, size_t index, doub
 static void write_models(serve_server *server, serve_answer *answer)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < server->model_count; i++)
-        json_array_append_new(list, describe(server, &server->models[i]));
+    for (size_t i = 0; i < server->model_count; i++) {
+        serve_model *model = serve_models_get(server, i);
+        json_array_append_new(list, describe(server, model));
+        serve_model_unref(model);
+    }
     for (size_t i = 0; i < serve_generators_count(server->generators); i++)
         json_array_append_new(list, describe_pipeline(server->generators, i, server->started));
     answer_json(answer, json_pack("{s:s, s:o, s:{s:I, s:I}}", "object", "list", "data", list,
@@ -174,6 +179,7 @@ static void write_metrics(serve_server *server, serve_answer *answer)
         serve_metrics_write(&server->metrics, &names, out);
         serve_generators_write(server->generators, out);
         serve_jobs_write(server->jobs, out);
+        serve_reloads_write(server->reloads, out);
         fclose(out);
     }
     serve_answer_text(answer, "text/plain; version=0.0.4", text);

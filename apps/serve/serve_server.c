@@ -6,7 +6,8 @@
 
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_jobs.h"
-#include "apps/serve/serve_probe.h"
+#include "apps/serve/serve_models.h"
+#include "apps/serve/serve_reload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,10 +79,10 @@ void serve_queue_leave(serve_server *server, double seconds)
     pthread_mutex_unlock(&server->lock);
 }
 
-void serve_queue_learn(serve_server *server, size_t model, serve_operation operation,
+void serve_queue_learn(serve_server *server, serve_model *model, serve_operation operation,
                        uint64_t pixels, double seconds)
 {
-    double *known = &server->models[model].seconds[operation];
+    double *known = &model->seconds[operation];
     pthread_mutex_lock(&server->lock);
     *known = 0.9 * *known + 0.1 * seconds / (double)pixels;
     pthread_mutex_unlock(&server->lock);
@@ -98,49 +99,7 @@ json_t *serve_server_describe_seconds(serve_server *server, const serve_model *m
     return object;
 }
 
-// --- models -------------------------------------------------------------------------------------
-
-const serve_model *serve_server_model(const serve_server *server, const char *name, size_t length)
-{
-    for (size_t i = 0; i < server->model_count; i++) {
-        const char *each = server->models[i].info.name;
-        if (strlen(each) == length && memcmp(each, name, length) == 0) return &server->models[i];
-    }
-    return NULL;
-}
-
-static bool open_model(serve_server *server, const char *word)
-{
-    char name[64];
-    serve_model *m = &server->models[server->model_count];
-    const char *equals = strchr(word, '=');
-    const size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    const char *weights = equals ? equals + 1 : server->settings.weights;
-    if (server->model_count == SERVE_MODELS || length >= sizeof name || length == 0 ||
-        serve_server_model(server, word, length) != NULL) {
-        server->settings.say(
-            "'%s' cannot be served: a model is named once, and there are at most %d", word,
-            SERVE_MODELS);
-        return false;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const zenith_model_params params = {.size = sizeof params, .name = name, .weights = weights};
-    zenith_status status = zenith_model_open(server->context, &params, &m->model);
-    if (status == ZENITH_OK) {
-        server->model_count++;
-        m->info = (zenith_model_info){.size = sizeof m->info};
-        zenith_model_get_info(m->model, &m->info);
-        server->model_names[server->model_count - 1] = m->info.name;
-        status = serve_probe(server, m);
-        const zenith_run_params run = {.size = sizeof run,
-                                       .dtype = (zenith_dtype)server->settings.dtype,
-                                       .max_memory = server->settings.max_memory};
-        serve_estimates_fill(&m->estimates, server->context, m->model, &m->info, &run);
-    }
-    if (status == ZENITH_OK) return true;
-    server->settings.say("%s: %s", name, zenith_context_error(server->context));
-    return false;
-}
+// --- opening and closing ------------------------------------------------------------------------
 
 static bool open_pipeline(serve_server *server, const char *word)
 {
@@ -149,8 +108,6 @@ static bool open_pipeline(serve_server *server, const char *word)
     if (server->generators == NULL) server->settings.say("out of memory");
     return server->generators != NULL && serve_generators_add(server->generators, word);
 }
-
-// --- opening and closing ------------------------------------------------------------------------
 
 static void fill_settings(serve_settings *settings)
 {
@@ -234,17 +191,21 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
         return 1;
     }
     for (size_t i = 0; i < settings->model_count; i++)
-        if (serve_is_pipeline(settings->models[i]) ? !open_pipeline(server, settings->models[i])
-                                                   : !open_model(server, settings->models[i]))
+        if (serve_is_pipeline(settings->models[i])
+                ? !open_pipeline(server, settings->models[i])
+                : !serve_models_open(server, settings->models[i]))
             return 3;
-    return 0;
+    server->reloads = serve_reloads_create(server);
+    if (server->reloads == NULL) settings->say("cannot start: out of memory");
+    return server->reloads != NULL ? 0 : 1;
 }
 
 void serve_server_close(serve_server *server)
 {
+    serve_reloads_free(server->reloads);
     serve_jobs_free(server->jobs);
     serve_generators_free(server->generators);
-    for (size_t i = 0; i < server->model_count; i++) zenith_model_free(server->models[i].model);
+    serve_models_close(server);
     serve_turns_close(&server->turns);
     zenith_context_free(server->apart);
     zenith_context_free(server->context);

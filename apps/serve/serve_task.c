@@ -50,7 +50,7 @@ static void leave_queue(serve_task *task)
     if (!task->entered) return;
     task->entered = false;
     serve_queue_leave(server, task->seconds);
-    serve_metrics_depth(&server->metrics, task->model_number, task->ask.operation, -1,
+    serve_metrics_depth(&server->metrics, task->model->number, task->ask.operation, -1,
                         serve_work_pixels(task->work));
 }
 
@@ -59,6 +59,7 @@ void serve_task_unref(serve_task *task)
     if (task == NULL || atomic_fetch_sub(&task->references, 1) > 1) return;
     leave_queue(task);
     serve_work_free(task->work);
+    serve_model_unref(task->model);
     serve_generation_free(task->generation);
     serve_answer_free(&task->answer);
     serve_oip_free(&task->oip);
@@ -151,7 +152,7 @@ static bool open_work(serve_task *task, const serve_task_headers *headers)
         .apart = server->apart,
         .turns = &server->turns,
         .model = task->model->model,
-        .number = task->model_number,
+        .number = task->model->number,
         .info = &task->model->info,
         .ask = &task->ask,
         .body = oip ? task->oip.numbers : task->body,
@@ -179,7 +180,7 @@ static bool enter_queue(serve_task *task)
         return false;
     task->answer.retry_after = 0;
     task->entered = true;
-    serve_metrics_depth(&server->metrics, task->model_number, task->ask.operation, 1,
+    serve_metrics_depth(&server->metrics, task->model->number, task->ask.operation, 1,
                         serve_work_pixels(task->work));
     return true;
 }
@@ -220,12 +221,12 @@ static void note_times(serve_task *task)
     for (size_t i = 0; i < count; i++) {
         serve_work_facts facts;
         if (!serve_work_times(task->work, i, &facts)) continue;
-        serve_metrics_item(&server->metrics, task->model_number, task->ask.operation, pixels,
+        serve_metrics_item(&server->metrics, task->model->number, task->ask.operation, pixels,
                            facts.waited, facts.ran);
         task->answer.waited += facts.waited;
         task->answer.ran += facts.ran;
         if (task->ask.compute == ZENITH_DTYPE_DEFAULT) // what is known is of the server's type
-            serve_queue_learn(server, task->model_number, task->ask.operation, pixels,
+            serve_queue_learn(server, task->model, task->ask.operation, pixels,
                               facts.ran / serve_server_beside(server, facts.batch));
     }
 }

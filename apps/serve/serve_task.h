@@ -14,8 +14,8 @@
 #define ZN_SERVE_TASK_H
 
 #include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_models.h"
 #include "apps/serve/serve_oip.h"
-#include "apps/serve/serve_server.h"
 #include "apps/serve/serve_work.h"
 
 typedef struct serve_task serve_task;
@@ -23,9 +23,8 @@ struct serve_task {
     serve_server *server;
     atomic_int references;
     size_t route;
-    bool job;                 // nobody waits for the answer: it is kept
-    const serve_model *model; // NULL: the work of a pipeline, which the body names
-    size_t model_number;
+    bool job;           // nobody waits for the answer: it is kept
+    serve_model *model; // held; NULL: the work of a pipeline, which the body names
     serve_operation operation;
     double deadline; // 0: none
     uint8_t *body;

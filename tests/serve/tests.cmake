@@ -12,6 +12,11 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.jobs_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
     endforeach()
+    foreach(name load broken)
+        add_test(NAME serve.reload_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/reload.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(serve.reload_${name} PROPERTIES LABELS serve TIMEOUT 600)
+    endforeach()
     # Its page, in Chromium, which tools/bootstrap installs: without it these fail.
     foreach(name headers photograph phone errors words)
         add_test(NAME serve.page_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/page.py
