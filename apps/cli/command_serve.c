@@ -206,6 +206,7 @@ static const cli_example examples[] = {
     {"zenith serve taesd", "one model, for this machine"},
     {"zenith serve taesd taef1=weights/taef1 --port 9000", "two, one with weights of its own"},
     {"zenith serve Z-Image-Turbo", "a pipeline's folder: pictures from text"},
+    {"zenith serve zenith-avatars64", "a diffusion autoencoder: codes, edits, new pictures"},
     {"zenith serve zenith-sd-fast --host 0.0.0.0 --keys keys.txt", "for others, with keys"},
     {NULL, NULL}};
 

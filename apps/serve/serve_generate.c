@@ -8,30 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void *make_in_turn(void *cookie)
-{
-    serve_generators *all = cookie;
-    pthread_mutex_lock(&all->lock);
-    for (;;) {
-        while (all->waiting == NULL && !all->ending) pthread_cond_wait(&all->stirred, &all->lock);
-        serve_generation *g = all->waiting;
-        if (g == NULL) break;
-        all->waiting = g->next;
-        all->running = g;
-        g->began = serve_clock();
-        pthread_mutex_unlock(&all->lock);
-        serve_generation_make(g);
-        pthread_mutex_lock(&all->lock);
-        all->running = NULL;
-        if (g->failure.code != 0) all->cancelled++;
-        pthread_mutex_unlock(&all->lock);
-        g->done(g->cookie);
-        pthread_mutex_lock(&all->lock);
-    }
-    pthread_mutex_unlock(&all->lock);
-    return NULL;
-}
-
 serve_generators *serve_generators_create(const serve_settings *settings, zenith_context *context)
 {
     serve_generators *all = calloc(1, sizeof *all);
@@ -39,14 +15,10 @@ serve_generators *serve_generators_create(const serve_settings *settings, zenith
     if (all == NULL) return NULL;
     all->settings = *settings;
     all->reading = context;
-    pthread_mutex_init(&all->lock, NULL);
-    pthread_cond_init(&all->stirred, NULL);
-    if (zenith_context_create(&machine, &all->context) == ZENITH_OK &&
-        zenith_context_create(&machine, &all->previewing) == ZENITH_OK &&
-        pthread_create(&all->thread, NULL, make_in_turn, all) == 0) {
-        all->threaded = true;
+    if (serve_line_open(&all->line) &&
+        zenith_context_create(&machine, &all->context) == ZENITH_OK &&
+        zenith_context_create(&machine, &all->previewing) == ZENITH_OK)
         return all;
-    }
     serve_generators_free(all);
     return NULL;
 }
@@ -54,12 +26,7 @@ serve_generators *serve_generators_create(const serve_settings *settings, zenith
 void serve_generators_free(serve_generators *all)
 {
     if (all == NULL) return;
-    pthread_mutex_lock(&all->lock);
-    all->ending = true;
-    if (all->running != NULL) zenith_cancel_request(all->running->cancel);
-    pthread_cond_broadcast(&all->stirred);
-    pthread_mutex_unlock(&all->lock);
-    if (all->threaded) pthread_join(all->thread, NULL);
+    serve_line_end(&all->line);
     for (size_t i = 0; i < all->count; i++) {
         serve_pipeline *p = &all->list[i];
         zenith_model_free(p->preview);
@@ -69,15 +36,14 @@ void serve_generators_free(serve_generators *all)
     }
     zenith_context_free(all->previewing);
     zenith_context_free(all->context);
-    pthread_cond_destroy(&all->stirred);
-    pthread_mutex_destroy(&all->lock);
+    serve_line_close(&all->line);
     free(all);
 }
 
 bool serve_generators_enter(serve_generators *all, serve_generation *g, int *retry_after,
                             serve_failure *failure)
 {
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&all->line.lock);
     const double seconds = all->work * all->rate;
     const bool fits = all->admitted < all->settings.queue;
     if (fits) {
@@ -85,7 +51,7 @@ bool serve_generators_enter(serve_generators *all, serve_generation *g, int *ret
         all->work += serve_generation_work(g);
         g->all = all; // from here on serve_generation_free leaves the queue
     }
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&all->line.lock);
     *retry_after = fits ? 0 : seconds < 1 ? 1 : seconds > 3600 ? 3600 : (int)seconds;
     return fits || serve_fail(failure, 429, "queue_full",
                               "the queue is full: ask again in %d seconds", *retry_after);
@@ -93,39 +59,20 @@ bool serve_generators_enter(serve_generators *all, serve_generation *g, int *ret
 
 void serve_generators_leave(serve_generators *all, const serve_generation *g)
 {
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&all->line.lock);
     all->admitted--;
     all->work = all->admitted ? all->work - serve_generation_work(g) : 0;
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&all->line.lock);
 }
 
 void serve_generation_start(serve_generation *g, void (*done)(void *cookie), void *cookie)
 {
-    serve_generators *all = g->all;
-    g->done = done;
-    g->cookie = cookie;
-    pthread_mutex_lock(&all->lock);
-    serve_generation **end = &all->waiting;
-    while (*end != NULL) end = &(*end)->next;
-    *end = g;
-    pthread_cond_broadcast(&all->stirred);
-    pthread_mutex_unlock(&all->lock);
+    serve_line_start(&g->all->line, &g->errand, done, cookie);
 }
 
 void serve_generation_cancel(serve_generation *g)
 {
-    serve_generators *all = g->all;
-    zenith_cancel_request(g->cancel);
-    pthread_mutex_lock(&all->lock);
-    serve_generation **link = &all->waiting;
-    while (*link != NULL && *link != g) link = &(*link)->next;
-    const bool waited = *link != NULL;
-    if (waited) *link = g->next;
-    if (waited) all->cancelled++;
-    pthread_mutex_unlock(&all->lock);
-    if (!waited) return;
-    serve_fail_status(&g->failure, ZENITH_CANCELLED, "");
-    g->done(g->cookie);
+    serve_line_cancel(&g->all->line, &g->errand);
 }
 
 // --- the one under way --------------------------------------------------------------------------
@@ -134,9 +81,9 @@ void serve_generators_progress(serve_generators *all, int kind, serve_progress *
 {
     *out = (serve_progress){0};
     if (all == NULL) return;
-    pthread_mutex_lock(&all->lock);
-    for (const serve_generation *g = all->waiting; g != NULL; g = g->next) out->waiting++;
-    const serve_generation *g = all->running;
+    pthread_mutex_lock(&all->line.lock);
+    for (const serve_errand *e = all->line.waiting; e != NULL; e = e->next) out->waiting++;
+    const serve_generation *g = (const serve_generation *)all->line.running;
     if (g != NULL && g->kind == kind) {
         out->busy = true;
         out->interrupted = atomic_load(&g->interrupted);
@@ -144,56 +91,45 @@ void serve_generators_progress(serve_generators *all, int kind, serve_progress *
         out->pictures = g->wish.count;
         out->step = g->step;
         out->steps = g->steps ? g->steps : g->wish.steps;
-        out->seconds = serve_clock() - g->began;
+        out->seconds = serve_clock() - g->errand.began;
     }
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&all->line.lock);
 }
 
-// Steps of pixels that are left of it. The lock is held.
-static double work_left(const serve_generation *g)
+double serve_generation_left(const serve_errand *errand)
 {
+    const serve_generation *g = (const serve_generation *)errand;
     const double all = serve_generation_work(g), each = all / g->wish.count;
     const double part = g->steps ? (double)g->step / g->steps : 0;
-    return all - each * (g->made + part);
+    return g->all->rate > 0 ? (all - each * (g->made + part)) * g->all->rate : -1;
 }
 
 void serve_generation_place(serve_generation *g, serve_place *out)
 {
-    serve_generators *all = g->all;
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&g->all->line.lock);
     const uint32_t steps = g->steps ? g->steps : g->wish.steps;
-    *out = (serve_place){.running = all->running == g,
-                         .step = g->made * steps + g->step,
-                         .total = g->wish.count * steps};
-    double work = work_left(g);
-    if (!out->running && all->running != NULL) {
-        out->before++;
-        work += work_left(all->running);
-    }
-    const serve_generation *each = out->running ? NULL : all->waiting;
-    for (; each != NULL && each != g; each = each->next) {
-        out->before++;
-        work += work_left(each);
-    }
-    out->seconds = all->rate > 0 ? work * all->rate : -1;
-    pthread_mutex_unlock(&all->lock);
+    serve_line_place(&g->all->line, &g->errand, out);
+    out->step = g->made * steps + g->step;
+    out->total = g->wish.count * steps;
+    pthread_mutex_unlock(&g->all->line.lock);
 }
 
 void serve_generators_interrupt(serve_generators *all, int kind)
 {
     if (all == NULL) return;
-    pthread_mutex_lock(&all->lock);
-    if (all->running != NULL && all->running->kind == kind) {
-        atomic_store(&all->running->interrupted, true);
-        zenith_cancel_request(all->running->cancel);
+    pthread_mutex_lock(&all->line.lock);
+    serve_generation *g = (serve_generation *)all->line.running;
+    if (g != NULL && g->kind == kind) {
+        atomic_store(&g->interrupted, true);
+        zenith_cancel_request(g->errand.cancel);
     }
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&all->line.lock);
 }
 
 void serve_generators_write(serve_generators *all, FILE *out)
 {
     if (all == NULL) return;
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&all->line.lock);
     fprintf(out,
             "# HELP zenith_diffusion_steps_total Steps of diffusion models.\n"
             "# TYPE zenith_diffusion_steps_total counter\n"
@@ -211,6 +147,6 @@ void serve_generators_write(serve_generators *all, FILE *out)
             "# HELP zenith_generations Requests for pictures that wait or are made.\n"
             "# TYPE zenith_generations gauge\n"
             "zenith_generations %d\n",
-            all->steps, all->pictures, all->seconds, all->cancelled, all->admitted);
-    pthread_mutex_unlock(&all->lock);
+            all->steps, all->pictures, all->seconds, all->line.given_up, all->admitted);
+    pthread_mutex_unlock(&all->line.lock);
 }

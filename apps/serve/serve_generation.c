@@ -72,7 +72,7 @@ static bool allocate(serve_generation *g, serve_failure *failure)
     if (g->source != NULL) g->first = calloc(1, serve_generation_latent_bytes(g));
     const bool good = g->latent != NULL && (g->source == NULL || g->first != NULL) &&
                       zenith_bytes_create(&g->preview) == ZENITH_OK &&
-                      zenith_cancel_create(&g->cancel) == ZENITH_OK;
+                      zenith_cancel_create(&g->errand.cancel) == ZENITH_OK;
     return good || serve_fail(failure, 503, "out_of_memory", "out of memory");
 }
 
@@ -87,6 +87,8 @@ bool serve_generation_open(serve_generators *all, const serve_generation_params 
     g->wish = *params->wish;
     g->kind = params->kind;
     g->event = params->event;
+    g->errand.run = serve_generation_make;
+    g->errand.left = serve_generation_left;
     pthread_mutex_init(&g->lock, NULL);
     if (settle(g, all, failure) && serve_generators_enter(all, g, retry_after, failure) &&
         allocate(g, failure)) {
@@ -117,7 +119,7 @@ void serve_generation_free(serve_generation *g)
     }
     zenith_bytes_free(g->preview);
     zenith_source_free(g->source);
-    zenith_cancel_free(g->cancel);
+    zenith_cancel_free(g->errand.cancel);
     serve_wish_free(&g->wish);
     free(g->latent);
     free(g->first);
@@ -141,8 +143,8 @@ int serve_generation_kind(const serve_generation *g)
 
 bool serve_generation_result(const serve_generation *g, serve_failure *failure)
 {
-    if (g->failure.code == 0) return true;
-    *failure = g->failure;
+    if (g->errand.failure.code == 0) return true;
+    *failure = g->errand.failure;
     return false;
 }
 

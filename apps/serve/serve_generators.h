@@ -4,16 +4,13 @@
 // What the files behind serve_generate.h share: serve_pipelines.c opens pipelines, serve_generation.c is one request,
 // serve_make.c makes its pictures, serve_generate.c is the queue and the thread that works it.
 //
-// Invariants
-//   1. A generation is in the list `waiting` from start to its turn; `running` is the one whose turn it is. Whoever takes
-//      it out of either calls `done`, so that is called once.
-//   2. Previews are decoded by a context of their own: a call on the generating context would wait for itself.
+// Previews are decoded by a context of their own: a call on the generating context would wait for itself.
 #ifndef ZN_SERVE_GENERATORS_H
 #define ZN_SERVE_GENERATORS_H
 
 #include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_line.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { SERVE_PIPELINES = 8 };
@@ -32,39 +29,28 @@ struct serve_generators {
     zenith_context *context, *previewing; // of the thread, and of previews
     serve_pipeline list[SERVE_PIPELINES];
     size_t count;
-    pthread_t thread;
-    bool threaded;
-    pthread_mutex_t lock; // of what follows
-    pthread_cond_t stirred;
+    serve_line line; // its lock is that of what follows
     size_t chosen;
-    bool ending;
     int admitted; // that wait or run
-    serve_generation *waiting;
-    serve_generation *running;
-    double rate; // seconds for a step of a pixel, as measured; 0: not yet
-    double work; // steps of pixels that are admitted
-    uint64_t pictures, steps, cancelled;
+    double rate;  // seconds for a step of a pixel, as measured; 0: not yet
+    double work;  // steps of pixels that are admitted
+    uint64_t pictures, steps;
     double seconds;
 };
 
 struct serve_generation {
+    serve_errand errand;
     serve_generators *all;
     serve_pipeline *with;
     serve_wish wish;
     int kind;
     void (*event)(serve_generation *generation, const serve_event *event);
-    void (*done)(void *cookie);
-    void *cookie;
-    zenith_cancel *cancel;
     zenith_source *source; // of the picture to begin with
     float *latent, *first; // the second: of that picture
     zenith_bytes *pictures[SERVE_MOST_PICTURES], *preview;
     char *texts[SERVE_MOST_PICTURES];
     uint32_t made;
-    serve_failure failure;
-    serve_generation *next;
     uint32_t step, steps, partial; // of the lock of `all`
-    double began;
     atomic_bool interrupted;
     pthread_mutex_t lock; // of what follows
     char *said;
@@ -79,8 +65,9 @@ struct serve_generation {
 // Steps of pixels, all pictures together.
 double serve_generation_work(const serve_generation *generation);
 size_t serve_generation_latent_bytes(const serve_generation *generation);
-// Makes the pictures, on the queue's thread; `failure` says why not all are there.
-void serve_generation_make(serve_generation *generation);
+// Of the errand: makes the pictures; `failure` says why not all are there.
+void serve_generation_make(serve_errand *errand);
+double serve_generation_left(const serve_errand *errand);
 // A place in the queue; serve_generation_free leaves it.
 bool serve_generators_enter(serve_generators *all, serve_generation *generation, int *retry_after,
                             serve_failure *failure);

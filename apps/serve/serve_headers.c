@@ -200,9 +200,9 @@ static bool check(serve_request *request, const char *method, const char *name, 
     if (!check_method(request, method) || !check_key(request)) return false;
     if (request->page) return check_page(request, name, length);
     if (!find_work(request, &name, &length)) return false;
-    const bool pipeline = serve_routes[request->work].images != SERVE_IMAGES_NONE;
+    const bool named = serve_route_has_model(&serve_routes[request->work]);
     return check_draining(request) && check_key_limits(request) && check_length(request) &&
-           check_timeout(request) && (pipeline || find_model(request, name, length));
+           check_timeout(request) && (!named || find_model(request, name, length));
 }
 
 static bool make_task(serve_request *request)

@@ -24,7 +24,7 @@ size_t serve_generation_latent_bytes(const serve_generation *g)
 static bool failed(serve_generation *g, zenith_status status, const char *sentence)
 {
     if (sentence == NULL || *sentence == 0) sentence = zenith_context_error(g->all->context);
-    return serve_fail_status(&g->failure, status, sentence);
+    return serve_fail_status(&g->errand.failure, status, sentence);
 }
 
 // Autoencoders in 8 bits would need a calibration; weights that are held leave the less.
@@ -38,7 +38,7 @@ static zenith_run_params run_params(const serve_generation *g, uint64_t held)
                                             ? ZENITH_DTYPE_DEFAULT
                                             : (zenith_dtype)settings->dtype,
                                .max_memory = most,
-                               .cancel = g->cancel};
+                               .cancel = g->errand.cancel};
 }
 
 static bool encode_first(serve_generation *g)
@@ -102,11 +102,11 @@ static int on_step(void *cookie, const zenith_generate_report *report)
 {
     serve_generation *g = cookie;
     serve_generators *all = g->all;
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&all->line.lock);
     g->step = report->step;
     g->steps = report->steps;
     all->steps++;
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&all->line.lock);
     if (!is_preview_due(g, report->step, report->steps)) return 0;
     zenith_model *decoder = g->with->preview != NULL ? g->with->preview : g->with->decoder;
     if (draw(g, all->previewing, decoder, report->predicted, NULL, 0, g->preview) != ZENITH_OK)
@@ -162,7 +162,7 @@ static bool make_picture(serve_generation *g, uint32_t index)
                                            .max_memory = settings->max_memory,
                                            .report = on_step,
                                            .report_cookie = g,
-                                           .cancel = g->cancel,
+                                           .cancel = g->errand.cancel,
                                            .facts = &facts,
                                            .picture = g->first != NULL ? &first : NULL,
                                            .strength = g->wish.strength,
@@ -178,8 +178,9 @@ static bool make_picture(serve_generation *g, uint32_t index)
     return status == ZENITH_OK || failed(g, status, NULL);
 }
 
-void serve_generation_make(serve_generation *g)
+void serve_generation_make(serve_errand *errand)
 {
+    serve_generation *g = (serve_generation *)errand;
     serve_generators *all = g->all;
     bool going = g->source == NULL || encode_first(g);
     for (uint32_t i = 0; going && i < g->wish.count; i++) {
@@ -189,12 +190,12 @@ void serve_generation_make(serve_generation *g)
         tell(g, g->pictures[i], false);
         const double each = (serve_clock() - begin) / g->wish.steps /
                             ((double)g->wish.width * g->wish.height);
-        pthread_mutex_lock(&all->lock);
+        pthread_mutex_lock(&all->line.lock);
         g->made++;
         g->step = 0;
         all->pictures++;
         all->seconds += serve_clock() - begin;
         all->rate = all->rate > 0 ? 0.7 * all->rate + 0.3 * each : each;
-        pthread_mutex_unlock(&all->lock);
+        pthread_mutex_unlock(&all->line.lock);
     }
 }

@@ -153,9 +153,9 @@ bool serve_generators_edit(const serve_generators *all, size_t index)
 
 const char *serve_generators_chosen(serve_generators *all)
 {
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&all->line.lock);
     const size_t chosen = all->chosen;
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&all->line.lock);
     return all->list[chosen].name;
 }
 
@@ -163,9 +163,9 @@ bool serve_generators_choose(serve_generators *all, const char *name)
 {
     for (size_t i = 0; i < all->count; i++) {
         if (strcmp(all->list[i].name, name) != 0) continue;
-        pthread_mutex_lock(&all->lock);
+        pthread_mutex_lock(&all->line.lock);
         all->chosen = i;
-        pthread_mutex_unlock(&all->lock);
+        pthread_mutex_unlock(&all->line.lock);
         return true;
     }
     return false;

@@ -63,6 +63,11 @@ const serve_route serve_routes[] = {
     {.path = "/sdapi/v1/progress",
      .page = SERVE_PAGE_SDAPI_PROGRESS,
      .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/v1/diffae/encode", .diffae = SERVE_DIFFAE_ENCODE},
+    {.path = "/v1/diffae/decode", .diffae = SERVE_DIFFAE_DECODE},
+    {.path = "/v1/diffae/edit", .diffae = SERVE_DIFFAE_EDIT},
+    {.path = "/v1/diffae/interpolate", .diffae = SERVE_DIFFAE_INTERPOLATE},
+    {.path = "/v1/diffae/sample", .diffae = SERVE_DIFFAE_SAMPLE},
     {.path = "/v1/jobs", .jobs = SERVE_JOBS_ALL},
     {.path = "/v1/jobs/*", .jobs = SERVE_JOBS_ONE},
     {.path = "/v1/jobs/*/events", .jobs = SERVE_JOBS_EVENTS},
@@ -88,6 +93,11 @@ bool serve_route_can_be_job(const serve_route *route)
 {
     return route != &serve_routes[serve_route_unknown()] && route->page == SERVE_PAGE_NONE &&
            route->jobs == SERVE_JOBS_NONE && route->images != SERVE_IMAGES_INTERRUPT;
+}
+
+bool serve_route_has_model(const serve_route *route)
+{
+    return route->images == SERVE_IMAGES_NONE && route->diffae == SERVE_DIFFAE_NONE;
 }
 
 static bool matches(const char *pattern, const char *path, const char **model, size_t *length)
@@ -158,6 +168,8 @@ static void write_models(serve_server *server, serve_answer *answer)
     }
     for (size_t i = 0; i < serve_generators_count(server->generators); i++)
         json_array_append_new(list, describe_pipeline(server->generators, i, server->started));
+    for (size_t i = 0; i < serve_diffaes_count(server->diffaes); i++)
+        json_array_append_new(list, serve_diffaes_describe(server->diffaes, i, server->started));
     answer_json(answer, json_pack("{s:s, s:o, s:{s:I, s:I}}", "object", "list", "data", list,
                                   "limits", "body", (json_int_t)server->settings.max_body, "pixels",
                                   (json_int_t)server->settings.max_pixels));
@@ -178,6 +190,7 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     if (out != NULL) {
         serve_metrics_write(&server->metrics, &names, out);
         serve_generators_write(server->generators, out);
+        serve_diffaes_write(server->diffaes, out);
         serve_jobs_write(server->jobs, out);
         serve_reloads_write(server->reloads, out);
         fclose(out);

@@ -7,6 +7,7 @@
 #define ZN_SERVE_ROUTES_H
 
 #include "apps/serve/serve_answer.h"
+#include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_server.h"
 
 typedef enum serve_page { // what a GET shows
@@ -63,8 +64,9 @@ typedef struct serve_route {
     serve_images
         images; // of a POST: work that is none of an autoencoder; beside a page, both are there
     serve_operation
-        operation;        // of work; that of the Open Inference Protocol is in the model's name
-    serve_jobs_page jobs; // instead of a page and of work
+        operation;            // of work; that of the Open Inference Protocol is in the model's name
+    serve_jobs_page jobs;     // instead of a page and of work
+    serve_diffae_work diffae; // of a POST: work of a diffusion autoencoder
 } serve_route;
 
 // The last one stands for paths that are not known.
@@ -73,6 +75,8 @@ size_t serve_route_unknown(void);
 // The methods that it takes, as the header Allow has them.
 const char *serve_route_methods(const serve_route *route);
 bool serve_route_can_be_job(const serve_route *route);
+// Whether the work is that of an autoencoder, which the path or a parameter names.
+bool serve_route_has_model(const serve_route *route);
 
 // The number of the route, and the model's name in the path, which is not looked up.
 size_t serve_route_find(const char *path, const char **model, size_t *length);

@@ -4,6 +4,7 @@
 // See serve_server.h.
 #include "apps/serve/serve_server.h"
 
+#include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_jobs.h"
 #include "apps/serve/serve_models.h"
@@ -165,6 +166,15 @@ static bool open_turns(serve_server *server)
     return serve_turns_open(&server->turns, (size_t)server->machine.streams);
 }
 
+static bool open_word(serve_server *server, const char *word)
+{
+    bool is_diffae;
+    if (serve_is_pipeline(word)) return open_pipeline(server, word);
+    if (!serve_diffaes_add(&server->diffaes, &server->settings, server->context, word, &is_diffae))
+        return false;
+    return is_diffae || serve_models_open(server, word);
+}
+
 int serve_server_open(serve_server *server, const serve_settings *settings)
 {
     const char *why;
@@ -191,10 +201,7 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
         return 1;
     }
     for (size_t i = 0; i < settings->model_count; i++)
-        if (serve_is_pipeline(settings->models[i])
-                ? !open_pipeline(server, settings->models[i])
-                : !serve_models_open(server, settings->models[i]))
-            return 3;
+        if (!open_word(server, settings->models[i])) return 3;
     server->reloads = serve_reloads_create(server);
     if (server->reloads == NULL) settings->say("cannot start: out of memory");
     return server->reloads != NULL ? 0 : 1;
@@ -205,6 +212,7 @@ void serve_server_close(serve_server *server)
     serve_reloads_free(server->reloads);
     serve_jobs_free(server->jobs);
     serve_generators_free(server->generators);
+    serve_diffaes_free(server->diffaes);
     serve_models_close(server);
     serve_turns_close(&server->turns);
     zenith_context_free(server->apart);

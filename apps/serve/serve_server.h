@@ -31,6 +31,7 @@ typedef struct serve_server {
     const char *model_words[SERVE_MODELS]; // of the command line
     size_t model_count;
     struct serve_generators *generators; // NULL: no pipeline is served
+    struct serve_diffaes *diffaes;       // NULL: no diffusion autoencoder is
     serve_keys keys;
     serve_metrics metrics;
     double started; // seconds since 1970

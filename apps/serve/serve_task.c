@@ -61,6 +61,7 @@ void serve_task_unref(serve_task *task)
     serve_work_free(task->work);
     serve_model_unref(task->model);
     serve_generation_free(task->generation);
+    serve_diffae_free(task->diffae);
     serve_answer_free(&task->answer);
     serve_oip_free(&task->oip);
     free(task->body);
@@ -192,10 +193,23 @@ static bool open_images(serve_task *task, const char *content_type)
                              &task->failure);
 }
 
+static bool open_diffae(serve_task *task, const serve_task_headers *headers)
+{
+    const serve_diffae_params params = {.what = serve_routes[task->route].diffae,
+                                        .parameters = headers->parameters,
+                                        .content_type = headers->content_type,
+                                        .body = task->body,
+                                        .size = task->size};
+    return serve_diffae_open(task->server->diffaes, &params, &task->diffae, &task->failure) &&
+           hold(task, serve_diffae_bytes(task->diffae));
+}
+
 bool serve_task_open(serve_task *task, const serve_task_headers *headers)
 {
     bool good;
-    if (serve_routes[task->route].images != SERVE_IMAGES_NONE) {
+    if (serve_routes[task->route].diffae != SERVE_DIFFAE_NONE) {
+        good = open_diffae(task, headers);
+    } else if (serve_routes[task->route].images != SERVE_IMAGES_NONE) {
         good = open_images(task, headers->content_type);
         if (good && task->generation == NULL) return false; // it was no work
         good = good && hold(task, serve_generation_bytes(task->generation));
@@ -281,6 +295,17 @@ static void finish_images(void *cookie)
     task->done(task->cookie);
 }
 
+static void finish_diffae(void *cookie)
+{
+    serve_task *task = cookie;
+    if (!serve_diffae_answer(task->diffae, &task->answer, &task->failure)) {
+        explain(task);
+        refuse(task);
+    }
+    take_out(task);
+    task->done(task->cookie);
+}
+
 // The client reads what is left of the stream.
 static void finish_stream(void *cookie)
 {
@@ -325,6 +350,8 @@ void serve_task_start(serve_task *task, int socket, void (*done)(void *cookie), 
     if (task->generation != NULL)
         serve_generation_start(task->generation,
                                serve_task_streams(task) ? finish_stream : finish_images, task);
+    else if (task->diffae != NULL)
+        serve_diffae_start(task->diffae, finish_diffae, task);
     else
         start_work(task);
     atomic_store(&task->submitted, true);
@@ -335,6 +362,8 @@ void serve_task_cancel(serve_task *task)
 {
     if (task->generation != NULL)
         serve_generation_cancel(task->generation);
+    else if (task->diffae != NULL)
+        serve_diffae_cancel(task->diffae);
     else
         serve_work_cancel(task->work);
 }
@@ -343,6 +372,8 @@ void serve_task_place(serve_task *task, serve_place *out)
 {
     if (task->generation != NULL)
         serve_generation_place(task->generation, out);
+    else if (task->diffae != NULL)
+        serve_diffae_place(task->diffae, out);
     else
         serve_work_place(task->work, out);
 }

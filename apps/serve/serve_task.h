@@ -13,6 +13,7 @@
 #ifndef ZN_SERVE_TASK_H
 #define ZN_SERVE_TASK_H
 
+#include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_models.h"
 #include "apps/serve/serve_oip.h"
@@ -34,6 +35,7 @@ struct serve_task {
     serve_oip oip; // of SERVE_PROTOCOL_OIP
     serve_work *work;
     serve_generation *generation; // instead of work
+    serve_diffae *diffae;         // likewise
     double seconds;               // of work, as estimated
     bool entered;                 // the queue
     serve_answer answer;

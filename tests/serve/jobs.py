@@ -45,7 +45,7 @@ def wait(server, job, states=("done", "failed", "cancelled"), headers=None):
         now = show(server, job, headers)
         if isinstance(now, int) or now["state"] in states:
             return now
-        if time.monotonic() - begin > 120:
+        if time.monotonic() - begin > 300:
             sys.exit(f"a job does not come to {states}: {now}")
         time.sleep(0.01)
 
@@ -60,7 +60,7 @@ def read_events(server, job):
     return images.events(re.sub(rb"(?m)^: .*\n\n", b"", body))
 
 
-def submit_slow(server, side=96, headers=None):
+def submit_slow(server, side=64, headers=None):
     _, path, body, types = slow_request(side)
     return submit(server, path, body, types | (headers or {}))
 
@@ -253,7 +253,7 @@ def limits():
 def drain():
     """When the server ends, jobs are cancelled, and those who read their events are told."""
     with Server("--threads", "1") as server:
-        jobs = [submit_slow(server, side=160)[1] for _ in range(6)]
+        jobs = [submit_slow(server, side=128)[1] for _ in range(6)]
         told = []
         reader = threading.Thread(target=lambda: told.extend(read_events(server, jobs[-1])))
         reader.start()
