@@ -221,10 +221,13 @@ const cli_command cli_command_serve = {
         "is the Open Inference Protocol; /v1/images/generations and /v1/images/edits are OpenAI's, "
         "for a MODEL that is the folder of a pipeline, and /sdapi/v1/txt2img is AUTOMATIC1111's; "
         "/v1/encode, /v1/decode and "
-        "/v1/reconstruct take pictures and latents as files or numbers; /health, /v1/models and "
+        "/v1/reconstruct take pictures and latents as files or numbers; /v1/diffae is 'zenith "
+        "diffae' for a diffusion autoencoder; /v1/jobs keeps the answer of any of them; /health, "
+        "/v1/models and "
         "/metrics are for operators. Pictures have the bytes that 'zenith decode' and 'zenith "
         "generate' write. SIGTERM "
-        "answers what was accepted, and ends. docs/SERVER.md is the manual.",
+        "answers what was accepted, and ends; SIGHUP opens the files of autoencoders again. "
+        "docs/SERVER.md is the manual.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

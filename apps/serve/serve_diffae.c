@@ -91,10 +91,9 @@ static bool mix(serve_diffae *r)
 {
     zenith_code a = r->ends[0].code, b = r->ends[1].code;
     if (r->ends[2].code.noise == NULL) a.noise = b.noise = NULL;
-    return check(r,
-                 zenith_diffae_mix(r->all->context, r->with->model, &a, &b, r->weight,
-                                   &r->ends[2].code),
-                 NULL);
+    return check(
+        r, zenith_diffae_mix(r->all->context, r->with->model, &a, &b, r->weight, &r->ends[2].code),
+        NULL);
 }
 
 static bool sample(serve_diffae *r)
@@ -189,13 +188,16 @@ bool serve_diffae_open(serve_diffaes *all, const serve_diffae_params *params, se
     return good;
 }
 
-// Codes as numbers and as text, pixels, and the file.
+// Codes as numbers and as text, pixels, the file, and sources that are held whole.
 uint64_t serve_diffae_bytes(const serve_diffae *r)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < SERVE_DIFFAE_ENDS; i++) {
         const zenith_code *code = &r->ends[i].code;
+        zenith_source_info source = {.size = sizeof source};
         if (code->code == NULL) continue;
+        if (r->ends[i].source != NULL) zenith_source_get_info(r->ends[i].source, &source);
+        if (!source.streamed) bytes += 3 * (uint64_t)source.stored_width * source.stored_height;
         bytes += (uint64_t)code->width * code->height * 3 * 2 + 32ull * code->numbers;
         bytes += code->noise != NULL ? 10ull * serve_diffae_noise_numbers(r, code) : 0;
     }
@@ -248,14 +250,13 @@ static bool answer_code(const serve_diffae *r, serve_answer *answer, serve_failu
     json_t *numbers = json_array();
     for (uint32_t i = 0; i < code->numbers; i++)
         json_array_append_new(numbers, json_real((double)code->code[i]));
-    json_t *object = json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:o}", "object", "code", "model",
-                               r->with->name, "weights",
-                               zenith_model_weights_sha256(r->with->model), "width",
-                               (json_int_t)code->width, "height", (json_int_t)code->height, "steps",
-                               (json_int_t)code->steps, "code", numbers);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s*, s:I, s:I, s:I, s:o}", "object", "code", "model", r->with->name, "weights",
+        zenith_model_weights_sha256(r->with->model), "width", (json_int_t)code->width, "height",
+        (json_int_t)code->height, "steps", (json_int_t)code->steps, "code", numbers);
     char *noise = code->noise != NULL
-                      ? serve_base64_write(code->noise, serve_diffae_noise_numbers(r, code) *
-                                                            sizeof(float))
+                      ? serve_base64_write(code->noise,
+                                           serve_diffae_noise_numbers(r, code) * sizeof(float))
                       : NULL;
     if (noise != NULL) json_object_set_new(object, "noise", json_string(noise));
     const bool good = object != NULL && (noise != NULL || code->noise == NULL);

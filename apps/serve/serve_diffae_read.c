@@ -64,7 +64,8 @@ static bool read_noise(const json_t *text, size_t count, float *dst, serve_failu
     uint8_t *bytes = NULL;
     size_t size = 0;
     bool good = json_is_string(text) &&
-                serve_base64_read(json_string_value(text), json_string_length(text), &bytes, &size) &&
+                serve_base64_read(json_string_value(text), json_string_length(text), &bytes,
+                                  &size) &&
                 size == count * sizeof(float);
     if (good) memcpy(dst, bytes, size);
     free(bytes);
@@ -212,8 +213,9 @@ static bool find_model(serve_diffae *request, const char *name, serve_failure *f
             return true;
         }
     return serve_fail(failure, 404, "model_not_found",
-                      name != NULL ? "there is no diffusion autoencoder '%.60s' here"
-                                   : "no diffusion autoencoder is served%s: zenith-avatars64 is one",
+                      name != NULL
+                          ? "there is no diffusion autoencoder '%.60s' here"
+                          : "no diffusion autoencoder is served%s: zenith-avatars64 is one",
                       name != NULL ? name : "");
 }
 
@@ -267,8 +269,8 @@ static bool is_between(double value, double least, double most)
 static bool read_parameters(serve_diffae *request, const serve_parameters *given,
                             serve_failure *failure)
 {
-    static const char *const known[] = {"model",  "steps", "noise_steps", "prior_steps", "noise",
-                                        "random", "seed",  "attribute",   "strength",    "weight",
+    static const char *const known[] = {"model",  "steps",   "noise_steps", "prior_steps", "noise",
+                                        "random", "seed",    "attribute",   "strength",    "weight",
                                         "format", "quality", NULL};
     request->steps = USUAL_BACK;
     request->noise_steps = USUAL_TO_NOISE;

@@ -15,8 +15,7 @@ static serve_diffaes *create(const serve_settings *settings, zenith_context *con
     if (all == NULL) return NULL;
     all->settings = *settings;
     all->reading = context;
-    if (serve_line_open(&all->line) &&
-        zenith_context_create(&machine, &all->context) == ZENITH_OK)
+    if (serve_line_open(&all->line) && zenith_context_create(&machine, &all->context) == ZENITH_OK)
         return all;
     serve_diffaes_free(all);
     return NULL;
@@ -85,8 +84,7 @@ json_t *serve_diffaes_describe(const serve_diffaes *all, size_t index, double cr
     json_t *attributes = json_array();
     for (uint32_t i = 0; i < m->info.attributes; i++) {
         const char *name = zenith_diffae_attribute(m->model, i);
-        json_array_append_new(attributes,
-                              name != NULL ? json_string(name) : json_sprintf("%u", i));
+        json_array_append_new(attributes, name != NULL ? json_string(name) : json_sprintf("%u", i));
     }
     return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "id", m->name,
                      "object", "model", "created", (json_int_t)created, "owned_by", "zenith",

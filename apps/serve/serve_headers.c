@@ -100,7 +100,8 @@ static bool check_method(serve_request *request, const char *method)
     const char *known = serve_route_methods(route), *place = strstr(known, method);
     if (is_left_out(request, route)) return not_found(request);
     request->page = !is_work;
-    if (place != NULL && strchr(", ", place[strlen(method)]) != NULL) return true;
+    const bool whole = place != NULL && (place == known || place[-1] == ' ');
+    if (whole && strchr(",", place[strlen(method)]) != NULL) return true; // a comma, or the end
     return serve_fail(&request->failure, 405, "method_not_allowed", "use %s here", known);
 }
 

@@ -91,7 +91,8 @@ void serve_line_place(const serve_line *line, const serve_errand *errand, serve_
     if (out->running) return;
     const bool busy = line->running != NULL;
     for (const serve_errand *each = busy ? line->running : line->waiting;
-         each != NULL && each != errand; each = each == line->running ? line->waiting : each->next) {
+         each != NULL && each != errand;
+         each = each == line->running ? line->waiting : each->next) {
         const double left = each->left(each);
         out->before++;
         out->seconds = out->seconds < 0 || left < 0 ? -1 : out->seconds + left;

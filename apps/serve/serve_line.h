@@ -39,9 +39,9 @@ typedef struct serve_line {
     uint64_t given_up; // that failed or were cancelled
 } serve_line;
 
-bool serve_line_open(serve_line *line);   // false: out of threads; close it either way
-void serve_line_end(serve_line *line);    // gives up what runs, and waits for it
-void serve_line_close(serve_line *line);  // when it has ended
+bool serve_line_open(serve_line *line);  // false: out of threads; close it either way
+void serve_line_end(serve_line *line);   // gives up what runs, and waits for it
+void serve_line_close(serve_line *line); // when it has ended
 
 void serve_line_start(serve_line *line, serve_errand *errand, void (*done)(void *cookie),
                       void *cookie);
