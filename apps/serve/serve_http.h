@@ -12,7 +12,7 @@ struct MHD_Daemon;
 // Listens and serves on a thread of its own. NULL after a message.
 struct MHD_Daemon *serve_http_start(serve_server *server);
 int serve_http_port(struct MHD_Daemon *daemon);
-// Gives up the work of clients that left and of deadlines that passed; with `all`, all of it.
+// Gives up the work of clients that left and of deadlines that passed; with `all`, all of it. Looks after jobs.
 void serve_http_look(serve_server *server, bool all);
 // Requests whose answers are not out yet.
 int serve_http_present(serve_server *server);
