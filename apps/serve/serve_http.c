@@ -53,6 +53,41 @@ static void log_request(const serve_request *request, double seconds)
     json_decref(line);
 }
 
+static int socket_of(const serve_request *request)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info != NULL ? info->connect_fd : -1;
+}
+
+static void begin_reading(serve_request *request)
+{
+    serve_server *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    request->reading = true;
+    request->next = server->reading;
+    if (request->next != NULL) request->next->previous = request;
+    server->reading = request;
+    server->present++;
+    pthread_mutex_unlock(&server->lock);
+}
+
+// The body is whole, or never will be.
+static void end_reading(serve_request *request)
+{
+    serve_server *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    if (request->reading) {
+        if (request->next != NULL) request->next->previous = request->previous;
+        if (request->previous != NULL)
+            request->previous->next = request->next;
+        else
+            server->reading = request->next;
+    }
+    request->reading = false;
+    pthread_mutex_unlock(&server->lock);
+}
+
 static void ended(void *cls, struct MHD_Connection *connection, void **state,
                   enum MHD_RequestTerminationCode why)
 {
@@ -61,6 +96,7 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
     (void)connection, (void)why;
     if (request == NULL) return;
     *state = NULL;
+    end_reading(request);
     const double seconds = serve_clock() - request->began;
     if (request->answer.code == 0) request->answer.code = 499; // it left before its body was here
     log_request(request, seconds);
@@ -80,6 +116,21 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
 }
 
 // --- the body -----------------------------------------------------------------------------------
+
+// libmicrohttpd 0.9 sometimes does not see that a client has closed its end in the middle of a body, and waits
+// IDLE_SECONDS for it, a drain with it. An end that is closed on this side too wakes it.
+static void look_at_bodies(serve_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    for (serve_request *each = server->reading; each != NULL; each = each->next) {
+        const int socket = socket_of(each);
+        char next;
+        if (each->left || recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) != 0) continue;
+        each->left = true; // all that it sent is read
+        shutdown(socket, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
 
 // MHD_NO closes the connection: for those who never end.
 static enum MHD_Result take_data(serve_request *request, const char *data, size_t size)
@@ -119,13 +170,6 @@ static void finish(void *cookie)
 static void finish_stream(void *cookie)
 {
     serve_task_unref(cookie);
-}
-
-static int socket_of(const serve_request *request)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-        request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return info != NULL ? info->connect_fd : -1;
 }
 
 static void answer_json(serve_request *request, json_t *object)
@@ -236,9 +280,7 @@ static enum MHD_Result begin(serve_server *server, struct MHD_Connection *connec
     request->server = server;
     request->connection = connection;
     request->began = serve_clock();
-    pthread_mutex_lock(&server->lock);
-    server->present++;
-    pthread_mutex_unlock(&server->lock);
+    begin_reading(request);
     if (serve_headers_read(request, path, method)) return MHD_YES;
     serve_request_refuse(request);
     // A body that is too large is not waited for.
@@ -257,6 +299,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         *size = 0;
         return result;
     }
+    end_reading(request);
     // Where work is under way, this function is called again when it is over.
     enum MHD_Result result = MHD_YES;
     if (request->answer.code == 0 && process(request, &result)) return result;
@@ -267,6 +310,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 
 void serve_http_look(serve_server *server, bool all)
 {
+    look_at_bodies(server);
     serve_tasks_look(server, all);
     serve_events_look(server);
     serve_jobs_look(server->jobs);

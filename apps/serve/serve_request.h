@@ -36,6 +36,9 @@ typedef struct serve_request {
     bool counted;    // with the key
     double deadline; // 0: none
     uint64_t discarded;
+    // Of the server's list of those whose bodies are not whole, and its lock.
+    bool reading, left;
+    struct serve_request *next, *previous;
     serve_task *task;               // NULL: there is no work
     serve_job *job;                 // that is shown or was made
     serve_listener *listener;       // of its events

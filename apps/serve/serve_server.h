@@ -43,11 +43,12 @@ typedef struct serve_server {
     struct serve_listener *listeners;
     pthread_mutex_t lock; // of what follows
     serve_model *models[SERVE_MODELS];
-    struct serve_task *working; // with work under way
-    int present;                // requests whose headers are here
-    int admitted;               // that have work
-    double seconds;             // of their work
-    uint64_t held;              // bytes
+    struct serve_task *working;    // with work under way
+    struct serve_request *reading; // whose bodies are not whole
+    int present;                   // requests whose headers are here
+    int admitted;                  // that have work
+    double seconds;                // of their work
+    uint64_t held;                 // bytes
 } serve_server;
 
 // Opens the models and measures each once. The exit code, after a message; 0: it is open.
