@@ -80,21 +80,32 @@ static json_t *to_json(const zn_shard_record *r)
                      "bad_samples", bad_to_json(r), "seconds", r->seconds);
 }
 
-zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, zn_error *err)
+static zenith_status replace(const char *path, const char *text, size_t size, zn_error *err)
+{
+    zn_writer *file = NULL;
+    ZN_TRY(zn_writer_open(path, &file, err));
+    zenith_status status = zn_writer_write(file, text, size, err);
+    if (status == ZENITH_OK) return zn_writer_commit(file, err);
+    zn_writer_discard(file);
+    return status;
+}
+
+zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, bool *made,
+                                    zn_error *err)
 {
     json_t *json = to_json(record);
     char *text = NULL;
     size_t size = 0;
-    zn_writer *file = NULL;
     if (!json) return zn_fail_memory(err, record->bad_count * sizeof *record->bad);
     zenith_status status = zn_json_dump(json, &text, &size, err);
     json_decref(json);
-    if (status == ZENITH_OK) status = zn_writer_open(path, &file, err);
-    if (status == ZENITH_OK) status = zn_writer_write(file, text, size, err);
-    if (status == ZENITH_OK) status = zn_writer_write(file, "\n", 1, err);
+    if (status != ZENITH_OK) return status;
+    text[size] = '\n'; // in the place of the 0 at its end
+    if (made)
+        status = zn_file_create(path, text, size + 1, made, err);
+    else
+        status = replace(path, text, size + 1, err);
     zn_free(text);
-    if (status == ZENITH_OK) return zn_writer_commit(file, err);
-    zn_writer_discard(file);
     return status;
 }
 

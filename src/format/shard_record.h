@@ -34,8 +34,9 @@ void zn_shard_record_free(zn_shard_record *record); // zeroes it; a zeroed one i
 zenith_status zn_shard_record_add_bad(zn_shard_record *record, const char *key, const char *reason,
                                       const char *message, zn_error *err);
 
-// Puts it in place whole.
-zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, zn_error *err);
+// Puts it in place whole. With `made` only where there is none: *made false says that another was first, whose record stays.
+zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, bool *made,
+                                    zn_error *err);
 // A record that is none is ZENITH_BAD_FILE, one that is not there ZENITH_NOT_FOUND. *out is written in both cases, zeroed.
 zenith_status zn_shard_record_read(const char *path, zn_shard_record *out, zn_error *err);
 zenith_status zn_shard_record_parse(const char *text, size_t size, const char *where,

@@ -60,7 +60,7 @@ static bool wants_retry(const zn_dataset *set, const zn_shard_record *record)
     return set->params.retry && (record->bad_count > 0 || record->input_error[0]);
 }
 
-static zenith_status is_done(const zn_dataset *set, const zn_shard *shard, bool *out, zn_error *err)
+static zenith_status is_done(zn_dataset *set, const zn_shard *shard, bool *out, zn_error *err)
 {
     char path[ZN_DATASET_PATH], tar[ZN_DATASET_PATH];
     zn_shard_record record;
@@ -68,7 +68,8 @@ static zenith_status is_done(const zn_dataset *set, const zn_shard *shard, bool 
     ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".json", path, err));
     ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".tar", tar, err));
     *out = false;
-    if (!zn_path_is_file(path)) return ZENITH_OK;
+    set->has_record = zn_path_is_file(path);
+    if (!set->has_record) return ZENITH_OK;
     ZN_TRY(zn_shard_record_read(path, &record, err));
     zenith_status status = ZENITH_OK;
     if (strcmp(record.config, set->config) != 0)
@@ -169,6 +170,10 @@ static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_error *w
     }
     zn_error now = {0};
     zenith_status status = zn_dataset_encode_shard(set, shard, &unread, &now);
+    if (status == ZENITH_OK && set->dropped) {
+        set->info.done_before++;
+        return status;
+    }
     if (status == ZENITH_OK) {
         set->info.done++;
         set->report.shards_done++;

@@ -52,6 +52,8 @@ typedef struct zn_dataset {
     // Of the shard in work.
     char lease[ZN_DATASET_PATH];
     double touched;
+    bool has_record; // of another input, or with bad samples: ours takes its place
+    bool dropped;    // another's record was there before ours
 } zn_dataset;
 
 // OUT/NAME.ENDING

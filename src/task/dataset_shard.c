@@ -430,8 +430,11 @@ static zenith_status commit(shard_run *run, double begin, zn_error *err)
     fill_record(run);
     run->record.seconds = zn_clock_seconds() - begin;
     ZN_TRY(zn_dataset_path(output, run->shard->name, ".json", path, err));
-    ZN_TRY(zn_shard_record_write(&run->record, path, err));
+    bool made = true; // of two that worked on one shard, the first commits
+    ZN_TRY(zn_shard_record_write(&run->record, path, run->set->has_record ? NULL : &made, err));
     zn_directory_sync(output);
+    run->set->dropped = !made;
+    if (!made) return ZENITH_OK;
     run->set->info.pictures += run->record.ok;
     run->set->info.bad += run->record.bad_count;
     run->set->info.damaged += run->record.input_error[0] != '\0';

@@ -1,4 +1,4 @@
-# Many machines on one dataset: shares that schedulers give out.
+# Many machines on one dataset: shares that schedulers give out, and workers of a queue, whose server tools/bootstrap fetches.
 if(NOT ZENITH_PROGRAM)
     return()
 endif()
@@ -6,3 +6,19 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 add_test(NAME fleet.manifests COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/manifests.py
     --zenith $<TARGET_FILE:zenith_program>)
 set_tests_properties(fleet.manifests PROPERTIES LABELS fleet TIMEOUT 300)
+if(ZENITH_QUEUE)
+    foreach(name bytes pictures dead hostile drain full words)
+        add_test(NAME fleet.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(fleet.${name} PROPERTIES LABELS fleet TIMEOUT 300)
+    endforeach()
+    if(ZENITH_SERVE)
+        add_test(NAME fleet.metrics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
+            --zenith $<TARGET_FILE:zenith_program> metrics)
+        set_tests_properties(fleet.metrics PROPERTIES LABELS fleet TIMEOUT 300)
+    endif()
+endif()
+include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
+zenith_add_fuzzer(queue_message)
+target_sources(fuzz_queue_message PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/queue_message.c)
+target_link_libraries(fuzz_queue_message PRIVATE PkgConfig::JANSSON)

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""zenith dataset publish, and zenith dataset encode --queue: one server, one or two workers.
+
+    work.py --zenith PATH [NAME..]
+
+NAME: of a check (a function check_NAME below); without one all are made.
+"""
+import argparse
+import base64
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+from nats import ROOT, Server, free_port
+from sets import MODEL, hashes, make_tars, picture
+
+ZENITH = None
+OPTIONS = ("-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--size", "32x32")
+ENVIRONMENT = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive"}
+
+
+def run(*words, code=0):
+    done = subprocess.run([ZENITH, *map(str, words)], capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
+    assert done.returncode == code, (words, done)
+    return done
+
+
+def start(*words):
+    return subprocess.Popen([ZENITH, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+
+
+def publish(source, url, *more, code=0):
+    return json.loads(run("dataset", "publish", source, *more, "--queue", url, "--json", code=code).stdout)
+
+
+def work(source, output, url, *more, code=0):
+    """The lines of a worker: one for each shard, and the last."""
+    return [json.loads(line) for line in
+            run("dataset", "encode", source, output, *OPTIONS, "--queue", url, "--json", *more, code=code).stdout.splitlines()]
+
+
+def results(lines):
+    return {line["shard"]: line["result"] for line in lines if "shard" in line}
+
+
+def check_bytes(folder, server):
+    """What workers make has the bytes of a run without a queue; what is published twice is done once."""
+    source, url = folder / "in", server.url("bytes")
+    make_tars(source, shards=5, pictures=21)
+    run("dataset", "encode", source, folder / "whole", *OPTIONS)
+    assert publish(source, url) == {"queue": url, "shards": 5, "published": 5, "published_before": 0}
+    assert publish(source, url)["published_before"] == 5
+    both = [start("dataset", "encode", source, folder / "out", *OPTIONS, "--queue", url, "--json") for _ in range(2)]
+    lines = [json.loads(line) for worker in both for line in worker.communicate(timeout=60)[0].splitlines()]
+    assert [worker.returncode for worker in both] == [0, 0]
+    assert [line["result"] for line in lines if "shard" in line] == ["done"] * 5, lines
+    assert hashes(folder / "out") == hashes(folder / "whole") and server.messages("bytes") == 0
+    run("dataset", "verify", source, folder / "out")
+    # Of OUT only what is missing is published; a shard that is done already is not done again.
+    assert publish(source, url, folder / "out")["published"] == 0
+    (folder / "out/00003.json").unlink()
+    assert publish(source, url, folder / "out")["published"] == 1
+    assert results(work(source, folder / "out", url)) == {"00003": "done"}
+    server.publish("bytes.shards", b'{"v": 1, "shard": "00003"}')
+    lines = work(source, folder / "out", url)
+    assert results(lines) == {"00003": "duplicate"} and lines[-1]["shards"]["done_before"] == 1
+
+
+def check_pictures(folder, server):
+    """A folder of pictures, which is cut into shards."""
+    source, url = folder / "in", server.url("pictures")
+    source.mkdir()
+    for number in range(23):
+        (source / f"{number:03d}.ppm").write_bytes(picture(number))
+    run("dataset", "encode", source, folder / "whole", *OPTIONS, "--shard", "5")
+    assert publish(source, url, "--shard", "5")["published"] == 5
+    assert len(results(work(source, folder / "out", url, "--shard", "5"))) == 5
+    assert hashes(folder / "out") == hashes(folder / "whole")
+    (folder / "out/000002.json").unlink()
+    assert publish(source, url, folder / "out")["published"] == 1  # the number of pictures is OUT's
+    lines = work(source, folder / "out", url, "--shard", "6", code=1)
+    assert "another number of pictures" in lines[0]["message"], lines
+
+
+def check_dead(folder, server):
+    """A shard that cannot be read is tried three times, and given up with its reason; others are done."""
+    source, url = folder / "in", server.url("dead")
+    make_tars(source, shards=3, pictures=6)
+    publish(source, url, "--lease", "2")
+    (source / "00001.tar").unlink()
+    lines = work(source, folder / "out", url, code=1)
+    tries = [line["result"] for line in lines if line.get("shard") == "00001"]
+    assert tries == ["retry", "retry", "dead"], lines
+    assert server.messages("dead") == 0 and server.messages("dead_DEAD") == 1
+    buried = server.ask("$JS.API.STREAM.MSG.GET.dead_DEAD", b'{"seq": 1}')["message"]
+    assert b"there is no folder or tar archive" in base64.b64decode(buried["hdrs"])
+    assert json.loads(base64.b64decode(buried["data"]))["shard"] == "00001"
+    # When it is there again, it is published from the records.
+    shutil.copy(source / "00000.tar", source / "00001.tar")
+    assert publish(source, url, folder / "out")["published"] == 1
+    assert results(work(source, folder / "out", url)) == {"00001": "done"}
+    run("dataset", "verify", source, folder / "out")
+
+
+def check_hostile(folder, server):
+    """Messages that are none, or that lead elsewhere, are given up; nothing outside IN is read."""
+    source, url = folder / "in", server.url("hostile")
+    make_tars(source, shards=1, pictures=2)
+    make_tars(folder / "secret", shards=1, pictures=2)
+    publish(source, url)
+    wrong = [b"", b"{", b"[]", b'{"v": 1}', b'{"v": 2, "shard": "00000"}', b'{"v": 1, "shard": "../secret/00000"}',
+             b'{"v": 1, "shard": "/etc/passwd"}', b'{"v": 1, "shard": ".00000"}', b'{"v": 1, "shard": "a\\nb"}',
+             b'{"v": 1, "shard": "00000", "index": -1, "count": 1, "pictures": 1}', b'{"v": 1, "shard": "' + b"x" * 300 + b'"}',
+             b'{"v": 1, "shard": "00000", "path": "/"}', b'{"v": 1, "shard": "_zenith"}', b"\xff" * 100, b'{"v": 1, "shard": 7}']
+    for data in wrong:
+        server.publish("hostile.shards", data)
+    lines = work(source, folder / "out", url, code=1)
+    assert [line["result"] for line in lines if "shard" in line] == ["done"] + ["dead"] * len(wrong), lines
+    assert server.messages("hostile_DEAD") == len(wrong) and server.messages("hostile") == 0
+    assert sorted(path.name for path in (folder / "out").iterdir()) == ["00000.json", "00000.tar", "_zenith.json"]
+
+
+def check_drain(folder, server):
+    """SIGTERM: the shard in hand is ended and acknowledged, and no other is taken."""
+    source, url = folder / "in", server.url("drain")
+    make_tars(source, shards=6, pictures=600)
+    publish(source, url)
+    worker = start("dataset", "encode", source, folder / "out", *OPTIONS, "--size", "256x256", "--threads", "1", "--queue", url, "--json")
+    for _ in range(600):
+        if list((folder / "out").glob("*.lease") if (folder / "out").is_dir() else ()):
+            break
+        time.sleep(0.02)
+    worker.send_signal(signal.SIGTERM)
+    out, err = worker.communicate(timeout=60)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert worker.returncode == 0, (worker.returncode, err)
+    count = lines[-1]["shards"]["done"]
+    assert 1 <= count < 6 and server.messages("drain") == 6 - count, lines
+    assert not list((folder / "out").glob("*.lease")) and not list((folder / "out").glob(".*"))
+
+
+def check_full(folder, server):
+    """A file that cannot be written stops the worker from taking more, and is no fault of the shard."""
+    source, url, output = folder / "in", server.url("full"), folder / "out"
+    make_tars(source, shards=2, pictures=4)
+    publish(source, url, "--lease", "1")
+    output.mkdir()
+    blocked = output / "00000.tar"
+    blocked.mkdir()  # as a disk that takes no file: the rename fails
+    worker = start("dataset", "encode", source, output, *OPTIONS, "--queue", url, "--json")
+    time.sleep(3)  # longer than the lease: the shard is still held
+    assert worker.poll() is None and server.messages("full") == 2
+    blocked.rmdir()
+    out, err = worker.communicate(timeout=30)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert results(lines) == {"00000": "done", "00001": "done"} and worker.returncode == 0, (lines, err)
+    assert "00000: waiting: " in err and server.messages("full_DEAD") == 0, err
+
+
+def check_metrics(folder, server):
+    """What Prometheus reads of a worker."""
+    source, url, port = folder / "in", server.url("metrics"), free_port()
+    make_tars(source, shards=3, pictures=7)
+    publish(source, url, "--lease", "2")
+    (source / "00002.tar").unlink()
+    worker = start("dataset", "encode", source, folder / "out", *OPTIONS, "--queue", url, "--metrics", f"127.0.0.1:{port}", "--json")
+    page, deadline = "", time.monotonic() + 30
+    while 'zenith_shards_total{result="poison"} 1\n' not in page and time.monotonic() < deadline:
+        try:
+            page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=1).read().decode()
+        except OSError:
+            pass
+        time.sleep(0.01)
+    worker.communicate(timeout=30)
+    values = dict(re.findall(r"^(zenith_\S+) (\S+)$", page, re.M))
+    size = sum((source / f"0000{i}.tar").stat().st_size for i in range(2))
+    assert values['zenith_shards_total{result="ok"}'] == "2" and values['zenith_images_total{result="ok"}'] == "5", page
+    assert values['zenith_shards_total{result="retry"}'] == "2" and values['zenith_bytes_total{dir="in"}'] == str(size), page
+    assert values["zenith_lease_lost_total"] == "0" and values['zenith_shard_seconds_count{model="taesd"}'] == "2", page
+
+
+def check_words(folder, server):
+    """Mistakes have a sentence."""
+    source, url = folder / "in", server.url("nobody")
+    make_tars(source, shards=1, pictures=1)
+    encode = ("dataset", "encode", source, folder / "out", *OPTIONS)
+    assert "has no queue 'nobody'" in run(*encode, "--queue", url, code=1).stderr
+    assert "expected nats://" in run(*encode, "--queue", "http://x", code=2).stderr
+    assert "goes with --queue" in run(*encode, "--metrics", "127.0.0.1:1", code=2).stderr
+    assert "expected HOST:PORT" in run(*encode, "--queue", url, "--metrics", "1", code=2).stderr
+    assert "two ways" in run(*encode, "--queue", url, "--partition", "1/2", code=2).stderr
+    assert "says where to" in run("dataset", "publish", source, code=2).stderr
+    refused = run("dataset", "publish", source, "--queue", f"nats://me:secret@127.0.0.1:{free_port()}", code=1).stderr
+    assert "cannot connect" in refused and "secret" not in refused, refused
+
+
+def main():
+    global ZENITH
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--zenith", required=True)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    ZENITH = str(pathlib.Path(arguments.zenith).resolve())
+    checks = {name[6:]: check for name, check in globals().items() if name.startswith("check_")}
+    with tempfile.TemporaryDirectory(prefix="zenith-fleet-") as top, Server(pathlib.Path(top)) as server:
+        for name in arguments.names or checks:
+            folder = pathlib.Path(top) / name
+            folder.mkdir()
+            begin = time.monotonic()
+            checks[name](folder, server)
+            print(f"{name}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
