@@ -54,11 +54,10 @@ static void tell(const fleet *f, serve_shard_result result, const char *text)
                                      .bytes_out = done ? f->info.bytes : 0};
     serve_worker_count(f->metrics, &facts);
     if (f->settings->json) {
-        cli_json_print(json_pack("{s:o, s:s, s:I, s:I, s:f, s:o}", "shard",
-                                 cli_json_text(f->message.shard), "result", words[result],
-                                 "pictures", (json_int_t)facts.pictures, "bad",
-                                 (json_int_t)facts.bad, "seconds", seconds, "message",
-                                 cli_json_text(text)));
+        cli_json_print(
+            json_pack("{s:o, s:s, s:I, s:I, s:f, s:o}", "shard", cli_json_text(f->message.shard),
+                      "result", words[result], "pictures", (json_int_t)facts.pictures, "bad",
+                      (json_int_t)facts.bad, "seconds", seconds, "message", cli_json_text(text)));
         fflush(stdout);
     } else if (result == SERVE_SHARD_POISON || result == SERVE_SHARD_RETRY) {
         cli_say("%s: %s: %s", f->message.shard, words[result], text);
@@ -159,16 +158,17 @@ static zenith_status work(fleet *f, const cli_dataset_part *part, cli_failure *f
         }
         if (status == ZENITH_PARTIAL || status == ZENITH_NOT_FOUND || status == ZENITH_BAD_FILE ||
             (status == ZENITH_OK && !mine)) {
-            try_again(f, status == ZENITH_OK ? "the input has no such shard any more"
-                                             : failure->text);
+            try_again(f,
+                      status == ZENITH_OK ? "the input has no such shard any more" : failure->text);
             return ZENITH_OK;
         }
         if (status != ZENITH_OK && status != ZENITH_IO) {
             cli_queue_later(f->queue, 0);
             return status;
         }
-        if (!said) cli_say("%s: waiting: %s", f->message.shard,
-                           status == ZENITH_IO ? failure->text : "somebody else is at work on it");
+        if (!said)
+            cli_say("%s: waiting: %s", f->message.shard,
+                    status == ZENITH_IO ? failure->text : "somebody else is at work on it");
         said = true;
     }
 }

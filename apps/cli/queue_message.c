@@ -75,8 +75,7 @@ bool cli_queue_message_write(const cli_queue_message *message, char text[CLI_QUE
 // Of streams and subjects.
 static bool take_name(const char *text, cli_queue_address *out)
 {
-    const char *const letters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     const size_t length = strspn(text, letters);
     if (length == 0 || text[length] != 0 || length > sizeof out->name - 8) return false;
     snprintf(out->name, sizeof out->name, "%s", text);

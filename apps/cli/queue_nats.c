@@ -69,8 +69,8 @@ static void note_reconnect(natsConnection *connection, void *closure)
 }
 
 // libnats prints what it meets where nobody asks for it.
-static void ignore_error(natsConnection *connection, natsSubscription *subscription, natsStatus status,
-                         void *closure)
+static void ignore_error(natsConnection *connection, natsSubscription *subscription,
+                         natsStatus status, void *closure)
 {
     (void)connection, (void)subscription, (void)status, (void)closure;
 }
@@ -318,7 +318,8 @@ cli_queue_found cli_queue_take(cli_queue *queue, cli_queue_item *out)
         return CLI_QUEUE_NOTHING;
     }
     natsMsgList_Destroy(&list);
-    if (s != NATS_TIMEOUT) nats_Sleep(RECONNECT_WAIT); // the server is away: it is not asked at once
+    if (s != NATS_TIMEOUT)
+        nats_Sleep(RECONNECT_WAIT); // the server is away: it is not asked at once
     return look(queue);
 }
 

@@ -95,7 +95,8 @@ serve_worker *serve_worker_start(const char *host, int port, const char *model, 
     serve_worker *w = calloc(1, sizeof *w);
     if (w == NULL) return NULL;
     for (size_t i = 0; model != NULL && model[i] && i + 1 < MODEL; i++)
-        w->model[i] = (char)(model[i] == '"' || model[i] == '\\' || model[i] == '\n' ? '_' : model[i]);
+        w->model[i] = (char)(model[i] == '"' || model[i] == '\\' || model[i] == '\n' ? '_'
+                                                                                     : model[i]);
     w->started = (double)time(NULL);
     pthread_mutex_init(&w->lock, NULL);
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD;

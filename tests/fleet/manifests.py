@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""examples/fleet: the Slurm script and the Kubernetes Job of static shares, as their schedulers would start them. All shares
-together have the bytes of one run.
+"""examples/fleet: the Slurm script and the Kubernetes Jobs, as their schedulers would start them. What they make together has the
+bytes of one run.
 
-    manifests.py --zenith PATH
+    manifests.py --zenith PATH [--queue]
+
+--queue: the Jobs of a queue too, with a server of our own.
 """
 import argparse
 import os
@@ -16,6 +18,7 @@ import tempfile
 
 import yaml
 
+from nats import Server, free_port
 from sets import ROOT, MODEL, hashes, make_tars
 
 SHARES = 3
@@ -48,10 +51,27 @@ def kubernetes(folder, zenith):
         run(container["command"], folder, environment(folder, zenith, JOB_COMPLETION_INDEX=str(index), **values))
 
 
+def queue(folder, zenith):
+    parts = {(part["kind"], part["metadata"]["name"]): part for part in yaml.safe_load_all((ROOT / "examples/fleet/queue.yml").read_text())}
+    settings = parts["ConfigMap", "zenith-queue"]["data"]["nats.conf"]
+    (folder / "latents").rename(folder / "latents-of-shares")
+    with Server(folder) as server:
+        server.kill()  # once more, with the settings of the example
+        server.config.write_text(f"port: {server.port}\n" + settings.replace("/queue", f"{folder}/queue"))
+        server.start()
+        for name in ("zenith-publish", "zenith-workers"):
+            container, = parts["Job", name]["spec"]["template"]["spec"]["containers"]
+            words = [word.replace("zenith-queue:4222", f"127.0.0.1:{server.port}").replace("0.0.0.0:9464", f"127.0.0.1:{free_port()}")
+                     for word in container["command"]]
+            run(words, folder, environment(folder, zenith))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--zenith", required=True)
-    zenith = parser.parse_args().zenith
+    parser.add_argument("--queue", action="store_true")
+    options = parser.parse_args()
+    zenith = options.zenith
     with tempfile.TemporaryDirectory(prefix="zenith-fleet-") as name:
         folder = pathlib.Path(name)
         make_tars(folder / "shards", shards=7, pictures=7)
@@ -62,6 +82,9 @@ def main():
         kubernetes(folder, zenith)
         assert len(hashes(folder / "whole")) == 7
         assert hashes(folder / "slurm") == hashes(folder / "whole") == hashes(folder / "latents")
+        if options.queue:
+            queue(folder, zenith)
+            assert hashes(folder / "whole") == hashes(folder / "latents")
     print("manifests: ok")
 
 

@@ -4,10 +4,10 @@ if(NOT ZENITH_PROGRAM)
 endif()
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 add_test(NAME fleet.manifests COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/manifests.py
-    --zenith $<TARGET_FILE:zenith_program>)
+    --zenith $<TARGET_FILE:zenith_program> $<$<BOOL:${ZENITH_QUEUE}>:--queue>)
 set_tests_properties(fleet.manifests PROPERTIES LABELS fleet TIMEOUT 300)
 if(ZENITH_QUEUE)
-    foreach(name bytes pictures dead hostile drain full words)
+    foreach(name bytes pictures dead hostile drain full words document)
         add_test(NAME fleet.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(fleet.${name} PROPERTIES LABELS fleet TIMEOUT 300)
@@ -16,6 +16,12 @@ if(ZENITH_QUEUE)
         add_test(NAME fleet.metrics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
             --zenith $<TARGET_FILE:zenith_program> metrics)
         set_tests_properties(fleet.metrics PROPERTIES LABELS fleet TIMEOUT 300)
+    endif()
+    if(NOT ZENITH_SANITIZE) # whose programs take minutes for it
+        # Five faults of five kinds; bench/fleet.py is the long run.
+        add_test(NAME fleet.faults COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/faults.py
+            --zenith $<TARGET_FILE:zenith_program> --seed 3)
+        set_tests_properties(fleet.faults PROPERTIES LABELS fleet TIMEOUT 300)
     endif()
 endif()
 include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)

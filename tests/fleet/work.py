@@ -16,12 +16,16 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
 
-from nats import ROOT, Server, free_port
+from nats import PROGRAM, ROOT, Server, free_port
 from sets import MODEL, hashes, make_tars, picture
+
+sys.path.insert(1, str(ROOT / "tests/serve"))
+import operate  # noqa: E402
 
 ZENITH = None
 OPTIONS = ("-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--size", "32x32")
@@ -185,6 +189,10 @@ def check_metrics(folder, server):
     size = sum((source / f"0000{i}.tar").stat().st_size for i in range(2))
     assert values['zenith_shards_total{result="ok"}'] == "2" and values['zenith_images_total{result="ok"}'] == "5", page
     assert values['zenith_shards_total{result="retry"}'] == "2" and values['zenith_bytes_total{dir="in"}'] == str(size), page
+    asked = [entry for entry in operate.asked() if entry[1].startswith(operate.OF_WORKERS)]
+    assert len(asked) >= 6, asked
+    for where, name, labels in asked:
+        assert labels - operate.OF_SCRAPING <= operate.metrics(page)[name], (where, name, labels)
     assert values["zenith_lease_lost_total"] == "0" and values['zenith_shard_seconds_count{model="taesd"}'] == "2", page
 
 
@@ -201,6 +209,22 @@ def check_words(folder, server):
     assert "says where to" in run("dataset", "publish", source, code=2).stderr
     refused = run("dataset", "publish", source, "--queue", f"nats://me:secret@127.0.0.1:{free_port()}", code=1).stderr
     assert "cannot connect" in refused and "secret" not in refused, refused
+
+
+def check_document(folder, server):
+    """The blocks of docs/DATASET.md that need a server, as they stand there, but for its port."""
+    make_tars(folder / "shards", shards=2, pictures=4)
+    shutil.copytree(MODEL, folder / "models/taesd")
+    port, metrics = free_port(), free_port()
+    variables = {**ENVIRONMENT, "ZENITH_MODELS": str(folder / "models"),
+                 "PATH": f"{pathlib.Path(ZENITH).parent}:{PROGRAM.parent}:{os.environ['PATH']}"}
+    text = (ROOT / "docs/DATASET.md").read_text()
+    blocks = [block.split("\n", 1)[1] for block in text.split("```")[1::2] if block.startswith("sh") and "nats" in block]
+    assert len(blocks) >= 2, blocks
+    script = "trap 'kill %1' EXIT\n" + "\n".join(blocks).replace("4222", str(port)).replace("9464", str(metrics))
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=folder, capture_output=True, text=True, env=variables, timeout=120)
+    assert done.returncode == 0, (script, done)
+    assert "2 of 2 shards done" in done.stdout, done
 
 
 def main():

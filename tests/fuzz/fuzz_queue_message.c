@@ -29,7 +29,8 @@ static void check_address(const char *text)
     cli_queue_address address;
     if (!cli_queue_address_read(text, &address)) return;
     if (strncmp(address.server, "nats://", 7) != 0 || address.server[7] == 0) abort();
-    if (strchr(address.shown, '@') || address.name[0] == 0 || strpbrk(address.name, ". *>")) abort();
+    if (strchr(address.shown, '@') || address.name[0] == 0 || strpbrk(address.name, ". *>"))
+        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
