@@ -178,7 +178,7 @@ static zenith_status handle(fleet *f, const cli_queue_item *item, cli_failure *f
     cli_dataset_part part;
     char reason[64];
     f->begun = cli_clock();
-    f->delivered = item->delivered;
+    f->delivered = item->delivered > 0 ? item->delivered : 1;
     if (!cli_queue_message_read(item->text, item->size, &f->message)) {
         snprintf(f->message.shard, sizeof f->message.shard, "?");
         bury(f, "the message names no shard");

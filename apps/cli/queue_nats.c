@@ -8,6 +8,7 @@
 //   2. The server may hand a message out without end. How often is too often is the worker's to say (dataset_fleet.c): a
 //      message at the server's own bound would be handed to nobody and stay in the stream for ever.
 //   3. Delays of NakWithDelay are milliseconds, those of streams and consumers nanoseconds.
+#include "apps/cli/interrupt.h"
 #include "apps/cli/queue.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ struct cli_queue {
     natsConnection *connection;
     jsCtx *js;
     natsSubscription *subscription;
-    double lease;
+    double lease, patience;
     _Atomic uint64_t reconnects, taken, known, refused;
     uint64_t reconnects_at_take;
     // The item that is held, and the thread that says so.
@@ -130,7 +131,8 @@ bool cli_queue_open(const cli_queue_address *address, double wait, cli_queue **o
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->wake, NULL);
     natsStatus s = connect_once(queue);
-    for (; s == NATS_NO_SERVER && wait > 0; wait -= 0.5) {
+    queue->patience = wait;
+    for (; s == NATS_NO_SERVER && wait > 0 && !cli_interrupted(); wait -= 0.5) {
         nats_Sleep(RECONNECT_WAIT);
         s = connect_once(queue);
     }
@@ -249,13 +251,25 @@ static void *beat(void *cookie)
     return NULL;
 }
 
+// A server that was just started answers before its streams are there.
+static natsStatus ask_consumer(cli_queue *queue, jsConsumerInfo **info, jsErrCode *code)
+{
+    natsStatus s = NATS_TIMEOUT;
+    for (double wait = queue->patience;; wait -= 0.5) {
+        s = js_GetConsumerInfo(info, queue->js, queue->address.name, consumer_name, NULL, code);
+        const bool away = s == NATS_TIMEOUT || s == NATS_NO_RESPONDERS ||
+                          s == NATS_CONNECTION_DISCONNECTED;
+        if (!away || wait <= 0 || cli_interrupted()) return s;
+        nats_Sleep(RECONNECT_WAIT);
+    }
+}
+
 bool cli_queue_join(cli_queue *queue, double *lease, cli_failure *failure)
 {
     jsConsumerInfo *info = NULL;
     jsSubOptions options;
     jsErrCode code = 0;
-    natsStatus s = js_GetConsumerInfo(&info, queue->js, queue->address.name, consumer_name, NULL,
-                                      &code);
+    natsStatus s = ask_consumer(queue, &info, &code);
     if (code == JSStreamNotFoundErr || code == JSConsumerNotFoundErr)
         return cli_fail_text(failure, ZENITH_NOT_FOUND,
                              "%s has no queue '%s': 'zenith dataset publish IN --queue %s/%s' "

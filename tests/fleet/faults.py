@@ -48,7 +48,7 @@ class Worker:
             self.process.send_signal(signal.SIGKILL)
 
     def look(self):
-        """True while it has work. One that was killed is started again, as a supervisor would; 0 and 1 are ends."""
+        """True while it has work. One that was killed, or gave up, is started again, as a supervisor would."""
         if self.process is None:
             if time.monotonic() < self.again:
                 return True
@@ -56,9 +56,9 @@ class Worker:
         code = self.process.poll()
         if code is None:
             return True
-        self.codes.append(code)
-        if code in (0, 1):
+        if code in (0, 1) and "output" in (self.lines() or [{}])[-1]:  # it has said what it did, and that it ended
             return False
+        self.codes.append(code)
         self.process, self.again = None, time.monotonic() + RESTART
         return True
 
@@ -95,7 +95,7 @@ class Run:
     def prepare(self):
         make_tars(self.folder / "in", self.arguments.shards, self.arguments.pictures)
         broken = self.folder / "in/00001.tar"  # one archive is cut off from the beginning on
-        broken.write_bytes(broken.read_bytes()[:-6000])
+        broken.write_bytes(broken.read_bytes()[:broken.stat().st_size // 2 + 700])
         subprocess.run(self.encode("whole"), env=ENVIRONMENT, stderr=subprocess.DEVNULL, check=False)
         self.out.mkdir()
         room = sum(path.stat().st_size for path in (self.folder / "whole").iterdir())

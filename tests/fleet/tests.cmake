@@ -6,8 +6,14 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 add_test(NAME fleet.manifests COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/manifests.py
     --zenith $<TARGET_FILE:zenith_program> $<$<BOOL:${ZENITH_QUEUE}>:--queue>)
 set_tests_properties(fleet.manifests PROPERTIES LABELS fleet TIMEOUT 300)
+add_test(NAME fleet.scale COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/scale.py
+    --check ${PROJECT_SOURCE_DIR}/bench/results/fleet-three-hosts.json)
+add_test(NAME fleet.scale_table COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/scale.py
+    --pictures 1e6 --cores 10 1000 --set hours_between_failures=5)
+set_tests_properties(fleet.scale_table PROPERTIES PASS_REGULAR_EXPRESSION "1e6 . 1000 . 100 ")
+set_tests_properties(fleet.scale fleet.scale_table PROPERTIES LABELS fleet TIMEOUT 300)
 if(ZENITH_QUEUE)
-    foreach(name bytes pictures dead hostile drain full words document)
+    foreach(name bytes pictures dead hostile drain full gone words document)
         add_test(NAME fleet.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(fleet.${name} PROPERTIES LABELS fleet TIMEOUT 300)

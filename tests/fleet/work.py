@@ -170,6 +170,25 @@ def check_full(folder, server):
     assert "00000: waiting: " in err and server.messages("full_DEAD") == 0, err
 
 
+def check_gone(folder, server):
+    """A queue that was deleted ends its workers with a sentence; the records know what is missing."""
+    source, url = folder / "in", server.url("gone")
+    make_tars(source, shards=2, pictures=4)
+    publish(source, url)
+    (source / "00001.tar").rename(folder / "kept.tar")
+    worker = start("dataset", "encode", source, folder / "out", *OPTIONS, "--queue", url)
+    for _ in range(600):
+        if (folder / "out/00000.json").exists() and server.ask("$JS.API.CONSUMER.INFO.gone.workers")["num_redelivered"] == 0:
+            break
+        time.sleep(0.05)
+    assert server.ask("$JS.API.STREAM.DELETE.gone")["success"]
+    err = worker.communicate(timeout=30)[1]
+    assert worker.returncode == 1 and "the queue is gone" in err, err
+    (folder / "kept.tar").rename(source / "00001.tar")
+    assert publish(source, url, folder / "out")["published"] == 1
+    assert results(work(source, folder / "out", url)) == {"00001": "done"}
+
+
 def check_metrics(folder, server):
     """What Prometheus reads of a worker."""
     source, url, port = folder / "in", server.url("metrics"), free_port()
