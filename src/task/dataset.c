@@ -179,6 +179,11 @@ static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_error *w
         set->report.shards_done++;
         return status;
     }
+    // One who was away for longer than its lease finds that another ended the shard, and swept what it was writing.
+    if (status != ZENITH_CANCELLED && is_done(set, shard, &done, NULL) == ZENITH_OK && done) {
+        set->info.done_before++;
+        return ZENITH_OK;
+    }
     zn_error_prefix(&now, shard->name);
     if (!unread || status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", now.text);
     if (set->info.failed++ == 0) *why = now;

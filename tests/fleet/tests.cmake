@@ -13,7 +13,7 @@ add_test(NAME fleet.scale_table COMMAND Python3::Interpreter ${PROJECT_SOURCE_DI
 set_tests_properties(fleet.scale_table PROPERTIES PASS_REGULAR_EXPRESSION "1e6 . 1000 . 100 ")
 set_tests_properties(fleet.scale fleet.scale_table PROPERTIES LABELS fleet TIMEOUT 300)
 if(ZENITH_QUEUE)
-    foreach(name bytes pictures dead hostile drain full gone words document)
+    foreach(name bytes pictures dead hostile drain twice full gone words document)
         add_test(NAME fleet.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(fleet.${name} PROPERTIES LABELS fleet TIMEOUT 300)

@@ -64,7 +64,7 @@ def check_bytes(folder, server):
     assert publish(source, url) == {"queue": url, "shards": 5, "published": 5, "published_before": 0}
     assert publish(source, url)["published_before"] == 5
     both = [start("dataset", "encode", source, folder / "out", *OPTIONS, "--queue", url, "--json") for _ in range(2)]
-    lines = [json.loads(line) for worker in both for line in worker.communicate(timeout=60)[0].splitlines()]
+    lines = [json.loads(line) for worker in both for line in worker.communicate(timeout=120)[0].splitlines()]
     assert [worker.returncode for worker in both] == [0, 0]
     assert [line["result"] for line in lines if "shard" in line] == ["done"] * 5, lines
     assert hashes(folder / "out") == hashes(folder / "whole") and server.messages("bytes") == 0
@@ -144,12 +144,35 @@ def check_drain(folder, server):
             break
         time.sleep(0.02)
     worker.send_signal(signal.SIGTERM)
-    out, err = worker.communicate(timeout=60)
+    out, err = worker.communicate(timeout=120)
     lines = [json.loads(line) for line in out.splitlines()]
     assert worker.returncode == 0, (worker.returncode, err)
     count = lines[-1]["shards"]["done"]
     assert 1 <= count < 6 and server.messages("drain") == 6 - count, lines
     assert not list((folder / "out").glob("*.lease")) and not list((folder / "out").glob(".*"))
+
+
+def check_twice(folder, server):
+    """A worker that was silent for longer than its lease comes back: the other's record stays, and its own is dropped."""
+    source, url, output = folder / "in", server.url("twice"), folder / "out"
+    make_tars(source, shards=1, pictures=60)
+    publish(source, url, "--lease", "1")
+    words = ("dataset", "encode", source, output, *OPTIONS, "--size", "256x256", "--threads", "1", "--queue", url, "--json")
+    first = start(*words)
+    for _ in range(600):
+        if (output / "00000.lease").exists():
+            break
+        time.sleep(0.02)
+    first.send_signal(signal.SIGSTOP)
+    second = start(*words)
+    lines = [json.loads(line) for line in second.communicate(timeout=120)[0].splitlines()]
+    assert results(lines) == {"00000": "done"} and second.returncode == 0, lines
+    record = (output / "00000.json").read_bytes()
+    first.send_signal(signal.SIGCONT)
+    lines = [json.loads(line) for line in first.communicate(timeout=120)[0].splitlines()]
+    assert results(lines) == {"00000": "duplicate"} and first.returncode == 0, lines
+    assert (output / "00000.json").read_bytes() == record and server.messages("twice") == 0
+    run("dataset", "verify", source, output)
 
 
 def check_full(folder, server):
@@ -164,7 +187,7 @@ def check_full(folder, server):
     time.sleep(3)  # longer than the lease: the shard is still held
     assert worker.poll() is None and server.messages("full") == 2
     blocked.rmdir()
-    out, err = worker.communicate(timeout=30)
+    out, err = worker.communicate(timeout=120)
     lines = [json.loads(line) for line in out.splitlines()]
     assert results(lines) == {"00000": "done", "00001": "done"} and worker.returncode == 0, (lines, err)
     assert "00000: waiting: " in err and server.messages("full_DEAD") == 0, err
@@ -182,7 +205,7 @@ def check_gone(folder, server):
             break
         time.sleep(0.05)
     assert server.ask("$JS.API.STREAM.DELETE.gone")["success"]
-    err = worker.communicate(timeout=30)[1]
+    err = worker.communicate(timeout=120)[1]
     assert worker.returncode == 1 and "the queue is gone" in err, err
     (folder / "kept.tar").rename(source / "00001.tar")
     assert publish(source, url, folder / "out")["published"] == 1
@@ -203,7 +226,7 @@ def check_metrics(folder, server):
         except OSError:
             pass
         time.sleep(0.01)
-    worker.communicate(timeout=30)
+    worker.communicate(timeout=120)
     values = dict(re.findall(r"^(zenith_\S+) (\S+)$", page, re.M))
     size = sum((source / f"0000{i}.tar").stat().st_size for i in range(2))
     assert values['zenith_shards_total{result="ok"}'] == "2" and values['zenith_images_total{result="ok"}'] == "5", page
