@@ -9,7 +9,8 @@ pkg_check_modules(LCMS REQUIRED IMPORTED_TARGET lcms2)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 if(ZENITH_PULL AND ZENITH_PROGRAM)
-    pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.85) # of the program, not of the library
+    pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.88) # of the program, not of the library
+    pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat>=2.4)   # likewise
 endif()
 if(ZENITH_SERVE AND ZENITH_PROGRAM)
     pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.71) # likewise

@@ -17,6 +17,9 @@ static const cli_example examples[] = {
     {"zenith dataset encode shards latents -m taesd --size 256x256 --dtype f32 --queue "
      "nats://10.0.0.1:4222",
      "one of many workers, until the queue is empty"},
+    {"zenith dataset encode s3://bucket/shards s3://bucket/latents -m taesd --size 256x256",
+     "objects of S3; server and keys come from AWS_ENDPOINT_URL_S3, AWS_REGION, "
+     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
     {NULL, NULL}};
 
 const cli_command cli_dataset_encode = {
@@ -25,7 +28,8 @@ const cli_command cli_dataset_encode = {
     .summary = "pictures to shards of latents",
     .description =
         "Encodes the pictures of IN: a folder of pictures, a folder of tar shards (WebDataset), or "
-        "one tar. Each shard becomes OUT/NAME.tar with KEY.npy for every picture and the other "
+        "one tar; either may be s3://BUCKET/PREFIX. Each shard becomes OUT/NAME.tar with KEY.npy "
+        "for every picture and the other "
         "members of its sample unchanged, and OUT/NAME.json, written last, which says what became "
         "of every sample. The same command again goes on where it was stopped or killed. Several "
         "processes and machines may work on one OUT at once. Settings that would give other bytes "

@@ -157,6 +157,7 @@ static bool has_output(const cli_settings *settings)
     char path[4096];
     struct stat facts;
     if (settings->input_count < 2) return false;
+    if (strstr(settings->inputs[1], "://") != NULL) return true;
     snprintf(path, sizeof path, "%s/_zenith.json", settings->inputs[1]);
     return stat(path, &facts) == 0;
 }

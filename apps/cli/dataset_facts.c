@@ -5,6 +5,7 @@
 #include "apps/cli/dataset_facts.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/report.h"
+#include "apps/cli/s3_storage.h"
 #include "apps/cli/terminal.h"
 #include "zenith/experimental.h"
 
@@ -38,13 +39,21 @@ json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
     json_t *facts = NULL;
     *code = cli_session_open(&session, settings, "dataset");
     if (*code != CLI_DONE) return NULL;
+    zenith_storage storage;
+    if (!cli_s3_open(settings, &storage, &failure)) {
+        session.told = true;
+        cli_session_failed(&session, "s3://", &failure);
+        *code = cli_session_close(&session);
+        return NULL;
+    }
     const zenith_dataset_look_params params = {.size = sizeof params,
                                                .input = settings->inputs[0],
                                                .output = settings->inputs[1],
                                                .shard_pictures = (uint32_t)settings->shard,
                                                .lease_seconds = settings->lease,
                                                .verify = verify,
-                                               .cancel = session.cancel};
+                                               .cancel = session.cancel,
+                                               .storage = cli_s3_get(&storage)};
     const zenith_status status = zenith_dataset_look(session.context, &params, &text);
     session.told = !cli_interrupted();
     if (status == ZENITH_OK) {
@@ -54,6 +63,7 @@ json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
         cli_session_failed(&session, settings->inputs[settings->inputs[1] != NULL], &failure);
     }
     zenith_text_free(text);
+    cli_s3_close(&storage);
     *code = cli_session_close(&session);
     return facts;
 }

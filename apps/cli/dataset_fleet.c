@@ -125,7 +125,10 @@ static bool find_part(fleet *f, cli_dataset_part *out)
         bury(f, "it is of shards with another number of pictures than --shard says");
         return false;
     }
-    if (stat(input, &facts) == 0 && S_ISREG(facts.st_mode)) return true;
+    const size_t end = strlen(input);
+    const bool stored = strstr(input, "://") != NULL && end > 4 &&
+                        strcmp(input + end - 4, ".tar") == 0;
+    if (stored || (stat(input, &facts) == 0 && S_ISREG(facts.st_mode))) return true;
     const int length = snprintf(f->input, sizeof f->input, "%s/%s.tar", input, f->message.shard);
     out->input = f->input;
     if (length > 0 && length < PATH_ROOM) return true;

@@ -7,6 +7,7 @@
 #include "apps/cli/dataset_fleet.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/report.h"
+#include "apps/cli/s3_storage.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
 #include "zenith/experimental.h"
@@ -28,6 +29,7 @@ typedef struct job {
     uint64_t read; // bytes of the input, as far as the call got
     zenith_dataset_info info;
     cli_buckets buckets;
+    zenith_storage storage; // of s3://
 } job;
 
 static void format_line(const zenith_dataset_report *r, char *line, size_t size)
@@ -131,7 +133,8 @@ static zenith_status encode(job *j, const cli_dataset_part *part, bool retry,
         .buckets = j->buckets.sizes,
         .bucket_count = j->buckets.count,
         .more_models = j->models + 1,
-        .more_count = j->model_count - 1};
+        .more_count = j->model_count - 1,
+        .storage = cli_s3_get(&j->storage)};
     return zenith_dataset_encode(session->context, j->models[0], &params, info);
 }
 
@@ -155,6 +158,7 @@ static int finish(job *j, zenith_status status)
         (void)cli_fail(session, &failure, status, NULL);
         cli_session_failed(session, settings->inputs[1], &failure);
     }
+    cli_s3_close(&j->storage);
     const int code = cli_session_close(session);
     const bool some = j->info.bad > 0 || j->info.damaged > 0;
     return code == CLI_DONE && some ? CLI_SOME_FAILED : code;
@@ -190,6 +194,7 @@ static int work_for_queue(job *j)
         say_result(settings, &j->info);
     else
         cli_session_failed(session, settings->queue_address, &failure);
+    cli_s3_close(&j->storage);
     const int code = cli_session_close(session);
     if (status != ZENITH_OK) return code;
     return j->info.bad > 0 || j->info.damaged > 0 || j->info.failed > 0 ? CLI_SOME_FAILED
@@ -283,13 +288,20 @@ int cli_dataset_work(const cli_settings *given, bool retry)
     const int code = cli_session_open(&session, &settings, "dataset encode");
     if (code != CLI_DONE) return code;
     j.shown = session.progress.bar ? 0 : cli_clock();
+    if (!cli_s3_open(&settings, &j.storage, &failure)) {
+        session.told = true;
+        cli_session_failed(&session, "s3://", &failure);
+        return cli_session_close(&session);
+    }
     if (!open_models(&j, settings.model, &failure)) {
+        cli_s3_close(&j.storage);
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
     if (settings.buckets != NULL &&
         !cli_buckets_read(settings.buckets, settings.aspects, j.multiple, &j.buckets)) {
         session.told = true;
+        cli_s3_close(&j.storage);
         (void)cli_session_close(&session);
         return CLI_USAGE;
     }

@@ -439,6 +439,49 @@ typedef struct zenith_tokenizer_info {
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_tokenizer_train(
     zenith_context *context, const zenith_tokenizer_params *params, zenith_tokenizer_info *out);
 
+// --- storage ------------------------------------------------------------------------------------
+
+// A place for datasets that is no folder of this machine: objects with paths, as S3 has them. The functions are the
+// caller's, and the program `zenith` has them for s3://. They return ZENITH_NOT_FOUND for an object that is not
+// there, and for any failure leave a sentence in `message`, which has room for 512 bytes. Two threads may call them at once;
+// a stream is one thread's at a time.
+typedef struct zenith_object {
+    size_t size;
+    const char *path; // whole, with the scheme; NULL in answers of `look`
+    uint64_t bytes;
+    char etag[136]; // another one when the bytes are others; "": not known
+    double age;     // seconds since it was written, by the storage's clock; negative: not known
+} zenith_object;
+typedef zenith_status zenith_object_fn(void *cookie, const zenith_object *object);
+
+typedef struct zenith_storage {
+    size_t size;
+    const char *
+        scheme; // "s3://": paths that begin with it are the storage's, all others are the file system's
+    void *cookie; // the first argument of what follows, unless that is a stream
+    // All objects whose path begins with `folder` and a slash; `deep`: with those that have another slash behind it.
+    zenith_status (*list)(void *cookie, const char *folder, bool deep, zenith_object_fn *each,
+                          void *each_cookie, char *message);
+    zenith_status (*look)(void *cookie, const char *path, zenith_object *out, char *message);
+    // The bytes of an object, from its beginning. etag: of the object that is meant, so that one that has changed is a
+    // failure; "": any.
+    zenith_status (*read_open)(void *cookie, const char *path, const char *etag, void **stream,
+                               char *message);
+    // *got is less than `bytes` only at the end.
+    zenith_status (*read)(void *stream, void *dst, size_t bytes, size_t *got, char *message);
+    void (*read_close)(void *stream);
+    // An object that is there only when all of it is: after write_close with `keep`, which replaces one that was there. Its
+    // etag (136 bytes) is written then. The stream is gone afterwards, whatever is returned.
+    zenith_status (*write_open)(void *cookie, const char *path, void **stream, char *message);
+    zenith_status (*write)(void *stream, const void *data, size_t bytes, char *message);
+    zenith_status (*write_close)(void *stream, bool keep, char *etag, char *message);
+    // A small object at once. `replace` false: only where there is none, and *made says whether it was made.
+    zenith_status (*put)(void *cookie, const char *path, const void *data, size_t bytes,
+                         bool replace, bool *made, char *message);
+    zenith_status (*remove)(void *cookie, const char *path,
+                            char *message); // OK where it is not there
+} zenith_storage;
+
 // --- datasets of latents ------------------------------------------------------------------------
 
 // How far a call is. Shares are of the time that stages took: waiting for files to be read, decoding and resizing,
@@ -496,6 +539,7 @@ typedef struct zenith_dataset_params {
     // KEY.MODEL.npy. All must be different ones; sides are multiples of all their factors.
     zenith_model *const *more_models;
     uint32_t more_count;
+    const zenith_storage *storage; // of inputs and outputs that have its scheme; NULL: folders only
 } zenith_dataset_params;
 
 // What a call did.
@@ -530,6 +574,7 @@ typedef struct zenith_dataset_look_params {
     double lease_seconds;       // likewise
     bool verify;                // read all outputs, and compare them with their records
     zenith_cancel *cancel;
+    const zenith_storage *storage; // as when it was made
 } zenith_dataset_look_params;
 
 // What is done of a dataset, as JSON text: shards by state, samples by reason, and a list of faults: missing (a shard has

@@ -120,6 +120,20 @@ static zenith_status check_source(zn_dataset *set, zn_error *err)
     return ZENITH_OK;
 }
 
+// *given, unless it is NULL, then points to ours.
+static zenith_status copy_storage(const zenith_storage **given, zenith_storage *ours, zn_error *err)
+{
+    if (!*given) return ZENITH_OK;
+    ZN_TRY(zn_params_copy(*given, ours, sizeof *ours, err));
+    if (!ours->scheme || !ours->scheme[0] || !ours->list || !ours->look || !ours->read_open ||
+        !ours->read || !ours->read_close || !ours->write_open || !ours->write ||
+        !ours->write_close || !ours->put || !ours->remove)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a zenith_storage needs a scheme and all functions");
+    *given = ours;
+    return ZENITH_OK;
+}
+
 static zenith_status fill(zenith_context *context, zenith_model *model,
                           const zenith_dataset_params *params, zn_dataset *set)
 {
@@ -134,6 +148,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     ZN_TRY(zn_run_params_fill(context, p->run, &set->run, err));
     ZN_TRY(check_source(set, err));
     ZN_TRY(fill_buckets(set, err));
+    ZN_TRY(copy_storage(&p->storage, &set->storage, err));
     if (!p->partitions) p->partitions = 1;
     if (!p->shard_pictures) p->shard_pictures = ZN_DATASET_PICTURES;
     if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;
@@ -160,7 +175,9 @@ zenith_status zenith_dataset_encode(zenith_context *context, zenith_model *model
 static zenith_status look(const zenith_dataset_look_params *params, char **out, zn_error *err)
 {
     zenith_dataset_look_params p;
+    zenith_storage storage;
     ZN_TRY(zn_params_copy(params, &p, sizeof p, err));
+    ZN_TRY(copy_storage(&p.storage, &storage, err));
     if (!p.input || !out)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "zenith_dataset_look needs an input and a place for the text");

@@ -5,10 +5,10 @@
 // member that ends a sample is the first of the next one: its name is known before its bytes are read.
 #include "src/data/samples.h"
 
-#include "src/base/os.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
 #include "src/data/key_set.h"
+#include "src/data/object.h"
 #include "src/format/image.h"
 #include "src/format/tar.h"
 #include "src/format/tar_stream.h"
@@ -20,7 +20,7 @@ enum { NAME_ROOM = ZN_TAR_NAME - 96, SHOWN_NAME = 160 }; // room for other endin
 struct zn_samples {
     const zn_shard *shard;
     zn_sample_limits limits;
-    zn_reader *file; // the archive, or the file of the member
+    zn_object_reader *file; // the archive, or the file of the member
     zn_tar_stream *tar;
     size_t next_file; // of a folder
     zn_sha256 hash;
@@ -40,7 +40,7 @@ struct zn_samples {
 static zenith_status read_archive(void *cookie, void *dst, size_t size, size_t *got, zn_error *err)
 {
     zn_samples *s = cookie;
-    ZN_TRY(zn_reader_read(s->file, dst, size, got, err));
+    ZN_TRY(zn_object_reader_read(s->file, dst, size, got, err));
     zn_sha256_add(&s->hash, dst, *got);
     s->read += *got;
     return ZENITH_OK;
@@ -50,9 +50,10 @@ static zenith_status open_file(zn_samples *s, zn_error *err)
 {
     const zn_shard_file *file = &s->shard->files[s->next_file++];
     char size[24];
-    zn_reader_close(s->file);
+    zn_object_reader_close(s->file);
     s->file = NULL;
-    ZN_TRY(zn_reader_open(file->path, &s->file, err));
+    ZN_TRY(zn_object_reader_open(s->shard->storage, file->path,
+                                 file->object_etag ? file->object_etag : "", &s->file, err));
     s->name = file->name;
     s->size = file->size;
     zn_text_format(size, sizeof size, "%llu", (unsigned long long)file->size);
@@ -72,7 +73,7 @@ static zenith_status read_member(zn_samples *s, uint8_t *dst, size_t size, zn_er
 {
     size_t got = 0;
     if (s->tar) return zn_tar_stream_read(s->tar, dst, size, err);
-    ZN_TRY(zn_reader_read(s->file, dst, size, &got, err));
+    ZN_TRY(zn_object_reader_read(s->file, dst, size, &got, err));
     zn_sha256_add(&s->hash, dst, got);
     if (got == size) return ZENITH_OK;
     return zn_fail(err, ZENITH_IO,
@@ -312,7 +313,8 @@ zenith_status zn_samples_open(const zn_shard *shard, const zn_sample_limits *lim
     if (!s->limits.carried_bytes) s->limits.carried_bytes = (uint64_t)16 << 20;
     zn_sha256_begin(&s->hash);
     if (shard->archive) {
-        ZN_GO(zn_reader_open(shard->archive, &s->file, err));
+        ZN_GO(zn_object_reader_open(shard->storage, shard->archive,
+                                    shard->object_etag ? shard->object_etag : "", &s->file, err));
         ZN_GO(zn_tar_stream_open(read_archive, s, shard->bytes, &s->tar, err));
     }
     *out = s;
@@ -326,7 +328,7 @@ void zn_samples_free(zn_samples *samples)
 {
     if (!samples) return;
     zn_tar_stream_free(samples->tar);
-    zn_reader_close(samples->file);
+    zn_object_reader_close(samples->file);
     zn_key_set_free(&samples->keys);
     zn_free(samples);
 }

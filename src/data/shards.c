@@ -7,6 +7,7 @@
 #include "src/base/os.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
+#include "src/data/object.h"
 #include "src/format/image.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 static const char *const companions[] = {"txt", "json", "cls"};
 
 struct zn_shards {
+    const zenith_storage *storage;
     zn_arena arena; // names and paths
     zn_shard_file *files;
     size_t files_count, files_capacity;
@@ -58,24 +60,43 @@ static void add_facts(zn_sha256 *hash, const char *name, const zn_file_facts *fa
     zn_sha256_add(hash, text, strlen(text) + 1);
 }
 
+static void add_object_facts(zn_sha256 *hash, const char *name, uint64_t size, const char *etag)
+{
+    char text[32];
+    zn_text_format(text, sizeof text, "%llu", (unsigned long long)size);
+    zn_sha256_add(hash, name, strlen(name) + 1);
+    zn_sha256_add(hash, text, strlen(text) + 1);
+    zn_sha256_add(hash, etag, strlen(etag) + 1);
+}
+
 // --- tar archives -------------------------------------------------------------------------------
 
-static zenith_status add_archive(zn_shards *shards, const char *path, zn_error *err)
+// object: what the storage says of it; NULL: it is a file.
+static zenith_status add_archive(zn_shards *shards, const char *path, const zenith_object *object,
+                                 zn_error *err)
 {
-    zn_file_facts facts;
+    zn_file_facts facts = {0};
     zn_sha256 hash;
+    const char *etag = object ? zn_arena_text(&shards->arena, object->etag) : NULL;
     const char *slash = strrchr(path, '/');
     char *kept = zn_arena_text(&shards->arena, path);
     char *name = zn_arena_text(&shards->arena, slash ? slash + 1 : path);
-    if (!kept || !name) return zn_fail_memory(err, strlen(path) + 1);
+    if (!kept || !name || (object && !etag)) return zn_fail_memory(err, strlen(path) + 1);
     if (zn_text_ends_with_nocase(name, ".tar")) name[strlen(name) - 4] = '\0';
-    ZN_TRY(zn_file_get_facts(path, &facts, err));
+    if (!object) ZN_TRY(zn_file_get_facts(path, &facts, err));
     ZN_TRY(zn_array_reserve((void **)&shards->list, &shards->capacity, shards->count + 1,
                             sizeof *shards->list, err));
     zn_shard *made = &shards->list[shards->count++];
-    *made = (zn_shard){.name = name, .archive = kept, .bytes = facts.size};
+    *made = (zn_shard){.name = name,
+                       .archive = kept,
+                       .bytes = object ? object->bytes : facts.size,
+                       .object_etag = etag,
+                       .storage = shards->storage};
     zn_sha256_begin(&hash);
-    add_facts(&hash, name, &facts);
+    if (object)
+        add_object_facts(&hash, name, object->bytes, etag);
+    else
+        add_facts(&hash, name, &facts);
     zn_sha256_end(&hash, made->etag);
     return ZENITH_OK;
 }
@@ -89,15 +110,15 @@ static zenith_status add_if_archive(void *cookie, const char *name)
     if (!path) return zn_fail_memory(s->err, size);
     zn_text_format(path, size, "%s/%s", s->root, name);
     if (!zn_path_is_file(path)) return ZENITH_OK;
-    return add_archive(s->shards, path, s->err);
+    return add_archive(s->shards, path, NULL, s->err);
 }
 
 // --- folders of pictures ------------------------------------------------------------------------
 
-static zenith_status add_file(void *cookie, const char *path)
+static zenith_status add_picture(const search *s, const char *path, const zenith_object *object)
 {
-    const search *s = cookie;
     zn_shards *shards = s->shards;
+    const char *etag = NULL;
     const bool picture = zn_image_format_of_path(path) != ZN_IMAGE_UNKNOWN;
     if (!picture && !is_companion(path)) return ZENITH_OK;
     const char *relative = path + strlen(s->root);
@@ -106,10 +127,18 @@ static zenith_status add_file(void *cookie, const char *path)
     const char *kept = zn_arena_text(&shards->arena, path);
     if (!name || !kept) return zn_fail_memory(s->err, strlen(path) + 1);
     settle_dots(name);
+    if (object && !(etag = zn_arena_text(&shards->arena, object->etag)))
+        return zn_fail_memory(s->err, sizeof object->etag);
     ZN_TRY(zn_array_reserve((void **)&shards->files, &shards->files_capacity,
                             shards->files_count + 1, sizeof *shards->files, s->err));
-    shards->files[shards->files_count++] = (zn_shard_file){kept, name, 0, picture};
+    shards->files[shards->files_count++] = (zn_shard_file){kept, name, object ? object->bytes : 0,
+                                                           picture, etag};
     return ZENITH_OK;
+}
+
+static zenith_status add_file(void *cookie, const char *path)
+{
+    return add_picture(cookie, path, NULL);
 }
 
 static size_t key_length(const char *name)
@@ -153,16 +182,23 @@ static zenith_status add_cut(zn_shards *shards, size_t begin, size_t end, size_t
     if (!kept) return zn_fail_memory(err, sizeof name);
     ZN_TRY(zn_array_reserve((void **)&shards->list, &shards->capacity, shards->count + 1,
                             sizeof *shards->list, err));
-    zn_shard made = {
-        .name = kept, .files = shards->files + begin, .count = end - begin, .pictures = pictures};
+    zn_shard made = {.name = kept,
+                     .files = shards->files + begin,
+                     .count = end - begin,
+                     .pictures = pictures,
+                     .storage = shards->storage};
     zn_sha256_begin(&hash);
     for (size_t i = begin; i < end; i++) {
         zn_shard_file *file = &shards->files[i];
         zn_file_facts facts;
-        ZN_TRY(zn_file_get_facts(file->path, &facts, err));
-        file->size = facts.size;
-        made.bytes += facts.size;
-        add_facts(&hash, file->name, &facts);
+        if (file->object_etag) {
+            add_object_facts(&hash, file->name, file->size, file->object_etag);
+        } else {
+            ZN_TRY(zn_file_get_facts(file->path, &facts, err));
+            file->size = facts.size;
+            add_facts(&hash, file->name, &facts);
+        }
+        made.bytes += file->size;
     }
     zn_sha256_end(&hash, made.etag);
     shards->list[shards->count++] = made;
@@ -184,11 +220,29 @@ static zenith_status cut(zn_shards *shards, size_t most, zn_error *err)
     return ZENITH_OK;
 }
 
+// Archives lie in the folder itself, pictures also in folders inside.
+static zenith_status add_object(void *cookie, const zenith_object *object)
+{
+    const search *s = cookie;
+    const char *name = object->path + strlen(s->root);
+    while (*name == '/') name++;
+    if (!zn_text_ends_with_nocase(name, ".tar")) return add_picture(s, object->path, object);
+    return strchr(name, '/') ? ZENITH_OK : add_archive(s->shards, object->path, object, s->err);
+}
+
+static zenith_status find_files(search *s)
+{
+    const zenith_storage *storage = s->shards->storage;
+    if (zn_object_is_stored(storage, s->root))
+        return zn_object_each(storage, s->root, true, add_object, s, s->err);
+    ZN_TRY(zn_directory_each(s->root, add_if_archive, s, s->err));
+    return zn_directory_walk(s->root, add_file, s, s->err);
+}
+
 static zenith_status open_folder(search *s, size_t pictures)
 {
     zn_shards *shards = s->shards;
-    ZN_TRY(zn_directory_each(s->root, add_if_archive, s, s->err));
-    ZN_TRY(zn_directory_walk(s->root, add_file, s, s->err));
+    ZN_TRY(find_files(s));
     size_t found = 0;
     for (size_t i = 0; i < shards->files_count; i++) found += shards->files[i].is_picture;
     if (shards->count > 0 && found > 0)
@@ -210,15 +264,23 @@ static zenith_status open_input(zn_shards *shards, const char *input, size_t pic
                                 zn_error *err)
 {
     search s = {shards, input, err};
+    zenith_object object;
+    if (zn_object_is_stored(shards->storage, input)) {
+        if (!zn_text_ends_with_nocase(input, ".tar")) return open_folder(&s, pictures);
+        ZN_TRY(zn_object_look(shards->storage, input, &object, err));
+        return add_archive(shards, input, &object, err);
+    }
     if (zn_path_is_directory(input)) return open_folder(&s, pictures);
-    if (zn_path_is_file(input)) return add_archive(shards, input, err);
+    if (zn_path_is_file(input)) return add_archive(shards, input, NULL, err);
     return zn_fail(err, ZENITH_NOT_FOUND, "there is no folder or tar archive '%s'", input);
 }
 
-zenith_status zn_shards_open(const char *input, size_t pictures, zn_shards **out, zn_error *err)
+zenith_status zn_shards_open(const zenith_storage *storage, const char *input, size_t pictures,
+                             zn_shards **out, zn_error *err)
 {
     zn_shards *shards = zn_alloc_zero(sizeof *shards);
     if (!shards) return zn_fail_memory(err, sizeof *shards);
+    shards->storage = storage;
     zenith_status status = open_input(shards, input, pictures, err);
     if (status == ZENITH_OK)
         *out = shards;

@@ -72,12 +72,27 @@ static json_t *to_json(const zn_shard_record *r)
                               r->input_etag, "sha256", r->input_sha256);
     json_t *output = json_pack("{s:I, s:s}", "bytes", (json_int_t)r->output_bytes, "sha256",
                                r->output_sha256);
+    if (output && r->output_etag[0]) json_object_set_new(output, "etag", as_text(r->output_etag));
     if (input && r->input_error[0]) json_object_set_new(input, "error", as_text(r->input_error));
     return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:f}", "format",
                      FORMAT, "zenith", r->version, "config", r->config, "model", r->model,
                      "weights_sha256", r->weights, "isa", r->isa, "host", r->host, "input", input,
                      "output", output, "ok", (json_int_t)r->ok, "bad", zn_shard_record_reasons(r),
                      "bad_samples", bad_to_json(r), "seconds", r->seconds);
+}
+
+zenith_status zn_shard_record_text(const zn_shard_record *record, char **out, size_t *size,
+                                   zn_error *err)
+{
+    json_t *json = to_json(record);
+    char *text = NULL;
+    if (!json) return zn_fail_memory(err, record->bad_count * sizeof *record->bad);
+    zenith_status status = zn_json_dump(json, &text, size, err);
+    json_decref(json);
+    if (status != ZENITH_OK) return status;
+    text[(*size)++] = '\n'; // where the text ended
+    *out = text;
+    return ZENITH_OK;
 }
 
 static zenith_status replace(const char *path, const char *text, size_t size, zn_error *err)
@@ -93,18 +108,11 @@ static zenith_status replace(const char *path, const char *text, size_t size, zn
 zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, bool *made,
                                     zn_error *err)
 {
-    json_t *json = to_json(record);
     char *text = NULL;
     size_t size = 0;
-    if (!json) return zn_fail_memory(err, record->bad_count * sizeof *record->bad);
-    zenith_status status = zn_json_dump(json, &text, &size, err);
-    json_decref(json);
-    if (status != ZENITH_OK) return status;
-    text[size] = '\n'; // in the place of the 0 at its end
-    if (made)
-        status = zn_file_create(path, text, size + 1, made, err);
-    else
-        status = replace(path, text, size + 1, err);
+    ZN_TRY(zn_shard_record_text(record, &text, &size, err));
+    zenith_status status = made ? zn_file_create(path, text, size, made, err)
+                                : replace(path, text, size, err);
     zn_free(text);
     return status;
 }
@@ -164,6 +172,8 @@ static zenith_status read_files(const zn_json *json, zn_shard_record *out, zn_er
         ZN_TRY(get_text(input, "error", out->input_error, sizeof out->input_error, err));
     ZN_TRY(zn_json_get_object(json, "output", &output, err));
     ZN_TRY(get_count(output, "bytes", &out->output_bytes, err));
+    if (zn_json_has(output, "etag"))
+        ZN_TRY(get_text(output, "etag", out->output_etag, sizeof out->output_etag, err));
     return get_hash(output, "sha256", out->output_sha256, err);
 }
 

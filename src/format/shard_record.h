@@ -22,6 +22,7 @@ typedef struct zn_shard_record {
     char input_error[512]; // why not all of the input could be read; "": it could
     uint64_t output_bytes;
     char output_sha256[65];
+    char output_etag[136]; // of the object, in a storage that has such; "": none
     uint64_t ok;
     zn_bad_sample *bad; // in the input's order
     size_t bad_count, bad_capacity;
@@ -34,6 +35,9 @@ void zn_shard_record_free(zn_shard_record *record); // zeroes it; a zeroed one i
 zenith_status zn_shard_record_add_bad(zn_shard_record *record, const char *key, const char *reason,
                                       const char *message, zn_error *err);
 
+// As it is stored; *out is the caller's by zn_free.
+zenith_status zn_shard_record_text(const zn_shard_record *record, char **out, size_t *size,
+                                   zn_error *err);
 // Puts it in place whole. With `made` only where there is none: *made false says that another was first, whose record stays.
 zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, bool *made,
                                     zn_error *err);

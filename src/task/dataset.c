@@ -17,7 +17,9 @@
 zenith_status zn_dataset_path(const char *output, const char *name, const char *ending,
                               char path[ZN_DATASET_PATH], zn_error *err)
 {
-    if (zn_text_format(path, ZN_DATASET_PATH, "%s/%s%s", output, name, ending) + 1 <
+    const size_t length = strlen(output);
+    const char *slash = length > 0 && output[length - 1] == '/' ? "" : "/";
+    if (zn_text_format(path, ZN_DATASET_PATH, "%s%s%s%s", output, slash, name, ending) + 1 <
         ZN_DATASET_PATH)
         return ZENITH_OK;
     return zn_fail(err, ZENITH_LIMIT, "the path '%s/%.64s%s' is too long", output, name, ending);
@@ -62,23 +64,24 @@ static bool wants_retry(const zn_dataset *set, const zn_shard_record *record)
 
 static zenith_status is_done(zn_dataset *set, const zn_shard *shard, bool *out, zn_error *err)
 {
+    const zenith_storage *storage = set->params.storage;
     char path[ZN_DATASET_PATH], tar[ZN_DATASET_PATH];
     zn_shard_record record;
-    zn_file_facts facts;
+    zn_error why = {0};
+    bool there = false;
     ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".json", path, err));
     ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".tar", tar, err));
     *out = false;
-    set->has_record = zn_path_is_file(path);
-    if (!set->has_record) return ZENITH_OK;
-    ZN_TRY(zn_shard_record_read(path, &record, err));
-    zenith_status status = ZENITH_OK;
+    zenith_status status = zn_dataset_read_record(storage, path, &record, &why);
+    set->has_record = status != ZENITH_NOT_FOUND;
+    if (status == ZENITH_NOT_FOUND) return ZENITH_OK;
+    if (status != ZENITH_OK) return zn_fail(err, status, "%s", why.text);
     if (strcmp(record.config, set->config) != 0)
         status = zn_fail(err, ZENITH_INVALID_ARGUMENT,
                          "'%s' is of other settings than its folder: remove it, and the shard is "
                          "made again",
                          path);
-    const bool there = zn_file_get_facts(tar, &facts, NULL) == ZENITH_OK &&
-                       facts.size == record.output_bytes;
+    if (status == ZENITH_OK) status = zn_dataset_tar_is_there(storage, tar, &record, &there, err);
     if (status == ZENITH_OK && there && !wants_retry(set, &record))
         status = zn_dataset_is_current(shard, &record, out, err);
     zn_shard_record_free(&record);
@@ -96,8 +99,14 @@ typedef struct sweep {
 static bool has(const zn_dataset *set, const char *name, const char *ending)
 {
     char path[ZN_DATASET_PATH];
+    zenith_object object;
     return zn_dataset_path(set->params.output, name, ending, path, NULL) == ZENITH_OK &&
-           zn_path_is_file(path);
+           zn_object_look(set->params.storage, path, &object, NULL) == ZENITH_OK;
+}
+
+static bool is_stored(const zn_dataset *set)
+{
+    return zn_object_is_stored(set->params.storage, set->params.output);
 }
 
 // ".NAME.tar.tmp-PID-N" and the like: goes where the shard is done and nobody works on it.
@@ -115,11 +124,29 @@ static zenith_status sweep_entry(void *cookie, const char *entry)
     return zn_file_remove(path, s->err);
 }
 
+// In a storage nothing is there in parts; a lease may be, of a process that died between its record and its end.
+static zenith_status sweep_object(void *cookie, const zenith_object *object)
+{
+    const sweep *s = cookie;
+    const zenith_storage *storage = s->set->params.storage;
+    const char *entry = strrchr(object->path, '/') + 1;
+    char name[ZN_DATASET_PATH];
+    bool held = true;
+    if (!zn_text_ends_with(entry, ".lease") || strlen(entry) >= sizeof name) return ZENITH_OK;
+    zn_text_format(name, sizeof name, "%.*s", (int)(strlen(entry) - strlen(".lease")), entry);
+    if (!has(s->set, name, ".json")) return ZENITH_OK;
+    ZN_TRY(zn_lease_is_held(storage, object->path, s->set->params.lease_seconds, &held, s->err));
+    return held ? ZENITH_OK : zn_object_remove(storage, object->path, s->err);
+}
+
 // What processes that died while they wrote have left. Once, at the end: whoever takes a lease over cannot be told from
 // one who finds it free while another takes it over.
 static zenith_status sweep_output(const zn_dataset *set, zn_error *err)
 {
     sweep s = {set, err};
+    if (is_stored(set))
+        return zn_object_each(set->params.storage, set->params.output, false, sweep_object, &s,
+                              err);
     return zn_directory_each(set->params.output, sweep_entry, &s, err);
 }
 
@@ -127,6 +154,7 @@ static zenith_status sweep_output(const zn_dataset *set, zn_error *err)
 static zenith_status drop_lease(const zn_dataset *set, const zn_shard *shard, zn_error *err)
 {
     char path[ZN_DATASET_PATH];
+    if (is_stored(set)) return ZENITH_OK; // the sweep finds it in one list
     ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".lease", path, err));
     return zn_path_is_file(path) ? zn_file_remove(path, err) : ZENITH_OK;
 }
@@ -149,7 +177,7 @@ int zn_dataset_tick(zn_dataset *set)
     const double now = zn_clock_seconds();
     const zenith_cancel *cancel = set->run.cancel;
     if (now - set->touched > set->params.lease_seconds / 4) {
-        (void)zn_file_touch(set->lease, NULL); // who lost it makes the same bytes
+        zn_lease_touch(set->params.storage, set->lease);
         set->touched = now;
     }
     if (cancel && atomic_load(&cancel->requested)) return 1;
@@ -201,14 +229,14 @@ static zenith_status take_shard(zn_dataset *set, const zn_shard *shard, zn_error
         return drop_lease(set, shard, err);
     }
     ZN_TRY(zn_dataset_path(set->params.output, shard->name, ".lease", set->lease, err));
-    ZN_TRY(zn_lease_take(set->lease, set->params.lease_seconds, &lease, err));
+    ZN_TRY(zn_lease_take(set->params.storage, set->lease, set->params.lease_seconds, &lease, err));
     if (lease == ZN_LEASE_HELD) {
         set->info.held++;
         return ZENITH_OK;
     }
     set->touched = zn_clock_seconds();
     zenith_status status = work_on(set, shard, why, err);
-    (void)zn_file_remove(set->lease, NULL);
+    (void)zn_object_remove(set->params.storage, set->lease, NULL);
     return status;
 }
 
@@ -245,8 +273,21 @@ static zenith_status check_model(const zn_dataset *set, zn_model *model, zn_erro
     return check_memory(set, model, set->source.width, set->source.height, err);
 }
 
+static size_t length_without_slashes(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/') length--;
+    return length;
+}
+
 static zenith_status check(const zn_dataset *set, zn_error *err)
 {
+    const char *input = set->params.input, *output = set->params.output;
+    const size_t length = length_without_slashes(input);
+    if (length == length_without_slashes(output) && strncmp(input, output, length) == 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "'%s' is the input: latents in the same folder would replace its archives",
+                       output);
     for (size_t i = 0; i < set->model_count; i++) ZN_TRY(check_model(set, set->models[i], err));
     return ZENITH_OK;
 }
@@ -271,7 +312,7 @@ static zenith_status run_shards(zn_dataset *set, zn_error *err)
         set->report.bytes += zn_shards_get(set->shards, i)->bytes;
         set->info.shards = ++set->report.shards;
     }
-    ZN_TRY(zn_directory_make(set->params.output, err));
+    if (!is_stored(set)) ZN_TRY(zn_directory_make(set->params.output, err));
     ZN_TRY(zn_dataset_agree(set, err));
     for (size_t i = set->params.partition; i < count; i += step)
         ZN_TRY(run_shard(set, zn_shards_get(set->shards, i), &why, err));
@@ -286,16 +327,16 @@ zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err)
 {
     zn_shards *shards = NULL;
     ZN_TRY(check(set, err));
-    ZN_TRY(zn_shards_open(set->params.input, set->params.shard_pictures, &shards, err));
+    ZN_TRY(zn_shards_open(set->params.storage, set->params.input, set->params.shard_pictures,
+                          &shards, err));
     set->shards = shards;
     set->begun = zn_clock_seconds();
     zn_error why = {0};
     zenith_status status = run_shards(set, &why);
     if (status == ZENITH_IO) // a disk that is full, most of the time
         (void)zn_fail(err, status,
-                      "%s. Shards that are done stay done: make room, and give the same command "
-                      "again",
-                      why.text);
+                      "%s. Shards that are done stay done: %sgive the same command again", why.text,
+                      is_stored(set) ? "" : "make room, and ");
     else if (status != ZENITH_OK)
         (void)zn_fail(err, status, "%s", why.text);
     fill_shares(set);

@@ -13,9 +13,12 @@
 //   2. A record is of a tar that was in place, whole and on the disk, before it.
 //   3. Every sample of the input is counted in the record, as good or by its key and reason.
 //   4. Settings never mix: all records of a folder have the hash of its _zenith.json.
+//
+// Input and output may be of the caller's storage instead of folders (data/object.h).
 #ifndef ZN_TASK_DATASET_H
 #define ZN_TASK_DATASET_H
 
+#include "src/data/object.h"
 #include "src/data/shards.h"
 #include "src/format/shard_record.h"
 #include "src/task/autoencode.h"
@@ -31,6 +34,7 @@ enum {
 
 typedef struct zn_dataset {
     zenith_dataset_params params; // whole: defaults are filled in
+    zenith_storage storage;       // what params.storage points to, unless it is NULL
     zenith_source_params source;
     zenith_run_params run; // dtype never the default
     zn_engine *engine;
@@ -71,8 +75,18 @@ zenith_status zn_dataset_is_current(const zn_shard *shard, const zn_shard_record
 // --- dataset_config.c: fills set->config; the first run leaves _zenith.json, others compare.
 zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err);
 // What _zenith.json of a folder says; *out is the caller's. config: its hash.
-zenith_status zn_dataset_read_config(const char *output, zn_json **out, char config[65],
-                                     zn_error *err);
+zenith_status zn_dataset_read_config(const zenith_storage *storage, const char *output,
+                                     zn_json **out, char config[65], zn_error *err);
+
+// --- dataset_commit.c: takes the tar over, and puts it and the record in place; set->dropped says that another was first.
+zenith_status zn_dataset_commit(zn_dataset *set, const char *name, zn_object_writer *tar,
+                                zn_shard_record *record, zn_error *err);
+// As zn_shard_record_read.
+zenith_status zn_dataset_read_record(const zenith_storage *storage, const char *path,
+                                     zn_shard_record *out, zn_error *err);
+// Whether the tar of a record is there, by its size, and by its etag where both have one.
+zenith_status zn_dataset_tar_is_there(const zenith_storage *storage, const char *tar,
+                                      const zn_shard_record *record, bool *out, zn_error *err);
 
 // --- dataset_choice.c: how the picture of a key is fitted: its place and its side follow from the seed and the key alone.
 zn_fit_options zn_dataset_choose(const zn_dataset *set, const char *key);

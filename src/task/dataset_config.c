@@ -14,6 +14,8 @@
 #include <jansson.h>
 #include <string.h>
 
+enum { MOST_CONFIG = 16 << 20 };
+
 static const char *const fits[] = {[ZENITH_FIT_CROP] = "crop",
                                    [ZENITH_FIT_PAD] = "pad",
                                    [ZENITH_FIT_RESIZE] = "resize",
@@ -82,16 +84,17 @@ static void hash_text(const char *text, size_t size, char hex[65])
     zn_sha256_end(&hash, hex);
 }
 
-zenith_status zn_dataset_read_config(const char *output, zn_json **out, char config[65],
-                                     zn_error *err)
+zenith_status zn_dataset_read_config(const zenith_storage *storage, const char *output,
+                                     zn_json **out, char config[65], zn_error *err)
 {
     char path[ZN_DATASET_PATH];
-    zn_mapped file = {0};
+    zn_bytes file = {0};
     ZN_TRY(zn_dataset_path(output, "_zenith", ".json", path, err));
-    ZN_TRY(zn_mapped_open(path, &file, err));
-    zenith_status status = zn_json_parse((const char *)file.data, file.size, path, out, err);
+    zenith_status status = zn_object_get(storage, path, MOST_CONFIG, &file, err);
+    if (status == ZENITH_OK)
+        status = zn_json_parse((const char *)file.data, file.size, path, out, err);
     if (status == ZENITH_OK) hash_text((const char *)file.data, file.size, config);
-    zn_mapped_close(&file);
+    zn_bytes_free(&file);
     return status;
 }
 
@@ -122,7 +125,7 @@ static zenith_status compare_with_folder(const zn_dataset *set, const zn_json *o
 {
     char config[65];
     zn_json *theirs = NULL;
-    ZN_TRY(zn_dataset_read_config(set->params.output, &theirs, config, err));
+    ZN_TRY(zn_dataset_read_config(set->params.storage, set->params.output, &theirs, config, err));
     comparison with = {theirs, set->params.output};
     zenith_status status = ZENITH_OK;
     if (!zn_json_is_object(theirs))
@@ -160,6 +163,7 @@ zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err)
     char path[ZN_DATASET_PATH], *text = NULL;
     size_t size = 0;
     bool made = false;
+    zenith_object there;
     name_models(set);
     zn_json *ours = settings_of(set);
     if (!ours) return zn_fail_memory(err, 1024);
@@ -167,7 +171,8 @@ zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err)
     ZN_GO(zn_json_dump(ours, &text, &size, err));
     hash_text(text, size, set->config);
     ZN_GO(zn_dataset_path(set->params.output, "_zenith", ".json", path, err));
-    if (!zn_path_is_file(path)) ZN_GO(zn_file_create(path, text, size, &made, err));
+    if (zn_object_look(set->params.storage, path, &there, NULL) != ZENITH_OK)
+        ZN_GO(zn_object_create(set->params.storage, path, text, size, &made, err));
     if (!made) ZN_GO(compare_with_folder(set, ours, err));
 fail:
     zn_free(text);

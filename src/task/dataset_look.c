@@ -8,6 +8,7 @@
 #include "src/base/sha256.h"
 #include "src/base/text.h"
 #include "src/data/lease.h"
+#include "src/data/object.h"
 #include "src/task/dataset.h"
 
 #include <jansson.h>
@@ -40,40 +41,59 @@ static zenith_status hash_file(const look *l, const char *path, char hex[65])
 {
     enum { AT_ONCE = 1 << 20 };
     const zenith_cancel *cancel = l->params->cancel;
-    zn_reader *reader = NULL;
+    zn_object_reader *input = NULL;
     zn_sha256 hash;
     size_t got = AT_ONCE;
     uint8_t *buffer = zn_alloc(AT_ONCE);
     if (!buffer) return zn_fail_memory(l->err, AT_ONCE);
-    zenith_status status = zn_reader_open(path, &reader, l->err);
+    zenith_status status = zn_object_reader_open(l->params->storage, path, "", &input, l->err);
     zn_sha256_begin(&hash);
     while (status == ZENITH_OK && got == AT_ONCE) {
         if (cancel && atomic_load(&cancel->requested)) status = ZENITH_CANCELLED;
-        if (status == ZENITH_OK) status = zn_reader_read(reader, buffer, AT_ONCE, &got, l->err);
+        if (status == ZENITH_OK)
+            status = zn_object_reader_read(input, buffer, AT_ONCE, &got, l->err);
         if (status == ZENITH_OK) zn_sha256_add(&hash, buffer, got);
     }
     if (status == ZENITH_OK) zn_sha256_end(&hash, hex);
-    zn_reader_close(reader);
+    zn_object_reader_close(input);
     zn_free(buffer);
     return status;
 }
 
-static zenith_status check_output(look *l, const zn_shard *shard, const zn_shard_record *record)
+static zenith_status check_bytes(look *l, const zn_shard *shard, const zn_shard_record *record,
+                                 const char *path)
 {
-    char path[ZN_DATASET_PATH], hex[65], message[256];
-    zn_file_facts facts;
-    ZN_TRY(zn_dataset_path(l->params->output, shard->name, ".tar", path, l->err));
-    if (zn_file_get_facts(path, &facts, NULL) != ZENITH_OK)
-        return add_fault(l, shard->name, "output", "the tar is not there");
-    if (facts.size != record->output_bytes) {
-        zn_text_format(message, sizeof message, "the tar has %llu bytes; the record says %llu",
-                       (unsigned long long)facts.size, (unsigned long long)record->output_bytes);
-        return add_fault(l, shard->name, "output", message);
-    }
-    if (!l->params->verify) return ZENITH_OK;
+    char hex[65];
     ZN_TRY(hash_file(l, path, hex));
     if (strcmp(hex, record->output_sha256) == 0) return ZENITH_OK;
     return add_fault(l, shard->name, "output", "the bytes of the tar are not those of the record");
+}
+
+static bool is_stored(const look *l)
+{
+    return zn_object_is_stored(l->params->storage, l->params->output);
+}
+
+static zenith_status check_output(look *l, const zn_shard *shard, const zn_shard_record *record)
+{
+    char path[ZN_DATASET_PATH], message[256];
+    zenith_object tar;
+    zn_error why = {0};
+    ZN_TRY(zn_dataset_path(l->params->output, shard->name, ".tar", path, l->err));
+    const zenith_status status = zn_object_look(l->params->storage, path, &tar, &why);
+    if (status != ZENITH_OK && status != ZENITH_NOT_FOUND && is_stored(l))
+        return zn_fail(l->err, status, "%s", why.text);
+    if (status != ZENITH_OK) return add_fault(l, shard->name, "output", "the tar is not there");
+    if (tar.bytes != record->output_bytes) {
+        zn_text_format(message, sizeof message, "the tar has %llu bytes; the record says %llu",
+                       (unsigned long long)tar.bytes, (unsigned long long)record->output_bytes);
+        return add_fault(l, shard->name, "output", message);
+    }
+    if (record->output_etag[0] && tar.etag[0] && strcmp(record->output_etag, tar.etag) != 0)
+        ZN_TRY(add_fault(l, shard->name, "output", "the tar is not the one of the record"));
+    else if (l->params->verify)
+        return check_bytes(l, shard, record, path);
+    return ZENITH_OK;
 }
 
 static zenith_status count_bad(look *l, const zn_shard_record *record)
@@ -116,8 +136,10 @@ static zenith_status check_missing(look *l, const zn_shard *shard)
     char lease[ZN_DATASET_PATH];
     bool held = false;
     ZN_TRY(zn_dataset_path(l->params->output, shard->name, ".lease", lease, l->err));
-    if (zn_path_is_file(lease))
-        ZN_TRY(zn_lease_is_held(lease, l->params->lease_seconds, &held, l->err));
+    zenith_object object;
+    if (zn_object_look(l->params->storage, lease, &object, NULL) == ZENITH_OK)
+        ZN_TRY(
+            zn_lease_is_held(l->params->storage, lease, l->params->lease_seconds, &held, l->err));
     if (held)
         l->held++;
     else
@@ -136,7 +158,7 @@ static zenith_status check_shard(look *l, const zn_shard *shard)
         return add_fault(l, shard->name, "missing", "there is no output");
     }
     ZN_TRY(zn_dataset_path(l->params->output, shard->name, ".json", path, l->err));
-    zenith_status status = zn_shard_record_read(path, &record, &why);
+    zenith_status status = zn_dataset_read_record(l->params->storage, path, &record, &why);
     if (status == ZENITH_NOT_FOUND) return check_missing(l, shard);
     if (status == ZENITH_BAD_FILE) return add_fault(l, shard->name, "record", why.text);
     if (status != ZENITH_OK) return zn_fail(l->err, status, "%s", why.text);
@@ -179,6 +201,11 @@ static zenith_status check_extra(void *cookie, const char *entry)
     return add_fault(l, name, "extra", "the input has no such shard any more");
 }
 
+static zenith_status check_extra_object(void *cookie, const zenith_object *object)
+{
+    return check_extra(cookie, strrchr(object->path, '/') + 1);
+}
+
 // --- the whole ----------------------------------------------------------------------------------
 
 static zenith_status look_at_all(look *l)
@@ -191,6 +218,9 @@ static zenith_status look_at_all(look *l)
     }
     if (!l->params->output) return ZENITH_OK;
     ZN_TRY(list_names(l));
+    if (is_stored(l))
+        return zn_object_each(l->params->storage, l->params->output, false, check_extra_object, l,
+                              l->err);
     return zn_directory_each(l->params->output, check_extra, l, l->err);
 }
 
@@ -212,7 +242,8 @@ static zenith_status tell(const look *l, const zn_json *config, char **out)
 static zenith_status read_settings(look *l, zn_json **config, int64_t *pictures)
 {
     zn_error why = {0};
-    zenith_status status = zn_dataset_read_config(l->params->output, config, l->config, &why);
+    zenith_status status = zn_dataset_read_config(l->params->storage, l->params->output, config,
+                                                  l->config, &why);
     if (status != ZENITH_OK)
         return zn_fail(l->err, status, "'%s' is no folder of latents: %s", l->params->output,
                        why.text);
@@ -226,8 +257,8 @@ static zenith_status open_set(look *l, zn_json **config)
 {
     int64_t pictures = l->params->shard_pictures;
     if (l->params->output) ZN_TRY(read_settings(l, config, &pictures));
-    return zn_shards_open(l->params->input, pictures ? (size_t)pictures : ZN_DATASET_PICTURES,
-                          &l->shards, l->err);
+    return zn_shards_open(l->params->storage, l->params->input,
+                          pictures ? (size_t)pictures : ZN_DATASET_PICTURES, &l->shards, l->err);
 }
 
 zenith_status zn_dataset_look(const zenith_dataset_look_params *params, char **out, zn_error *err)

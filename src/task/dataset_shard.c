@@ -35,7 +35,7 @@ typedef struct shard_run {
     zn_sample_queue *queue;
     int streams;
     zn_shard_record record;
-    zn_writer *file;
+    zn_object_writer *file;
     zn_tar_writer tar;
     zn_sha256 hash;
     zn_bytes scratch;
@@ -378,6 +378,7 @@ static zenith_status write_batch(shard_run *run, zn_error *err)
     const double begin = zn_clock_seconds();
     for (size_t i = 0; i < run->count; i++) {
         ZN_TRY(write_item(run, &run->items[i], err));
+        ZN_TRY(zn_object_writer_drain(run->file, err));
         drop(run, &run->items[i]);
     }
     run->count = 0;
@@ -420,21 +421,13 @@ static void fill_record(shard_run *run)
 // The tar first, then the record: each whole, and on the disk before the next.
 static zenith_status commit(shard_run *run, double begin, zn_error *err)
 {
-    const char *output = run->set->params.output;
-    char path[ZN_DATASET_PATH];
-    zn_writer *file = run->file;
+    zn_object_writer *file = run->file;
     ZN_TRY(zn_tar_write_finish(&run->tar, err));
-    run->file = NULL;
-    ZN_TRY(zn_writer_commit(file, err));
-    zn_directory_sync(output);
     fill_record(run);
     run->record.seconds = zn_clock_seconds() - begin;
-    ZN_TRY(zn_dataset_path(output, run->shard->name, ".json", path, err));
-    bool made = true; // of two that worked on one shard, the first commits
-    ZN_TRY(zn_shard_record_write(&run->record, path, run->set->has_record ? NULL : &made, err));
-    zn_directory_sync(output);
-    run->set->dropped = !made;
-    if (!made) return ZENITH_OK;
+    run->file = NULL;
+    ZN_TRY(zn_dataset_commit(run->set, run->shard->name, file, &run->record, err));
+    if (run->set->dropped) return ZENITH_OK;
     run->set->info.pictures += run->record.ok;
     run->set->info.bad += run->record.bad_count;
     run->set->info.damaged += run->record.input_error[0] != '\0';
@@ -452,9 +445,9 @@ static zenith_status run_shard(shard_run *run, bool *unread, zn_error *err)
     ZN_TRY(zn_sample_queue_open(run->shard, memory ? &limits : NULL, memory / 8, &run->queue, err));
     *unread = false;
     ZN_TRY(zn_dataset_path(run->set->params.output, run->shard->name, ".tar", path, err));
-    ZN_TRY(zn_writer_open(path, &run->file, err));
+    ZN_TRY(zn_object_writer_open(run->set->params.storage, path, &run->file, err));
     zn_sha256_begin(&run->hash);
-    run->tar = (zn_tar_writer){.file = run->file, .hash = &run->hash};
+    run->tar = (zn_tar_writer){.file = zn_object_writer_file(run->file), .hash = &run->hash};
     ZN_TRY(run_batches(run, unread, err));
     return commit(run, begin, err);
 }
@@ -472,7 +465,7 @@ zenith_status zn_dataset_encode_shard(zn_dataset *set, const zn_shard *shard, bo
     for (size_t i = 0; i < run->count; i++) drop(run, &run->items[i]);
     if (run->next.sample) drop(run, &run->next);
     zn_sample_queue_free(run->queue);
-    zn_writer_discard(run->file);
+    zn_object_writer_discard(run->file);
     zn_shard_record_free(&run->record);
     zn_bytes_free(&run->scratch);
     zn_free(run);

@@ -21,9 +21,10 @@ endif()
 if(ZENITH_PULL)
     # The same program built without downloading, a server and queues, as in the tarball: what it advises instead.
     get_target_property(without_pull_sources zenith_program SOURCES)
-    list(FILTER without_pull_sources EXCLUDE REGEX "/(download|sha256|queue_n[a-z]+)\\.c$|/apps/serve/")
+    list(FILTER without_pull_sources EXCLUDE REGEX "/(download|sha256|s3_[a-z]+|queue_n[a-z]+)\\.c$|/apps/serve/")
     add_executable(zenith_without_pull ${without_pull_sources} ${PROJECT_SOURCE_DIR}/apps/cli/download_none.c
-        ${PROJECT_SOURCE_DIR}/apps/cli/queue_none.c ${PROJECT_SOURCE_DIR}/apps/serve/serve_none.c)
+        ${PROJECT_SOURCE_DIR}/apps/cli/s3_none.c ${PROJECT_SOURCE_DIR}/apps/cli/queue_none.c
+        ${PROJECT_SOURCE_DIR}/apps/serve/serve_none.c)
     target_link_libraries(zenith_without_pull PRIVATE zenith_flags zenith PkgConfig::JANSSON m)
     set_target_properties(zenith_without_pull PROPERTIES OUTPUT_NAME zenith
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/without_pull)
@@ -48,6 +49,17 @@ if(NOT ZENITH_SANITIZE) # which takes memory of its own
     set_tests_properties(cli.dataset_large PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 set_tests_properties(cli.dataset cli.dataset_kills cli.dataset_many_kills PROPERTIES LABELS cli TIMEOUT 900)
+if(ZENITH_PULL)
+    # zenith dataset with s3://: each check of dataset_s3.py is a test.
+    foreach(check round faults ends commit verify retry keys many parts leases interrupt kills secure document moto)
+        add_test(NAME fleet.s3_${check} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset_s3.py
+            --zenith $<TARGET_FILE:zenith_program> ${check})
+        set_tests_properties(fleet.s3_${check} PROPERTIES LABELS "cli;fleet" SKIP_RETURN_CODE 77 TIMEOUT 300)
+    endforeach()
+    zenith_add_fuzzer(s3_answer)
+    target_sources(fuzz_s3_answer PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/s3_answer.c ${PROJECT_SOURCE_DIR}/apps/cli/s3_address.c)
+    target_link_libraries(fuzz_s3_answer PRIVATE PkgConfig::CURL PkgConfig::EXPAT)
+endif()
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)
 set_tests_properties(cli.manual PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)

@@ -27,7 +27,7 @@ static zn_lease_state take(double seconds)
 {
     zn_lease_state state = ZN_LEASE_HELD;
     zn_error err = {0};
-    zn_test_ok(zn_lease_take(lease_path(), seconds, &state, &err), &err);
+    zn_test_ok(zn_lease_take(NULL, lease_path(), seconds, &state, &err), &err);
     return state;
 }
 
@@ -40,10 +40,10 @@ static void one_takes_it(void **state)
     assert_int_equal(take(60), ZN_LEASE_TAKEN);
     assert_int_equal(take(60), ZN_LEASE_HELD);
     zn_test_ok(zn_file_touch(lease_path(), &err), &err);
-    zn_test_ok(zn_lease_is_held(lease_path(), 60, &held, &err), &err);
+    zn_test_ok(zn_lease_is_held(NULL, lease_path(), 60, &held, &err), &err);
     assert_true(held);
     zn_test_ok(zn_file_remove(lease_path(), &err), &err);
-    zn_test_ok(zn_lease_is_held(lease_path(), 60, &held, &err), &err);
+    zn_test_ok(zn_lease_is_held(NULL, lease_path(), 60, &held, &err), &err);
     assert_false(held);
 }
 
