@@ -18,6 +18,11 @@ if(ZENITH_QUEUE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(fleet.${name} PROPERTIES LABELS fleet TIMEOUT 300)
     endforeach()
+    if(ZENITH_PULL)
+        add_test(NAME fleet.storage COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
+            --zenith $<TARGET_FILE:zenith_program> storage)
+        set_tests_properties(fleet.storage PROPERTIES LABELS fleet TIMEOUT 300)
+    endif()
     if(ZENITH_SERVE)
         add_test(NAME fleet.metrics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/work.py
             --zenith $<TARGET_FILE:zenith_program> metrics)

@@ -238,6 +238,28 @@ def check_metrics(folder, server):
     assert values["zenith_lease_lost_total"] == "0" and values['zenith_shard_seconds_count{model="taesd"}'] == "2", page
 
 
+def check_storage(folder, server):
+    """Input and output on S3: the bytes of folders, and a shard that another did first is a duplicate."""
+    sys.path.insert(1, str(ROOT / "tests/cli"))
+    import s3_server  # pylint: disable=import-outside-toplevel
+    source, url, there = folder / "in", server.url("storage"), "s3://bucket/in"
+    make_tars(source, shards=3, pictures=7)
+    run("dataset", "encode", source, folder / "whole", *OPTIONS)
+    with s3_server.Server() as storage:
+        ENVIRONMENT.update(storage.environment(s3_server.SECRET))
+        objects = storage.objects["bucket"]
+        objects.update({f"in/{path.name}": s3_server.Object(path.read_bytes()) for path in source.iterdir()})
+        assert publish(there, url)["published"] == 3
+        assert set(results(work(there, "s3://bucket/out", url)).values()) == {"done"}
+        for path in (folder / "whole").glob("*.tar"):
+            assert objects[f"out/{path.name}"].data == path.read_bytes(), path
+        del objects["out/00001.json"]
+        assert publish(there, url, "s3://bucket/out")["published"] == 1
+        server.publish("storage.shards", b'{"v": 1, "shard": "00002"}')
+        assert results(work(there, "s3://bucket/out", url)) == {"00001": "done", "00002": "duplicate"}
+        run("dataset", "verify", there, "s3://bucket/out")
+
+
 def check_words(folder, server):
     """Mistakes have a sentence."""
     source, url = folder / "in", server.url("nobody")
