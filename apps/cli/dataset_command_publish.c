@@ -168,6 +168,7 @@ static int run(const cli_settings *given)
     const char *inputs[] = {given->inputs[0], has_output(given) ? given->inputs[1] : NULL, NULL};
     int code;
     settings.inputs = inputs;
+    settings.input_count = inputs[1] != NULL ? 2 : 1;
     if (settings.queue_address == NULL) {
         cli_say("--queue nats://HOST:PORT says where to");
         return CLI_USAGE;
