@@ -392,11 +392,11 @@ static const cli_option model[] = {
     {.name = "weights",
      .letter = 'w',
      .argument = "DIR",
-     .help = "folder of the pipeline in diffusers' layout: model_index.json, text_encoder, "
-             "tokenizer, transformer, scheduler, and vae if it is there; default: a folder "
-             "z-image-turbo in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install "
-             "prefix's share/zenith/models; else zenith-words, a small model of emoji that comes "
-             "with the program",
+     .help = "folder of the pipeline, or its name where models are searched for, in diffusers' "
+             "layout: model_index.json, text_encoder, "
+             "tokenizer, transformer, scheduler, and vae if it is there; default: "
+             "z-image-turbo, in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install "
+             "prefix's share/zenith/models",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, weights)},
     {.name = "transformer",
@@ -530,8 +530,6 @@ static const cli_option_group *const groups[] = {
     &cli_group_output,   &model_group,      &group, &cli_group_picture, &cli_group_show,
     &cli_group_networks, &cli_group_report, NULL};
 static const cli_example examples[] = {
-    {"zenith generate \"glossy emoji of a red apple\" -o apple.png",
-     "128x128, by the small model that comes with the program"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png", "a picture of 1024x1024"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o a.png -s 512x512 --seed 7",
      "a smaller one, the same every time"},

@@ -32,8 +32,8 @@ typedef struct zenith_generator zenith_generator;
 typedef struct zenith_generator_params {
     size_t size;
     // A folder in diffusers' layout with a model_index.json, and the folders text_encoder, tokenizer, transformer and
-    // scheduler that it names. Pipelines of Z-Image so far. NULL: a folder "z-image-turbo" where models are searched for
-    // (zenith_model_params.weights), for what is not named here; else, where nothing is, our own "zenith-words".
+    // scheduler that it names. Pipelines of Z-Image so far. Or the name of such a folder where models are searched
+    // for (zenith_model_params.weights). NULL: "z-image-turbo", for what is not named here.
     const char *folder;
     // Files or folders instead of the folder's own, each may be NULL: a safetensors file as ComfyUI takes it, a GGUF
     // file, or a folder in diffusers' layout.

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static const char usual_pipeline[] = "z-image-turbo", own_pipeline[] = "zenith-words";
+static const char usual_pipeline[] = "z-image-turbo";
 static const double usual_shift = 3; // Z-Image-Turbo's
 
 // --- where things are ---------------------------------------------------------------------------
@@ -76,16 +76,16 @@ static zenith_status open_pipeline(opening *o, zn_error *err)
     char found[ZN_PATH_SIZE];
     const zn_generator_files *files = o->files;
     const char *folder = files->folder;
+    if (folder && !zn_pipeline_is(folder) && !strchr(folder, '/') &&
+        zn_locate_pipeline(folder, found))
+        folder = found;
     if (folder && !zn_pipeline_is(folder))
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "%s has no model_index.json: name the folder of a whole pipeline, such as "
                        "that of Z-Image-Turbo",
                        folder);
     if (!folder && files->transformer && files->text_encoder && files->tokenizer) return ZENITH_OK;
-    const bool parts = files->transformer || files->text_encoder || files->tokenizer;
     if (!folder && zn_locate_pipeline(usual_pipeline, found)) folder = found;
-    // What is missing of another pipeline is not in ours.
-    if (!folder && !parts && zn_locate_pipeline(own_pipeline, found)) folder = found;
     if (!folder && !files->transformer && !files->text_encoder)
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "there is no pipeline: name its folder in zenith_generator_params.folder; "
