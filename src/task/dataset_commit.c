@@ -138,7 +138,10 @@ zenith_status zn_dataset_commit(zn_dataset *set, const char *name, zn_object_wri
         zn_object_writer_discard(tar);
         return status;
     }
-    if (zn_object_is_stored(at.storage, at.tar))
-        return commit_objects(&at, tar, record, &set->dropped, err);
-    return commit_files(set, tar, record, at.record, err);
+    if (!zn_object_is_stored(at.storage, at.tar))
+        return commit_files(set, tar, record, at.record, err);
+    bool outrun = false;
+    status = commit_objects(&at, tar, record, &outrun, err);
+    set->dropped = outrun && !set->has_record; // one that was there before may say the same
+    return status;
 }
