@@ -118,6 +118,8 @@ typedef struct cli_settings {
     // serve
     const char *host, *keys;
     int port, streams, queue, queue_seconds; // all but port: 0: the usual one
+    int jobs, job_seconds;                   // likewise
+    uint64_t job_memory;                     // likewise
     int serve_batch, batch_delay;            // likewise
     bool no_sdapi;
     uint64_t queue_memory, max_body, max_pixels; // likewise

@@ -44,6 +44,9 @@ static int run(const cli_settings *settings)
                                   .queue_memory = settings->queue_memory,
                                   .max_body = settings->max_body,
                                   .max_pixels = settings->max_pixels,
+                                  .jobs = settings->jobs,
+                                  .job_seconds = settings->job_seconds,
+                                  .job_memory = settings->job_memory,
                                   .quiet = settings->quiet,
                                   .no_sdapi = settings->no_sdapi,
                                   .room = cli_generate_room(settings),
@@ -110,6 +113,26 @@ static const cli_option limits[] = {
      .help = "of a picture, with K, M, G; larger ones are refused with 413; default: 16M",
      .kind = CLI_BYTES,
      .offset = AT(max_pixels)},
+    {.name = "jobs",
+     .argument = "N",
+     .help = "jobs that wait or are computed; more are refused with 429; default: 64",
+     .kind = CLI_NUMBER,
+     .offset = AT(jobs),
+     .min = 1,
+     .max = 100000},
+    {.name = "job-seconds",
+     .argument = "N",
+     .help = "how long the answer of a job is kept; default: 600",
+     .kind = CLI_NUMBER,
+     .offset = AT(job_seconds),
+     .min = 1,
+     .max = 86400},
+    {.name = "job-memory",
+     .argument = "SIZE",
+     .help = "bound for the answers of jobs that are kept, with K, M, G; the oldest go; default: "
+             "256M",
+     .kind = CLI_BYTES,
+     .offset = AT(job_memory)},
     {.name = NULL}};
 static const cli_option_group limits_group = {"Limits", limits};
 
@@ -183,6 +206,7 @@ static const cli_example examples[] = {
     {"zenith serve taesd", "one model, for this machine"},
     {"zenith serve taesd taef1=weights/taef1 --port 9000", "two, one with weights of its own"},
     {"zenith serve Z-Image-Turbo", "a pipeline's folder: pictures from text"},
+    {"zenith serve zenith-avatars64", "a diffusion autoencoder: codes, edits, new pictures"},
     {"zenith serve zenith-sd-fast --host 0.0.0.0 --keys keys.txt", "for others, with keys"},
     {NULL, NULL}};
 
@@ -197,10 +221,13 @@ const cli_command cli_command_serve = {
         "is the Open Inference Protocol; /v1/images/generations and /v1/images/edits are OpenAI's, "
         "for a MODEL that is the folder of a pipeline, and /sdapi/v1/txt2img is AUTOMATIC1111's; "
         "/v1/encode, /v1/decode and "
-        "/v1/reconstruct take pictures and latents as files or numbers; /health, /v1/models and "
+        "/v1/reconstruct take pictures and latents as files or numbers; /v1/diffae is 'zenith "
+        "diffae' for a diffusion autoencoder; /v1/jobs keeps the answer of any of them; /health, "
+        "/v1/models and "
         "/metrics are for operators. Pictures have the bytes that 'zenith decode' and 'zenith "
         "generate' write. SIGTERM "
-        "answers what was accepted, and ends. docs/SERVER.md is the manual.",
+        "answers what was accepted, and ends; SIGHUP opens the files of autoencoders again. "
+        "docs/SERVER.md is the manual.",
     .groups = groups,
     .examples = examples,
     .min_inputs = 1,

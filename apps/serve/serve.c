@@ -5,6 +5,8 @@
 #include "apps/serve/serve.h"
 
 #include "apps/serve/serve_http.h"
+#include "apps/serve/serve_jobs.h"
+#include "apps/serve/serve_reload.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,11 +16,13 @@
 
 enum { LOOK_MILLISECONDS = 20, DRAIN_SECONDS = 30 };
 
-// Waits for a signal, or a moment; true: it came.
-static bool wait_signal(const sigset_t *signals)
+// Waits for a signal that ends the server, or a moment; true: it came. SIGHUP has the models opened again.
+static bool wait_signal(serve_server *server, const sigset_t *signals)
 {
     const struct timespec moment = {.tv_nsec = LOOK_MILLISECONDS * 1000000};
-    return sigtimedwait(signals, NULL, &moment) > 0;
+    const int signal = sigtimedwait(signals, NULL, &moment);
+    if (signal == SIGHUP) serve_reloads_ask(server->reloads);
+    return signal > 0 && signal != SIGHUP;
 }
 
 // What was accepted is answered; what takes too long is given up.
@@ -26,9 +30,10 @@ static void drain(serve_server *server, const sigset_t *signals)
 {
     const double end = serve_clock() + DRAIN_SECONDS;
     atomic_store(&server->draining, true);
-    while (serve_http_present(server) > 0) {
+    serve_jobs_cancel(server->jobs); // nobody could ask for them
+    while (serve_http_present(server) > 0 || serve_jobs_pending(server->jobs) > 0) {
         const bool give_up = serve_clock() > end;
-        if (wait_signal(signals) || give_up) serve_http_look(server, true);
+        if (wait_signal(server, signals) || give_up) serve_http_look(server, true);
         serve_http_look(server, false);
         if (serve_clock() > end + 5) break; // clients that do not read their answers
     }
@@ -42,7 +47,7 @@ static int serve(serve_server *server, const sigset_t *signals)
     if (daemon == NULL) return 1;
     settings->say("listening on http://%s%s%s:%d", strchr(settings->host, ':') ? "[" : "",
                   settings->host, strchr(settings->host, ':') ? "]" : "", serve_http_port(daemon));
-    while (!wait_signal(signals)) serve_http_look(server, false);
+    while (!wait_signal(server, signals)) serve_http_look(server, false);
     settings->say("answers what it has accepted, then ends");
     drain(server, signals);
     serve_http_stop(daemon);
@@ -60,6 +65,7 @@ int serve_run(const serve_settings *settings)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
     int code = serve_server_open(server, settings);
     if (code == 0) code = serve(server, &signals);

@@ -44,6 +44,8 @@ typedef struct serve_settings {
     uint64_t queue_memory; // of bodies and results; 0: 1 GiB
     uint64_t max_body;     // bytes; 0: 32 MiB
     uint64_t max_pixels;   // of a picture; 0: 2^24
+    int jobs, job_seconds; // that are not over; and how long an answer is kept; 0: 64, 600
+    uint64_t job_memory;   // of all answers that are kept; 0: 256 MiB
     bool quiet;            // no line for each request
     bool no_sdapi;         // without AUTOMATIC1111's addresses
     uint64_t room;         // for packed weights of pipelines; 0: no bound
@@ -52,7 +54,7 @@ typedef struct serve_settings {
     serve_say_fn *say;
 } serve_settings;
 
-// Serves until SIGINT or SIGTERM, then answers what was accepted. The exit code: 0, 1 after a message about the
+// Serves until SIGINT or SIGTERM, then answers what was accepted. SIGHUP opens the files of autoencoders again. The exit code: 0, 1 after a message about the
 // server, 3 after one about a model.
 int serve_run(const serve_settings *settings);
 

@@ -16,24 +16,12 @@ void serve_answer_text(serve_answer *answer, const char *content_type, char *tex
     answer->size = text != NULL ? strlen(text) : 0;
 }
 
-// A sentence may hold bytes of a hostile file: what is no UTF-8 or no letter is left out.
-static void clean(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; from++)
-        if ((unsigned char)*from >= ' ' && (unsigned char)*from < 127) *to++ = *from;
-    *to = 0;
-}
-
 void serve_answer_failure(serve_answer *answer, const serve_failure *failure, bool plain)
 {
-    char text[sizeof failure->text];
-    memcpy(text, failure->text, sizeof text);
-    clean(text);
-    json_t *object = plain ? json_pack("{s:s, s:s, s:i}", "error", text, "type", failure->type,
-                                       "code", failure->code)
+    json_t *object = plain ? json_pack("{s:s, s:s, s:i}", "error", failure->text, "type",
+                                       failure->type, "code", failure->code)
                            : json_pack("{s:{s:s, s:i, s:s}}", "error", "type", failure->type,
-                                       "code", failure->code, "message", text);
+                                       "code", failure->code, "message", failure->text);
     char *body = object != NULL ? json_dumps(object, 0) : NULL;
     json_decref(object);
     serve_answer_free(answer);
@@ -50,8 +38,10 @@ const void *serve_answer_body(const serve_answer *answer, size_t *size)
 
 void serve_answer_free(serve_answer *answer)
 {
-    free(answer->data);
-    zenith_bytes_free(answer->bytes);
+    if (!answer->borrowed) {
+        free(answer->data);
+        zenith_bytes_free(answer->bytes);
+    }
     const int retry_after = answer->retry_after;
     *answer = (serve_answer){.retry_after = retry_after};
 }

@@ -21,6 +21,8 @@ typedef struct serve_answer {
     size_t inference_header; // bytes of JSON before numbers; 0: no such header
     const char *etag;        // of a file of the page; NULL: another answer, which nobody may keep
     double waited, ran;      // seconds of the work; both 0: no such header
+    char location[64];       // of what was made; "": no such header
+    bool borrowed;           // data and bytes belong to another, who outlives the answer
 } serve_answer;
 
 // The error object; plain: with the sentence alone as "error", as the Open Inference Protocol has it. Where there is no

@@ -7,12 +7,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+// A sentence may hold bytes of a hostile file: what is no UTF-8 or no letter is left out.
+static void clean(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if ((unsigned char)*from >= ' ' && (unsigned char)*from < 127) *to++ = *from;
+    *to = 0;
+}
+
 bool serve_fail(serve_failure *failure, int code, const char *type, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
     vsnprintf(failure->text, sizeof failure->text, format, list);
     va_end(list);
+    clean(failure->text);
     failure->code = code;
     failure->type = type;
     return false;

@@ -12,7 +12,7 @@
 typedef struct serve_failure {
     int code;         // of HTTP; 0: none
     const char *type; // stable: programs look at it
-    char text[768];   // for a person
+    char text[768];   // for a person; plain ASCII
 } serve_failure;
 
 // Fills *failure and returns false.

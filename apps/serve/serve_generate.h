@@ -14,6 +14,7 @@
 #define ZN_SERVE_GENERATE_H
 
 #include "apps/serve/serve.h"
+#include "apps/serve/serve_place.h"
 #include "apps/serve/serve_wish.h"
 
 #include <stdio.h>
@@ -69,6 +70,8 @@ int serve_generation_kind(const serve_generation *generation);
 void serve_generation_start(serve_generation *generation, void (*done)(void *cookie), void *cookie);
 // Where it has not begun, `done` is called at once.
 void serve_generation_cancel(serve_generation *generation);
+void serve_generation_place(serve_generation *generation,
+                            serve_place *out); // of one that was started
 // When it is over, or was never started. NULL is fine.
 void serve_generation_free(serve_generation *generation);
 
@@ -87,6 +90,11 @@ void serve_generation_say(serve_generation *generation, char *text, bool last);
 // will be when there are.
 ssize_t serve_generation_read(serve_generation *generation, char *dst, size_t most,
                               void (*wait)(void *cookie), void (*wake)(void *cookie), void *cookie);
+
+// Keeps a text, which is taken over, in place of the one before: the newest preview of a job.
+void serve_generation_keep(serve_generation *generation, char *text);
+// A copy of what is kept, to be freed, where it is newer than *seen, which follows; NULL: it is not.
+char *serve_generation_kept(serve_generation *generation, unsigned *seen);
 
 // --- the one under way --------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ int serve_http_port(struct MHD_Daemon *daemon);
 // Where to listen. False after a message.
 bool serve_http_address(const char *host, int number, serve_say_fn *say,
                         struct sockaddr_storage *out);
-// Gives up the work of clients that left and of deadlines that passed; with `all`, all of it.
+// Gives up the work of clients that left and of deadlines that passed; with `all`, all of it. Looks after jobs.
 void serve_http_look(serve_server *server, bool all);
 // Requests whose answers are not out yet.
 int serve_http_present(serve_server *server);

@@ -7,17 +7,18 @@
 #include "apps/serve/serve_openai.h"
 #include "apps/serve/serve_sdapi.h"
 
-static bool open_openai(serve_server *server, serve_images what, const char *content_type,
+static bool open_openai(serve_server *server, serve_images what, bool job, const char *content_type,
                         const void *body, size_t size, serve_generation **out, serve_answer *answer,
                         serve_failure *failure)
 {
     serve_wish wish;
     const bool edit = what == SERVE_IMAGES_EDIT;
     const serve_generation_params params = {.wish = &wish,
-                                            .event = serve_openai_event,
+                                            .event = job ? serve_openai_keep : serve_openai_event,
                                             .kind = edit ? SERVE_KIND_EDIT : SERVE_KIND_GENERATION};
     bool good = edit ? serve_openai_read_edit(content_type, body, size, &wish, failure)
                      : serve_openai_read(body, size, &wish, failure);
+    if (job) wish.stream = false;
     good = good &&
            serve_generation_open(server->generators, &params, out, &answer->retry_after, failure);
     serve_wish_free(&wish);
@@ -36,7 +37,7 @@ static bool open_sdapi(serve_server *server, bool from, const void *body, size_t
     return good;
 }
 
-bool serve_images_open(serve_server *server, serve_images what, const char *content_type,
+bool serve_images_open(serve_server *server, serve_images what, bool job, const char *content_type,
                        const void *body, size_t size, serve_generation **out, serve_answer *answer,
                        serve_failure *failure)
 {
@@ -50,7 +51,7 @@ bool serve_images_open(serve_server *server, serve_images what, const char *cont
         serve_sdapi_interrupt(server->generators, answer);
         return true;
     default:
-        return open_openai(server, what, content_type, body, size, out, answer, failure);
+        return open_openai(server, what, job, content_type, body, size, out, answer, failure);
     }
 }
 

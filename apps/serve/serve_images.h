@@ -9,8 +9,9 @@
 #include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_routes.h"
 
-// True with a generation, or without one and the answer filled. `body` must outlive the generation.
-bool serve_images_open(serve_server *server, serve_images what, const char *content_type,
+// True with a generation, or without one and the answer filled. `body` must outlive the generation. job: the answer is kept
+// and not streamed, and previews are kept for its events.
+bool serve_images_open(serve_server *server, serve_images what, bool job, const char *content_type,
                        const void *body, size_t size, serve_generation **out, serve_answer *answer,
                        serve_failure *failure);
 bool serve_images_streams(const serve_generation *generation); // its answer is a stream of events

@@ -12,8 +12,8 @@
 static const double bounds[SERVE_BUCKETS] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                              0.5,   1,    2.5,   5,    10,  30};
 static const double sizes[SERVE_BUCKETS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-static const int codes[SERVE_CODES] = {200, 304, 400, 401, 404, 405, 413, 415,
-                                       422, 429, 499, 500, 503, 504, 0};
+static const int codes[SERVE_CODES] = {200, 202, 304, 400, 401, 404, 405, 409, 413,
+                                       415, 422, 429, 499, 500, 503, 504, 0};
 static const char *const reasons[SERVE_REASONS] = {"queue_full", "deadline", "too_large",
                                                    "draining", "key_limit"};
 static const char *const operations[SERVE_OPERATIONS] = {"encode", "decode", "reconstruct"};

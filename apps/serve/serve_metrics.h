@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { SERVE_BUCKETS = 12, SERVE_CODES = 16, SERVE_ROUTES = 64, SERVE_MODELS = 32 };
+enum { SERVE_BUCKETS = 12, SERVE_CODES = 17, SERVE_ROUTES = 64, SERVE_MODELS = 32 };
 
 typedef struct serve_histogram {
     uint64_t counts[SERVE_BUCKETS + 1]; // the last: above all bounds

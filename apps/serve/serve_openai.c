@@ -197,15 +197,10 @@ static char *event_text(const char *name, json_t *object)
     return text;
 }
 
-void serve_openai_event(serve_generation *generation, const serve_event *event)
+static json_t *event_object(const serve_generation *generation, const serve_event *event)
 {
-    const serve_wish *wish = serve_generation_wish(generation);
-    const bool edit = serve_generation_kind(generation) == SERVE_KIND_EDIT;
-    if (!wish->stream) return;
-    char name[48], *file = serve_base64_write(event->data, event->size);
-    json_t *object = file != NULL ? describe(wish) : NULL;
-    snprintf(name, sizeof name, "image_%s.%s", edit ? "edit" : "generation",
-             event->preview ? "partial_image" : "completed");
+    char *file = serve_base64_write(event->data, event->size);
+    json_t *object = file != NULL ? describe(serve_generation_wish(generation)) : NULL;
     json_object_set_new(object, "b64_json", file != NULL ? json_string(file) : NULL);
     json_object_set_new(object, "created_at", json_integer((json_int_t)time(NULL)));
     json_object_set_new(object, "seed", seed_value(event->seed));
@@ -214,7 +209,23 @@ void serve_openai_event(serve_generation *generation, const serve_event *event)
         json_object_set_new(object, "partial_image_index",
                             json_integer((json_int_t)event->partial));
     free(file);
-    serve_generation_say(generation, event_text(name, object), false);
+    return object;
+}
+
+void serve_openai_event(serve_generation *generation, const serve_event *event)
+{
+    char name[48];
+    const bool edit = serve_generation_kind(generation) == SERVE_KIND_EDIT;
+    if (!serve_generation_wish(generation)->stream) return;
+    snprintf(name, sizeof name, "image_%s.%s", edit ? "edit" : "generation",
+             event->preview ? "partial_image" : "completed");
+    serve_generation_say(generation, event_text(name, event_object(generation, event)), false);
+}
+
+void serve_openai_keep(serve_generation *generation, const serve_event *event)
+{
+    if (!event->preview) return;
+    serve_generation_keep(generation, event_text("preview", event_object(generation, event)));
 }
 
 void serve_openai_end(serve_generation *generation, const serve_failure *failure)

@@ -17,6 +17,8 @@ bool serve_openai_read_edit(const char *content_type, const void *body, size_t s
                             serve_wish *out, serve_failure *failure);
 
 void serve_openai_event(serve_generation *generation, const serve_event *event);
+// Of a job: keeps previews for those who read its events.
+void serve_openai_keep(serve_generation *generation, const serve_event *event);
 // The last event of a stream; failure: NULL where all went well.
 void serve_openai_end(serve_generation *generation, const serve_failure *failure);
 bool serve_openai_answer(const serve_generation *generation, serve_answer *answer,

@@ -26,6 +26,17 @@ const char *serve_parameter_get(const serve_parameters *parameters, const char *
     return NULL;
 }
 
+const char *serve_parameter_take(serve_parameters *parameters, const char *name)
+{
+    const char *value = serve_parameter_get(parameters, name);
+    size_t kept = 0;
+    for (size_t i = 0; i < parameters->count; i++)
+        if (strcmp(parameters->list[i].name, name) != 0)
+            parameters->list[kept++] = parameters->list[i];
+    parameters->count = kept;
+    return value;
+}
+
 // As Python and others write them.
 bool serve_parameter_bool(const serve_parameters *parameters, const char *name, bool *out,
                           serve_failure *failure)

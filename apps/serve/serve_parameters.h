@@ -27,6 +27,9 @@ void serve_parameters_add(serve_parameters *parameters, const char *name, const 
 // The first of this name; NULL: there is none.
 const char *serve_parameter_get(const serve_parameters *parameters, const char *name);
 
+// The same, which is not there any more afterwards.
+const char *serve_parameter_take(serve_parameters *parameters, const char *name);
+
 // Each leaves *out alone where the parameter is not there.
 bool serve_parameter_bool(const serve_parameters *parameters, const char *name, bool *out,
                           serve_failure *failure);

@@ -5,7 +5,7 @@
 #ifndef ZN_SERVE_PROBE_H
 #define ZN_SERVE_PROBE_H
 
-#include "apps/serve/serve_server.h"
+#include "apps/serve/serve_models.h"
 
 // Measures both parts of a model that is open.
 zenith_status serve_probe(serve_server *server, serve_model *model);

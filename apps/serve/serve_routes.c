@@ -5,8 +5,11 @@
 #include "apps/serve/serve_routes.h"
 
 #include "apps/serve/serve_generate.h"
+#include "apps/serve/serve_jobs.h"
+#include "apps/serve/serve_models.h"
 #include "apps/serve/serve_oip.h"
 #include "apps/serve/serve_openapi.h"
+#include "apps/serve/serve_reload.h"
 #include "apps/serve/serve_sdapi.h"
 
 #include <jansson.h>
@@ -60,6 +63,15 @@ const serve_route serve_routes[] = {
     {.path = "/sdapi/v1/progress",
      .page = SERVE_PAGE_SDAPI_PROGRESS,
      .protocol = SERVE_PROTOCOL_SDAPI},
+    {.path = "/v1/diffae/encode", .diffae = SERVE_DIFFAE_ENCODE},
+    {.path = "/v1/diffae/decode", .diffae = SERVE_DIFFAE_DECODE},
+    {.path = "/v1/diffae/edit", .diffae = SERVE_DIFFAE_EDIT},
+    {.path = "/v1/diffae/interpolate", .diffae = SERVE_DIFFAE_INTERPOLATE},
+    {.path = "/v1/diffae/sample", .diffae = SERVE_DIFFAE_SAMPLE},
+    {.path = "/v1/jobs", .jobs = SERVE_JOBS_ALL},
+    {.path = "/v1/jobs/*", .jobs = SERVE_JOBS_ONE},
+    {.path = "/v1/jobs/*/events", .jobs = SERVE_JOBS_EVENTS},
+    {.path = "/v1/jobs/*/result", .jobs = SERVE_JOBS_RESULT},
     {.path = "other", .open = true}};
 enum { ROUTES = sizeof serve_routes / sizeof *serve_routes };
 _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each route");
@@ -67,6 +79,25 @@ _Static_assert((int)ROUTES <= (int)SERVE_ROUTES, "metrics have a place for each 
 size_t serve_route_unknown(void)
 {
     return ROUTES - 1;
+}
+
+const char *serve_route_methods(const serve_route *route)
+{
+    if (route->jobs == SERVE_JOBS_ONE) return "GET, HEAD, DELETE";
+    const bool get = route->page != SERVE_PAGE_NONE || route->jobs != SERVE_JOBS_NONE;
+    const bool post = route->jobs == SERVE_JOBS_ALL || route->images != SERVE_IMAGES_NONE;
+    return !get ? "POST" : post ? "GET, HEAD, POST" : "GET, HEAD";
+}
+
+bool serve_route_can_be_job(const serve_route *route)
+{
+    return route != &serve_routes[serve_route_unknown()] && route->page == SERVE_PAGE_NONE &&
+           route->jobs == SERVE_JOBS_NONE && route->images != SERVE_IMAGES_INTERRUPT;
+}
+
+bool serve_route_has_model(const serve_route *route)
+{
+    return route->images == SERVE_IMAGES_NONE && route->diffae == SERVE_DIFFAE_NONE;
 }
 
 static bool matches(const char *pattern, const char *path, const char **model, size_t *length)
@@ -130,10 +161,15 @@ static json_t *describe_pipeline(const serve_generators *all, size_t index, doub
 static void write_models(serve_server *server, serve_answer *answer)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < server->model_count; i++)
-        json_array_append_new(list, describe(server, &server->models[i]));
+    for (size_t i = 0; i < server->model_count; i++) {
+        serve_model *model = serve_models_get(server, i);
+        json_array_append_new(list, describe(server, model));
+        serve_model_unref(model);
+    }
     for (size_t i = 0; i < serve_generators_count(server->generators); i++)
         json_array_append_new(list, describe_pipeline(server->generators, i, server->started));
+    for (size_t i = 0; i < serve_diffaes_count(server->diffaes); i++)
+        json_array_append_new(list, serve_diffaes_describe(server->diffaes, i, server->started));
     answer_json(answer, json_pack("{s:s, s:o, s:{s:I, s:I}}", "object", "list", "data", list,
                                   "limits", "body", (json_int_t)server->settings.max_body, "pixels",
                                   (json_int_t)server->settings.max_pixels));
@@ -154,6 +190,9 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     if (out != NULL) {
         serve_metrics_write(&server->metrics, &names, out);
         serve_generators_write(server->generators, out);
+        serve_diffaes_write(server->diffaes, out);
+        serve_jobs_write(server->jobs, out);
+        serve_reloads_write(server->reloads, out);
         fclose(out);
     }
     serve_answer_text(answer, "text/plain; version=0.0.4", text);

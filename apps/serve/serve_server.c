@@ -4,8 +4,11 @@
 // See serve_server.h.
 #include "apps/serve/serve_server.h"
 
+#include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_generate.h"
-#include "apps/serve/serve_probe.h"
+#include "apps/serve/serve_jobs.h"
+#include "apps/serve/serve_models.h"
+#include "apps/serve/serve_reload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,13 +16,6 @@
 #include <time.h>
 
 enum { PLANS_OF_A_THREAD = 8 << 20 }; // bytes
-
-double serve_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // --- the queue ----------------------------------------------------------------------------------
 
@@ -84,10 +80,10 @@ void serve_queue_leave(serve_server *server, double seconds)
     pthread_mutex_unlock(&server->lock);
 }
 
-void serve_queue_learn(serve_server *server, size_t model, serve_operation operation,
+void serve_queue_learn(serve_server *server, serve_model *model, serve_operation operation,
                        uint64_t pixels, double seconds)
 {
-    double *known = &server->models[model].seconds[operation];
+    double *known = &model->seconds[operation];
     pthread_mutex_lock(&server->lock);
     *known = 0.9 * *known + 0.1 * seconds / (double)pixels;
     pthread_mutex_unlock(&server->lock);
@@ -104,49 +100,7 @@ json_t *serve_server_describe_seconds(serve_server *server, const serve_model *m
     return object;
 }
 
-// --- models -------------------------------------------------------------------------------------
-
-const serve_model *serve_server_model(const serve_server *server, const char *name, size_t length)
-{
-    for (size_t i = 0; i < server->model_count; i++) {
-        const char *each = server->models[i].info.name;
-        if (strlen(each) == length && memcmp(each, name, length) == 0) return &server->models[i];
-    }
-    return NULL;
-}
-
-static bool open_model(serve_server *server, const char *word)
-{
-    char name[64];
-    serve_model *m = &server->models[server->model_count];
-    const char *equals = strchr(word, '=');
-    const size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    const char *weights = equals ? equals + 1 : server->settings.weights;
-    if (server->model_count == SERVE_MODELS || length >= sizeof name || length == 0 ||
-        serve_server_model(server, word, length) != NULL) {
-        server->settings.say(
-            "'%s' cannot be served: a model is named once, and there are at most %d", word,
-            SERVE_MODELS);
-        return false;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const zenith_model_params params = {.size = sizeof params, .name = name, .weights = weights};
-    zenith_status status = zenith_model_open(server->context, &params, &m->model);
-    if (status == ZENITH_OK) {
-        server->model_count++;
-        m->info = (zenith_model_info){.size = sizeof m->info};
-        zenith_model_get_info(m->model, &m->info);
-        server->model_names[server->model_count - 1] = m->info.name;
-        status = serve_probe(server, m);
-        const zenith_run_params run = {.size = sizeof run,
-                                       .dtype = (zenith_dtype)server->settings.dtype,
-                                       .max_memory = server->settings.max_memory};
-        serve_estimates_fill(&m->estimates, server->context, m->model, &m->info, &run);
-    }
-    if (status == ZENITH_OK) return true;
-    server->settings.say("%s: %s", name, zenith_context_error(server->context));
-    return false;
-}
+// --- opening and closing ------------------------------------------------------------------------
 
 static bool open_pipeline(serve_server *server, const char *word)
 {
@@ -156,8 +110,6 @@ static bool open_pipeline(serve_server *server, const char *word)
     return server->generators != NULL && serve_generators_add(server->generators, word);
 }
 
-// --- opening and closing ------------------------------------------------------------------------
-
 static void fill_settings(serve_settings *settings)
 {
     if (settings->host == NULL) settings->host = "127.0.0.1";
@@ -165,6 +117,9 @@ static void fill_settings(serve_settings *settings)
     if (settings->queue_seconds == 0) settings->queue_seconds = 30;
     if (settings->queue_memory == 0) settings->queue_memory = 1ull << 30;
     if (settings->max_body == 0) settings->max_body = 32ull << 20;
+    if (settings->jobs == 0) settings->jobs = 64;
+    if (settings->job_seconds == 0) settings->job_seconds = 600;
+    if (settings->job_memory == 0) settings->job_memory = 256ull << 20;
     if (settings->max_pixels == 0) settings->max_pixels = 1ull << 24;
 }
 
@@ -211,6 +166,15 @@ static bool open_turns(serve_server *server)
     return serve_turns_open(&server->turns, (size_t)server->machine.streams);
 }
 
+static bool open_word(serve_server *server, const char *word)
+{
+    bool is_diffae;
+    if (serve_is_pipeline(word)) return open_pipeline(server, word);
+    if (!serve_diffaes_add(&server->diffaes, &server->settings, server->context, word, &is_diffae))
+        return false;
+    return is_diffae || serve_models_open(server, word);
+}
+
 int serve_server_open(serve_server *server, const serve_settings *settings)
 {
     const char *why;
@@ -221,6 +185,7 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
     pthread_mutex_init(&server->lock, NULL);
     pthread_mutex_init(&server->metrics.lock, NULL);
     pthread_mutex_init(&server->keys.lock, NULL);
+    pthread_mutex_init(&server->listening, NULL);
     server->settings = *settings;
     fill_settings(&server->settings);
     if (settings->keys != NULL && !serve_keys_read(&server->keys, settings->keys, &why)) {
@@ -228,26 +193,32 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
         return 1;
     }
     zenith_status status = open_contexts(server);
-    if (status == ZENITH_OK && !open_turns(server)) status = ZENITH_OUT_OF_MEMORY;
+    server->jobs = serve_jobs_create(&server->settings);
+    if (status == ZENITH_OK && (server->jobs == NULL || !open_turns(server)))
+        status = ZENITH_OUT_OF_MEMORY;
     if (status != ZENITH_OK) {
         settings->say("cannot start: %s", zenith_status_text(status));
         return 1;
     }
     for (size_t i = 0; i < settings->model_count; i++)
-        if (serve_is_pipeline(settings->models[i]) ? !open_pipeline(server, settings->models[i])
-                                                   : !open_model(server, settings->models[i]))
-            return 3;
-    return 0;
+        if (!open_word(server, settings->models[i])) return 3;
+    server->reloads = serve_reloads_create(server);
+    if (server->reloads == NULL) settings->say("cannot start: out of memory");
+    return server->reloads != NULL ? 0 : 1;
 }
 
 void serve_server_close(serve_server *server)
 {
+    serve_reloads_free(server->reloads);
+    serve_jobs_free(server->jobs);
     serve_generators_free(server->generators);
-    for (size_t i = 0; i < server->model_count; i++) zenith_model_free(server->models[i].model);
+    serve_diffaes_free(server->diffaes);
+    serve_models_close(server);
     serve_turns_close(&server->turns);
     zenith_context_free(server->apart);
     zenith_context_free(server->context);
     serve_keys_free(&server->keys);
+    pthread_mutex_destroy(&server->listening);
     pthread_mutex_destroy(&server->metrics.lock);
     pthread_mutex_destroy(&server->lock);
 }

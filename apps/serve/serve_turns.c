@@ -58,6 +58,21 @@ bool serve_turns_withdraw(serve_turns *turns, serve_turn *turn)
     return found;
 }
 
+bool serve_turns_before(serve_turns *turns, const serve_turn *turn, uint32_t *count,
+                        double *seconds)
+{
+    *count = 0;
+    *seconds = 0;
+    pthread_mutex_lock(&turns->lock);
+    const serve_turn *each = turns->first;
+    for (; each != NULL && each != turn; each = each->next) {
+        ++*count;
+        *seconds += each->seconds;
+    }
+    pthread_mutex_unlock(&turns->lock);
+    return each != NULL;
+}
+
 // --- batches; the lock is held ------------------------------------------------------------------
 
 // How many of the lead's key wait, up to what pays; 1 where fewer than pay do.

@@ -83,6 +83,9 @@ void serve_turns_add(serve_turns *turns, serve_turn *turn);
 void serve_turns_look(serve_turns *turns);
 // Takes a turn back that has not begun; false: it is too late for that.
 bool serve_turns_withdraw(serve_turns *turns, serve_turn *turn);
+// What is worked before a turn that waits: how many turns, and the seconds of their work. False: it does not wait.
+bool serve_turns_before(serve_turns *turns, const serve_turn *turn, uint32_t *count,
+                        double *seconds);
 // A turn that had begun is over.
 void serve_turns_over(serve_turns *turns, const serve_turn *turn);
 

@@ -47,7 +47,8 @@ struct serve_work {
     void (*done)(void *cookie);
     void *cookie;
     atomic_int pending;
-    atomic_bool late;
+    atomic_bool late, begun;
+    atomic_uint over; // pictures
     pthread_mutex_t lock;
     item items[MOST_ITEMS];
 };
@@ -321,6 +322,7 @@ static void item_done(void *cookie, zenith_status status, const char *message)
     serve_work *work = it->work;
     it->status = status;
     snprintf(it->message, sizeof it->message, "%s", message);
+    atomic_fetch_add(&work->over, 1);
     if (it->begun) serve_turns_over(work->is.turns, &it->turn);
     release(work);
 }
@@ -370,6 +372,7 @@ static void turn_begin(serve_turn *turn)
     serve_work *work = it->work;
     zenith_context *context = context_of(it);
     atomic_fetch_add(&work->pending, 1);
+    atomic_store(&work->begun, true);
     it->begun = true;
     zenith_status status = submit(it, context);
     if (status != ZENITH_OK) item_done(it, status, zenith_context_error(context));
@@ -444,6 +447,18 @@ static void cancel(serve_work *work, item *it)
 void serve_work_cancel(serve_work *work)
 {
     for (size_t i = 0; i < work->count; i++) cancel(work, &work->items[i]);
+}
+
+// The pictures before the first one that waits are those of others: of its own the earlier ones have begun.
+void serve_work_place(serve_work *work, serve_place *out)
+{
+    double seconds = 0;
+    const unsigned over = atomic_load(&work->over);
+    *out = (serve_place){.running = atomic_load(&work->begun), .step = over, .total = work->count};
+    for (size_t i = 0; i < work->count; i++)
+        if (serve_turns_before(work->is.turns, &work->items[i].turn, &out->before, &seconds)) break;
+    out->seconds = seconds / (double)work->is.turns->slots +
+                   work->items[0].turn.seconds * (work->count - over);
 }
 
 bool serve_work_late(const serve_work *work)

@@ -7,6 +7,7 @@
 
 #include "apps/serve/serve_answer.h"
 #include "apps/serve/serve_ask.h"
+#include "apps/serve/serve_place.h"
 #include "apps/serve/serve_turns.h"
 
 typedef struct serve_work serve_work;
@@ -41,6 +42,7 @@ typedef struct serve_work_timing {
 void serve_work_start(serve_work *work, const serve_work_timing *timing, void (*done)(void *cookie),
                       void *cookie);
 void serve_work_cancel(serve_work *work);
+void serve_work_place(serve_work *work, serve_place *out); // of one that was started
 // Whether a picture was not begun because its deadline could not be met.
 bool serve_work_late(const serve_work *work);
 // When all are over: fills the answer.

@@ -26,8 +26,11 @@ def read_routes():
     for row in re.findall(r"\{(\.path.*?)\}", table, re.S):
         if "SERVE_PAGE_SITE" in row:  # the page for people
             continue
-        path = re.search(r'\.path = "([^"]*)"', row)[1].replace("*", "{model}")
-        methods = {"get"} if ".page" in row else {"post"}
+        jobs = re.search(r"\.jobs = SERVE_JOBS_(\w+)", row)
+        path = re.search(r'\.path = "([^"]*)"', row)[1].replace("*", "{id}" if jobs else "{model}")
+        methods = {"get"} if ".page" in row or jobs else {"post"}
+        if jobs:
+            methods |= {"ALL": {"post"}, "ONE": {"delete"}}.get(jobs[1], set())
         if ".images" in row:
             methods.add("post")
         out[path] = methods, ".open = true" in row
@@ -75,7 +78,7 @@ def main():
         code, headers, body = server.ask("GET", "/openapi.json")
         check(code == 200 and json.loads(body) == document, f"the server's own: {code}")
         for path, methods in described.items():
-            asked = path.replace("{model}", "taesd_decoder" if path.startswith("/v2") else "taesd")
+            asked = path.replace("{id}", "0" * 32).replace("{model}", "taesd_decoder" if path.startswith("/v2") else "taesd")
             for method in methods:
                 code, _, body = server.ask(method.upper(), asked, b"" if method == "post" else None)
                 check(code != 405 and b"nothing at this address" not in body, f"{method} {asked}: {code}")

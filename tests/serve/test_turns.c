@@ -20,13 +20,6 @@ static atomic_size_t begun_count;
 static size_t late_count, batches[MOST], batch_count;
 static bool ends_at_once;
 
-double serve_clock(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static double test_clock(void)
 {
     return now;

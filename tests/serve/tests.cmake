@@ -7,6 +7,21 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.${name} PROPERTIES LABELS serve TIMEOUT 600)
     endforeach()
+    foreach(name results wrong states events keys limits drain manual previews)
+        add_test(NAME serve.jobs_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/jobs.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(serve.jobs_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
+    endforeach()
+    foreach(name load broken)
+        add_test(NAME serve.reload_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/reload.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(serve.reload_${name} PROPERTIES LABELS serve TIMEOUT 600)
+    endforeach()
+    foreach(name bytes wrong leaving manual)
+        add_test(NAME serve.diffae_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/diffae.py
+            --zenith $<TARGET_FILE:zenith_program> ${name})
+        set_tests_properties(serve.diffae_${name} PROPERTIES LABELS serve TIMEOUT 600)
+    endforeach()
     # Its page, in Chromium, which tools/bootstrap installs: without it these fail.
     foreach(name headers photograph phone errors words)
         add_test(NAME serve.page_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/page.py
@@ -36,6 +51,7 @@ set(serve_folder ${PROJECT_SOURCE_DIR}/apps/serve)
 target_sources(fuzz_serve_request PRIVATE ${serve_folder}/serve_ask.c ${serve_folder}/serve_parameters.c
     ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c ${serve_folder}/serve_answer.c ${serve_folder}/serve_json.c
     ${serve_folder}/serve_oip.c ${serve_folder}/serve_openai.c ${serve_folder}/serve_wish.c ${serve_folder}/serve_multipart.c
-    ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c ${serve_folder}/serve_sdapi.c)
-target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c)
+    ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c ${serve_folder}/serve_generation.c ${serve_folder}/serve_make.c
+    ${serve_folder}/serve_pipelines.c ${serve_folder}/serve_line.c ${serve_folder}/serve_clock.c ${serve_folder}/serve_sdapi.c)
+target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c ${serve_folder}/serve_clock.c)
 set_tests_properties(serve.turns PROPERTIES LABELS serve)

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the files behind serve_diffae.h share: serve_diffaes.c has the models, serve_diffae_read.c reads requests,
+// serve_diffae.c does them.
+#ifndef ZN_SERVE_DIFFAE_PARTS_H
+#define ZN_SERVE_DIFFAE_PARTS_H
+
+#include "apps/serve/serve_diffae.h"
+#include "apps/serve/serve_line.h"
+
+enum { SERVE_DIFFAES = 8, SERVE_DIFFAE_ENDS = 3 };
+
+typedef struct serve_diffae_model {
+    char name[64];
+    zenith_model *model;
+    zenith_diffae_info info;
+} serve_diffae_model;
+
+struct serve_diffaes {
+    serve_settings settings;
+    zenith_context *reading, *context; // the server's, and that of the line
+    serve_diffae_model list[SERVE_DIFFAES];
+    size_t count;
+    serve_line line; // its lock is that of what follows
+    int admitted;
+    uint64_t steps;
+    double rate; // seconds for a step, as measured; 0: not yet
+};
+
+// A code: of a picture that is yet to be encoded, or given.
+typedef struct serve_diffae_end {
+    zenith_code code;
+    zenith_source *source; // NULL: the code is there
+    char weights[80];
+} serve_diffae_end;
+
+struct serve_diffae {
+    serve_errand errand;
+    serve_diffaes *all;
+    bool admitted;
+    const serve_diffae_model *with;
+    serve_diffae_work what;
+    uint32_t steps, noise_steps, prior_steps;
+    bool noise, random; // of encode: with noise; of decode and edit: another than the code's
+    uint64_t seed;
+    uint32_t attribute;
+    double strength, weight;
+    const char *format;
+    uint32_t quality;
+    serve_diffae_end ends[SERVE_DIFFAE_ENDS]; // of interpolate the last is between the others
+    size_t count;                             // of those that the body has
+    uint8_t *pixels;
+    zenith_bytes *bytes;
+    uint32_t step, total, before; // of the line's lock; before: of calls that are over
+};
+
+// Fills the request by parameters and body.
+bool serve_diffae_read(serve_diffae *request, const serve_diffae_params *params,
+                       serve_failure *failure);
+// Zeros of the model's size, or of the one that the code says.
+bool serve_diffae_end_create(const serve_diffae *request, bool noise, serve_diffae_end *end);
+size_t serve_diffae_noise_numbers(const serve_diffae *request, const zenith_code *code);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve_diffae.h: the models that are served.
+#include "apps/serve/serve_diffae_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static serve_diffaes *create(const serve_settings *settings, zenith_context *context)
+{
+    serve_diffaes *all = calloc(1, sizeof *all);
+    const zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
+    if (all == NULL) return NULL;
+    all->settings = *settings;
+    all->reading = context;
+    if (serve_line_open(&all->line) && zenith_context_create(&machine, &all->context) == ZENITH_OK)
+        return all;
+    serve_diffaes_free(all);
+    return NULL;
+}
+
+void serve_diffaes_free(serve_diffaes *all)
+{
+    if (all == NULL) return;
+    serve_line_end(&all->line);
+    for (size_t i = 0; i < all->count; i++) zenith_model_free(all->list[i].model);
+    zenith_context_free(all->context);
+    serve_line_close(&all->line);
+    free(all);
+}
+
+// A file of its own is opened by the family's name, one that is searched for by its own. False: it is none.
+static bool open_model(const serve_settings *settings, zenith_context *context, const char *word,
+                       serve_diffae_model *out)
+{
+    const char *equals = strchr(word, '=');
+    *out = (serve_diffae_model){.info = {.size = sizeof out->info}};
+    snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(word, "="), word);
+    const zenith_model_params params = {.size = sizeof params,
+                                        .name = equals ? "diffae" : out->name,
+                                        .weights = equals ? equals + 1 : settings->weights};
+    if (zenith_model_open(context, &params, &out->model) != ZENITH_OK) return false;
+    if (zenith_diffae_get_info(context, out->model, &out->info) == ZENITH_OK) return true;
+    zenith_model_free(out->model);
+    return false;
+}
+
+static bool is_taken(const serve_diffaes *all, const char *name)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].name, name) == 0) return true;
+    return false;
+}
+
+bool serve_diffaes_add(serve_diffaes **all, const serve_settings *settings, zenith_context *context,
+                       const char *word, bool *is)
+{
+    serve_diffae_model model;
+    *is = strcspn(word, "=") < sizeof model.name && open_model(settings, context, word, &model);
+    if (!*is) return true;
+    if (*all == NULL) *all = create(settings, context);
+    if (*all != NULL && (*all)->count < SERVE_DIFFAES && !is_taken(*all, model.name)) {
+        (*all)->list[(*all)->count++] = model;
+        return true;
+    }
+    zenith_model_free(model.model);
+    settings->say(*all == NULL ? "out of memory: %s cannot be served"
+                               : "'%s' cannot be served: a model is named once, and there are at "
+                                 "most 8 diffusion autoencoders",
+                  word);
+    return false;
+}
+
+size_t serve_diffaes_count(const serve_diffaes *all)
+{
+    return all != NULL ? all->count : 0;
+}
+
+json_t *serve_diffaes_describe(const serve_diffaes *all, size_t index, double created)
+{
+    const serve_diffae_model *m = &all->list[index];
+    json_t *attributes = json_array();
+    for (uint32_t i = 0; i < m->info.attributes; i++) {
+        const char *name = zenith_diffae_attribute(m->model, i);
+        json_array_append_new(attributes, name != NULL ? json_string(name) : json_sprintf("%u", i));
+    }
+    return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "id", m->name,
+                     "object", "model", "created", (json_int_t)created, "owned_by", "zenith",
+                     "description", "diffusion autoencoder", "diffae", true, "sample",
+                     (int)m->info.has_prior, "width", (json_int_t)m->info.width, "height",
+                     (json_int_t)m->info.height, "numbers", (json_int_t)m->info.numbers,
+                     "attributes", attributes);
+}
+
+void serve_diffaes_write(serve_diffaes *all, FILE *out)
+{
+    if (all == NULL) return;
+    pthread_mutex_lock(&all->line.lock);
+    fprintf(out,
+            "# HELP zenith_diffae_steps_total Steps of diffusion autoencoders.\n"
+            "# TYPE zenith_diffae_steps_total counter\n"
+            "zenith_diffae_steps_total %" PRIu64 "\n"
+            "# HELP zenith_diffae_given_up_total Requests for them that failed or were given up.\n"
+            "# TYPE zenith_diffae_given_up_total counter\n"
+            "zenith_diffae_given_up_total %" PRIu64 "\n"
+            "# HELP zenith_diffae_requests Requests for them that wait or are worked.\n"
+            "# TYPE zenith_diffae_requests gauge\n"
+            "zenith_diffae_requests %d\n",
+            all->steps, all->line.given_up, all->admitted);
+    pthread_mutex_unlock(&all->line.lock);
+}

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See serve_generate.h: the pipelines that are served.
+#include "apps/serve/serve_generators.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool has_index(const char *folder)
+{
+    char path[4096];
+    struct stat facts;
+    const int length = snprintf(path, sizeof path, "%s/model_index.json", folder);
+    return length > 0 && (size_t)length < sizeof path && stat(path, &facts) == 0;
+}
+
+static const char published[] = "z-image-turbo";
+
+bool serve_is_pipeline(const char *word)
+{
+    const char *equals = strchr(word, '=');
+    return strcmp(word, published) == 0 || has_index(word) ||
+           (equals != NULL && has_index(equals + 1));
+}
+
+// The folder, NULL: where models are searched for; and what requests call it.
+static const char *split_word(const char *word, char *name, size_t size)
+{
+    const char *equals = strchr(word, '='), *folder = word;
+    size_t length = strlen(word);
+    if (strcmp(word, published) == 0) {
+        snprintf(name, size, "%s", word);
+        return NULL;
+    }
+    if (!has_index(word) && equals != NULL) {
+        folder = equals + 1;
+        length = (size_t)(equals - word);
+    }
+    while (length > 1 && word[length - 1] == '/') length--;
+    const char *begin = word + length;
+    while (folder == word && begin > word && begin[-1] != '/') begin--;
+    if (folder != word) begin = word;
+    snprintf(name, size, "%.*s", (int)(word + length - begin), begin);
+    return folder;
+}
+
+// As in `zenith generate`: a lone file can be alike for several models, and the one is meant whose latents these are.
+static zenith_status open_own(serve_generators *all, const serve_pipeline *p, unsigned parts,
+                              zenith_model **out)
+{
+    const char *const names[] = {NULL, p->info.latents, "taef1"};
+    zenith_status status = ZENITH_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const zenith_model_params params = {.size = sizeof params,
+                                            .name = names[i],
+                                            .weights = p->info.autoencoder,
+                                            .parts = parts};
+        status = zenith_model_open(all->context, &params, out);
+        if (status == ZENITH_OK || (i == 0 && status != ZENITH_AMBIGUOUS)) break;
+    }
+    return status;
+}
+
+static zenith_status open_named(zenith_context *context, const char *name, unsigned parts,
+                                zenith_model **out)
+{
+    const zenith_model_params params = {.size = sizeof params, .name = name, .parts = parts};
+    return zenith_model_open(context, &params, out);
+}
+
+static zenith_status open_decoder(serve_generators *all, serve_pipeline *p)
+{
+    zenith_status status = p->info.autoencoder != NULL
+                               ? open_own(all, p, ZENITH_DECODER, &p->decoder)
+                               : open_named(all->context, "zenith-f1-fast", ZENITH_DECODER,
+                                            &p->decoder);
+    if (status != ZENITH_OK) return status;
+    p->decoder_info = (zenith_model_info){.size = sizeof p->decoder_info};
+    zenith_model_get_info(p->decoder, &p->decoder_info);
+    return ZENITH_OK;
+}
+
+// What is not found leaves requests for it with a sentence, or with the usual decoder.
+static void open_rest(serve_generators *all, serve_pipeline *p)
+{
+    static const char *const small[] = {"zenith-f1-small", "zenith-f1-fast", "taef1"};
+    if ((p->info.autoencoder != NULL ? open_own(all, p, ZENITH_ENCODER, &p->encoder)
+                                     : open_named(all->context, p->decoder_info.name,
+                                                  ZENITH_ENCODER, &p->encoder)) != ZENITH_OK)
+        p->encoder = NULL;
+    for (size_t i = 0; i < sizeof small / sizeof *small && p->preview == NULL; i++)
+        if (zenith_models_share_latents(small[i], p->info.latents) &&
+            open_named(all->previewing, small[i], ZENITH_DECODER, &p->preview) != ZENITH_OK)
+            p->preview = NULL;
+}
+
+static bool is_taken(const serve_generators *all, const char *name)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].name, name) == 0) return true;
+    return false;
+}
+
+bool serve_generators_add(serve_generators *all, const char *word)
+{
+    serve_pipeline *p = &all->list[all->count];
+    char name[sizeof p->name];
+    const char *folder = split_word(word, name, sizeof name);
+    if (all->count == SERVE_PIPELINES || name[0] == 0 || is_taken(all, name)) {
+        all->settings.say("'%s' cannot be served: a pipeline is named once, and there are at most "
+                          "%d",
+                          word, SERVE_PIPELINES);
+        return false;
+    }
+    all->count++;
+    memcpy(p->name, name, sizeof name);
+    const zenith_generator_params where = {.size = sizeof where, .folder = folder};
+    zenith_status status = zenith_generator_open(all->context, &where, &p->generator);
+    if (status == ZENITH_OK) {
+        p->info = (zenith_generator_info){.size = sizeof p->info};
+        zenith_generator_get_info(p->generator, &p->info);
+        status = open_decoder(all, p);
+    }
+    if (status != ZENITH_OK) {
+        all->settings.say("%s: %s", name, zenith_context_error(all->context));
+        return false;
+    }
+    open_rest(all, p);
+    return true;
+}
+
+size_t serve_generators_count(const serve_generators *all)
+{
+    return all != NULL ? all->count : 0;
+}
+
+const char *serve_generators_name(const serve_generators *all, size_t index)
+{
+    return all->list[index].name;
+}
+
+const zenith_generator_info *serve_generators_info(const serve_generators *all, size_t index)
+{
+    return &all->list[index].info;
+}
+
+bool serve_generators_edit(const serve_generators *all, size_t index)
+{
+    return all->list[index].encoder != NULL;
+}
+
+const char *serve_generators_chosen(serve_generators *all)
+{
+    pthread_mutex_lock(&all->line.lock);
+    const size_t chosen = all->chosen;
+    pthread_mutex_unlock(&all->line.lock);
+    return all->list[chosen].name;
+}
+
+bool serve_generators_choose(serve_generators *all, const char *name)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (strcmp(all->list[i].name, name) != 0) continue;
+        pthread_mutex_lock(&all->line.lock);
+        all->chosen = i;
+        pthread_mutex_unlock(&all->line.lock);
+        return true;
+    }
+    return false;
+}
