@@ -160,7 +160,7 @@ void cli_queue_free(cli_queue *queue)
     jsCtx_Destroy(queue->js);
     if (queue->connection != NULL) (void)natsConnection_FlushTimeout(queue->connection, ACK_WAIT);
     natsConnection_Destroy(queue->connection);
-    nats_Close();
+    (void)nats_CloseAndWait(ACK_WAIT); // its threads free what they hold
     pthread_cond_destroy(&queue->wake);
     pthread_mutex_destroy(&queue->lock);
     free(queue);
