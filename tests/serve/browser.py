@@ -151,8 +151,11 @@ class Browser:
 
     def save(self, selector):
         """Presses a link that downloads; the file's bytes."""
-        name = self.evaluate(f"(() => {{ const a = document.querySelector('{selector}'); a.click(); return a.download; }})()")
+        name = self.evaluate(f"document.querySelector('{selector}').download")
         path, end = os.path.join(self.saved, name), time.monotonic() + self.limit
+        if os.path.exists(path):  # of an earlier press
+            os.remove(path)
+        self.evaluate(f"document.querySelector('{selector}').click()")
         while not os.path.exists(path):
             if time.monotonic() > end:
                 raise TimeoutError(f"{name} was not downloaded")
