@@ -15,6 +15,9 @@ endif()
 if(ZENITH_SERVE AND ZENITH_PROGRAM)
     pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.71) # likewise
 endif()
+if(ZENITH_QUEUE AND ZENITH_PROGRAM)
+    pkg_check_modules(NATS REQUIRED IMPORTED_TARGET libnats>=3.4) # likewise
+endif()
 # clang's own OpenMP would be a second pool beside libgomp's, so clang needs only the library (see base/parallel.c).
 if(ZENITH_OPENMP AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
     find_package(OpenMP REQUIRED COMPONENTS C)

@@ -112,6 +112,7 @@ typedef struct cli_settings {
     int crop; // 1: random
     bool mirror;
     bool side_by_side; // pictures are computed at once, each on one thread
+    const char *queue_address, *metrics;
     // pull
     const char *endpoint;
     // serve
@@ -216,7 +217,7 @@ extern const cli_command cli_diffae_encode, cli_diffae_decode, cli_diffae_edit,
     cli_diffae_join;
 extern const cli_command cli_tokenizer_train;
 extern const cli_command cli_dataset_encode, cli_dataset_retry, cli_dataset_verify,
-    cli_dataset_status, cli_dataset_stats;
+    cli_dataset_status, cli_dataset_stats, cli_dataset_publish;
 
 // Groups that several commands share.
 extern const cli_option_group cli_group_help;     // -h alone

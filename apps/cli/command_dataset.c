@@ -4,9 +4,13 @@
 // zenith dataset COMMAND: many pictures as latents. Each command is in a file dataset_command_NAME.c.
 #include "apps/cli/command.h"
 
-static const cli_command *const commands[] = {&cli_dataset_encode, &cli_dataset_verify,
-                                              &cli_dataset_status, &cli_dataset_stats,
-                                              &cli_dataset_retry,  NULL};
+static const cli_command *const commands[] = {&cli_dataset_encode,
+                                              &cli_dataset_verify,
+                                              &cli_dataset_status,
+                                              &cli_dataset_stats,
+                                              &cli_dataset_retry,
+                                              &cli_dataset_publish,
+                                              NULL};
 
 static const cli_option_group *const groups[] = {&cli_group_help, NULL};
 static const cli_example examples[] = {

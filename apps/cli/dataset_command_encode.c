@@ -14,6 +14,9 @@ static const cli_example examples[] = {
      "a folder of pictures, with their captions (NAME.txt, NAME.json, NAME.cls)"},
     {"zenith dataset encode shards latents -m zenith-sd-fast --size 256x256 --dtype bf16",
      "tar shards, in a type that is the same on every machine"},
+    {"zenith dataset encode shards latents -m taesd --size 256x256 --dtype f32 --queue "
+     "nats://10.0.0.1:4222",
+     "one of many workers, until the queue is empty"},
     {"zenith dataset encode s3://bucket/shards s3://bucket/latents -m taesd --size 256x256",
      "objects of S3; server and keys come from AWS_ENDPOINT_URL_S3, AWS_REGION, "
      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
@@ -30,7 +33,8 @@ const cli_command cli_dataset_encode = {
         "members of its sample unchanged, and OUT/NAME.json, written last, which says what became "
         "of every sample. The same command again goes on where it was stopped or killed. Several "
         "processes and machines may work on one OUT at once. Settings that would give other bytes "
-        "are refused. The exit code is 1 where samples could not be used.",
+        "are refused. The exit code is 1 where samples could not be used. With --queue it is a "
+        "worker: SIGTERM lets it end the shard in hand, and docs/DATASET.md has more.",
     .groups = cli_dataset_work_groups,
     .examples = examples,
     .min_inputs = 2,

@@ -22,7 +22,7 @@ const cli_command cli_dataset_retry = {
         "As 'zenith dataset encode' with the same options, but shards that have samples which "
         "could not be used are done again, all of them. An input that has changed needs no retry: "
         "'zenith dataset encode' sees that.",
-    .groups = cli_dataset_work_groups,
+    .groups = cli_dataset_retry_groups,
     .examples = examples,
     .min_inputs = 2,
     .max_inputs = 2,

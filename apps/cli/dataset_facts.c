@@ -49,6 +49,7 @@ json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
     const zenith_dataset_look_params params = {.size = sizeof params,
                                                .input = settings->inputs[0],
                                                .output = settings->inputs[1],
+                                               .shard_pictures = (uint32_t)settings->shard,
                                                .lease_seconds = settings->lease,
                                                .verify = verify,
                                                .cancel = session.cancel,
@@ -59,7 +60,7 @@ json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
         facts = json_loads(text, 0, NULL);
     } else {
         (void)cli_fail(&session, &failure, status, NULL);
-        cli_session_failed(&session, settings->inputs[1], &failure);
+        cli_session_failed(&session, settings->inputs[settings->inputs[1] != NULL], &failure);
     }
     zenith_text_free(text);
     cli_s3_close(&storage);

@@ -11,7 +11,8 @@
 
 extern const cli_option_group *const cli_dataset_look_groups[]; // ends with NULL
 
-// The facts of IN and OUT (settings->inputs) as zenith_dataset_look gives them; NULL after a message, with *code set.
+// The facts of IN and OUT (settings->inputs; OUT may be NULL) as zenith_dataset_look gives them; NULL after a message, with
+// *code set.
 json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code);
 long long cli_dataset_number(const json_t *facts, const char *key);
 void cli_dataset_print(const char *text);           // a line on standard output

@@ -4,6 +4,7 @@
 // See dataset_work.h.
 #include "apps/cli/dataset_work.h"
 #include "apps/cli/dataset_buckets.h"
+#include "apps/cli/dataset_fleet.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/report.h"
 #include "apps/cli/s3_storage.h"
@@ -24,6 +25,8 @@ typedef struct job {
     zenith_model *models[MODELS];
     uint32_t model_count, multiple;
     double shown;
+    bool drains;   // signals do not stop the shard in hand
+    uint64_t read; // bytes of the input, as far as the call got
     zenith_dataset_info info;
     cli_buckets buckets;
     zenith_storage storage; // of s3://
@@ -51,15 +54,16 @@ static int show(void *cookie, const zenith_dataset_report *report)
     const bool bar = j->session->progress.bar;
     char line[320];
     const double now = cli_clock();
-    if (settings->quiet || settings->json || now - j->shown < (bar ? 0.1 : 60))
-        return cli_interrupted();
+    const int stop = cli_interrupted() && !j->drains;
+    j->read = report->bytes;
+    if (settings->quiet || settings->json || now - j->shown < (bar ? 0.1 : 60)) return stop;
     j->shown = now;
     format_line(report, line, sizeof line);
     if (!bar)
         cli_say("%s", line);
     else if (cli_text_columns(line) < cli_terminal_columns(stderr))
         cli_status_show(line);
-    return cli_interrupted();
+    return stop;
 }
 
 static void print_json(const cli_settings *settings, const zenith_dataset_info *i)
@@ -97,7 +101,8 @@ static void say_result(const cli_settings *settings, const zenith_dataset_info *
                 (unsigned long long)i->bad, (unsigned long long)i->damaged, in, out);
 }
 
-static zenith_status encode(job *j, bool retry)
+static zenith_status encode(job *j, const cli_dataset_part *part, bool retry,
+                            zenith_dataset_info *info)
 {
     cli_session *session = j->session;
     const cli_settings *settings = session->settings;
@@ -107,7 +112,7 @@ static zenith_status encode(job *j, bool retry)
     run.progress = NULL;
     const zenith_dataset_params params = {
         .size = sizeof params,
-        .input = settings->inputs[0],
+        .input = part->input,
         .output = settings->inputs[1],
         .source = &source,
         .run = &run,
@@ -115,12 +120,12 @@ static zenith_status encode(job *j, bool retry)
         .space = settings->space == ZENITH_SPACE_RAW ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL,
         .kind = settings->moments ? ZENITH_LATENT_MOMENTS : ZENITH_LATENT_MEAN,
         .shard_pictures = (uint32_t)settings->shard,
-        .lease_seconds = settings->lease,
+        .lease_seconds = settings->lease > 0 ? settings->lease : part->lease,
         .retry = retry,
         .report = show,
         .report_cookie = j,
-        .partition = j->partition,
-        .partitions = j->partitions,
+        .partition = part->partition,
+        .partitions = part->partitions,
         .container = (zenith_container)settings->container,
         .random_crop = settings->crop == 1,
         .mirror = settings->mirror,
@@ -130,7 +135,15 @@ static zenith_status encode(job *j, bool retry)
         .more_models = j->models + 1,
         .more_count = j->model_count - 1,
         .storage = cli_s3_get(&j->storage)};
-    return zenith_dataset_encode(session->context, j->models[0], &params, &j->info);
+    return zenith_dataset_encode(session->context, j->models[0], &params, info);
+}
+
+static zenith_status encode_all(job *j, bool retry)
+{
+    const cli_dataset_part all = {.input = j->session->settings->inputs[0],
+                                  .partition = j->partition,
+                                  .partitions = j->partitions};
+    return encode(j, &all, retry, &j->info);
 }
 
 static int finish(job *j, zenith_status status)
@@ -149,6 +162,43 @@ static int finish(job *j, zenith_status status)
     const int code = cli_session_close(session);
     const bool some = j->info.bad > 0 || j->info.damaged > 0;
     return code == CLI_DONE && some ? CLI_SOME_FAILED : code;
+}
+
+// --- from a queue -------------------------------------------------------------------------------
+
+static zenith_status encode_part(void *cookie, const cli_dataset_part *part,
+                                 zenith_dataset_info *info, uint64_t *read)
+{
+    job *j = cookie;
+    j->read = 0;
+    const zenith_status status = encode(j, part, false, info);
+    *read = j->read;
+    return status;
+}
+
+static int work_for_queue(job *j)
+{
+    cli_session *session = j->session;
+    const cli_settings *settings = session->settings;
+    cli_failure failure = {0};
+    const cli_fleet_worker worker = {.session = session,
+                                     .model = settings->model,
+                                     .encode = encode_part,
+                                     .cookie = j,
+                                     .sum = &j->info};
+    j->drains = true;
+    const zenith_status status = cli_fleet_run(&worker, &failure);
+    cli_status_clear();
+    session->told = true;
+    if (status == ZENITH_OK)
+        say_result(settings, &j->info);
+    else
+        cli_session_failed(session, settings->queue_address, &failure);
+    cli_s3_close(&j->storage);
+    const int code = cli_session_close(session);
+    if (status != ZENITH_OK) return code;
+    return j->info.bad > 0 || j->info.damaged > 0 || j->info.failed > 0 ? CLI_SOME_FAILED
+                                                                        : CLI_DONE;
 }
 
 // "3/8" is the third of eight: number 2.
@@ -233,7 +283,7 @@ int cli_dataset_work(const cli_settings *given, bool retry)
 #endif
     if (!read_partition(settings.partition, &j)) return CLI_USAGE;
     if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings) ||
-        !choices_agree(&settings))
+        !choices_agree(&settings) || !cli_fleet_options_agree(&settings))
         return CLI_USAGE;
     const int code = cli_session_open(&session, &settings, "dataset encode");
     if (code != CLI_DONE) return code;
@@ -255,7 +305,8 @@ int cli_dataset_work(const cli_settings *given, bool retry)
         (void)cli_session_close(&session);
         return CLI_USAGE;
     }
-    return finish(&j, encode(&j, retry));
+    if (settings.queue_address != NULL) return work_for_queue(&j);
+    return finish(&j, encode_all(&j, retry));
 }
 
 static const cli_choice stores[] = {
@@ -342,5 +393,21 @@ static const cli_option options[] = {
      .offset = offsetof(cli_settings, partition)},
     {.name = NULL}};
 static const cli_option_group group = {"Dataset", options};
-const cli_option_group *const cli_dataset_work_groups[] = {
+static const cli_option fleet_options[] = {
+    {.name = "queue",
+     .argument = "nats://HOST:PORT[/NAME]",
+     .help = "take shards from a queue that 'zenith dataset publish' has filled, until it is empty",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, queue_address)},
+    {.name = "metrics",
+     .argument = "HOST:PORT",
+     .help = "show at http://HOST:PORT/metrics what this worker has done, for Prometheus",
+     .kind = CLI_TEXT,
+     .offset = offsetof(cli_settings, metrics)},
+    {.name = NULL}};
+static const cli_option_group fleet_group = {"Fleet", fleet_options};
+const cli_option_group *const cli_dataset_retry_groups[] = {
     &cli_group_model, &group, &cli_group_source, &cli_group_run, &cli_group_report, NULL};
+const cli_option_group *const cli_dataset_work_groups[] = {
+    &cli_group_model,  &group, &fleet_group, &cli_group_source, &cli_group_run,
+    &cli_group_report, NULL};

@@ -7,7 +7,8 @@
 
 #include "apps/cli/command.h"
 
-extern const cli_option_group *const cli_dataset_work_groups[]; // ends with NULL
+extern const cli_option_group *const cli_dataset_work_groups[];  // ends with NULL
+extern const cli_option_group *const cli_dataset_retry_groups[]; // likewise; without a queue
 
 // retry: shards with bad samples are done again. Returns the exit code.
 int cli_dataset_work(const cli_settings *settings, bool retry);

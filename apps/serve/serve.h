@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith serve: opened models behind HTTP. docs/SERVER.md is the manual; this is all that the program sees.
+// zenith serve: opened models behind HTTP. docs/SERVER.md is the manual; this is all that the program sees. A page of metrics
+// for workers is at the end.
 //
 //   polling thread   reads requests, checks them, submits jobs, writes answers (libmicrohttpd, epoll). It never
 //                    waits: a connection whose jobs are under way is suspended.
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+typedef void serve_say_fn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // How a picture was made from text.
 typedef struct serve_picture_facts {
@@ -48,11 +51,34 @@ typedef struct serve_settings {
     uint64_t room;         // for packed weights of pipelines; 0: no bound
     // The text that PNG files keep, to be freed; NULL: out of memory.
     char *(*describe)(const serve_picture_facts *facts);
-    void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    serve_say_fn *say;
 } serve_settings;
 
 // Serves until SIGINT or SIGTERM, then answers what was accepted. SIGHUP opens the files of autoencoders again. The exit code: 0, 1 after a message about the
 // server, 3 after one about a model.
 int serve_run(const serve_settings *settings);
+
+// --- what a worker of 'zenith dataset encode --queue' has done, at /metrics ----------------------
+
+typedef struct serve_worker serve_worker;
+
+typedef enum serve_shard_result {
+    SERVE_SHARD_OK = 0,
+    SERVE_SHARD_DUPLICATE = 1, // another's record was there first
+    SERVE_SHARD_POISON = 2,    // given up
+    SERVE_SHARD_RETRY = 3
+} serve_shard_result;
+
+typedef struct serve_shard_facts {
+    serve_shard_result result;
+    double seconds;
+    uint64_t pictures, bad, bytes_in, bytes_out; // of SERVE_SHARD_OK
+} serve_shard_facts;
+
+// Listens on a thread of its own. NULL after a message.
+serve_worker *serve_worker_start(const char *host, int port, const char *model, serve_say_fn *say);
+void serve_worker_stop(serve_worker *worker); // NULL is fine, as below
+void serve_worker_count(serve_worker *worker, const serve_shard_facts *shard);
+void serve_worker_lost(serve_worker *worker); // a lease
 
 #endif

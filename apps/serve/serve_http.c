@@ -324,17 +324,17 @@ int serve_http_present(serve_server *server)
     return present;
 }
 
-static bool find_address(const serve_server *server, struct sockaddr_storage *out)
+bool serve_http_address(const char *host, int number, serve_say_fn *say,
+                        struct sockaddr_storage *out)
 {
     char port[16];
     struct addrinfo *found = NULL;
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM,
                                     .ai_flags = AI_PASSIVE | AI_NUMERICHOST};
-    snprintf(port, sizeof port, "%d", server->settings.port);
-    const int code = getaddrinfo(server->settings.host, port, &wanted, &found);
+    snprintf(port, sizeof port, "%d", number);
+    const int code = getaddrinfo(host, port, &wanted, &found);
     if (code != 0) {
-        server->settings.say("'%s' is no address to listen on: %s", server->settings.host,
-                             gai_strerror(code));
+        say("'%s' is no address to listen on: %s", host, gai_strerror(code));
         return false;
     }
     memcpy(out, found->ai_addr, found->ai_addrlen);
@@ -345,7 +345,9 @@ static bool find_address(const serve_server *server, struct sockaddr_storage *ou
 struct MHD_Daemon *serve_http_start(serve_server *server)
 {
     struct sockaddr_storage address = {0};
-    if (!find_address(server, &address)) return NULL;
+    if (!serve_http_address(server->settings.host, server->settings.port, server->settings.say,
+                            &address))
+        return NULL;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     errno = 0;

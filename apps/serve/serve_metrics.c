@@ -18,7 +18,7 @@ static const char *const reasons[SERVE_REASONS] = {"queue_full", "deadline", "to
                                                    "draining", "key_limit"};
 static const char *const operations[SERVE_OPERATIONS] = {"encode", "decode", "reconstruct"};
 
-static void note_in(serve_histogram *histogram, const double *limits, double value)
+void serve_histogram_note(serve_histogram *histogram, const double *limits, double value)
 {
     int i = 0;
     while (i < SERVE_BUCKETS && value > limits[i]) i++;
@@ -28,7 +28,7 @@ static void note_in(serve_histogram *histogram, const double *limits, double val
 
 static void note(serve_histogram *histogram, double seconds)
 {
-    note_in(histogram, bounds, seconds);
+    serve_histogram_note(histogram, bounds, seconds);
 }
 
 // What is not in the table counts with the last, which is printed as "other".
@@ -80,19 +80,19 @@ void serve_metrics_batch(serve_metrics *metrics, size_t model, serve_operation o
                          size_t count)
 {
     pthread_mutex_lock(&metrics->lock);
-    note_in(&metrics->work[model][operation].batch, sizes, (double)count);
+    serve_histogram_note(&metrics->work[model][operation].batch, sizes, (double)count);
     pthread_mutex_unlock(&metrics->lock);
 }
 
 // --- writing ------------------------------------------------------------------------------------
 
-static void head(FILE *out, const char *name, const char *type, const char *help)
+void serve_metrics_head(FILE *out, const char *name, const char *type, const char *help)
 {
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void write_histogram(FILE *out, const char *name, const char *labels,
-                            const serve_histogram *histogram, const double *limits)
+void serve_histogram_write(FILE *out, const char *name, const char *labels,
+                           const serve_histogram *histogram, const double *limits)
 {
     uint64_t sum = 0;
     for (int i = 0; i < SERVE_BUCKETS; i++) {
@@ -108,7 +108,8 @@ static void write_histogram(FILE *out, const char *name, const char *labels,
 static void write_requests(const serve_metrics *metrics, const char *const *routes, FILE *out)
 {
     char labels[128];
-    head(out, "zenith_http_requests_total", "counter", "Requests by route and status code.");
+    serve_metrics_head(out, "zenith_http_requests_total", "counter",
+                       "Requests by route and status code.");
     for (size_t r = 0; routes[r]; r++)
         for (size_t c = 0; c < SERVE_CODES; c++) {
             if (metrics->requests[r][c] == 0) continue;
@@ -117,14 +118,15 @@ static void write_requests(const serve_metrics *metrics, const char *const *rout
             fprintf(out, "zenith_http_requests_total{route=\"%s\",code=\"%s\"} %" PRIu64 "\n",
                     routes[r], code, metrics->requests[r][c]);
         }
-    head(out, "zenith_http_request_duration_seconds", "histogram", "From the headers to the end.");
+    serve_metrics_head(out, "zenith_http_request_duration_seconds", "histogram",
+                       "From the headers to the end.");
     for (size_t r = 0; routes[r]; r++) {
         snprintf(labels, sizeof labels, "route=\"%s\"", routes[r]);
-        write_histogram(out, "zenith_http_request_duration_seconds", labels, &metrics->seconds[r],
-                        bounds);
+        serve_histogram_write(out, "zenith_http_request_duration_seconds", labels,
+                              &metrics->seconds[r], bounds);
     }
-    head(out, "zenith_requests_rejected_total", "counter",
-         "Requests that were not taken, or were given up.");
+    serve_metrics_head(out, "zenith_requests_rejected_total", "counter",
+                       "Requests that were not taken, or were given up.");
     for (size_t i = 0; i < SERVE_REASONS; i++)
         fprintf(out, "zenith_requests_rejected_total{reason=\"%s\"} %" PRIu64 "\n", reasons[i],
                 metrics->rejected[i]);
@@ -138,7 +140,7 @@ static void write_family(const serve_metrics *metrics, const char *const *models
                          const char *type, const char *help, write_fn *write, FILE *out)
 {
     char labels[160];
-    head(out, name, type, help);
+    serve_metrics_head(out, name, type, help);
     for (size_t m = 0; models[m]; m++)
         for (size_t o = 0; o < SERVE_OPERATIONS; o++) {
             snprintf(labels, sizeof labels, "model=\"%s\",op=\"%s\"", models[m], operations[o]);
@@ -173,19 +175,19 @@ static void write_queued(FILE *out, const char *name, const char *labels,
 static void write_wait(FILE *out, const char *name, const char *labels,
                        const serve_work_counts *counts)
 {
-    write_histogram(out, name, labels, &counts->wait, bounds);
+    serve_histogram_write(out, name, labels, &counts->wait, bounds);
 }
 
 static void write_run(FILE *out, const char *name, const char *labels,
                       const serve_work_counts *counts)
 {
-    write_histogram(out, name, labels, &counts->run, bounds);
+    serve_histogram_write(out, name, labels, &counts->run, bounds);
 }
 
 static void write_batch(FILE *out, const char *name, const char *labels,
                         const serve_work_counts *counts)
 {
-    write_histogram(out, name, labels, &counts->batch, sizes);
+    serve_histogram_write(out, name, labels, &counts->batch, sizes);
 }
 
 static void write_batches(FILE *out, const char *name, const char *labels,
@@ -211,7 +213,7 @@ static void write_work(const serve_metrics *m, const char *const *models, FILE *
                  write_batch, out);
     write_family(m, models, "zenith_batches_total", "counter", "Batches, those of one among them.",
                  write_batches, out);
-    head(out, "zenith_model_loaded", "gauge", "Models that are served.");
+    serve_metrics_head(out, "zenith_model_loaded", "gauge", "Models that are served.");
     for (size_t i = 0; models[i]; i++)
         fprintf(out, "zenith_model_loaded{model=\"%s\"} 1\n", models[i]);
 }
@@ -236,30 +238,30 @@ static long open_files(void)
     return count;
 }
 
-static void write_process(double started, FILE *out)
+void serve_metrics_process(double started, FILE *out)
 {
     struct rusage use = {0};
     getrusage(RUSAGE_SELF, &use);
     const double seconds = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-    head(out, "process_cpu_seconds_total", "counter", "User and system time.");
+    serve_metrics_head(out, "process_cpu_seconds_total", "counter", "User and system time.");
     fprintf(out, "process_cpu_seconds_total %.2f\n", seconds);
-    head(out, "process_resident_memory_bytes", "gauge", "Memory in use.");
+    serve_metrics_head(out, "process_resident_memory_bytes", "gauge", "Memory in use.");
     fprintf(out, "process_resident_memory_bytes %ld\n", resident_pages() * sysconf(_SC_PAGESIZE));
-    head(out, "process_open_fds", "gauge", "Open files and connections.");
+    serve_metrics_head(out, "process_open_fds", "gauge", "Open files and connections.");
     fprintf(out, "process_open_fds %ld\n", open_files());
-    head(out, "process_start_time_seconds", "gauge", "Since 1970.");
+    serve_metrics_head(out, "process_start_time_seconds", "gauge", "Since 1970.");
     fprintf(out, "process_start_time_seconds %.2f\n", started);
 }
 
 void serve_metrics_write(serve_metrics *metrics, const serve_metrics_names *names, FILE *out)
 {
-    head(out, "zenith_build_info", "gauge", "What serves.");
+    serve_metrics_head(out, "zenith_build_info", "gauge", "What serves.");
     fprintf(out, "zenith_build_info{version=\"%s\",isa=\"%s\",onednn=\"%s\"} 1\n", zenith_version(),
             names->isa, names->onednn);
     pthread_mutex_lock(&metrics->lock);
     write_requests(metrics, names->routes, out);
     write_work(metrics, names->models, out);
     pthread_mutex_unlock(&metrics->lock);
-    write_process(names->started, out);
+    serve_metrics_process(names->started, out);
 }

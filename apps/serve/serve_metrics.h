@@ -63,4 +63,11 @@ typedef struct serve_metrics_names {
 } serve_metrics_names;
 void serve_metrics_write(serve_metrics *metrics, const serve_metrics_names *names, FILE *out);
 
+// What every page of metrics is made of. `limits` are SERVE_BUCKETS bounds; labels may not be empty.
+void serve_histogram_note(serve_histogram *histogram, const double *limits, double value);
+void serve_histogram_write(FILE *out, const char *name, const char *labels,
+                           const serve_histogram *histogram, const double *limits);
+void serve_metrics_head(FILE *out, const char *name, const char *type, const char *help);
+void serve_metrics_process(double started, FILE *out); // seconds since 1970
+
 #endif

@@ -569,10 +569,10 @@ zenith_dataset_encode(zenith_context *context, zenith_model *model,
 
 typedef struct zenith_dataset_look_params {
     size_t size;
-    const char *input, *output;
-    uint32_t shard_pictures; // as when it was made; 0: as the output says
-    double lease_seconds;    // likewise
-    bool verify;             // read all outputs, and compare them with their records
+    const char *input, *output; // output NULL: there is none yet, and all shards are missing
+    uint32_t shard_pictures;    // as when it was made; 0: as the output says
+    double lease_seconds;       // likewise
+    bool verify;                // read all outputs, and compare them with their records
     zenith_cancel *cancel;
     const zenith_storage *storage; // as when it was made
 } zenith_dataset_look_params;

@@ -178,10 +178,9 @@ static zenith_status look(const zenith_dataset_look_params *params, char **out, 
     zenith_storage storage;
     ZN_TRY(zn_params_copy(params, &p, sizeof p, err));
     ZN_TRY(copy_storage(&p.storage, &storage, err));
-    if (!p.input || !p.output || !out)
+    if (!p.input || !out)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "zenith_dataset_look needs an input, an output folder and a place for the "
-                       "text");
+                       "zenith_dataset_look needs an input and a place for the text");
     if (!(p.lease_seconds > 0)) p.lease_seconds = lease_seconds;
     return zn_dataset_look(&p, out, err);
 }

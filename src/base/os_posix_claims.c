@@ -82,6 +82,13 @@ zenith_status zn_file_create(const char *path, const void *data, size_t size, bo
     char name[PATH_MAX];
     ZN_TRY(write_beside(path, data, size, name, err));
     int code = link(name, path) == 0 ? 0 : errno; // the only step that two cannot both do
+#ifdef RENAME_NOREPLACE
+    const bool no_links = code == EPERM || code == EOPNOTSUPP || code == ENOSYS;
+    if (no_links && renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+        *made = true;
+        return ZENITH_OK;
+    }
+#endif
     unlink(name);
     *made = code == 0;
     if (code == 0 || code == EEXIST) return ZENITH_OK;

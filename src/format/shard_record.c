@@ -95,17 +95,25 @@ zenith_status zn_shard_record_text(const zn_shard_record *record, char **out, si
     return ZENITH_OK;
 }
 
-zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, zn_error *err)
+static zenith_status replace(const char *path, const char *text, size_t size, zn_error *err)
+{
+    zn_writer *file = NULL;
+    ZN_TRY(zn_writer_open(path, &file, err));
+    zenith_status status = zn_writer_write(file, text, size, err);
+    if (status == ZENITH_OK) return zn_writer_commit(file, err);
+    zn_writer_discard(file);
+    return status;
+}
+
+zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, bool *made,
+                                    zn_error *err)
 {
     char *text = NULL;
     size_t size = 0;
-    zn_writer *file = NULL;
     ZN_TRY(zn_shard_record_text(record, &text, &size, err));
-    zenith_status status = zn_writer_open(path, &file, err);
-    if (status == ZENITH_OK) status = zn_writer_write(file, text, size, err);
+    zenith_status status = made ? zn_file_create(path, text, size, made, err)
+                                : replace(path, text, size, err);
     zn_free(text);
-    if (status == ZENITH_OK) return zn_writer_commit(file, err);
-    zn_writer_discard(file);
     return status;
 }
 

@@ -56,6 +56,8 @@ typedef struct zn_dataset {
     // Of the shard in work.
     char lease[ZN_DATASET_PATH];
     double touched;
+    bool has_record; // of another input, or with bad samples: ours takes its place
+    bool dropped;    // another's record was there before ours
 } zn_dataset;
 
 // OUT/NAME.ENDING
@@ -76,8 +78,8 @@ zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err);
 zenith_status zn_dataset_read_config(const zenith_storage *storage, const char *output,
                                      zn_json **out, char config[65], zn_error *err);
 
-// --- dataset_commit.c: takes the tar over, and puts it and the record in place.
-zenith_status zn_dataset_commit(const zn_dataset *set, const char *name, zn_object_writer *tar,
+// --- dataset_commit.c: takes the tar over, and puts it and the record in place; set->dropped says that another was first.
+zenith_status zn_dataset_commit(zn_dataset *set, const char *name, zn_object_writer *tar,
                                 zn_shard_record *record, zn_error *err);
 // As zn_shard_record_read.
 zenith_status zn_dataset_read_record(const zenith_storage *storage, const char *path,

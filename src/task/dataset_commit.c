@@ -48,13 +48,15 @@ zenith_status zn_dataset_tar_is_there(const zenith_storage *storage, const char 
     return ZENITH_OK;
 }
 
-static zenith_status commit_files(const zn_dataset *set, zn_object_writer *tar,
-                                  zn_shard_record *record, const char *path, zn_error *err)
+static zenith_status commit_files(zn_dataset *set, zn_object_writer *tar, zn_shard_record *record,
+                                  const char *path, zn_error *err)
 {
     ZN_TRY(zn_object_writer_commit(tar, record->output_etag, err));
     zn_directory_sync(set->params.output);
-    ZN_TRY(zn_shard_record_write(record, path, err));
+    bool made = true; // of two that worked on one shard, the first commits
+    ZN_TRY(zn_shard_record_write(record, path, set->has_record ? NULL : &made, err));
     zn_directory_sync(set->params.output);
+    set->dropped = !made;
     return ZENITH_OK;
 }
 
@@ -86,13 +88,14 @@ static zenith_status is_same(const places *at, const zn_shard_record *ours, bool
     return status;
 }
 
+// *made false: another's record stays.
 static zenith_status put_record(const places *at, const zn_shard_record *record, const char *text,
-                                size_t size, zn_error *err)
+                                size_t size, bool *made, zn_error *err)
 {
-    bool made = false, there = false, same = false, ours = false;
+    bool there = false, same = false, ours = false;
     for (int i = 0; i < TRIES; i++) {
-        ZN_TRY(zn_object_create(at->storage, at->record, text, size, &made, err));
-        if (made) return ZENITH_OK;
+        ZN_TRY(zn_object_create(at->storage, at->record, text, size, made, err));
+        if (*made) return ZENITH_OK;
         ZN_TRY(is_same(at, record, &there, &same, err));
         if (same) return ZENITH_OK;
         ZN_TRY(zn_dataset_tar_is_there(at->storage, at->tar, record, &ours, err));
@@ -103,26 +106,28 @@ static zenith_status put_record(const places *at, const zn_shard_record *record,
 }
 
 static zenith_status commit_objects(const places *at, zn_object_writer *tar,
-                                    zn_shard_record *record, zn_error *err)
+                                    zn_shard_record *record, bool *dropped, zn_error *err)
 {
-    bool there = false, same = false;
+    bool there = false, same = false, made = false;
     char *text = NULL;
     size_t size = 0;
     zenith_status status = is_same(at, record, &there, &same, err);
     if (status == ZENITH_OK && there && !same)
         status = zn_object_remove(at->storage, at->record, err);
     if (status != ZENITH_OK || same) { // another has done it meanwhile
+        *dropped = same;
         zn_object_writer_discard(tar);
         return status;
     }
     ZN_TRY(zn_object_writer_commit(tar, record->output_etag, err));
     ZN_TRY(zn_shard_record_text(record, &text, &size, err));
-    status = put_record(at, record, text, size, err);
+    status = put_record(at, record, text, size, &made, err);
+    *dropped = !made;
     zn_free(text);
     return status;
 }
 
-zenith_status zn_dataset_commit(const zn_dataset *set, const char *name, zn_object_writer *tar,
+zenith_status zn_dataset_commit(zn_dataset *set, const char *name, zn_object_writer *tar,
                                 zn_shard_record *record, zn_error *err)
 {
     places at = {.storage = set->params.storage};
@@ -133,6 +138,10 @@ zenith_status zn_dataset_commit(const zn_dataset *set, const char *name, zn_obje
         zn_object_writer_discard(tar);
         return status;
     }
-    if (zn_object_is_stored(at.storage, at.tar)) return commit_objects(&at, tar, record, err);
-    return commit_files(set, tar, record, at.record, err);
+    if (!zn_object_is_stored(at.storage, at.tar))
+        return commit_files(set, tar, record, at.record, err);
+    bool outrun = false;
+    status = commit_objects(&at, tar, record, &outrun, err);
+    set->dropped = outrun && !set->has_record; // one that was there before may say the same
+    return status;
 }

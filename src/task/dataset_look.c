@@ -153,6 +153,10 @@ static zenith_status check_shard(look *l, const zn_shard *shard)
     char path[ZN_DATASET_PATH];
     zn_shard_record record;
     zn_error why = {0};
+    if (!l->params->output) {
+        l->missing++;
+        return add_fault(l, shard->name, "missing", "there is no output");
+    }
     ZN_TRY(zn_dataset_path(l->params->output, shard->name, ".json", path, l->err));
     zenith_status status = zn_dataset_read_record(l->params->storage, path, &record, &why);
     if (status == ZENITH_NOT_FOUND) return check_missing(l, shard);
@@ -212,6 +216,7 @@ static zenith_status look_at_all(look *l)
             return zn_fail(l->err, ZENITH_CANCELLED, "cancelled");
         ZN_TRY(check_shard(l, zn_shards_get(l->shards, i)));
     }
+    if (!l->params->output) return ZENITH_OK;
     ZN_TRY(list_names(l));
     if (is_stored(l))
         return zn_object_each(l->params->storage, l->params->output, false, check_extra_object, l,
@@ -222,7 +227,7 @@ static zenith_status look_at_all(look *l)
 static zenith_status tell(const look *l, const zn_json *config, char **out)
 {
     json_t *all = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:O, s:O, s:O, s:s}", "shards",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:O, s:O, s:O*, s:s}", "shards",
         (json_int_t)zn_shards_count(l->shards), "done", (json_int_t)l->done, "in_work",
         (json_int_t)l->held, "missing", (json_int_t)l->missing, "ok", (json_int_t)l->ok, "bad",
         (json_int_t)l->bad, "input_bytes", (json_int_t)l->input_bytes, "output_bytes",
@@ -234,9 +239,8 @@ static zenith_status tell(const look *l, const zn_json *config, char **out)
     return status;
 }
 
-static zenith_status open_set(look *l, zn_json **config)
+static zenith_status read_settings(look *l, zn_json **config, int64_t *pictures)
 {
-    int64_t pictures = l->params->shard_pictures;
     zn_error why = {0};
     zenith_status status = zn_dataset_read_config(l->params->storage, l->params->output, config,
                                                   l->config, &why);
@@ -244,8 +248,15 @@ static zenith_status open_set(look *l, zn_json **config)
         return zn_fail(l->err, status, "'%s' is no folder of latents: %s", l->params->output,
                        why.text);
     ZN_TRY(zn_json_get_text(*config, "weights_sha256", &l->weights, l->err));
-    if (!pictures && zn_json_has(*config, "shard"))
-        ZN_TRY(zn_json_get_integer(*config, "shard", 1, UINT32_MAX, &pictures, l->err));
+    if (!*pictures && zn_json_has(*config, "shard"))
+        return zn_json_get_integer(*config, "shard", 1, UINT32_MAX, pictures, l->err);
+    return ZENITH_OK;
+}
+
+static zenith_status open_set(look *l, zn_json **config)
+{
+    int64_t pictures = l->params->shard_pictures;
+    if (l->params->output) ZN_TRY(read_settings(l, config, &pictures));
     return zn_shards_open(l->params->storage, l->params->input,
                           pictures ? (size_t)pictures : ZN_DATASET_PICTURES, &l->shards, l->err);
 }

@@ -427,6 +427,7 @@ static zenith_status commit(shard_run *run, double begin, zn_error *err)
     run->record.seconds = zn_clock_seconds() - begin;
     run->file = NULL;
     ZN_TRY(zn_dataset_commit(run->set, run->shard->name, file, &run->record, err));
+    if (run->set->dropped) return ZENITH_OK;
     run->set->info.pictures += run->record.ok;
     run->set->info.bad += run->record.bad_count;
     run->set->info.damaged += run->record.input_error[0] != '\0';

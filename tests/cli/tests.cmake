@@ -19,11 +19,11 @@ if(ZENITH_PULL)
     set_tests_properties(cli.pull_server PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 if(ZENITH_PULL)
-    # The same program built without downloading and without a server, as in the tarball: what it advises instead.
+    # The same program built without downloading, a server and queues, as in the tarball: what it advises instead.
     get_target_property(without_pull_sources zenith_program SOURCES)
-    list(FILTER without_pull_sources EXCLUDE REGEX "/(download|sha256|s3_[a-z]+)\\.c$|/apps/serve/")
+    list(FILTER without_pull_sources EXCLUDE REGEX "/(download|sha256|s3_[a-z]+|queue_n[a-z]+)\\.c$|/apps/serve/")
     add_executable(zenith_without_pull ${without_pull_sources} ${PROJECT_SOURCE_DIR}/apps/cli/download_none.c
-        ${PROJECT_SOURCE_DIR}/apps/cli/s3_none.c
+        ${PROJECT_SOURCE_DIR}/apps/cli/s3_none.c ${PROJECT_SOURCE_DIR}/apps/cli/queue_none.c
         ${PROJECT_SOURCE_DIR}/apps/serve/serve_none.c)
     target_link_libraries(zenith_without_pull PRIVATE zenith_flags zenith PkgConfig::JANSSON m)
     set_target_properties(zenith_without_pull PROPERTIES OUTPUT_NAME zenith

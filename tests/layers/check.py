@@ -26,7 +26,7 @@ OWNERS = {  # third-party header -> the only folders that may include it
     r"dnnl": {"dnn"},
     r"jpeglib\.h|jerror\.h|spng\.h|webp/|lcms2\.h": {"format"},
     r"pcre2\.h|utf8proc\.h": {"text"},
-    r"curl/|expat\.h": {"cli"},
+    r"curl/|expat\.h|nats/": {"cli"},
     r"microhttpd\.h": {"serve"},
     r"mpi\.h": {"ranks"},
     r"omp\.h": {"base"},
