@@ -46,7 +46,7 @@ static bool check_members(const json_t *object, serve_failure *failure)
 static bool read_texts(const json_t *object, serve_wish *wish, serve_failure *failure)
 {
     const char *prompt = NULL, *negative = NULL, *model = "";
-    double scale = 1;
+    double scale = -1; // not said
     if (!serve_json_text(object, "prompt", SERVE_LONGEST_PROMPT, &prompt, failure) ||
         !serve_json_text(object, "negative_prompt", SERVE_LONGEST_PROMPT, &negative, failure) ||
         !serve_json_text(json_object_get(object, "override_settings"), "sd_model_checkpoint",
@@ -54,7 +54,7 @@ static bool read_texts(const json_t *object, serve_wish *wish, serve_failure *fa
         !serve_json_real(object, "cfg_scale", 0, 100, &scale, failure))
         return false;
     // Others count from 1. There, too, a negative prompt has no effect without guidance.
-    wish->guidance = scale > 1 ? scale - 1 : 0;
+    if (scale >= 0) wish->guidance = scale > 1 ? scale - 1 : 0;
     snprintf(wish->model, sizeof wish->model, "%s", model);
     return serve_wish_texts(wish, prompt, wish->guidance > 0 ? negative : NULL, failure);
 }

@@ -15,7 +15,7 @@ void serve_wish_begin(serve_wish *wish)
     uint32_t seed = 0;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = 0;
     *wish = (serve_wish){
-        .count = 1, .steps = USUAL_STEPS, .seed = seed, .strength = 0.6, .format = "png"};
+        .count = 1, .seed = seed, .guidance = -1, .strength = 0.6, .format = "png"};
 }
 
 void serve_wish_free(serve_wish *wish)
@@ -57,6 +57,8 @@ bool serve_wish_settle(serve_wish *wish, const zenith_generator_info *info,
                        const uint32_t turned[2], uint64_t max_pixels, serve_failure *failure)
 {
     const uint32_t multiple = info->multiple, side = info->side > 0 ? info->side : USUAL_SIDE;
+    if (wish->steps == 0) wish->steps = info->steps > 0 ? info->steps : USUAL_STEPS;
+    if (wish->guidance < 0) wish->guidance = info->guidance;
     if (wish->width == 0) {
         wish->width = turned[0] ? rounded(turned[0], multiple) : side;
         wish->height = turned[0] ? rounded(turned[1], multiple) : side;
