@@ -109,12 +109,15 @@ static void check_wish(serve_wish *wish, const uint8_t *body, size_t size)
     serve_failure failure = {0};
     const uint8_t *image = wish->image;
     if (wish->count < 1 || wish->count > SERVE_MOST_PICTURES) abort();
-    if (wish->steps < 1 || wish->steps > SERVE_MOST_STEPS || !wish->format) abort();
+    if (wish->steps > SERVE_MOST_STEPS || !wish->format) abort();
     if (!wish->prompt || strlen(wish->prompt) > SERVE_LONGEST_PROMPT) abort();
-    if (!(wish->strength > 0 && wish->strength <= 1) || !(wish->guidance >= 0)) abort();
+    if (!(wish->strength > 0 && wish->strength <= 1) ||
+        !(wish->guidance >= -1 && wish->guidance <= 100))
+        abort();
     if (wish->partial > SERVE_MOST_PARTIAL || wish->quality > 100) abort();
     if (image && !wish->own && (image < body || image + wish->image_size > body + size)) abort();
     if (!serve_wish_settle(wish, &info, none, most_pixels, &failure)) return;
+    if (wish->steps < 1 || wish->guidance < 0) abort();
     if (!wish->width || wish->width % 16 || wish->height % 16) abort();
     if ((uint64_t)wish->width * wish->height > most_pixels) abort();
 }
