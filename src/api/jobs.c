@@ -266,6 +266,7 @@ static zenith_status submit(zenith_context *context, const zenith_job_params *pa
     ZN_GO(zn_executor_submit(job->executor, &job->task, err));
     return ZENITH_OK;
 fail:
+    *out = NULL;
     destroy(job);
     return status;
 }
