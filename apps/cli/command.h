@@ -264,6 +264,22 @@ extern const cli_choice cli_choices_space[], cli_choices_store[], cli_choices_dt
      .choices = cli_choices_picture}
 #define CLI_PICTURE_FORMAT \
     CLI_PICTURE_FORMAT_OF("of the picture; default: by the ending of -o, else png")
+#define CLI_DATASET_SHARD                                                                          \
+    {.name = "shard",                                                                              \
+     .argument = "N",                                                                              \
+     .help = "pictures of a shard that is cut from a folder of pictures; default: 5000",           \
+     .kind = CLI_NUMBER,                                                                           \
+     .offset = offsetof(cli_settings, shard),                                                      \
+     .min = 1,                                                                                     \
+     .max = INT_MAX}
+#define CLI_DATASET_LEASE(text)                                                                    \
+    {.name = "lease",                                                                              \
+     .argument = "SECONDS",                                                                        \
+     .help = (text),                                                                               \
+     .kind = CLI_NUMBER,                                                                           \
+     .offset = offsetof(cli_settings, lease),                                                      \
+     .min = 1,                                                                                     \
+     .max = 86400}
 // clang-format on
 
 // Endings of files, with a space after each.

@@ -192,20 +192,9 @@ static const cli_option options[] = {
      .help = "a NATS server with JetStream, and the name of the queue; default: zenith",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, queue_address)},
-    {.name = "shard",
-     .argument = "N",
-     .help = "pictures of a shard that is cut from a folder of pictures; default: 5000",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, shard),
-     .min = 1,
-     .max = INT_MAX},
-    {.name = "lease",
-     .argument = "SECONDS",
-     .help = "after which a shard whose worker does not stir is given to another; default: 60",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, lease),
-     .min = 1,
-     .max = 86400},
+    CLI_DATASET_SHARD,
+    CLI_DATASET_LEASE(
+        "after which a shard whose worker does not stir is given to another; default: 60"),
     {.name = NULL}};
 static const cli_option_group group = {"Dataset", options};
 static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};

@@ -76,13 +76,7 @@ int cli_dataset_end(json_t *facts, int code, bool judged)
 }
 
 static const cli_option options[] = {
-    {.name = "lease",
-     .argument = "SECONDS",
-     .help = "after which a worker that does not stir counts as gone; default: 60",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, lease),
-     .min = 1,
-     .max = 86400},
+    CLI_DATASET_LEASE("after which a worker that does not stir counts as gone; default: 60"),
     {.name = NULL}};
 static const cli_option_group group = {"Dataset", options};
 const cli_option_group *const cli_dataset_look_groups[] = {&group, &cli_group_report, NULL};

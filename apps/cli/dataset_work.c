@@ -315,13 +315,7 @@ static const cli_choice containers[] = {
     {"npy", ZENITH_CONTAINER_NPY}, {"safetensors", ZENITH_CONTAINER_SAFETENSORS}, {NULL, 0}};
 static const cli_choice crops[] = {{"centre", 0}, {"random", 1}, {NULL, 0}};
 static const cli_option options[] = {
-    {.name = "shard",
-     .argument = "N",
-     .help = "pictures of a shard that is cut from a folder of pictures; default: 5000",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, shard),
-     .min = 1,
-     .max = INT_MAX},
+    CLI_DATASET_SHARD,
     {.name = "store",
      .argument = "f16|bf16|f32|u8",
      .help = "type of the numbers of a latent; u8 has a scale and an offset for each channel of "
@@ -378,13 +372,7 @@ static const cli_option options[] = {
      .help = "shapes W:H,.. of the sides of --buckets; default: 1:1",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, aspects)},
-    {.name = "lease",
-     .argument = "SECONDS",
-     .help = "after which a shard whose worker does not stir is another's; default: 60",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, lease),
-     .min = 1,
-     .max = 86400},
+    CLI_DATASET_LEASE("after which a shard whose worker does not stir is another's; default: 60"),
     {.name = "partition",
      .argument = "I/N",
      .help = "only every N-th shard, beginning with number I: for arrays of jobs, 1/N to N/N; "

@@ -77,14 +77,12 @@ static void choose_size(const cli_session *session, cli_generate_models *models)
     models->size = (cli_dimensions){side, side};
 }
 
-// As asked; else as the pipeline has it, else as Z-Image-Turbo does. A picture that is made again (--from) says both.
+// As asked, else as the pipeline has it. A picture that is made again (--from) says both.
 static void choose_steps(const cli_generate_request *asked, cli_generate_models *models)
 {
-    enum { USUAL_STEPS = 8 };
-    const zenith_generator_info *info = &models->info;
     const double guidance = asked->settings.guidance;
-    models->steps = asked->steps > 0 ? asked->steps : info->steps > 0 ? info->steps : USUAL_STEPS;
-    models->guidance = guidance == CLI_UNSET ? info->guidance : guidance;
+    models->steps = asked->steps > 0 ? asked->steps : models->info.steps;
+    models->guidance = guidance == CLI_UNSET ? models->info.guidance : guidance;
 }
 
 static bool open_generator(cli_session *session, cli_generate_models *models, cli_failure *failure)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { USUAL_STEPS = 8, USUAL_SIDE = 1024 };
+enum { USUAL_SIDE = 1024 };
 
 void serve_wish_begin(serve_wish *wish)
 {
@@ -57,7 +57,7 @@ bool serve_wish_settle(serve_wish *wish, const zenith_generator_info *info,
                        const uint32_t turned[2], uint64_t max_pixels, serve_failure *failure)
 {
     const uint32_t multiple = info->multiple, side = info->side > 0 ? info->side : USUAL_SIDE;
-    if (wish->steps == 0) wish->steps = info->steps > 0 ? info->steps : USUAL_STEPS;
+    if (wish->steps == 0) wish->steps = info->steps;
     if (wish->guidance < 0) wish->guidance = info->guidance;
     if (wish->width == 0) {
         wish->width = turned[0] ? rounded(turned[0], multiple) : side;

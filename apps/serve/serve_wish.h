@@ -20,7 +20,7 @@ typedef struct serve_wish {
     char *prompt, *negative; // to be freed
     uint32_t width, height;  // 0 x 0: the picture's, or the usual
     uint32_t count;
-    uint32_t steps;  // 0: the pipeline's, or the usual
+    uint32_t steps;  // 0: the pipeline's
     uint64_t seed;   // of the first; the next has the next one
     double guidance; // below 0: the pipeline's
     double strength;

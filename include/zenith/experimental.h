@@ -64,8 +64,8 @@ typedef struct zenith_generator_info {
     // makes the same calls, and each gets the whole latent; pictures are the first one's to write.
     uint32_t process, processes;
     uint32_t side; // of the pictures that it was made for, in pixels; 0: it does not say
-    // What zenith_generate_params are best, by scheduler_config.json ("num_inference_steps", "guidance_scale"); 0 steps:
-    // it does not say.
+    // What zenith_generate_params are best, by scheduler_config.json ("num_inference_steps", "guidance_scale"), else 8 and
+    // 0, as for Z-Image-Turbo.
     uint32_t steps;
     double guidance;
 } zenith_generator_info;
@@ -111,7 +111,7 @@ typedef struct zenith_generate_params {
     const char *prompt;   // UTF-8
     const char *negative; // what shall not be in the picture; needs guidance; NULL: ""
     uint64_t seed;        // zero is a seed like any other
-    uint32_t steps;       // 0: zenith_generator_info.steps, else 8, as for Z-Image-Turbo
+    uint32_t steps;       // 0: zenith_generator_info.steps
     // How much more the prompt counts than the negative prompt, as diffusers' guidance_scale of Z-Image: the answer is
     // p + guidance * (p - n), which others call a scale of 1 + guidance. 0: none, as for Z-Image-Turbo; else
     // each step takes twice as long.

@@ -60,6 +60,13 @@ void zenith_generator_free(zenith_generator *generator)
     zn_free(generator);
 }
 
+// As many as asked for; 0: the pipeline's own, or those of Z-Image-Turbo.
+static uint32_t steps_of(const zenith_generator *generator, uint32_t asked)
+{
+    const uint32_t said = generator->inner->schedule.steps;
+    return asked ? asked : said ? said : USUAL_STEPS;
+}
+
 void zenith_generator_get_info(const zenith_generator *generator, zenith_generator_info *out)
 {
     if (!generator || !out) return;
@@ -76,7 +83,7 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
         .multiple = zn_generator_multiple(inner),
         .side = zn_generator_side(inner),
         .shift = inner->schedule.shift,
-        .steps = inner->schedule.steps,
+        .steps = steps_of(generator, 0),
         .guidance = inner->schedule.guidance,
         .parameters = inner->text->parameters + inner->transformer->parameters,
         .process = share ? (uint32_t)share->index : 0,
@@ -107,12 +114,6 @@ static int on_step(void *cookie, int step, const float *planes, const float *pre
                                            .latent = &w->latent,
                                            .predicted = &w->predicted};
     return w->params->report(w->params->report_cookie, &report);
-}
-
-static uint32_t steps_of(const zenith_generator *generator, uint32_t asked)
-{
-    const uint32_t said = generator->inner->schedule.steps;
-    return asked ? asked : said ? said : USUAL_STEPS;
 }
 
 static zenith_status fill_params(const zenith_generator *generator,

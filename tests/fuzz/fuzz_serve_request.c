@@ -104,7 +104,8 @@ static void infer(uint8_t which, char *text, size_t size)
 
 static void check_wish(serve_wish *wish, const uint8_t *body, size_t size)
 {
-    static const zenith_generator_info info = {.factor = 8, .multiple = 16, .side = 512};
+    static const zenith_generator_info info = {
+        .factor = 8, .multiple = 16, .side = 512, .steps = 8};
     static const uint32_t none[2] = {0, 0};
     serve_failure failure = {0};
     const uint8_t *image = wish->image;

@@ -6,7 +6,6 @@
 
     diffae.py [--zenith PATH] [TEST..]
 """
-import argparse
 import base64
 import json
 import pathlib
@@ -168,24 +167,8 @@ def manual():
             check(data.startswith(b"\x89PNG"), f"{name}.png: {data[:200]}")
 
 
-TESTS = {"bytes": bytes_, "wrong": wrong, "leaving": leaving, "manual": manual}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
-    parser.add_argument("tests", nargs="*")
-    options = parser.parse_args()
-    serve.ZENITH = options.zenith.resolve()
-    for name, test in TESTS.items():
-        if options.tests and name not in options.tests:
-            continue
-        begin = time.monotonic()
-        test()
-        print(f"{name}: {time.monotonic() - begin:.1f} s")
-    print(f"{len(serve.FAILURES)} failures")
-    return 1 if serve.FAILURES else 0
+TESTS = [bytes_, wrong, leaving, manual]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve.run_tests(__doc__, TESTS))

@@ -7,7 +7,6 @@ such goldens.
 
     images.py [--zenith PATH] [TEST..]
 """
-import argparse
 import base64
 import json
 import os
@@ -342,24 +341,5 @@ def progress():
 TESTS = [generations, streams, edits, wrong, leavers, together, sdapi, progress]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
-    parser.add_argument("tests", nargs="*", help=" ".join(test.__name__ for test in TESTS))
-    arguments = parser.parse_args()
-    serve.ZENITH = arguments.zenith.resolve()
-    if not PIPELINE.is_dir():
-        print(f"skipped: no larger goldens in {GOLDEN}")
-        return 77
-    for test in TESTS:
-        if arguments.tests and test.__name__ not in arguments.tests:
-            continue
-        begin = time.monotonic()
-        test()
-        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-    print(f"{len(serve.FAILURES)} failures")
-    return 1 if serve.FAILURES else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve.run_tests(__doc__, TESTS, lambda name: None if PIPELINE.is_dir() else f"no larger goldens in {GOLDEN}"))

@@ -7,7 +7,6 @@ end of the server, and the commands of docs/SERVER.md. The test `previews` needs
 
     jobs.py [--zenith PATH] [TEST..]
 """
-import argparse
 import http.client
 import json
 import pathlib
@@ -321,24 +320,5 @@ def previews():
 TESTS = [results, wrong, states, events, keys, limits, drain, manual, previews]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
-    parser.add_argument("tests", nargs="*")
-    options = parser.parse_args()
-    serve.ZENITH = options.zenith.resolve()
-    for test in TESTS:
-        if options.tests and test.__name__ not in options.tests:
-            continue
-        if test is previews and not images.PIPELINE.exists():
-            print("there are no goldens of a pipeline")
-            return 77
-        begin = time.monotonic()
-        test()
-        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s")
-    print(f"{len(serve.FAILURES)} failures")
-    return 1 if serve.FAILURES else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve.run_tests(__doc__, TESTS, lambda name: "no goldens of a pipeline" if name == "previews" and not images.PIPELINE.exists() else None))

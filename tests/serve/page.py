@@ -6,7 +6,6 @@ that are computed here, files downloaded, errors read, and the form of words tri
 
     page.py [--zenith PATH] [TEST..]
 """
-import argparse
 import base64
 import json
 import math
@@ -14,7 +13,6 @@ import pathlib
 import struct
 import sys
 import tempfile
-import time
 import zlib
 
 import serve
@@ -277,21 +275,5 @@ def words():
 TESTS = [headers, photograph, phone, errors, words]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zenith", type=pathlib.Path, default=serve.ROOT / "build/dev/zenith")
-    parser.add_argument("tests", nargs="*", help=" ".join(test.__name__ for test in TESTS))
-    arguments = parser.parse_args()
-    serve.ZENITH = arguments.zenith.resolve()
-    for test in TESTS:
-        if arguments.tests and test.__name__ not in arguments.tests:
-            continue
-        begin = time.monotonic()
-        test()
-        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-    print(f"{len(serve.FAILURES)} failures")
-    return 1 if serve.FAILURES else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve.run_tests(__doc__, TESTS))

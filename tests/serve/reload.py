@@ -6,7 +6,6 @@ fails, and a file that does not open changes nothing.
 
     reload.py [--zenith PATH] [TEST..]
 """
-import argparse
 import json
 import os
 import pathlib
@@ -148,21 +147,5 @@ def broken():
 TESTS = [load, broken]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
-    parser.add_argument("tests", nargs="*")
-    options = parser.parse_args()
-    serve.ZENITH = options.zenith.resolve()
-    for test in TESTS:
-        if options.tests and test.__name__ not in options.tests:
-            continue
-        begin = time.monotonic()
-        test()
-        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s")
-    print(f"{len(serve.FAILURES)} failures")
-    return 1 if serve.FAILURES else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve.run_tests(__doc__, TESTS))

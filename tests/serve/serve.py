@@ -831,22 +831,27 @@ TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_
          under_load, drain, batches, fairness, logs]
 
 
-def main():
+def run_tests(about, tests, missing=lambda name: None):
+    """The main of a file of tests: --zenith PROGRAM, and names of those to run. `missing` says what a test lacks, which skips it."""
     global ZENITH
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    named = {test.__name__.rstrip("_"): test for test in tests}
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/dev/zenith")
-    parser.add_argument("tests", nargs="*", help=" ".join(test.__name__ for test in TESTS))
+    parser.add_argument("tests", nargs="*", help=" ".join(named))
     arguments = parser.parse_args()
     ZENITH = arguments.zenith.resolve()
-    for test in TESTS:
-        if arguments.tests and test.__name__ not in arguments.tests:
+    for name, test in named.items():
+        if arguments.tests and name not in arguments.tests:
             continue
+        if missing(name):
+            print(f"skipped: {missing(name)}")
+            return 77
         begin = time.monotonic()
         test()
-        print(f"{test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+        print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
     print(f"{len(FAILURES)} failures")
     return 1 if FAILURES else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(__doc__, TESTS))
