@@ -7,9 +7,14 @@
 //
 // and the rms norm, where the mean is taken for 0. Without gain or bias: 1 and 0.
 //
-// zn_token_norm_scalar is the specification, in double. Versions are within 3 * 2^-23 of the sum of the
-// absolute values of (x - mean) / sqrt(...) * gain and of bias. One version gives a row the same bits
-// whatever is beside it.
+// and its gradient with respect to x. With r = 1 / sqrt(...), z = (x - mean) r and g = dy gain, over n channels:
+//
+//     dst = r (g - sum(g) / n - z sum(g z) / n)      of the rms norm: without sum(g)
+//
+// zn_token_norm_scalar and zn_token_norm_gradient_scalar are the specification, in double. Versions are within
+// 3 * 2^-23 of the sum of the absolute values of (x - mean) / sqrt(...) * gain and of bias; the gradient within
+// 4 * 2^-23 of its formula with absolute values in the sums and sums of its terms. One version gives a row the
+// same bits whatever is beside it.
 #ifndef ZN_KERNEL_TOKEN_NORM_H
 #define ZN_KERNEL_TOKEN_NORM_H
 
@@ -40,5 +45,16 @@ zn_token_norm_fn zn_token_norm_scalar; // the specification
 
 zn_token_norm_fn zn_token_norm_avx2;
 zn_token_norm_fn zn_token_norm_avx512;
+
+// The gradient; dst may be dy.
+typedef void zn_token_norm_gradient_fn(const zn_token_norm *norm, const float *dy, const float *x,
+                                       size_t rows, float *dst);
+
+zn_token_norm_gradient_fn *zn_token_norm_gradient_pick(zn_isa isa); // never NULL
+
+zn_token_norm_gradient_fn zn_token_norm_gradient_scalar; // the specification
+
+zn_token_norm_gradient_fn zn_token_norm_gradient_avx2;
+zn_token_norm_gradient_fn zn_token_norm_gradient_avx512;
 
 #endif

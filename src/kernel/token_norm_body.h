@@ -69,3 +69,73 @@ static void token_norm(const zn_token_norm *norm, const float *x, size_t rows, f
     for (size_t r = 0; r < rows; r++, x += norm->width, dst += norm->width)
         token_norm_apply(norm, token_norm_stats(norm, x), x, dst);
 }
+
+// --- the gradient -------------------------------------------------------------------------------
+
+// What the channels of a row share: r (g - shift - (x - mean) slope).
+typedef struct token_norm_line {
+    double shift, slope;
+} token_norm_line;
+
+static inline vec token_norm_g(const zn_token_norm *norm, const float *dy, size_t i)
+{
+    const vec value = vec_load_f32(dy + i);
+    return norm->gain ? vec_mul(value, vec_load_f32(norm->gain + i)) : value;
+}
+
+// The sums of g and of g (x - mean) over all channels.
+static inline token_norm_line token_norm_sums(const zn_token_norm *norm, double mean,
+                                              const float *dy, const float *x)
+{
+    const size_t whole = norm->width / LANES * LANES;
+    const vec_f64 less = vec_f64_set1(-mean);
+    vec_f64 sums = vec_f64_zero(), low_products = sums, high_products = sums;
+    for (size_t i = 0; i < whole; i += LANES) {
+        const vec g = token_norm_g(norm, dy, i), value = vec_load_f32(x + i);
+        const vec_f64 low = vec_low_f64(g), high = vec_high_f64(g);
+        sums = vec_f64_add(sums, vec_f64_add(low, high));
+        low_products = vec_f64_fmadd(low, vec_f64_add(vec_low_f64(value), less), low_products);
+        high_products = vec_f64_fmadd(high, vec_f64_add(vec_high_f64(value), less), high_products);
+    }
+    double lanes[LANES / 2], products[LANES / 2];
+    vec_f64_store(lanes, sums);
+    vec_f64_store(products, vec_f64_add(low_products, high_products));
+    token_norm_line all = {0};
+    for (int i = 0; i < LANES / 2; i++) all.shift += lanes[i], all.slope += products[i];
+    for (size_t i = whole; i < norm->width; i++) {
+        const double g = (double)dy[i] * (norm->gain ? (double)norm->gain[i] : 1);
+        all.shift += g;
+        all.slope += g * ((double)x[i] - mean);
+    }
+    return all;
+}
+
+static inline void token_norm_gradient_row(const zn_token_norm *norm, const float *dy,
+                                           const float *x, float *dst)
+{
+    const zn_token_stats s = token_norm_stats(norm, x);
+    const size_t whole = norm->width / LANES * LANES;
+    token_norm_line line = token_norm_sums(norm, s.mean, dy, x);
+    line.shift = norm->centred ? line.shift / (double)norm->width : 0;
+    line.slope *= s.rstd * s.rstd / (double)norm->width;
+    const float most = (float)s.mean, rest = (float)(s.mean - (double)most);
+    const vec less = vec_set1(most), little = vec_set1(rest), rstd = vec_set1((float)s.rstd);
+    const vec shift = vec_set1((float)line.shift), slope = vec_set1(-(float)line.slope);
+    for (size_t i = 0; i < whole; i += LANES) {
+        const vec centred = vec_sub(vec_sub(vec_load_f32(x + i), less), little);
+        const vec g = vec_sub(token_norm_g(norm, dy, i), shift);
+        vec_store_f32(dst + i, vec_mul(rstd, vec_fmadd(centred, slope, g)));
+    }
+    for (size_t i = whole; i < norm->width; i++) {
+        const double g = (double)dy[i] * (norm->gain ? (double)norm->gain[i] : 1);
+        dst[i] = (float)(s.rstd * (g - line.shift - ((double)x[i] - s.mean) * line.slope));
+    }
+}
+
+static void token_norm_gradient(const zn_token_norm *norm, const float *dy, const float *x,
+                                size_t rows, float *dst)
+{
+    for (size_t r = 0; r < rows; r++)
+        token_norm_gradient_row(norm, dy + r * norm->width, x + r * norm->width,
+                                dst + r * norm->width);
+}

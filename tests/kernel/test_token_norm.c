@@ -82,6 +82,59 @@ static void versions_are_within_the_bound(void **state)
     }
 }
 
+// --- the gradient -------------------------------------------------------------------------------
+
+static void check_gradient(const subject *s, const float *dy, const float *got, zn_isa isa)
+{
+    const size_t width = s->norm.width;
+    float want[ROWS * MOST];
+    const float *x = s->x.data;
+    zn_token_norm_gradient_scalar(&s->norm, dy, x, ROWS, want);
+    for (size_t r = 0; r < ROWS; r++, x += width, dy += width, got += width) {
+        const zn_token_stats stats = zn_token_norm_stats(&s->norm, x);
+        double sum = 0, product = 0;
+        for (size_t i = 0; i < width; i++) {
+            const double g = (double)dy[i] * (s->norm.gain ? (double)s->norm.gain[i] : 1);
+            sum += fabs(g);
+            product += fabs(g * ((double)x[i] - stats.mean) * stats.rstd);
+        }
+        if (!s->norm.centred) sum = 0;
+        for (size_t i = 0; i < width; i++) {
+            const double g = (double)dy[i] * (s->norm.gain ? (double)s->norm.gain[i] : 1);
+            const double z = ((double)x[i] - stats.mean) * stats.rstd, n = (double)width;
+            const double size = stats.rstd * (fabs(g) + sum / n + fabs(z) * product / n);
+            if (fabs((double)got[i] - (double)want[r * width + i]) <= 4 * ldexp(size, -23))
+                continue;
+            fail_msg("%s, %zu channels, centred %d: slope %zu is %.9g, not %.9g", zn_isa_name(isa),
+                     width, s->norm.centred, i, (double)got[i], (double)want[r * width + i]);
+        }
+    }
+}
+
+static void gradients_are_within_the_bound(void **state)
+{
+    (void)state;
+    zn_random random = {.seed = 5};
+    FOR_EACH_ISA(isa)
+    {
+        for (size_t i = 0; i < 16 * COUNT(widths); i++) {
+            subject s = make(widths[i / 16], (int)(i % 16), &random);
+            const size_t width = s.norm.width, all = ROWS * width;
+            fenced dy = fenced_make(all * sizeof(float), 0);
+            fill_normal(dy.data, all, &random);
+            zn_token_norm_gradient_fn *run = zn_token_norm_gradient_pick(isa);
+            run(&s.norm, dy.data, s.x.data, ROWS, s.dst.data);
+            check_gradient(&s, dy.data, s.dst.data, isa);
+            for (size_t r = 0; r < ROWS; r++) { // row by row and in place
+                float *row = (float *)dy.data + r * width;
+                run(&s.norm, row, (const float *)s.x.data + r * width, 1, row);
+            }
+            assert_memory_equal(dy.data, s.dst.data, all * sizeof(float));
+            fenced_close((fenced *[]){&s.x, &s.dst, &s.gain, &s.bias, &dy}, 5);
+        }
+    }
+}
+
 // Not even a row of one number that is not finite may change its neighbours.
 static void nan_stays_in_its_row(void **state)
 {
@@ -119,4 +172,5 @@ static void bench(void)
 }
 
 KERNEL_GROUP(token_norm, bench, cmocka_unit_test(versions_are_within_the_bound),
+             cmocka_unit_test(gradients_are_within_the_bound),
              cmocka_unit_test(nan_stays_in_its_row));

@@ -10,3 +10,9 @@ void zn_token_norm_avx2(const zn_token_norm *norm, const float *x, size_t rows, 
 {
     token_norm(norm, x, rows, dst);
 }
+
+void zn_token_norm_gradient_avx2(const zn_token_norm *norm, const float *dy, const float *x,
+                                 size_t rows, float *dst)
+{
+    token_norm_gradient(norm, dy, x, rows, dst);
+}

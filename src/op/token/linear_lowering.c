@@ -230,9 +230,33 @@ static zenith_status pack_by(const packing *p, size_t scratch, zn_parallel_fn *s
     return ZENITH_OK;
 }
 
+// Plain weights the other way round, as every step of training has them: some inputs after the other.
+static void pack_columns_some(void *arg, size_t begin, size_t end)
+{
+    enum { SOME = 32 };
+    packers *all = arg;
+    const packing *p = all->p;
+    const int64_t inputs = p->size.inputs;
+    const zn_linear_columns columns = {
+        .data = p->weight->data, .type = ZN_F32, .stride = p->size.outputs};
+    (void)begin, (void)end;
+    for (int64_t k; (k = atomic_fetch_add(&all->next, 1) * SOME) < inputs;)
+        zn_linear_pack_columns(p->version, &p->size, k, k + SOME < inputs ? k + SOME : inputs,
+                               &columns, all->dst);
+}
+
+static bool are_plain_columns(const packing *p)
+{
+    const zn_tensor *weight = p->weight;
+    return p->turned && p->version->weights == ZN_F32 && !weight->rows &&
+           weight->desc.type == ZN_F32 && weight->desc.scale == 1.0f &&
+           (uintptr_t)weight->data % sizeof(float) == 0;
+}
+
 static zenith_status pack(void *arg, void *dst, zn_error *err)
 {
     const packing *p = arg;
+    if (are_plain_columns(p)) return pack_by(p, 1, pack_columns_some, dst, err);
     const size_t row = (size_t)p->size.inputs * (p->bytes ? 1 : sizeof(float));
     return pack_by(p, (size_t)p->version->panel * (row + sizeof(float)), pack_some, dst, err);
 }

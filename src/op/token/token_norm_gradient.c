@@ -1,11 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of rms_norm and layer_norm with respect to x. With r = 1 / sqrt(variance + epsilon),
-// z = (x - mean) r and g = dy gain, over the n channels of a group:
-//
-//     dx = r (g - sum(g) / n - z sum(g z) / n)      layer_norm
-//     dx = r (g - z sum(g z) / n)                   rms_norm, where the mean is 0
+// The gradient of rms_norm and layer_norm with respect to x: see kernel/token_norm.h.
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -15,7 +11,6 @@
 #include "src/op/token/token_norm_op.h"
 
 enum { DY, X, GAIN, INPUTS };
-enum { SUMS = 8 }; // side by side, in a fixed order
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -28,35 +23,13 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-// One group. gain NULL: 1.
-static void group_gradient(const zn_token_norm *norm, const float *dy, const float *x,
-                           const float *gain, float *dst)
-{
-    const zn_token_stats s = zn_token_norm_stats(norm, x);
-    const double n = (double)norm->width;
-    double sums[SUMS] = {0}, products[SUMS] = {0}, sum = 0, product = 0;
-    for (size_t i = 0; i < norm->width; i++) {
-        const double g = (double)dy[i] * (gain ? (double)gain[i] : 1);
-        sums[i % SUMS] += g;
-        products[i % SUMS] += g * ((double)x[i] - s.mean) * s.rstd;
-    }
-    for (size_t k = 0; k < SUMS; k++) sum += sums[k], product += products[k];
-    if (!norm->centred) sum = 0;
-    for (size_t i = 0; i < norm->width; i++) {
-        const double g = (double)dy[i] * (gain ? (double)gain[i] : 1);
-        const double z = ((double)x[i] - s.mean) * s.rstd;
-        dst[i] = (float)(s.rstd * (g - sum / n - z * product / n));
-    }
-}
-
 static void compute(const zn_pixels *p)
 {
     const zn_token_norm_parts *a = p->node->attributes;
-    const zn_token_norm norm = zn_token_norm_of(p->node);
-    for (size_t i = 0; i < p->count * (size_t)a->groups; i++) {
-        group_gradient(&norm, p->inputs[DY] + i * norm.width, p->inputs[X] + i * norm.width,
-                       a->gain ? p->inputs[GAIN] : NULL, p->dst + i * norm.width);
-    }
+    zn_token_norm norm = zn_token_norm_of(p->node);
+    norm.gain = a->gain ? p->inputs[GAIN] : NULL;
+    zn_token_norm_gradient_pick(p->isa)(&norm, p->inputs[DY], p->inputs[X],
+                                        p->count * (size_t)a->groups, p->dst);
 }
 
 // Row i of the Jacobian by column k, without the sums that the lowering uses:
