@@ -12,17 +12,18 @@
 #include "src/format/resize.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/resample.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { POINT = 32 - 8 - 2 }; // bits after the point: 8 for the sample, 2 for overshoot and sign
-
 typedef struct taps {
-    uint32_t size; // weights per output
+    uint32_t size;   // pixels that an output can take
+    uint32_t copies; // of each weight: 1, or ZN_RESAMPLE_STEP for the pass across
+    size_t pitch;    // weights of an output with their copies, in full steps
     uint32_t *first;
     uint32_t *count;
-    int32_t *weights; // [outputs][size]
+    int32_t *weights; // [outputs][pitch]
 } taps;
 
 static const double pi = 3.14159265358979323846;
@@ -62,7 +63,7 @@ static void taps_free(taps *t)
 
 static int32_t to_fixed(double weight)
 {
-    double scaled = weight * (1 << POINT);
+    double scaled = weight * (1 << ZN_RESAMPLE_POINT);
     return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
 }
 
@@ -79,24 +80,28 @@ static void fill_taps(taps *t, uint32_t i, uint32_t in, double scale, zn_resize_
         exact[k] = filters[filter].weight(((double)k + first - centre + 0.5) * inverse);
         sum += exact[k];
     }
-    int32_t *weights = t->weights + (size_t)i * t->size;
-    for (uint32_t k = 0; k < count; k++)
-        weights[k] = to_fixed(sum != 0 ? exact[k] / sum : exact[k]);
+    int32_t *weights = t->weights + (size_t)i * t->pitch;
+    for (uint32_t k = 0; k < count; k++) {
+        const int32_t weight = to_fixed(sum != 0 ? exact[k] / sum : exact[k]);
+        for (uint32_t copy = 0; copy < t->copies; copy++) *weights++ = weight;
+    }
     t->first[i] = first;
     t->count[i] = count;
 }
 
 static zenith_status taps_make(taps *t, uint32_t in, uint32_t out, zn_resize_filter filter,
-                               zn_error *err)
+                               uint32_t copies, zn_error *err)
 {
     double scale = (double)in / out;
     t->size = (uint32_t)ceil(filters[filter].support * (scale < 1 ? 1 : scale)) * 2 + 1;
+    t->copies = copies;
+    t->pitch = zn_round_up(t->size, ZN_RESAMPLE_STEP) * copies;
     size_t weights;
-    if (!zn_mul_size((size_t)t->size * sizeof *t->weights, out, &weights))
+    if (!zn_mul_size(t->pitch * sizeof *t->weights, out, &weights))
         return zn_fail_memory(err, SIZE_MAX);
     t->first = zn_alloc(out * sizeof *t->first);
     t->count = zn_alloc(out * sizeof *t->count);
-    t->weights = zn_alloc(weights);
+    t->weights = zn_alloc_zero(weights);
     double *exact = zn_alloc(t->size * sizeof *exact);
     bool good = t->first && t->count && t->weights && exact;
     for (uint32_t i = 0; good && i < out; i++) fill_taps(t, i, in, scale, filter, exact);
@@ -104,40 +109,11 @@ static zenith_status taps_make(taps *t, uint32_t in, uint32_t out, zn_resize_fil
     return good ? ZENITH_OK : zn_fail_memory(err, weights);
 }
 
-static uint8_t to_sample(int32_t sum)
+// Pixels of three bytes to those of four; the fourth is the next pixel's first, or 0.
+static void widen_row(const uint8_t *src, uint32_t width, uint8_t *dst)
 {
-    int32_t value = sum >> POINT;
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
-}
-
-static void row_across(const taps *t, const uint8_t *src, uint8_t *dst, uint32_t dst_width)
-{
-    for (uint32_t x = 0; x < dst_width; x++, dst += 3) {
-        const int32_t *weights = t->weights + (size_t)x * t->size;
-        const uint8_t *from = src + 3 * (size_t)t->first[x];
-        int32_t red = 1 << (POINT - 1), green = red, blue = red;
-        for (uint32_t k = 0; k < t->count[x]; k++, from += 3) {
-            red += from[0] * weights[k];
-            green += from[1] * weights[k];
-            blue += from[2] * weights[k];
-        }
-        dst[0] = to_sample(red);
-        dst[1] = to_sample(green);
-        dst[2] = to_sample(blue);
-    }
-}
-
-// Row y of the result; sums hold one value per sample, so that the inner loop runs along memory.
-static void row_down(const taps *t, uint32_t y, const uint8_t *src, size_t stride, int32_t *sums,
-                     uint8_t *dst, size_t samples)
-{
-    for (size_t i = 0; i < samples; i++) sums[i] = 1 << (POINT - 1);
-    for (uint32_t k = 0; k < t->count[y]; k++) {
-        int32_t weight = t->weights[(size_t)y * t->size + k];
-        const uint8_t *from = src + (t->first[y] + (size_t)k) * stride;
-        for (size_t i = 0; i < samples; i++) sums[i] += from[i] * weight;
-    }
-    for (size_t i = 0; i < samples; i++) dst[i] = to_sample(sums[i]);
+    for (uint32_t x = 0; x + 1 < width; x++) memcpy(dst + 4 * (size_t)x, src + 3 * (size_t)x, 4);
+    memcpy(dst + 4 * (size_t)(width - 1), src + 3 * (size_t)(width - 1), 3);
 }
 
 static zenith_status pass_across(const uint8_t *src, uint32_t width, uint32_t height, size_t stride,
@@ -145,10 +121,20 @@ static zenith_status pass_across(const uint8_t *src, uint32_t width, uint32_t he
                                  size_t dst_stride, zn_error *err)
 {
     taps t = {0};
-    zenith_status status = taps_make(&t, width, dst_width, filter, err);
-    for (uint32_t y = 0; status == ZENITH_OK && y < height; y++)
-        row_across(&t, src + y * stride, dst + y * dst_stride, dst_width);
+    zn_resample_across_fn *const across = zn_resample_pick(zn_cpu_detect().isa).across;
+    const size_t bytes = 4 *
+                         ((size_t)width + ZN_RESAMPLE_STEP); // the last step may end beyond the row
+    uint8_t *row = zn_alloc_zero(bytes);
+    zenith_status status = row ? ZENITH_OK : zn_fail_memory(err, bytes);
+    if (status == ZENITH_OK)
+        status = taps_make(&t, width, dst_width, filter, ZN_RESAMPLE_STEP, err);
+    const zn_resample_taps all = {t.first, t.count, t.weights, t.pitch};
+    for (uint32_t y = 0; status == ZENITH_OK && y < height; y++) {
+        widen_row(src + y * stride, width, row);
+        across(&all, row, dst + y * dst_stride, dst_width);
+    }
     taps_free(&t);
+    zn_free(row);
     return status;
 }
 
@@ -157,13 +143,11 @@ static zenith_status pass_down(const uint8_t *src, uint32_t height, size_t strid
                                uint32_t dst_height, size_t dst_stride, zn_error *err)
 {
     taps t = {0};
-    size_t samples = 3 * (size_t)width;
-    zenith_status status = taps_make(&t, height, dst_height, filter, err);
-    int32_t *sums = zn_alloc(samples * sizeof *sums);
-    if (status == ZENITH_OK && !sums) status = zn_fail_memory(err, samples * sizeof *sums);
+    zn_resample_down_fn *const down = zn_resample_pick(zn_cpu_detect().isa).down;
+    zenith_status status = taps_make(&t, height, dst_height, filter, 1, err);
     for (uint32_t y = 0; status == ZENITH_OK && y < dst_height; y++)
-        row_down(&t, y, src, stride, sums, dst + y * dst_stride, samples);
-    zn_free(sums);
+        down(t.weights + y * t.pitch, t.count[y], src + t.first[y] * stride, stride,
+             dst + y * dst_stride, 3 * (size_t)width);
     taps_free(&t);
     return status;
 }

@@ -42,14 +42,15 @@ static uint64_t picture_bytes(uint32_t width, uint32_t height)
 }
 
 // What zn_resize_rgb holds beside its source: the result, the picture between its two passes, and
-// the weights of both (at most 24 bytes per pixel of the longer side, sums and indices besides).
+// the weights of both (of a pixel of the longer side at most 28 bytes, across four times as many, and a
+// row of the source besides).
 static uint64_t resize_bytes(const zn_picture *picture)
 {
     const zn_fit_plan *plan = &picture->plan;
     const zn_image_facts *facts = &picture->facts;
     uint64_t sides = (uint64_t)facts->width + facts->height + plan->scaled_width;
     return picture_bytes(plan->scaled_width, plan->scaled_height) +
-           picture_bytes(plan->scaled_width, facts->height) + 64 * (sides + plan->scaled_height);
+           picture_bytes(plan->scaled_width, facts->height) + 160 * (sides + plan->scaled_height);
 }
 
 // Bytes that the fit holds beside the reader. A reader that turns a picture holds the whole of it

@@ -12,7 +12,7 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
     "graph": "base tensor",
     "op": "base tensor kernel dnn graph",
     "nn": "base tensor graph op",
-    "format": "base tensor",
+    "format": "base tensor kernel",
     "data": "base format",
     "model": "base tensor graph op nn format",
     "diffusion": "base tensor",

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The versions of resample.h. Along a row by resample_sums, which holds the sums of a step's bytes and which the
+// including file has; down by loops of fixed lengths, of which a compiler makes vectors.
+#include "src/kernel/resample.h"
+
+#include <string.h>
+
+enum { RESAMPLE_BYTES = 4 * ZN_RESAMPLE_STEP, RESAMPLE_BLOCK = 64 };
+
+static inline uint8_t resample_byte(int32_t sum)
+{
+    const int32_t value = sum >> ZN_RESAMPLE_POINT;
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+// A pixel of the result from its sums, the first three of which count: packing ends at 0 and 255.
+static inline void resample_end(__m128i sums, uint8_t *dst)
+{
+    const __m128i half = _mm_set1_epi32(1 << (ZN_RESAMPLE_POINT - 1));
+    const __m128i value = _mm_srai_epi32(_mm_add_epi32(sums, half), ZN_RESAMPLE_POINT);
+    const __m128i bytes = _mm_packus_epi16(_mm_packs_epi32(value, value), value);
+    const int32_t pixel = _mm_cvtsi128_si32(bytes);
+    memcpy(dst, &pixel, 3);
+}
+
+static inline void resample_across(const zn_resample_taps *taps, const uint8_t *src, uint8_t *dst,
+                                   size_t pixels)
+{
+    for (size_t x = 0; x < pixels; x++, dst += 3) {
+        const int32_t *weights = taps->weights + x * taps->pitch;
+        const uint8_t *from = src + 4 * (size_t)taps->first[x];
+        resample_sums sums = resample_zero();
+        for (uint32_t k = 0; k < taps->count[x]; k += ZN_RESAMPLE_STEP) {
+            resample_add(from, weights, &sums);
+            from += RESAMPLE_BYTES;
+            weights += RESAMPLE_BYTES;
+        }
+        resample_end(resample_fold(&sums), dst);
+    }
+}
+
+static inline void resample_down(const int32_t *weights, size_t count, const uint8_t *src,
+                                 size_t stride, uint8_t *dst, size_t samples)
+{
+    size_t at = 0;
+    for (; at + RESAMPLE_BLOCK <= samples; at += RESAMPLE_BLOCK) {
+        int32_t sums[RESAMPLE_BLOCK];
+        for (int i = 0; i < RESAMPLE_BLOCK; i++) sums[i] = 1 << (ZN_RESAMPLE_POINT - 1);
+        for (size_t k = 0; k < count; k++) {
+            const uint8_t *from = src + k * stride + at;
+            for (int i = 0; i < RESAMPLE_BLOCK; i++) sums[i] += from[i] * weights[k];
+        }
+        for (int i = 0; i < RESAMPLE_BLOCK; i++) dst[at + (size_t)i] = resample_byte(sums[i]);
+    }
+    for (; at < samples; at++) {
+        int32_t sum = 1 << (ZN_RESAMPLE_POINT - 1);
+        for (size_t k = 0; k < count; k++) sum += src[k * stride + at] * weights[k];
+        dst[at] = resample_byte(sum);
+    }
+}
