@@ -349,6 +349,10 @@ static unsigned mul_div_255(unsigned a, unsigned b)
 static void plain_row_8(zn_pixel_layout layout, const uint8_t *src, uint8_t *dst, uint32_t width)
 {
     unsigned step = zn_pixel_channels(layout);
+    if (step == 3) {
+        memcpy(dst, src, 3 * (size_t)width);
+        return;
+    }
     for (uint32_t x = 0; x < width; x++, src += step, dst += 3) {
         if (layout == ZN_PIXEL_CMYK) {
             unsigned light = 255u - src[3];

@@ -49,8 +49,8 @@ static uint64_t resize_bytes(const zn_picture *picture)
     const zn_fit_plan *plan = &picture->plan;
     const zn_image_facts *facts = &picture->facts;
     uint64_t sides = (uint64_t)facts->width + facts->height + plan->scaled_width;
-    return picture_bytes(plan->scaled_width, plan->scaled_height) +
-           picture_bytes(plan->scaled_width, facts->height) + 160 * (sides + plan->scaled_height);
+    return picture_bytes(plan->width, plan->height) + picture_bytes(plan->width, facts->height) +
+           160 * (sides + plan->scaled_height);
 }
 
 // Bytes that the fit holds beside the reader. A reader that turns a picture holds the whole of it
@@ -181,37 +181,38 @@ static zenith_status passed_row(zn_picture *picture, uint32_t y, uint8_t *dst, z
 
 // --- rows, resized
 
-// Moves the part of the scaled picture that is wanted to the front of its own memory.
-static void keep_cut(const zn_fit_plan *plan, uint8_t *pixels)
+static zn_resize how_to_resize(const zn_picture *picture)
 {
-    size_t stride = 3 * (size_t)plan->scaled_width, row = 3 * (size_t)plan->width;
-    for (size_t i = 0; i < plan->height; i++)
-        memmove(pixels + i * row, pixels + (plan->cut_y + i) * stride + 3 * (size_t)plan->cut_x,
-                row);
+    const zn_fit_plan *plan = &picture->plan;
+    return (zn_resize){.width = picture->facts.width,
+                       .height = picture->facts.height,
+                       .stride = 3 * (size_t)picture->facts.width,
+                       .to_width = plan->scaled_width,
+                       .to_height = plan->scaled_height,
+                       .left = plan->cut_x,
+                       .top = plan->cut_y,
+                       .cut_width = plan->width,
+                       .cut_height = plan->height,
+                       .filter = picture->filter == ZENITH_BICUBIC ? ZN_RESIZE_BICUBIC
+                                                                   : ZN_RESIZE_LANCZOS};
 }
 
 static zenith_status resize_all(zn_picture *picture, zn_error *err)
 {
-    const zn_fit_plan *plan = &picture->plan;
     zn_image_options image = picture->image;
     if (image.limits.max_memory) image.limits.max_memory -= resize_bytes(picture);
     zn_image_pixels source = {0};
     ZN_TRY(zn_image_read(picture->data, picture->size, &image, &source, err));
-    size_t stride = 3 * (size_t)plan->scaled_width, bytes = stride * plan->scaled_height;
+    const zn_resize how = how_to_resize(picture);
+    const size_t row = 3 * (size_t)how.cut_width, bytes = row * how.cut_height;
     uint8_t *pixels = zn_alloc(bytes);
     zenith_status status = pixels ? ZENITH_OK : zn_fail_memory(err, bytes);
-    if (status == ZENITH_OK)
-        status = zn_resize_rgb(source.data, source.width, source.height, 3 * (size_t)source.width,
-                               picture->filter == ZENITH_BICUBIC ? ZN_RESIZE_BICUBIC
-                                                                 : ZN_RESIZE_LANCZOS,
-                               pixels, plan->scaled_width, plan->scaled_height, stride, err);
+    if (status == ZENITH_OK) status = zn_resize_rgb(&how, source.data, pixels, row, err);
     zn_image_pixels_free(&source);
-    if (status == ZENITH_OK) {
-        keep_cut(plan, pixels);
+    if (status == ZENITH_OK)
         picture->pixels = pixels;
-    } else {
+    else
         zn_free(pixels);
-    }
     return status;
 }
 

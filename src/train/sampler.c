@@ -191,8 +191,9 @@ static zenith_status cut(const zn_sampler *sampler, const zn_image_pixels *from,
     const square taken = draw_square(sampler, index, from->width, from->height);
     const size_t stride = 3 * (size_t)from->width, dst_stride = 3 * (size_t)sampler->crop;
     const uint8_t *src = from->data + taken.y * stride + 3 * (size_t)taken.x;
-    ZN_TRY(zn_resize_rgb(src, taken.side, taken.side, stride, ZN_RESIZE_BICUBIC, dst, sampler->crop,
-                         sampler->crop, dst_stride, err)); // of equal sizes: a copy
+    const zn_resize how = zn_resize_whole(taken.side, taken.side, stride, sampler->crop,
+                                          sampler->crop, ZN_RESIZE_BICUBIC);
+    ZN_TRY(zn_resize_rgb(&how, src, dst, dst_stride, err)); // of equal sizes: a copy
     for (uint32_t y = 0; taken.mirrored && y < sampler->crop; y++)
         mirror_row(dst + y * dst_stride, sampler->crop);
     return ZENITH_OK;

@@ -261,9 +261,10 @@ static void resizing_survives_each_failure(void **state)
     (void)state;
     uint8_t src[3 * 9 * 7] = {0}, dst[3 * 5 * 4];
     zenith_status status = ZENITH_OUT_OF_MEMORY;
+    const zn_resize how = zn_resize_whole(9, 7, 27, 5, 4, ZN_RESIZE_LANCZOS);
     for (size_t nth = 1; status != ZENITH_OK; nth++) {
         watch(nth);
-        status = zn_resize_rgb(src, 9, 7, 27, ZN_RESIZE_LANCZOS, dst, 5, 4, 15, NULL);
+        status = zn_resize_rgb(&how, src, dst, 15, NULL);
         bool failed = calls >= nth;
         watch(0);
         assert_int_equal(status, failed ? ZENITH_OUT_OF_MEMORY : ZENITH_OK);

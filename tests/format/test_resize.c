@@ -36,9 +36,8 @@ static void check_size(zn_resize_filter filter, const char *filter_name, uint32_
         memcpy(src + y * from, source.data + y * (size_t)3 * source.width,
                (size_t)3 * source.width);
     zn_error err = {0};
-    zn_test_ok(
-        zn_resize_rgb(src, source.width, source.height, from, filter, dst, w, h, stride, &err),
-        &err);
+    const zn_resize how = zn_resize_whole(source.width, source.height, from, w, h, filter);
+    zn_test_ok(zn_resize_rgb(&how, src, dst, stride, &err), &err);
     for (uint32_t y = 0; y < h; y++) {
         assert_memory_equal(dst + y * stride, golden.data + y * row, row);
         for (size_t i = row; i < stride; i++) assert_int_equal(dst[y * stride + i], 0xa5);
@@ -58,6 +57,31 @@ static void same_bits_as_pillow(void **state)
     }
 }
 
+// Where both sides change, one of them, and none.
+static void a_part_has_the_bits_of_the_whole(void **state)
+{
+    (void)state;
+    static const uint32_t to[][2] = {{20, 31}, {80, 9}, {37, 29}, {37, 12}, {50, 29}};
+    zn_image_pixels source = read_golden("resize/source.ppm");
+    uint8_t whole[3 * 80 * 80], part[3 * 80 * 80];
+    zn_error err = {0};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        zn_resize how = zn_resize_whole(source.width, source.height, 3 * (size_t)source.width,
+                                        to[i][0], to[i][1], ZN_RESIZE_LANCZOS);
+        const size_t stride = 3 * (size_t)to[i][0];
+        zn_test_ok(zn_resize_rgb(&how, source.data, whole, stride, &err), &err);
+        how.left = 5;
+        how.top = 3;
+        how.cut_width = to[i][0] - 9;
+        how.cut_height = to[i][1] - 4;
+        const size_t row = 3 * (size_t)how.cut_width;
+        zn_test_ok(zn_resize_rgb(&how, source.data, part, row, &err), &err);
+        for (size_t y = 0; y < how.cut_height; y++)
+            assert_memory_equal(part + y * row, whole + (y + 3) * stride + 15, row);
+    }
+    zn_image_pixels_free(&source);
+}
+
 static void a_flat_picture_stays_flat(void **state)
 {
     (void)state;
@@ -65,8 +89,8 @@ static void a_flat_picture_stays_flat(void **state)
     memset(src, 200, sizeof src);
     zn_error err = {0};
     for (int filter = ZN_RESIZE_BICUBIC; filter <= ZN_RESIZE_LANCZOS; filter++) {
-        zn_test_ok(zn_resize_rgb(src, 9, 7, 27, (zn_resize_filter)filter, dst, 40, 31, 120, &err),
-                   &err);
+        const zn_resize how = zn_resize_whole(9, 7, 27, 40, 31, (zn_resize_filter)filter);
+        zn_test_ok(zn_resize_rgb(&how, src, dst, 120, &err), &err);
         for (size_t i = 0; i < sizeof dst; i++) assert_int_equal(dst[i], 200);
     }
 }
@@ -74,19 +98,24 @@ static void a_flat_picture_stays_flat(void **state)
 static void nonsense_is_refused(void **state)
 {
     (void)state;
-    uint8_t pixel[3] = {0};
-    assert_int_equal(zn_resize_rgb(pixel, 0, 1, 3, ZN_RESIZE_BICUBIC, pixel, 1, 1, 3, NULL),
-                     ZENITH_INVALID_ARGUMENT);
-    assert_int_equal(zn_resize_rgb(pixel, 1, 1, 3, ZN_RESIZE_BICUBIC, pixel, 1, 0, 3, NULL),
-                     ZENITH_INVALID_ARGUMENT);
-    assert_int_equal(zn_resize_rgb(pixel, 1, 1, 3, (zn_resize_filter)9, pixel, 1, 1, 3, NULL),
-                     ZENITH_INVALID_ARGUMENT);
+    const zn_resize good = zn_resize_whole(1, 1, 3, 4, 4, ZN_RESIZE_BICUBIC);
+    zn_resize bad[] = {good, good, good, good, good};
+    bad[0].width = 0;
+    bad[1].to_height = 0;
+    bad[2].filter = (zn_resize_filter)9;
+    bad[3].left = 1; // its part ends outside
+    bad[4].cut_height = 0;
+    uint8_t src[3] = {0}, dst[3 * 4 * 4];
+    zn_test_ok(zn_resize_rgb(&good, src, dst, 12, NULL), NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(zn_resize_rgb(&bad[i], src, dst, 12, NULL), ZENITH_INVALID_ARGUMENT);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_as_pillow),
+        cmocka_unit_test(a_part_has_the_bits_of_the_whole),
         cmocka_unit_test(a_flat_picture_stays_flat),
         cmocka_unit_test(nonsense_is_refused),
     };

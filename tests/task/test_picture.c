@@ -232,9 +232,8 @@ static void resized_then_cut(void **state)
     assert_false(zn_picture_streamed(picture));
     uint8_t scaled[60 * 40 * 3]; // 90 x 60 covers 32 x 40 at 60 x 40
     zn_error err = {0};
-    zn_test_ok(
-        zn_resize_rgb(source.pixels, 90, 60, 270, ZN_RESIZE_LANCZOS, scaled, 60, 40, 180, &err),
-        &err);
+    const zn_resize how = zn_resize_whole(90, 60, 270, 60, 40, ZN_RESIZE_LANCZOS);
+    zn_test_ok(zn_resize_rgb(&how, source.pixels, scaled, 180, &err), &err);
     for (uint32_t step = 7; step <= 40; step += 33) {
         uint8_t *pixels = read_all(picture, step);
         for (size_t y = 0; y < 40; y++)
