@@ -30,8 +30,8 @@ void zn_resample_across_scalar(const zn_resample_taps *taps, const uint8_t *src,
     }
 }
 
-void zn_resample_down_scalar(const int32_t *weights, size_t count, const uint8_t *src, size_t stride,
-                             uint8_t *dst, size_t samples)
+void zn_resample_down_scalar(const int32_t *weights, size_t count, const uint8_t *src,
+                             size_t stride, uint8_t *dst, size_t samples)
 {
     for (size_t i = 0; i < samples; i++) {
         int32_t sum = half;

@@ -13,15 +13,17 @@
 #include <stdint.h>
 
 enum {
-    ZN_RESAMPLE_POINT = 32 - 8 - 2, // bits after the point: 8 for the sample, 2 for overshoot and sign
-    ZN_RESAMPLE_STEP = 4            // pixels that are weighted together along a row
+    ZN_RESAMPLE_POINT = 32 - 8 -
+                        2, // bits after the point: 8 for the sample, 2 for overshoot and sign
+    ZN_RESAMPLE_STEP = 4   // pixels that are weighted together along a row
 };
 
 // Along a row of pixels of four bytes, the fourth of which counts for nothing. Result x takes count[x] pixels from
 // first[x] on, rounded up to full steps: what lies there has the weight 0 and must be readable.
 typedef struct zn_resample_taps {
     const uint32_t *first, *count;
-    const int32_t *weights; // [results][pitch], each weight ZN_RESAMPLE_STEP times, once for each byte
+    const int32_t
+        *weights; // [results][pitch], each weight ZN_RESAMPLE_STEP times, once for each byte
     size_t pitch;
 } zn_resample_taps;
 

@@ -54,7 +54,8 @@ static void rows_are_equal(void **state)
     {
         for (uint32_t most = 1; most <= MOST_TAPS; most++) {
             make_taps(&t, most, &random);
-            fenced src = fenced_make(4 * (size_t)t.end, 0), dst = fenced_make(3 * RESULTS, most % 4);
+            fenced src = fenced_make(4 * (size_t)t.end, 0),
+                   dst = fenced_make(3 * RESULTS, most % 4);
             uint8_t want[3 * RESULTS];
             fill_samples(src.data, 4 * (size_t)t.end, &random);
             zn_resample_across_scalar(&t.all, src.data, want, RESULTS);
@@ -101,9 +102,11 @@ static void bench(void)
         bench_clock across = {0}, down = {0};
         while (bench_again(&across)) zn_resample_pick(isa).across(&taps, src, dst, WIDTH);
         bench_result(&across, zn_isa_name(isa), WIDTH * TAPS, "pixels/ns", "across, %d taps", TAPS);
-        while (bench_again(&down)) zn_resample_pick(isa).down(weights, TAPS, src, 64, dst, 3 * WIDTH);
+        while (bench_again(&down))
+            zn_resample_pick(isa).down(weights, TAPS, src, 64, dst, 3 * WIDTH);
         bench_result(&down, zn_isa_name(isa), WIDTH * TAPS, "pixels/ns", "down, %d taps", TAPS);
     }
 }
 
-KERNEL_GROUP(resample, bench, cmocka_unit_test(rows_are_equal), cmocka_unit_test(columns_are_equal));
+KERNEL_GROUP(resample, bench, cmocka_unit_test(rows_are_equal),
+             cmocka_unit_test(columns_are_equal));

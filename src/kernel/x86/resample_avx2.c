@@ -17,7 +17,8 @@ static inline resample_sums resample_zero(void)
 
 static inline __m256i resample_products(const uint8_t *from, const int32_t *weights)
 {
-    const __m256i samples = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
+    const __m256i samples = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64((const __m128i *)(const void *)from));
     return _mm256_mullo_epi32(samples, _mm256_loadu_si256((const __m256i *)(const void *)weights));
 }
 

@@ -15,7 +15,8 @@ static inline resample_sums resample_zero(void)
 
 static inline void resample_add(const uint8_t *from, const int32_t *weights, resample_sums *sums)
 {
-    const __m512i samples = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
+    const __m512i samples = _mm512_cvtepu8_epi32(
+        _mm_loadu_si128((const __m128i *)(const void *)from));
     *sums = _mm512_add_epi32(*sums, _mm512_mullo_epi32(samples, _mm512_loadu_si512(weights)));
 }
 
@@ -29,13 +30,13 @@ static inline __m128i resample_fold(const resample_sums *sums)
 #include "src/kernel/resample_body.h"
 
 void zn_resample_across_avx512(const zn_resample_taps *taps, const uint8_t *src, uint8_t *dst,
-                             size_t pixels)
+                               size_t pixels)
 {
     resample_across(taps, src, dst, pixels);
 }
 
-void zn_resample_down_avx512(const int32_t *weights, size_t count, const uint8_t *src, size_t stride,
-                           uint8_t *dst, size_t samples)
+void zn_resample_down_avx512(const int32_t *weights, size_t count, const uint8_t *src,
+                             size_t stride, uint8_t *dst, size_t samples)
 {
     resample_down(weights, count, src, stride, dst, samples);
 }
