@@ -104,6 +104,19 @@ static bool sample(serve_diffae *r)
         NULL);
 }
 
+static bool change(serve_diffae *r)
+{
+    for (size_t i = 0; i < r->changed; i++) {
+        const serve_diffae_change *to = &r->changes[i];
+        if (!check(r,
+                   zenith_diffae_edit(r->all->context, r->with->model, &r->ends[0].code,
+                                      to->attribute, to->strength),
+                   NULL))
+            return false;
+    }
+    return true;
+}
+
 static bool make(serve_diffae *r)
 {
     for (size_t i = 0; i < r->count; i++)
@@ -112,11 +125,7 @@ static bool make(serve_diffae *r)
     case SERVE_DIFFAE_ENCODE:
         return true;
     case SERVE_DIFFAE_EDIT:
-        return check(r,
-                     zenith_diffae_edit(r->all->context, r->with->model, &r->ends[0].code,
-                                        r->attribute, r->strength),
-                     NULL) &&
-               decode(r, &r->ends[0]);
+        return change(r) && decode(r, &r->ends[0]);
     case SERVE_DIFFAE_INTERPOLATE:
         return mix(r) && decode(r, &r->ends[2]);
     case SERVE_DIFFAE_SAMPLE:

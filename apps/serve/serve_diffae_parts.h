@@ -9,7 +9,7 @@
 #include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_line.h"
 
-enum { SERVE_DIFFAES = 8, SERVE_DIFFAE_ENDS = 3 };
+enum { SERVE_DIFFAES = 8, SERVE_DIFFAE_ENDS = 3, SERVE_DIFFAE_CHANGES = 64 };
 
 typedef struct serve_diffae_model {
     char name[64];
@@ -35,6 +35,12 @@ typedef struct serve_diffae_end {
     char weights[80];
 } serve_diffae_end;
 
+// Towards an attribute, or away from it.
+typedef struct serve_diffae_change {
+    uint32_t attribute;
+    double strength;
+} serve_diffae_change;
+
 struct serve_diffae {
     serve_errand errand;
     serve_diffaes *all;
@@ -44,8 +50,9 @@ struct serve_diffae {
     uint32_t steps, noise_steps, prior_steps;
     bool noise, random; // of encode: with noise; of decode and edit: another than the code's
     uint64_t seed;
-    uint32_t attribute;
-    double strength, weight;
+    serve_diffae_change changes[SERVE_DIFFAE_CHANGES]; // of edit
+    size_t changed;
+    double weight; // of interpolate
     const char *format;
     uint32_t quality;
     serve_diffae_end ends[SERVE_DIFFAE_ENDS]; // of interpolate the last is between the others

@@ -219,19 +219,71 @@ static bool find_model(serve_diffae *request, const char *name, serve_failure *f
                       name != NULL ? name : "");
 }
 
-static bool find_attribute(serve_diffae *request, const char *word, serve_failure *failure)
+static bool is_word(const char *whole, const char *word, size_t length)
 {
-    const serve_diffae_model *with = request->with;
-    if (with->info.attributes == 0) return unprocessable(failure, "this model has no attributes");
-    for (uint32_t i = 0; word != NULL && i < with->info.attributes; i++) {
+    return strlen(whole) == length && memcmp(whole, word, length) == 0;
+}
+
+// By its name or its number. Not below the number of attributes: there is no such one.
+static uint32_t attribute_at(const serve_diffae_model *with, const char *word, size_t length)
+{
+    uint32_t i = 0;
+    for (; i < with->info.attributes; i++) {
         char number[16];
         const char *name = zenith_diffae_attribute(with->model, i);
         snprintf(number, sizeof number, "%u", i);
-        request->attribute = i;
-        if (strcmp(word, number) == 0 || (name != NULL && strcmp(word, name) == 0)) return true;
+        if (is_word(number, word, length) || (name != NULL && is_word(name, word, length))) break;
+    }
+    return i;
+}
+
+static bool read_attributes(serve_diffae *request, const char *list, serve_failure *failure)
+{
+    const serve_diffae_model *with = request->with;
+    if (with->info.attributes == 0) return unprocessable(failure, "this model has no attributes");
+    for (const char *at = list != NULL ? list : "";; at++) {
+        const size_t length = strcspn(at, ",");
+        const uint32_t attribute = attribute_at(with, at, length);
+        if (attribute == with->info.attributes || request->changed == SERVE_DIFFAE_CHANGES)
+            return serve_fail(failure, 400, "invalid_request",
+                              "'attribute' is one of those that /v1/models lists, or up to %d of "
+                              "them with commas between",
+                              SERVE_DIFFAE_CHANGES);
+        request->changes[request->changed++].attribute = attribute;
+        at += length;
+        if (*at == 0) return true;
+    }
+}
+
+static bool is_between(double value, double least, double most)
+{
+    return value >= least && value <= most;
+}
+
+// One that is given is that of all attributes.
+static bool share_strengths(serve_diffae *request, size_t given, serve_failure *failure)
+{
+    for (size_t i = 1; given == 1 && i < request->changed; i++)
+        request->changes[i].strength = request->changes[0].strength;
+    return given == 1 || given == request->changed ||
+           serve_fail(failure, 400, "invalid_request", "%zu attributes have %zu strengths",
+                      request->changed, given);
+}
+
+static bool read_strengths(serve_diffae *request, const char *list, serve_failure *failure)
+{
+    size_t count = 0;
+    char *end = NULL;
+    for (const char *at = list != NULL ? list : "0.3"; count < request->changed; at = end + 1) {
+        const double value = *at != 0 && strchr("0123456789.+-", *at) != NULL ? strtod(at, &end)
+                                                                              : NAN;
+        if (!is_between(value, -100, 100) || (*end != 0 && *end != ',')) break;
+        request->changes[count++].strength = value;
+        if (*end == 0) return share_strengths(request, count, failure);
     }
     return serve_fail(failure, 400, "invalid_request",
-                      "'attribute' is one of those that /v1/models lists");
+                      "'strength' is a number from -100 to 100, or one for each attribute with "
+                      "commas between");
 }
 
 // 64 bits, which the numbers of other parameters do not have.
@@ -261,11 +313,6 @@ static bool read_format(serve_diffae *request, const serve_parameters *given,
     return true;
 }
 
-static bool is_between(double value, double least, double most)
-{
-    return value >= least && value <= most;
-}
-
 static bool read_parameters(serve_diffae *request, const serve_parameters *given,
                             serve_failure *failure)
 {
@@ -276,7 +323,6 @@ static bool read_parameters(serve_diffae *request, const serve_parameters *given
     request->noise_steps = USUAL_TO_NOISE;
     request->prior_steps = USUAL_PRIOR;
     request->noise = true;
-    request->strength = 0.3;
     request->weight = 0.5;
     if (!serve_parameters_known(given, known, failure) ||
         !find_model(request, serve_parameter_get(given, "model"), failure) ||
@@ -287,16 +333,15 @@ static bool read_parameters(serve_diffae *request, const serve_parameters *given
                                 failure) ||
         !serve_parameter_bool(given, "noise", &request->noise, failure) ||
         !serve_parameter_bool(given, "random", &request->random, failure) ||
-        !serve_parameter_real(given, "strength", &request->strength, failure) ||
         !serve_parameter_real(given, "weight", &request->weight, failure) ||
         !read_seed(request, serve_parameter_get(given, "seed"), failure) ||
         !read_format(request, given, failure))
         return false;
-    if (!is_between(request->strength, -100, 100) || !is_between(request->weight, 0, 1))
-        return serve_fail(failure, 400, "invalid_request",
-                          "'strength' is from -100 to 100, 'weight' from 0 to 1");
+    if (!is_between(request->weight, 0, 1))
+        return serve_fail(failure, 400, "invalid_request", "'weight' is from 0 to 1");
     return request->what != SERVE_DIFFAE_EDIT ||
-           find_attribute(request, serve_parameter_get(given, "attribute"), failure);
+           (read_attributes(request, serve_parameter_get(given, "attribute"), failure) &&
+            read_strengths(request, serve_parameter_get(given, "strength"), failure));
 }
 
 bool serve_diffae_read(serve_diffae *request, const serve_diffae_params *params,

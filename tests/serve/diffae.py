@@ -82,6 +82,10 @@ def bytes_():
         asked = f"edit?attribute={attribute.replace(' ', '%20')}&strength=0.5&steps=2&noise_steps=4"
         same(post(server, asked, picture), edited, "edit of a picture")
         same(post(server, asked, answer[2]), edited, "edit of a code")
+        same(post(server, f"edit?attribute=0,{attribute.replace(' ', '%20')}&strength=0,0.5&steps=2", answer[2]), edited, "a strength of 0")
+        both = post(server, "edit?attribute=0,1&strength=0.5&steps=2", answer[2])[2]
+        same(post(server, "edit?attribute=0,1&strength=0.5,0.5&steps=2", answer[2]), both, "one strength for both")
+        check(both not in (edited, post(server, "edit?attribute=0&strength=0.5&steps=2", answer[2])[2]), "both attributes count")
         # Between two, and drawn.
         between = diffae(folder, "interpolate", first, second, "-n", "1", *STEPS, *TO_NOISE, "d.png")
         body, headers = images.form([("a", picture), ("b", other)])
@@ -110,7 +114,10 @@ def wrong():
                  ("decode", json.dumps(code | {"width": 63}), 422), ("decode", json.dumps(code | {"width": 65536}), 413),
                  ("decode", json.dumps(code | {"weights": "0" * 64}), 422), ("decode", json.dumps(code | {"more": 1}), 400),
                  ("edit", json.dumps(code), 400), ("edit?attribute=none", json.dumps(code), 400),
-                 ("edit?attribute=0&strength=1e9", json.dumps(code), 400),
+                 ("edit?attribute=0&strength=1e9", json.dumps(code), 400), ("edit?attribute=0&strength=nan", json.dumps(code), 400),
+                 ("edit?attribute=0,1&strength=1,", json.dumps(code), 400), ("edit?attribute=0&strength=1,2", json.dumps(code), 400),
+                 ("edit?attribute=0,1,2&strength=1,2", json.dumps(code), 400), ("edit?attribute=0,", json.dumps(code), 400),
+                 ("edit?attribute=" + ",".join(["0"] * 65), json.dumps(code), 400),
                  ("interpolate", json.dumps(code), 400), ("interpolate", json.dumps({"a": code}), 400),
                  ("interpolate?weight=2", json.dumps({"a": code, "b": code}), 400),
                  ("interpolate", json.dumps({"a": code, "b": code | {"width": 128}}), 422)]

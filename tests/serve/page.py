@@ -272,7 +272,42 @@ def words():
         fail_on_problems(browser, ("429",))
 
 
-TESTS = [headers, photograph, phone, errors, words]
+def faces():
+    """A drawn face, its code, and what sliders make of it, by the model that comes with the program."""
+    model = serve.ROOT / "models/zenith-avatars64.safetensors"
+    with tempfile.TemporaryDirectory() as folder, serve.Server(models=[f"avatars={model}"]) as server, Browser() as browser:
+        browser.open(address(server), width=360, height=740)
+        check(browser.wait("document.querySelector('#faces').checkVisibility()"), "the section is shown")
+        check(not shown(browser, "#photo") and not shown(browser, "#words"), "sections that are not wanted")
+        names = json.loads(server.ask("GET", "/v1/models")[2])["data"][0]["attributes"]
+        check(browser.evaluate("document.querySelectorAll('#faces-sliders input:disabled').length") == len(names), "sliders before a picture")
+        browser.evaluate("document.querySelector('#faces-draw').click()")
+        done = "document.querySelector('#faces-busy').hidden && !document.querySelector('#faces-downloads').hidden"
+        check(browser.wait(done, 60), f"a face is drawn: {text(browser, '#faces-failure')}")
+        first = browser.save("#faces-save")
+        check(browser.evaluate("document.querySelector('#faces-edited').naturalWidth") == 64, "its size")
+        # By keys: the second slider to the right, as the server does it for the same code.
+        browser.evaluate("document.querySelectorAll('#faces-sliders input')[1].focus(); document.querySelector('#faces-time').textContent = ''")
+        for _ in range(8):
+            browser.press("ArrowRight", number=39)
+        check(browser.wait(f"{done} && document.querySelector('#faces-time').textContent", 60), "the slider changes the picture")
+        check(text(browser, "#faces-sliders label:nth-child(2) output") == "0.8", "the slider's number")
+        check(browser.save("#faces-save") != first, "the changed picture is the first one")
+        browser.evaluate("document.querySelector('#faces-time').textContent = ''; document.querySelector('#faces-reset').click()")
+        check(browser.wait(f"{done} && document.querySelector('#faces-time').textContent", 60) and browser.save("#faces-save") == first, "reset")
+        # A picture of one's own, and a file that is none.
+        (pathlib.Path(folder) / "ramp.png").write_bytes(ramp(64, 64))
+        browser.evaluate("document.querySelector('#faces-time').textContent = ''")
+        browser.choose("#faces-file", pathlib.Path(folder) / "ramp.png")
+        check(browser.wait(f"{done} && document.querySelector('#faces-time').textContent", 60) and browser.save("#faces-save") != first, "one's own")
+        (pathlib.Path(folder) / "text.png").write_text("no picture")
+        browser.choose("#faces-file", pathlib.Path(folder) / "text.png")
+        check(browser.wait("document.querySelector('#faces-failure').checkVisibility()"), "no picture")
+        check(browser.evaluate("document.documentElement.scrollWidth") <= 360, "the page is wider than the phone")
+        fail_on_problems(browser, ("422",))
+
+
+TESTS = [headers, photograph, phone, errors, words, faces]
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
         set_tests_properties(serve.diffae_${name} PROPERTIES LABELS serve TIMEOUT 600)
     endforeach()
     # Its page, in Chromium, which tools/bootstrap installs: without it these fail.
-    foreach(name headers photograph phone errors words)
+    foreach(name headers photograph phone errors words faces)
         add_test(NAME serve.page_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/page.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.page_${name} PROPERTIES LABELS serve TIMEOUT 600)

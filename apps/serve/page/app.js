@@ -7,6 +7,7 @@ import { about, at, bytes, duration, whole } from "./format.js";
 import * as latents from "./latent.js";
 import * as live from "./live.js";
 import * as photo from "./photo.js";
+import * as faces from "./faces.js";
 import * as words from "./words.js";
 
 const SIDES = [256, 512, 768, 1024, 1536, 2048], USUAL_SIDE = 768;
@@ -80,7 +81,8 @@ async function loadModels() {
   if (models.some((each) => each.id === chosen)) at("model").value = chosen;
   for (const id of ["model", "type", "size"]) at(id).disabled = models.length === 0;
   words.start(answer.data);
-  at("photo").hidden = models.length === 0 && answer.data.some(words.isGenerator);
+  faces.start(answer.data);
+  at("photo").hidden = models.length === 0 && answer.data.some((each) => words.isGenerator(each) || faces.isFaces(each));
   if (at("photo").hidden) return;
   if (models.length === 0) throw new Refusal("This server has no model that both encodes and decodes.", "Start it with one, such as: zenith serve taesd", "no_model");
   fillModel();
