@@ -8,11 +8,12 @@
 
 enum { RESULTS = 37, MOST_TAPS = 41, PITCH = 44 * ZN_RESAMPLE_STEP, ROWS = 9 };
 
-// Weights that sum to about 1, some below 0, so that results end at 0 and 255.
+// Weights that sum to about 1, some below 0, so that results end at 0 and 255. The largest sum stays below 2, beyond which
+// there is no bit for it: filters stay below 1.5.
 static int32_t draw_weight(zn_random *random, uint32_t count)
 {
-    const float one = (float)(1 << ZN_RESAMPLE_POINT), share = 1.0f / (float)count;
-    return (int32_t)(one * share * (1.0f + 0.4f * zn_random_normal(random)));
+    const int32_t thousandths = (int32_t)zn_random_below(random, 2200) - 300;
+    return thousandths * ((1 << ZN_RESAMPLE_POINT) / 1000) / (int32_t)count;
 }
 
 static void fill_samples(uint8_t *dst, size_t count, zn_random *random)
