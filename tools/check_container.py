@@ -26,6 +26,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SERVER = "http://127.0.0.1:8188"
+TRUSTED = "etc/trusted.crt"
 
 
 def instructions(path):
@@ -45,10 +46,10 @@ class Stage:
     def begin(self):
         subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", "bookworm", self.folder], check=True)
         shutil.copy("/etc/resolv.conf", self.folder / "etc/resolv.conf")
-        for name in ("etc/pip.conf", "root/.config/pip/pip.conf"):  # where this machine finds packages of Python
+        # Where this machine finds packages of Python, and whom it trusts (a package writes that file anew, hence another name).
+        for name, to in (("etc/pip.conf", "etc/pip.conf"), ("etc/ssl/certs/ca-certificates.crt", TRUSTED)):
             if pathlib.Path("/", name).exists():
-                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(f"/{name}", self.folder / name)
+                shutil.copy(f"/{name}", self.folder / to)
         subprocess.run(["mount", "-t", "proc", "proc", self.folder / "proc"], check=True)
 
     def end(self):
@@ -57,6 +58,7 @@ class Stage:
 
     def run(self, line):
         given = {key: value for key, value in os.environ.items() if key.startswith("PIP_") or key.endswith("_proxy")}
+        given["PIP_CERT"] = f"/{TRUSTED}"
         subprocess.run(["chroot", self.folder, "sh", "-c", line], check=True, stdout=subprocess.DEVNULL,
                        env=given | self.environment | {"DEBIAN_FRONTEND": "noninteractive"})
 
