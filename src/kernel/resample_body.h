@@ -54,9 +54,5 @@ static inline void resample_down(const int32_t *weights, size_t count, const uin
         }
         for (int i = 0; i < RESAMPLE_BLOCK; i++) dst[at + (size_t)i] = resample_byte(sums[i]);
     }
-    for (; at < samples; at++) {
-        int32_t sum = 1 << (ZN_RESAMPLE_POINT - 1);
-        for (size_t k = 0; k < count; k++) sum += src[k * stride + at] * weights[k];
-        dst[at] = resample_byte(sum);
-    }
+    zn_resample_down_scalar(weights, count, src + at, stride, dst + at, samples - at);
 }

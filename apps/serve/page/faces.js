@@ -4,8 +4,9 @@
 // A picture and its attributes, by the diffusion autoencoders of the server. A picture is drawn by the model or chosen, and
 // becomes a code; each slider moves the code along one attribute, and the picture of the moved code is shown beside the
 // first. The section is there only where the server serves such a model.
-import { ask, explain } from "./server.js";
+import { ask } from "./server.js";
 import { at, duration } from "./format.js";
+import { showFailure, showPicture } from "./section.js";
 
 // Enough for drawings of 64x64 pixels; zenith diffae takes more by itself.
 const STEPS = 20, NOISE_STEPS = 50, PRIOR_STEPS = 50, PAUSE = 250;
@@ -14,19 +15,6 @@ let models = [], code = null, stop = null, timer = 0;
 const model = () => models.find((each) => each.id === at("faces-model").value);
 const sliders = () => [...at("faces-sliders").querySelectorAll("input")];
 const address = (work, more) => `v1/diffae/${work}?${new URLSearchParams({ model: model().id, ...more })}`;
-
-function fail(error) {
-  const known = explain(error);
-  at("faces-failure-what").textContent = known.message;
-  at("faces-failure-advice").textContent = known.advice;
-  at("faces-failure").hidden = false;
-}
-
-function show(id, blob) {
-  URL.revokeObjectURL(at(id).src);
-  at(id).src = URL.createObjectURL(blob);
-  at(id).hidden = false;
-}
 
 // One piece of work at a time: what is newer stops what is older.
 async function doing(text, work) {
@@ -39,7 +27,7 @@ async function doing(text, work) {
     await work((path, body) => ask(path, { method: "POST", body, signal: mine.signal }));
     at("faces-time").textContent = `It took ${duration((performance.now() - began) / 1000)}.`;
   } catch (error) {
-    if (error.name !== "AbortError") fail(error);
+    if (error.name !== "AbortError") showFailure("faces", error);
   }
   if (stop === mine) at("faces-busy").hidden = true;
 }
@@ -48,8 +36,7 @@ async function showEdited(post) {
   const moved = sliders().filter((slider) => Number(slider.value) !== 0);
   const change = { attribute: moved.map((slider) => slider.dataset.number).join(), strength: moved.map((slider) => slider.value).join() };
   const answer = await post(moved.length ? address("edit", { ...change, steps: STEPS }) : address("decode", { steps: STEPS }), code);
-  const blob = await answer.blob();
-  show("faces-edited", blob);
+  showPicture("faces-edited", await answer.blob());
   at("faces-save").href = at("faces-edited").src;
   at("faces-downloads").hidden = false;
 }
@@ -60,12 +47,16 @@ function moved() {
   if (code) timer = setTimeout(() => doing("Decoding the moved code", showEdited), PAUSE);
 }
 
-async function begin(post, picture) {
-  code = null;
-  show("faces-first", picture);
-  at("faces-empty").hidden = true;
+function reset() {
   for (const slider of sliders()) slider.value = 0;
   moved();
+}
+
+async function begin(post, picture) {
+  code = null;
+  showPicture("faces-first", picture);
+  at("faces-empty").hidden = true;
+  reset();
   at("faces-busy-text").textContent = "Encoding";
   code = await (await post(address("encode", { noise_steps: NOISE_STEPS }), picture)).text();
   for (const slider of sliders()) slider.disabled = false;
@@ -110,6 +101,6 @@ export function start(all) {
   at("faces-form").onsubmit = (event) => { event.preventDefault(); draw(); };
   at("faces-choose").onclick = () => at("faces-file").click();
   at("faces-file").onchange = choose;
-  at("faces-reset").onclick = () => { for (const slider of sliders()) slider.value = 0; moved(); };
+  at("faces-reset").onclick = reset;
   fill();
 }

@@ -3,8 +3,9 @@
 //
 // Words to pictures, by POST /v1/images/generations as OpenAI's clients do it, with previews as events. The section is there
 // only where the server serves such a model.
-import { ask, explain, refusal } from "./server.js";
+import { ask, refusal } from "./server.js";
 import { at, duration } from "./format.js";
+import { showFailure, showPicture } from "./section.js";
 
 let stop = null;
 
@@ -31,11 +32,9 @@ function toBlob(base64) {
 }
 
 function show(base64, prompt) {
-  const picture = at("words-picture"), blob = toBlob(base64);
-  URL.revokeObjectURL(picture.src);
-  picture.src = URL.createObjectURL(blob);
-  picture.alt = prompt;
-  picture.hidden = false;
+  const blob = toBlob(base64);
+  showPicture("words-picture", blob);
+  at("words-picture").alt = prompt;
   at("words-empty").hidden = true;
   return blob;
 }
@@ -45,13 +44,6 @@ function finish({ b64_json: base64, seed }, prompt, began) {
   Object.assign(at("words-save"), { href: at("words-picture").src, download: `zenith.${ending}` });
   at("words-time").textContent = `It took ${duration((performance.now() - began) / 1000)}${seed === undefined ? "" : `, from seed ${seed}`}.`;
   at("words-downloads").hidden = false;
-}
-
-function fail(error) {
-  const known = explain(error);
-  at("words-failure-what").textContent = known.message;
-  at("words-failure-advice").textContent = known.advice;
-  at("words-failure").hidden = false;
 }
 
 function busy(is) {
@@ -93,7 +85,7 @@ async function run(submit) {
   try {
     await make();
   } catch (error) {
-    if (error.name !== "AbortError") fail(error);
+    if (error.name !== "AbortError") showFailure("words", error);
   }
   busy(false);
 }
