@@ -11,6 +11,8 @@ tests/golden/words_train has
     captions.jsonl                  the caption of each, as numbers of tokens, and what a dropped caption is
     gradients.safetensors           the gradient of the first step, in float64, rounded
     ten_losses.json                 the loss and the gradient's norm, before each of ten steps of AdamW
+and tests/golden/words_pooled the same of a transformer with "cap_pool": 1. tests/golden/words_distil.json has ten losses of a student
+that begins with the weights of words_train and learns from them.
 
 The first layer of the timestep is large and its size is no setting. Its weights are a formula (tests/train/runs.py has it
 too), and of its gradient there are the factors: the sum over samples of "left" times "right".
@@ -31,7 +33,7 @@ from make_train_goldens import train
 from safetensors.torch import load_file, save_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-OUT = ROOT / "tests/golden/words_train"
+OUT, POOLED_OUT = ROOT / "tests/golden/words_train", ROOT / "tests/golden/words_pooled"
 SEED, BATCH, STEPS, DROP, MULTIPLE = 5, 2, 10, 0.3, 32
 SETTINGS = {"lr": 1e-4, "min_lr": 1e-5, "warmup": 2, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.01,
             "clip": 1.0, "ema": 0.9}
@@ -41,6 +43,7 @@ TEXT = {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_siz
 IMAGE = {"_class_name": "ZImageTransformer2DModel", "all_patch_size": [2], "all_f_patch_size": [1], "in_channels": 4, "dim": 12,
          "n_layers": 2, "n_refiner_layers": 1, "n_heads": 2, "cap_feat_dim": 10, "axes_dims": [2, 2, 2], "rope_theta": 256.0,
          "t_scale": 1000.0, "norm_eps": 1e-5}
+DISTIL = {"steps": 4, "inner": 2, "guidance": 2.0}
 HEIGHT, WIDTH = 6, 8
 CAPTIONS, EMPTY = [[3, 17, 25, 8, 39], [11, 2], [30, 30, 4, 19, 22, 7, 1, 36, 9], [5, 28, 14]], [1]
 FORMULA = "t_embedder.mlp.0.weight"
@@ -171,6 +174,15 @@ def padded(x, token):
     return torch.cat([x, token.expand(more, -1)]), more
 
 
+def told(net, x, cap):
+    """The caption as a whole scales and shifts all tokens of the image, where the config says so."""
+    if not net.config.get("cap_pool"):
+        return x
+    cap = net.norm("cap_pool.norm", cap, net.config["norm_eps"])
+    scale, shift = (net.linear(f"cap_pool.{n}", cap, x.shape[-1], True).sum(0) / len(cap)**0.5 for n in ("scale", "shift"))
+    return x * (1 + scale) + shift
+
+
 def velocity(net, latent, time, caption):
     """Of a latent [channels, height, width]."""
     c = net.config
@@ -187,9 +199,10 @@ def velocity(net, latent, time, caption):
     of_image = angles(places, axes, theta, False)
     of_caption = angles([[i + 1, 0, 0] for i in range(len(cap))], axes, theta, False)
     for i in refiners:
-        x = block(net, f"noise_refiner.{i}", x, of_image, condition)
-    for i in refiners:
         cap = block(net, f"context_refiner.{i}", cap, of_caption, None)
+    x = told(net, x, cap)
+    for i in refiners:
+        x = block(net, f"noise_refiner.{i}", x, of_image, condition)
     x, table = torch.cat([x, cap]), tuple(torch.cat(pair) for pair in zip(of_image, of_caption))
     for i in range(c["n_layers"]):
         x = block(net, f"layers.{i}", x, table, condition)
@@ -249,7 +262,24 @@ def sample_of(number):
     return torch.from_numpy(noise).permute(2, 0, 1), sigma, int(own[2]) < DROP * 2.0**32
 
 
-def losses_of(text, image, latents, first_gradients=None):
+def lesson_of(number, at, picture, noise, teacher):
+    """A latent at the begin of one of the student's steps, its sigma, and the velocity that leads where the teacher's steps do."""
+    steps, inner, guidance = DISTIL["steps"], DISTIL["inner"], DISTIL["guidance"]
+    segment = int(words(~SEED & 0xffffffffffffffff, [~number & 0xffffffffffffffff])[0][0]) * steps >> 32
+    sigmas = [np.float32(1 - i / steps) for i in range(steps + 1)]
+    begin, end = sigmas[segment], sigmas[segment + 1]
+    noisy = now = float(begin) * noise + float(np.float32(1) - begin) * picture
+    ways = [begin + np.float32(i / inner) * (end - begin) for i in range(inner + 1)]
+    with torch.no_grad():
+        text, image = teacher
+        for here, there in zip(ways, ways[1:]):
+            asked, empty = (velocity(image, now, np.float32(1) - here, text_features(text, ids)) for ids in (CAPTIONS[at], EMPTY))
+            now = now + float(here - there) * (asked + guidance * (asked - empty))
+    return noisy, begin, (now - noisy) / float(begin - end)
+
+
+def losses_of(text, image, latents, first_gradients=None, teacher=None):
+    """With a teacher, which is a pair of networks, those of a student."""
     dtype = latents.dtype
 
     def gradient_of(step):
@@ -260,8 +290,12 @@ def losses_of(text, image, latents, first_gradients=None):
             at = place_of(number)
             picture, noise = latents[at], noise.to(dtype)
             noisy = float(sigma) * noise + float(np.float32(1) - sigma) * picture
-            made = velocity(image, noisy, np.float32(1) - sigma, text_features(text, EMPTY if dropped else CAPTIONS[at]))
-            loss = loss + (made - (picture - noise)).square().mean() / BATCH
+            target = picture - noise
+            if teacher:
+                noisy, sigma, target = lesson_of(number, at, picture, noise, teacher)
+            ids = EMPTY if dropped and not teacher else CAPTIONS[at]
+            made = velocity(image, noisy, np.float32(1) - sigma, text_features(text, ids))
+            loss = loss + (made - target).square().mean() / BATCH
         loss.backward()
         if step == 0 and first_gradients is not None:
             first_gradients.update({name: value.grad.clone() for net in (text, image) for name, value in net.weights.items()
@@ -285,29 +319,46 @@ def save_network(net, folder, note):
     (folder / "config.json").write_text(json.dumps(net.config, indent=1) + "\n")
 
 
-def make():
+def begin_with(networks, first, dtype):
+    for net, start in zip(networks, first):
+        net.weights.update({name: value.detach().to(dtype, copy=True).requires_grad_() for name, value in start.items()})
+
+
+def make_distil(first, latents, note):
+    runs = []
+    for dtype in (torch.float64, torch.float32):
+        networks, teacher = ([Network(TEXT), Network(IMAGE)] for _ in range(2))
+        begin_with(networks, first, dtype), begin_with(teacher, first, dtype)
+        runs.append(losses_of(*networks, latents.to(dtype), teacher=teacher))
+    worst = max(abs(a["loss"] - b["loss"]) / a["loss"] for a, b in zip(*runs))
+    print(f"distilling: float32 and float64 differ by {worst:.1e}")
+    (OUT.parent / "words_distil.json").write_text(json.dumps({"made_by": note, "distil": DISTIL, "steps": runs[0]}, indent=1) + "\n")
+
+
+def make(config, out):
     note = f"python tools/make_words_goldens.py; torch {torch.__version__}"
-    text, image = Network(TEXT, seed=1), Network(IMAGE, seed=2)
+    text, image = Network(TEXT, seed=1), Network(config, seed=2)
     random = torch.Generator().manual_seed(3)
     latents = torch.randn(len(CAPTIONS), IMAGE["in_channels"], HEIGHT, WIDTH, generator=random)
     velocity(image, latents[0], 0.5, text_features(text, EMPTY))  # the networks say which parameters there are
-    save_network(text, OUT / "text_encoder", note)
-    save_network(image, OUT / "transformer", note)
-    save_file({"latent": latents}, OUT / "latents.safetensors", {"golden": note})
+    save_network(text, out / "text_encoder", note)
+    save_network(image, out / "transformer", note)
+    save_file({"latent": latents}, out / "latents.safetensors", {"golden": note})
     lines = [{"empty": EMPTY}, *({"ids": ids} for ids in CAPTIONS)]
-    (OUT / "captions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (out / "captions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     first = [{name: value.clone() for name, value in net.weights.items()} for net in (text, image)]
     runs, gradients = [], {}
     for dtype in (torch.float64, torch.float32):
-        for net, start in zip((text, image), first):
-            net.weights.update({name: value.to(dtype).requires_grad_() for name, value in start.items()})
+        begin_with((text, image), first, dtype)
         runs.append(losses_of(text, image, latents.to(dtype), gradients if dtype == torch.float64 else None))
     worst = {key: max(abs(a[key] - b[key]) / a[key] for a, b in zip(*runs)) for key in ("loss", "norm")}
     print(f"float32 and float64 differ by {worst}")
-    save_file({name: value.float().contiguous() for name, value in gradients.items()}, OUT / "gradients.safetensors", {"golden": note})
-    (OUT / "ten_losses.json").write_text(json.dumps(
+    save_file({name: value.float().contiguous() for name, value in gradients.items()}, out / "gradients.safetensors", {"golden": note})
+    (out / "ten_losses.json").write_text(json.dumps(
         {"made_by": note, "seed": SEED, "batch": BATCH, "drop": DROP, "optimizer": SETTINGS, "rounding": worst, "steps": runs[0]},
         indent=1) + "\n")
+    if out == OUT:
+        make_distil(first, latents, note)
     dropped = sum(sample_of(number)[2] for number in range(BATCH * STEPS))
     print(json.dumps(runs[0][0]), json.dumps(runs[0][-1]), f"{dropped} of {BATCH * STEPS} captions are dropped")
 
@@ -319,4 +370,5 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     if options.check:
         check(options.check)
-    make()
+    make(IMAGE, OUT)
+    make(IMAGE | {"cap_pool": 1}, POOLED_OUT)

@@ -33,6 +33,7 @@
 #include "src/nn/transformer_blocks.h"
 #include "src/op/ops.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MULTIPLE = 32, FEATURES = 256, TIME_INNER = 1024, MOST_CONDITION = 256, BY_LAYER = 4 };
@@ -52,6 +53,7 @@ enum {
     THETA,
     TIME_SCALE,
     EPSILON,
+    POOLED,
     SETTINGS
 };
 static const float HEAD_EPSILON = 1e-5f, LAST_EPSILON = 1e-6f, TIME_PERIOD = 10000;
@@ -70,6 +72,7 @@ static const zn_setting settings[SETTINGS] = {
     [THETA] = {"theta", "rope_theta", NULL, 256, 1, 1e12, true},
     [TIME_SCALE] = {"time", "t_scale", NULL, 1000, 1e-6, 1e9, true},
     [EPSILON] = {"epsilon", "norm_eps", NULL, 1e-5, 1e-12, 1, true},
+    [POOLED] = {"pooled", "cap_pool", NULL, 0, 0, 1, false},
 };
 
 static const zn_variant variants[] = {
@@ -522,9 +525,32 @@ static zn_node *final_layer(const builder *b, const zn_sizes *sizes, zn_node *x)
                         &(zn_pixel_shuffle_attributes){.factor = patch, .whole = true});
 }
 
-// The image's tokens, refined.
-static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *latent, zn_node *angles)
+// The sum of a linear layer over the caption's tokens, of each item: a vector for all tokens of its image.
+static zn_node *pooled(const builder *b, const char *linear, zn_node *context, int64_t tokens)
 {
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    zn_node *x = zn_nn_linear(b->scope, linear, context, whole(b, WIDTH), true);
+    x = zn_affine(graph, node_name(b, linear, "share", full), x, 1 / sqrtf((float)tokens), 0);
+    return zn_column_sum(graph, node_name(b, linear, "sum", full), x);
+}
+
+// Where config.json has "cap_pool": 1, which no published network has, the caption as a whole scales and shifts the
+// image's tokens. A small network that learns its words from nothing finds them by attention alone only late.
+static zn_node *told(const builder *b, zn_node *x, zn_node *context, int64_t tokens)
+{
+    char full[ZN_NAME_SIZE];
+    if (!whole(b, POOLED)) return x;
+    context = zn_nn_rms_norm(b->scope, "cap_pool.norm", context, 1, (float)b->is[EPSILON]);
+    zn_node *scale = pooled(b, "cap_pool.scale", context, tokens);
+    zn_node *shift = pooled(b, "cap_pool.shift", context, tokens);
+    return zn_modulate(b->scope->graph, node_name(b, "cap_pool", "", full), x, scale, shift);
+}
+
+// The image's tokens, refined.
+static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *const *inputs)
+{
+    zn_node *latent = inputs[0], *context = inputs[1], *angles = inputs[3];
     zn_graph *graph = b->scope->graph;
     char name[ZN_NAME_SIZE], full[ZN_NAME_SIZE];
     const int patch = (int)whole(b, PATCH);
@@ -535,6 +561,7 @@ static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *latent, 
     zn_text_format(name, sizeof name, "all_x_embedder.%d-1", patch);
     x = zn_nn_linear(b->scope, name, x, whole(b, WIDTH), true);
     x = padded(b, "image.padded", "x_pad_token", x, tokens);
+    x = told(b, x, context, sizes->tokens);
     angles = zn_token_slice(graph, node_name(b, "image.angles", "", full), angles,
                             (zn_token_slice_attributes){0, tokens, b->items});
     return refine(b, "noise_refiner", x, angles);
@@ -548,7 +575,7 @@ static void build_denoiser(const zn_scope *scope, const zn_variant *variant, con
     (void)variant;
     if (!begin(&b)) return;
     const int64_t all = image_tokens(b.is, sizes->height, sizes->width) + sizes->tokens;
-    zn_node *both[] = {image(&b, sizes, inputs[0], inputs[3]), inputs[1]};
+    zn_node *both[] = {image(&b, sizes, inputs), inputs[1]};
     zn_node *x = zn_token_join(scope->graph, node_name(&b, "tokens", "", full), both, 2, NULL,
                                all * b.items);
     x = in_columns(&b, "tokens", x, all);

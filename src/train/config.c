@@ -179,6 +179,9 @@ static const field prune_fields[] = {A_NUMBER("target", prune.target, 0, 0.99),
                                      AN_INTEGER("end", prune.end, 1, 1e12, true), END};
 static const field timesteps_fields[] = {A_NUMBER("mean", timesteps.mean, -10, 10),
                                          A_NUMBER("deviation", timesteps.deviation, 0, 10), END};
+static const field distil_fields[] = {AN_INTEGER("steps", distil.steps, 1, 1000, true),
+                                      AN_INTEGER("inner", distil.inner, 1, 1000, false),
+                                      A_NUMBER("guidance", distil.guidance, 0, 100), END};
 static const field quantise_fields[] = {
     {"type", CHOICE, AT(quantise), 0, 0, true, roundings, NULL, 0}, END};
 static const field fields[] = {A_TEXT("model", model, true),
@@ -202,6 +205,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_OBJECT("prune", prune_fields, false),
                                AN_OBJECT("quantise", quantise_fields, false),
                                AN_OBJECT("timesteps", timesteps_fields, false),
+                               AN_OBJECT("distil", distil_fields, false),
                                {"losses", LOSSES, 0, 0, 0, false, NULL, NULL, 0},
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),

@@ -104,6 +104,13 @@ typedef struct zn_train_timesteps {
     double mean, deviation;
 } zn_train_timesteps;
 
+// Of words: a student that takes few steps without guidance learns from the weights that it begins with.
+typedef struct zn_train_distil {
+    int64_t steps;   // of the student; 0: nothing is distilled
+    int64_t inner;   // of the teacher, for each of them
+    double guidance; // of the teacher
+} zn_train_distil;
+
 typedef struct zn_train_data {
     const char *sources[ZN_TRAIN_SOURCES];
     size_t sources_count;
@@ -157,6 +164,7 @@ typedef struct zn_train_config {
     zn_train_discriminator discriminator;
     zn_train_prune prune;
     zn_train_timesteps timesteps;
+    zn_train_distil distil;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
     int quantise; // ZN_S8, ZN_F8_E4M3, ZN_F8_E5M2: what training rounds to (quantise.h); ZN_F32: nothing
     int64_t threads;

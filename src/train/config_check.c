@@ -150,6 +150,23 @@ static zenith_status check_words(const zn_train_config *c, zn_error *err)
     return ZENITH_OK;
 }
 
+// Its samples are made as it is taught.
+static zenith_status check_distil(zn_train_config *c, zn_error *err)
+{
+    static const char *const decided[] = {"timesteps", "eval_steps", "guidance"};
+    if (c->distil.steps == 0) return ZENITH_OK;
+    if (!c->weights)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "\"distil\" needs \"init.weights\", which is the teacher");
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++)
+        if (zn_json_has(c->document, decided[i]))
+            return zn_fail(err, ZENITH_BAD_FILE, "\"%s\" is decided by \"distil\": leave it out",
+                           decided[i]);
+    c->eval_steps = c->distil.steps;
+    c->guidance = 0;
+    return ZENITH_OK;
+}
+
 // What only they know.
 static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
 {
@@ -157,6 +174,7 @@ static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
     if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
     if (c->text_network) return not_for(c, "text", err);
     if (c->tokenizer) return not_for(c, "tokenizer", err);
+    if (zn_json_has(c->document, "distil")) return not_for(c, "distil", err);
     if (zn_json_has(c->document, "timesteps")) return not_for(c, "timesteps", err);
     if (zn_json_has(c->document, "stack")) return not_for(c, "stack", err);
     if (zn_json_has(c->document, "guidance")) return not_for(c, "guidance", err);
@@ -242,6 +260,7 @@ static zenith_status check(const zn_train_config *c, zn_error *err)
 zenith_status zn_train_config_check(zn_train_config *c, zn_error *err)
 {
     ZN_TRY(check_task(c, err));
+    ZN_TRY(check_distil(c, err));
     ZN_TRY(check(c, err));
     ZN_TRY(check_corruption(c, err));
     ZN_TRY(check_scale(c, err));

@@ -69,6 +69,8 @@ static void set_words_defaults(zn_train_config *c)
     c->data.drop = 0.1;
     c->timesteps.deviation = 1;
     c->guidance = 3;
+    c->distil.inner = 4;
+    c->distil.guidance = 3;
 }
 
 void zn_train_config_task_defaults(zn_train_config *c, int task)

@@ -114,6 +114,10 @@ static void put_task(writing *w, const zn_train_config *c)
     put_number(w, "timesteps.mean", c->timesteps.mean);
     put_number(w, "timesteps.deviation", c->timesteps.deviation);
     if (c->stack != 1) put_integer(w, "stack", c->stack);
+    if (c->distil.steps == 0) return;
+    put_integer(w, "distil.steps", c->distil.steps);
+    put_integer(w, "distil.inner", c->distil.inner);
+    put_number(w, "distil.guidance", c->distil.guidance);
 }
 
 zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_read *read,

@@ -115,9 +115,9 @@ zenith_status zn_diffae_look(zn_trainer *t, size_t count, zn_diffae_views *out, 
     const bool averaged = t->optimizer.ema;
     looking l = {.trainer = t, .count = count, .values = zn_diffae_values(t)};
     zenith_status status = open_views(&l, out, err);
-    if (averaged) zn_trainer_exchange(t);
+    if (averaged) zn_trainer_exchange(t, t->optimizer.ema);
     if (status == ZENITH_OK) status = walk(&l, out, err);
-    if (averaged) zn_trainer_exchange(t);
+    if (averaged) zn_trainer_exchange(t, t->optimizer.ema);
     zn_free(l.steps);
     if (status == ZENITH_OK) status = to_pictures(&l, &out->again, err);
     if (status == ZENITH_OK) status = to_pictures(&l, &out->other_noise, err);

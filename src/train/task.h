@@ -18,6 +18,8 @@ typedef struct zn_train_task {
     // Before the graphs are made, after data and held crops are there. NULL: nothing is left to do.
     zenith_status (*prepare)(zn_trainer *t, zn_error *err);
     zn_train_builder (*builder)(const zn_trainer *t);
+    // Before each batch of a step: asks a teacher what its samples should become. NULL: there is none.
+    zenith_status (*ask)(zn_trainer *t, zn_error *err);
     // Makes a crop, or whatever zn_data_get gave, a sample; the cookie is the trainer.
     zn_batch_fill_fn *fill;
     // Adds the samples of the last batch, in their order, to means over n samples.

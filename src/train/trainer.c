@@ -105,14 +105,18 @@ static zenith_status open_output(zn_trainer *t, zn_error *err)
 
 // --- a step -------------------------------------------------------------------------------------
 
-static zenith_status next_pixels(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
-                                 zn_error *err)
+uint64_t zn_trainer_number(const zn_trainer *t, size_t index)
+{
+    const uint64_t count = zn_trainer_images(t), ranks = (uint64_t)t->ranks.count;
+    const uint64_t first = (t->optimizer.step * ranks + (uint64_t)t->ranks.rank) * count;
+    return first + t->batches * (uint64_t)zn_trainer_batch(t) + index;
+}
+
+zenith_status zn_trainer_next(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                              zn_error *err)
 {
     zn_trainer *t = cookie;
-    const uint64_t count = zn_trainer_images(t), ranks = (uint64_t)t->ranks.count;
-    uint64_t first = (t->optimizer.step * ranks + (uint64_t)t->ranks.rank) * count;
-    first += t->batches * (uint64_t)zn_trainer_batch(t);
-    *number = first + index;
+    *number = zn_trainer_number(t, index);
     return t->data && !t->numbered ? zn_data_get(t->data, *number, pixels, err) : ZENITH_OK;
 }
 
@@ -138,11 +142,12 @@ static zenith_status sum_ranks(zn_trainer *t, zn_step_facts *facts, zn_error *er
 // the bits are the same.
 static zenith_status accumulate(zn_trainer *t, zn_step_facts *facts, zn_error *err)
 {
-    const zn_batch batch = {zn_trainer_batch(t), next_pixels, t->task->fill, t};
+    const zn_batch batch = {zn_trainer_batch(t), zn_trainer_next, t->task->fill, t};
     const size_t batches = (size_t)t->config.accumulate;
     float *restrict sum = t->optimizer.gradient, *restrict group = t->group;
     for (t->batches = 0; t->batches < batches; t->batches++) {
         bool first = t->batches == 0;
+        if (t->task->ask) ZN_TRY(t->task->ask(t, err));
         ZN_TRY(zn_batch_gradients(t->runner, &batch, first ? sum : group, err));
         for (size_t i = 0; !first && i < t->optimizer.count; i++) sum[i] += group[i];
         t->task->add(t, batch.count, (double)(batch.count * batches), facts);

@@ -82,13 +82,13 @@ void zn_trainer_show(zn_trainer *t)
     if (t->shown) zn_batch_runner_changed(t->runner, t->shown, bytes);
 }
 
-void zn_trainer_exchange(zn_trainer *t)
+void zn_trainer_exchange(zn_trainer *t, float *block)
 {
     zn_optimizer *o = &t->optimizer;
     for (size_t i = 0; i < o->parts[0].end; i++) {
         const float kept = o->weights[i];
-        o->weights[i] = o->ema[i];
-        o->ema[i] = kept;
+        o->weights[i] = block[i];
+        block[i] = kept;
     }
     zn_trainer_show(t);
 }

@@ -102,9 +102,17 @@ zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err);
 zenith_status zn_trainer_open_runner(zn_trainer *t, zn_error *err);
 // Networks see the optimizer's weights as they are now.
 void zn_trainer_show(zn_trainer *t);
-// Exchanges the weights with their average, which there is, so that the same graph computes with that.
-void zn_trainer_exchange(zn_trainer *t);
+// Exchanges the model's weights with a block of others, such as their average, so that the same graph computes with those.
+void zn_trainer_exchange(zn_trainer *t, float *block);
 void zn_trainer_release(zn_trainer *t, bool well);
+
+// --- samples -------------------------------------------------------------------------------------
+
+// The number in the run of a sample of the step's batch that is next.
+uint64_t zn_trainer_number(const zn_trainer *t, size_t index);
+// A zn_batch_fetch_fn over that batch; the cookie is the trainer.
+zenith_status zn_trainer_next(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
+                              zn_error *err);
 
 // --- pictures ------------------------------------------------------------------------------------
 

@@ -76,9 +76,9 @@ static zenith_status walk(looking *l, float *x, zn_error *err)
     for (size_t i = 0; i < pictures; i++)
         zn_diffae_noise((uint64_t)t->config.data.seed, UINT64_MAX - i, x + i * l->values,
                         l->values);
-    if (averaged) zn_trainer_exchange(t);
+    if (averaged) zn_trainer_exchange(t, t->optimizer.ema);
     zenith_status status = zn_flow_sample(&run, x, pictures * l->values, err);
-    if (averaged) zn_trainer_exchange(t);
+    if (averaged) zn_trainer_exchange(t, t->optimizer.ema);
     return status;
 }
 

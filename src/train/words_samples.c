@@ -47,11 +47,30 @@ static zn_caption draw_caption(const zn_trainer *t, const zn_words_item *of,
     const zn_caption_ids *captions = &of->data->captions;
     const uint64_t several = zn_caption_ids_several(captions, of->index);
     if (of->number & ZN_WORDS_HELD) return zn_caption_ids_get(captions, of->index, 0);
-    if ((double)drawn[0] < t->config.data.drop * 0x1p32) return zn_caption_ids_empty(captions);
+    const bool may_drop = t->config.distil.steps == 0; // what is distilled is not guided
+    if (may_drop && (double)drawn[0] < t->config.data.drop * 0x1p32)
+        return zn_caption_ids_empty(captions);
     return zn_caption_ids_get(captions, of->index, (size_t)(drawn[1] * several >> 32));
 }
 
-// Normal noise into its places in dst, and what else is random about a sample. Sigmas are logit-normal.
+size_t zn_words_segment(const zn_trainer *t, const zn_words_item *of)
+{
+    uint32_t drawn[4];
+    zn_philox(~(uint64_t)t->config.data.seed, ~of->number, drawn);
+    return (size_t)((uint64_t)drawn[0] * (uint64_t)t->config.distil.steps >> 32);
+}
+
+// Those of flow matching are logit-normal; of a student they are those of its steps.
+static float draw_sigma(const zn_trainer *t, const zn_words_item *of, double normal)
+{
+    const zn_train_config *c = &t->config;
+    if (c->distil.steps > 0 && !(of->number & ZN_WORDS_HELD))
+        return zn_words_own(t)->distil.sigmas[zn_words_segment(t, of)];
+    const double logit = c->timesteps.mean + c->timesteps.deviation * normal;
+    return (float)(1 / (1 + exp(-logit)));
+}
+
+// Normal noise into its places in dst, and what else is random about a sample.
 static drawing draw_sample(const zn_trainer *t, const zn_words_item *of, float *dst)
 {
     const zn_train_config *c = &t->config;
@@ -70,8 +89,7 @@ static drawing draw_sample(const zn_trainer *t, const zn_words_item *of, float *
     }
     zn_philox(key, UINT64_MAX, drawn);
     zn_philox_normals(drawn, normals);
-    const double logit = c->timesteps.mean + c->timesteps.deviation * (double)normals[0];
-    return (drawing){(float)(1 / (1 + exp(-logit))), draw_caption(t, of, drawn + 2)};
+    return (drawing){draw_sigma(t, of, (double)normals[0]), draw_caption(t, of, drawn + 2)};
 }
 
 void zn_words_put_caption(const zn_trainer *t, size_t column, zn_caption caption, zn_sample *sample)

@@ -26,7 +26,7 @@ static void start_with_nothing(zn_network *network)
 {
     for (size_t i = 0; i < network->count; i++) {
         zn_train_parameter *p = &network->parameters[i];
-        if (strstr(p->name, ".adaLN_modulation.") ||
+        if (strstr(p->name, ".adaLN_modulation.") || strncmp(p->name, "cap_pool.scale.", 15) == 0 ||
             (strncmp(p->name, "all_final_layer.", 16) == 0 && strstr(p->name, ".linear.")))
             p->scale = 0;
     }
@@ -121,6 +121,7 @@ static void close_task(zn_trainer *t)
     for (int i = 0; i < ZN_WORDS_ANGLES; i++) zn_free(own->angles[i]);
     zn_words_data_free(&own->data);
     zn_words_data_free(&own->held);
+    zn_words_close_distil(&own->distil);
     zn_free(own);
     t->own = NULL;
 }
@@ -272,7 +273,7 @@ static zenith_status prepare(zn_trainer *t, zn_error *err)
     own->patch = zn_zimage_layout_patch(image);
     zn_model_unref(own->text); // its weights are copied
     own->text = NULL;
-    return ZENITH_OK;
+    return zn_words_open_distil(t, err);
 }
 
 static zn_node *build_one(zn_train_building *b, int which, zn_node *const *inputs)
@@ -335,6 +336,13 @@ static zn_train_builder builder(const zn_trainer *t)
     return (zn_train_builder){build, precision, t, most};
 }
 
+static void fill(const void *cookie, zn_sample *sample)
+{
+    const zn_trainer *t = cookie;
+    zn_words_fill(t, sample);
+    if (zn_words_own(t)->distil.teacher) zn_words_put_lesson(t, sample);
+}
+
 // --- validation ------------------------------------------------------------------------------------
 
 // With their own captions, and the same noise each time.
@@ -353,7 +361,8 @@ const zn_train_task zn_train_words = {
     .open_data = open_data,
     .prepare = prepare,
     .builder = builder,
-    .fill = zn_words_fill,
+    .ask = zn_words_ask_teacher,
+    .fill = fill,
     .add = zn_diffae_add,
     .validate = validate,
     .draw = zn_words_draw,

@@ -22,6 +22,7 @@
 #ifndef ZN_TRAIN_WORDS_TRAINING_H
 #define ZN_TRAIN_WORDS_TRAINING_H
 
+#include "src/diffusion/flow_match.h"
 #include "src/train/task.h"
 #include "src/train/words_data.h"
 
@@ -31,6 +32,16 @@ static const char *const zn_words_folders[2] = {"text_encoder", "transformer"};
 static const char *const zn_words_angle_names[ZN_WORDS_ANGLES] = {"text.angles", "context.angles",
                                                                   "angles"};
 static const uint64_t ZN_WORDS_HELD = (uint64_t)1 << 63; // in the number of a run of held samples
+
+// A student of few steps (config.h), whose target is where the teacher's several guided steps lead. Maps are those of a
+// batch, as the graph has them.
+typedef struct zn_words_distil {
+    float *teacher; // its weights; NULL: nothing is distilled
+    float *begin, *now, *answers[2];
+    float sigmas[ZN_FLOW_MOST_STEPS + 1]; // of the student's steps
+    int step;                             // of the teacher
+    bool negative;
+} zn_words_distil;
 
 // The task's own.
 typedef struct zn_words_training {
@@ -44,6 +55,7 @@ typedef struct zn_words_training {
     zn_ports ports[ZN_WORDS_NETWORKS];
     float *angles[ZN_WORDS_ANGLES]; // the same for all samples
     size_t angles_count[ZN_WORDS_ANGLES];
+    zn_words_distil distil;
 } zn_words_training;
 
 static inline zn_words_training *zn_words_own(const zn_trainer *t)
@@ -76,6 +88,15 @@ void zn_words_put_angles(const zn_words_training *own, zn_sample *sample);
 // zn_batch.fetch of held samples.
 zenith_status zn_words_fetch_held(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
                                   zn_error *err);
+
+// Which of the student's steps a sample is about, from 0, where something is distilled.
+size_t zn_words_segment(const zn_trainer *t, const zn_words_item *of);
+
+// Distilling: after the optimizer has its weights; zn_train_task.ask; and the target of a sample in place of the picture's.
+zenith_status zn_words_open_distil(zn_trainer *t, zn_error *err);
+void zn_words_close_distil(zn_words_distil *distil);
+zenith_status zn_words_ask_teacher(zn_trainer *t, zn_error *err);
+void zn_words_put_lesson(const zn_trainer *t, zn_sample *sample);
 
 // zn_train_task.draw and .write.
 zenith_status zn_words_draw(zn_trainer *t, size_t asked, const char *path, zn_error *err);

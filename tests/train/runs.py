@@ -68,6 +68,7 @@ TINY_DIFFAE_SCAN = ROOT / "tests/golden/diffae_scan_train"
 TINY_DIFFAE_PATCH = ROOT / "tests/golden/diffae_patch_train"
 TINY_CODES = ROOT / "tests/golden/diffae_codes"
 TINY_WORDS = ROOT / "tests/golden/words_train"
+TINY_WORDS_POOLED = ROOT / "tests/golden/words_pooled"
 TINY_KL = ROOT / "tests/golden/tiny_kl"
 WEIGHTS = pathlib.Path(os.environ.get("ZENITH_TEST_WEIGHTS", ROOT.parent / "shared" / "weights"))
 DATA = pathlib.Path(os.environ.get("ZENITH_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -307,12 +308,12 @@ def test_diffae(options, folder):
     return 0
 
 
-def words_start(folder):
+def words_start(folder, golden=TINY_WORDS):
     """The golden's weights with the tensor that is a formula (tools/make_words_goldens.py)."""
     start = folder / "start"
     if start.exists():
         return start
-    shutil.copytree(TINY_WORDS, start)
+    shutil.copytree(golden, start)
     path = start / "transformer/model.safetensors"
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
@@ -333,9 +334,9 @@ def plain_latents(path):
     return str(path)
 
 
-def words_config(folder, name, **more):
-    golden = json.loads((TINY_WORDS / "ten_losses.json").read_text())
-    config = {"model": "z-image", "task": "words", "init": {"weights": str(words_start(folder))}, "batch": golden["batch"],
+def words_config(folder, name, of=TINY_WORDS, **more):
+    golden = json.loads((of / "ten_losses.json").read_text())
+    config = {"model": "z-image", "task": "words", "init": {"weights": str(words_start(folder, of))}, "batch": golden["batch"],
               "steps": 10, "optimizer": golden["optimizer"],
               "data": {"latents": str(TINY_WORDS / "latents.safetensors"), "captions": str(TINY_WORDS / "captions.jsonl"),
                        "drop": golden["drop"], "seed": golden["seed"]},
@@ -345,10 +346,10 @@ def words_config(folder, name, **more):
     return path
 
 
-def words_gradient_error(folder, name, beta):
+def words_gradient_error(folder, name, beta, of):
     """The worst tensor's, and its name; of one tensor the golden has two factors."""
     moments = tensors_of(folder / name / "checkpoint-00000001.safetensors")
-    golden = tensors_of(TINY_WORDS / "gradients.safetensors")
+    golden = tensors_of(of / "gradients.safetensors")
     factored = "t_embedder.mlp.0.weight"
     left, right = golden.pop(f"{factored}.left"), golden.pop(f"{factored}.right")
     golden[factored] = [left[o] * right[i] + left[1024 + o] * right[256 + i] for o in range(1024) for i in range(256)]
@@ -363,15 +364,15 @@ def words_gradient_error(folder, name, beta):
     return max(errors)
 
 
-def words_as_pytorch(options, folder, **more):
+def words_as_pytorch(options, folder, of=TINY_WORDS, **more):
     """The run "whole", and its gradients and losses beside PyTorch's."""
-    golden = json.loads((TINY_WORDS / "ten_losses.json").read_text())
+    golden = json.loads((of / "ten_losses.json").read_text())
     settings = golden["optimizer"]
-    train(options, words_config(folder, "first", steps=1, optimizer=settings | {"clip": 0, "warmup": 0}, **more))
-    worst, tensor = words_gradient_error(folder, "first", settings["beta1"])
+    train(options, words_config(folder, "first", of, steps=1, optimizer=settings | {"clip": 0, "warmup": 0}, **more))
+    worst, tensor = words_gradient_error(folder, "first", settings["beta1"], of)
     print(f"the worst tensor of the gradient, {tensor}, differs by {worst:.1e} of its norm")
     check(worst <= 1e-4, "the gradients differ")
-    train(options, words_config(folder, "whole", **more))
+    train(options, words_config(folder, "whole", of, **more))
     for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden["steps"], strict=True), 1):
         differences = {key: abs(ours[key] - theirs[key]) / theirs[key] for key in theirs}
         print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative differences " +
@@ -419,6 +420,32 @@ def test_words_stack(options, folder):
     check("multiple" in train(options, words_config(folder, "uneven", stack=3), code=1).stderr, "3 do not divide 2")
     said = train(options, words_config(folder, "whole", stack=1), "--resume", code=1).stderr
     check("stack" in said, said)
+    return 0
+
+
+def test_words_pooled(options, folder):
+    """A transformer whose caption also scales and shifts the image's tokens."""
+    words_as_pytorch(options, folder, TINY_WORDS_POOLED)
+    shutil.rmtree(folder / "first"), shutil.rmtree(folder / "whole")
+    words_as_pytorch(options, folder, TINY_WORDS_POOLED, stack=2)
+    return 0
+
+
+def test_words_distil(options, folder):
+    """A student of few steps, whose teacher is what it begins with: losses beside PyTorch's, and the same bits however it is run."""
+    golden = json.loads((ROOT / "tests/golden/words_distil.json").read_text())
+    train(options, words_config(folder, "whole", distil=golden["distil"]))
+    for step, (ours, theirs) in enumerate(zip(log_of(folder, "whole"), golden["steps"], strict=True), 1):
+        difference = abs(ours["loss"] - theirs["loss"]) / theirs["loss"]
+        print(f"step {step}: {ours['loss']:.7f}, PyTorch {theirs['loss']:.7f}; relative difference {difference:.1e}")
+        check(difference <= 1e-5, "the losses differ")
+    words_same_bits(options, folder, distil=golden["distil"])
+    other = golden["distil"] | {"inner": 3}
+    check("distil.inner" in train(options, words_config(folder, "whole", distil=other), "--resume", code=1).stderr, "resumed as another")
+    said = train(options, words_config(folder, "new", distil=other, init={"seed": 1}), code=1).stderr
+    check("init.weights" in said, said)
+    said = train(options, words_config(folder, "new", distil=other, guidance=2), code=1).stderr
+    check("guidance" in said, said)
     return 0
 
 
@@ -478,7 +505,7 @@ def test_words_generate(options, folder):
     data = words_pictures(folder)
     zenith(options, "tokenizer", "train", data["captions"], "-o", folder / "tokenizer", "--size", "300")
     text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
-    start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network | {"in_channels": 16, "sample_size": 8},
+    start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network | {"in_channels": 16, "sample_size": 8, "cap_pool": 1},
              "tokenizer": str(folder / "tokenizer"), "data": data, "batch": 4, "stack": 2, "optimizer": {"lr": 1e-2, "warmup": 2}}
     look = {"validation": data, "sample_every": 5, "samples": 3, "eval_steps": 4, "autoencoder": "zenith-f1-fast"}
     train(options, words_config(folder, "run", **start | look))
