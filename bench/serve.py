@@ -8,10 +8,13 @@
     bench/serve.py overhead    the time of a decode for one client, beside that of `zenith bench`
     bench/serve.py load        50, 95, 120 and 200 % of what the server can do, in an open loop: requests come when they come,
                                whether others are answered or not. What is answered in time, what is refused, and the 99th percentile
+    bench/serve.py mixed --pipeline FOLDER
+                               a picture from text alone, small decodes alone, and both at once: how long decodes wait then, and
+                               what the picture takes longer than the decodes' own work
     bench/serve.py soak --minutes 60
-                               mixed sizes and operations, 1 % of them wrong, clients that leave in the middle; every answer is
-                               compared by its hash with that of the same request alone, and memory and open files at the end
-                               with those at the beginning. The exit code is 1 where one differs
+                               mixed sizes and operations at 80 % of what the server can do, 1 % of them wrong, clients that leave in
+                               the middle; every answer is compared by its hash with that of the same request alone, and memory and
+                               open files of the last sixth with those of the first. The exit code is 1 where one differs
 
 Contenders take turns, round by round; a ratio is the median of those of the rounds, with the lowest and highest. The clients are
 on the same machine, so decodes a second are of both together; CPU time is the server's alone. Close other programs first. --quick
@@ -72,7 +75,7 @@ class Peer:
 
 
 def make_server(options, *more):
-    return served.Server("--dtype", options.dtype, *more)
+    return served.Server(*(("--dtype", options.dtype) if options.dtype else ()), *more)
 
 
 def cpu_seconds(process):
@@ -268,6 +271,56 @@ def load(options):
     return results
 
 
+# --- pictures from text and decodes ---------------------------------------------------------------
+
+def draw(options, server):
+    """Seconds of a picture from text, by one client."""
+    width, height = options.picture
+    body = json.dumps({"prompt": "a lighthouse", "width": width, "height": height, "steps": options.steps, "seed": 1}).encode()
+    begin = time.monotonic()
+    code, _, answer = server.ask("POST", "/sdapi/v1/txt2img", body, {"Content-Type": "application/json"})
+    if code != 200:
+        raise SystemExit(f"serve.py: the picture is answered with {code} {answer[:200]}")
+    return time.monotonic() - begin
+
+
+def decodes(options, server, rate, seconds):
+    """({"count", "p50_ms", "p99_ms"}, CPU seconds of the server) of decodes that come whether others are answered or not."""
+    before = cpu_seconds(server.process)
+    answers = asyncio.run(open_loop(server.port, decode_request(options, options.sizes[0]), rate, seconds, 60000))
+    times = sorted(1e3 * t for code, t in answers if code == 200)
+    if len(times) < len(answers):
+        raise SystemExit("serve.py: decodes were refused")
+    at = lambda share: times[min(len(times) - 1, int(share * len(times)))]
+    return {"count": len(times), "p50_ms": at(0.5), "p99_ms": at(0.99)}, cpu_seconds(server.process) - before
+
+
+def mixed(options):
+    with make_server(options) as server:
+        alone, work = decodes(options, server, options.rate, options.seconds)
+        draw(options, server)  # plans are made, weights are read
+        before = cpu_seconds(server.process)
+        drawing = draw(options, server)
+        cpu = cpu_seconds(server.process) - before
+        results = {}
+
+        def draw_beside():
+            results["drawing"] = draw(options, server)
+        before = cpu_seconds(server.process)
+        thread = threading.Thread(target=draw_beside)
+        thread.start()
+        time.sleep(1)
+        beside, _ = decodes(options, server, options.rate, max(1, drawing - 2))
+        thread.join()
+        both = cpu_seconds(server.process) - before
+    asked = work / alone["count"] * beside["count"]  # CPU seconds that these decodes take alone
+    print(f"decodes alone: {alone}\ndecodes beside a picture of {options.picture[0]}x{options.picture[1]}: {beside}")
+    print(f"the picture: {drawing:.1f} s alone, {results['drawing']:.1f} s beside {beside['count']} decodes, whose work is {asked:.1f} CPU s; "
+          f"CPU of the server {cpu:.1f} s alone, {both:.1f} s with them")
+    return {"alone": alone, "beside": beside, "picture_seconds": [drawing, results["drawing"]], "cpu_seconds": [cpu, both],
+            "decodes_cpu_seconds": asked}
+
+
 # --- soak ----------------------------------------------------------------------------------------
 
 def soak_requests(options, server):
@@ -332,12 +385,15 @@ class Soak:
             self.count("answered")
         return None
 
-    def client(self, seed, end):
-        chosen = random.Random(seed)
+    def client(self, seed, end, pause):
+        """pause: mean seconds from one request to the next, however long they take; 0: the next comes with the answer."""
+        chosen, due = random.Random(seed), time.monotonic()
         while time.monotonic() < end:
             connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=300)
             try:
                 for _ in range(chosen.randrange(1, 50)):
+                    due += chosen.expovariate(1 / pause) if pause else 0
+                    time.sleep(max(0, due - time.monotonic()))
                     if time.monotonic() < end:
                         self.one(connection, chosen)
             except (OSError, http.client.HTTPException) as error:
@@ -345,37 +401,38 @@ class Soak:
             finally:
                 connection.close()
 
-    def run(self, clients, seconds, seed):
-        end = time.monotonic() + seconds
-        threads = [threading.Thread(target=self.client, args=(seed + i, end)) for i in range(clients)]
+    def run(self, clients, seconds, seed, pause=0):
+        """[(resident bytes, open files)] every few seconds"""
+        end, samples = time.monotonic() + seconds, []
+        threads = [threading.Thread(target=self.client, args=(seed + i, end, pause)) for i in range(clients)]
         for thread in threads:
             thread.start()
+        while time.monotonic() < end:
+            samples.append((self.server.metric("process_resident_memory_bytes"), self.server.metric("process_open_fds")))
+            time.sleep(min(5, seconds / 30))
         for thread in threads:
             thread.join()
+        return samples
 
 
-def settle(server):
-    """(resident bytes, open files) when all connections are closed."""
-    begin = time.monotonic()
-    files = server.metric("process_open_fds")
-    while time.monotonic() - begin < 20:
-        time.sleep(0.2)
-        now = server.metric("process_open_fds")
-        if now == files:
-            break
-        files = now
-    return server.metric("process_resident_memory_bytes"), files
+def facts_of(samples):
+    """(mean of the resident bytes, fewest open files): how many clients are connected changes all the time."""
+    memory, files = zip(*samples)
+    return statistics.mean(memory), min(files)
 
 
 def soak(options):
     seconds = options.minutes * 60
     with make_server(options, "--max-pixels", "1M") as server:
         work = Soak(server, soak_requests(options, server), options.share / 100)
-        work.run(options.clients, seconds / 4, 1)  # plans are made, and memory is what it will be
-        begin = settle(server)
-        work.run(options.clients, seconds * 3 / 4, 1000)
-        end = settle(server)
+        before = min(60, seconds / 4)  # plans are made, and memory is what it will be; and what the server can do is counted
+        work.run(options.clients, before, 1)
+        rate = sum(work.counts.values()) / before
+        samples = work.run(options.clients, seconds, 1000, options.clients / (rate * options.percent / 100))
+        sixth = max(1, len(samples) // 6)
+        begin, end = facts_of(samples[:sixth]), facts_of(samples[-sixth:])
         depth = server.metric("zenith_queue_depth")
+    print(f"{rate:.1f} requests a second at most; {options.percent:g} % of that for {options.minutes:g} minutes")
     allowed = begin[0] * (1 + options.growth / 100)
     if end[0] > allowed:
         work.fail(f"memory grew from {begin[0] / 1e6:.1f} to {end[0] / 1e6:.1f} MB")
@@ -391,7 +448,7 @@ def soak(options):
     return {"counts": work.counts, "failures": len(work.failures), "resident_bytes": [begin[0], end[0]], "open_files": [begin[1], end[1]]}
 
 
-COMMANDS = {"cost": cost, "overhead": overhead, "load": load, "soak": soak}
+COMMANDS = {"cost": cost, "overhead": overhead, "load": load, "mixed": mixed, "soak": soak}
 
 
 def read_options():
@@ -401,7 +458,7 @@ def read_options():
     parser.add_argument("--model", default="taesd")
     parser.add_argument("--channels", type=int, default=4, help="of the model's latents")
     parser.add_argument("--weights", type=pathlib.Path, default=ROOT.parent / "shared/weights")
-    parser.add_argument("--dtype", default="bf16")
+    parser.add_argument("--dtype", default="bf16", help="\"\": what the server takes by itself")
     parser.add_argument("--sizes", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement")
@@ -410,7 +467,12 @@ def read_options():
     parser.add_argument("--timeout", type=int, default=1000, help="milliseconds after which an answer under load is of no use")
     parser.add_argument("--minutes", type=float, default=60, help="of the soak")
     parser.add_argument("--share", type=float, default=1, help="percent of a soak's requests that are wrong, and of those that leave")
-    parser.add_argument("--growth", type=float, default=5, help="percent by which memory may grow in a soak")
+    parser.add_argument("--percent", type=float, default=80, help="load of a soak, of what the server can do")
+    parser.add_argument("--pipeline", type=pathlib.Path, help="folder of what makes the picture of mixed load")
+    parser.add_argument("--picture", type=int, nargs=2, default=[1024, 1024], help="its width and height")
+    parser.add_argument("--steps", type=int, default=2, help="its steps")
+    parser.add_argument("--rate", type=float, default=5, help="decodes a second of mixed load")
+    parser.add_argument("--growth", type=float, default=1, help="percent by which memory may grow in a soak")
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -423,7 +485,7 @@ def read_options():
 def main():
     options = read_options()
     served.ZENITH = options.zenith.resolve()
-    served.MODELS = [f"{options.model}={options.weights}"]
+    served.MODELS = [f"{options.model}={options.weights}", *([str(options.pipeline)] if options.pipeline else [])]
     result = COMMANDS[options.command](options)
     if options.json:
         print(json.dumps(result))

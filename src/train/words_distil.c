@@ -28,10 +28,11 @@ zenith_status zn_words_open_distil(zn_trainer *t, zn_error *err)
                  weights = o->count * sizeof(float);
     if (t->config.distil.steps == 0) return ZENITH_OK;
     if (t->config.distil.guidance > 0 && zn_words_own(t)->data.captions.empty_count == 0)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "\"distil.guidance\" needs the caption that says nothing: a line {\"empty\": "
-                       "[NUMBERS]} in '%s'",
-                       t->config.data.captions);
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "\"distil.guidance\" needs the caption that says nothing: a line {\"empty\": "
+            "[NUMBERS]} in '%s'",
+            t->config.data.captions);
     float **const blocks[] = {&d->begin, &d->now, &d->answers[0], &d->answers[1]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (!(*blocks[i] = zn_alloc_zero(values))) return zn_fail_memory(err, values);

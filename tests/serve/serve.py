@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import socket
 import struct
@@ -534,6 +535,62 @@ def large_bodies():
         check(server.metric('zenith_requests_rejected_total{reason="too_large"}') >= 2, "too_large is counted")
 
 
+def hostile():
+    """Clients that want to harm, all at once: the server stays ready, and its memory stays what it was."""
+    def drip(raw):
+        """A header, a byte at a time, that never ends."""
+        for byte in b"POST /remote/taesd/decode HTTP/1.1\r\nHost: a\r\nX-Slow: " + b"a" * 10000:
+            if ended.wait(0.05):
+                return
+            raw.sendall(bytes([byte]))
+
+    def huge(raw):
+        """A gigabyte."""
+        raw.sendall(b"POST /remote/taesd/encode HTTP/1.1\r\nHost: a\r\nContent-Length: 1073741824\r\n\r\n")
+        for _ in range(1024):
+            raw.sendall(bytes(1 << 20))
+
+    def cut(raw):
+        """A body that ends in the middle."""
+        raw.sendall(b"POST /remote/taesd/encode HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n" + bytes(1234))
+        raw.shutdown(socket.SHUT_WR)
+        raw.recv(65536)
+
+    def attack(how):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), timeout=30) as raw:
+            how(raw)
+
+    def bombs():
+        for _ in range(20):
+            code = server.ask("POST", "/remote/taesd/encode", png(60000, 60000, bytes(10 << 20)))[0]
+            check(code == 413, f"a picture of 60000x60000 is answered with {code}")
+    ended = threading.Event()
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    with Server() as server:
+        good, latent = "/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True), f32(make_latent(4, 8, 8))
+        expected = server.ask("POST", good, latent, TENSOR)[2]
+        before = server.metric("process_resident_memory_bytes")
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(900)]
+        threads = [threading.Thread(target=attack, args=(how,)) for how in [drip] * 40 + [huge] * 4 + [cut] * 20]
+        threads += [threading.Thread(target=bombs)]
+        for thread in threads:
+            thread.start()
+        for _ in range(30):
+            begin = time.monotonic()
+            check(server.ask("GET", "/v2/health/ready")[0] == 200, "not ready among hostile clients")
+            code, _, answer = server.ask("POST", good, latent, TENSOR)
+            check(code == 200 and answer == expected, f"a good request among hostile ones: {code}")
+            check(time.monotonic() - begin < 10, "a good request waits for hostile ones")
+        ended.set()
+        for thread in threads:
+            thread.join()
+        for each in idle:
+            each.close()
+        grown = server.metric("process_resident_memory_bytes") - before
+        check(grown < 200e6, f"memory grew by {grown / 1e6:.0f} MB")
+
+
 def keys():
     key = "k" * 30
     with tempfile.NamedTemporaryFile("w") as file:
@@ -827,7 +884,7 @@ def drain():
         check(server.process.wait(timeout=60) == 0, "its exit code")
 
 
-TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, keys, key_limits, full_queue, deadlines, leavers,
+TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, hostile, keys, key_limits, full_queue, deadlines, leavers,
          under_load, drain, batches, fairness, logs]
 
 

@@ -1,7 +1,7 @@
 # The server, asked by plain Python; and what reads its requests, fuzzed.
 if(ZENITH_PROGRAM AND ZENITH_SERVE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies keys key_limits full_queue deadlines leavers under_load
+    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies hostile keys key_limits full_queue deadlines leavers under_load
             drain batches fairness logs)
         add_test(NAME serve.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/serve.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
