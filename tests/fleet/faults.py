@@ -234,11 +234,13 @@ class Run:
     def facts(self, seconds, rounds):
         lines = [line for worker in self.workers for line in worker.lines() if "result" in line]
         done = [line for line in lines if line["result"] == "done"]
+        # What a shard takes where no fault holds it up, which a mean would not tell.
+        middle = statistics.median(line["seconds"] for line in done)
+        deviation = 1.4826 * statistics.median(abs(line["seconds"] - middle) for line in done)
         return {"hosts": HOSTS, "network": self.network.what, "pictures": self.arguments.pictures, "shards": self.arguments.shards,
                 "lease": LEASE, "restart": RESTART, "seconds": round(seconds, 2), "rounds": rounds,
                 "results": dict(collections.Counter(line["result"] for line in lines)), "faults": self.happened,
-                "shard_seconds": round(statistics.mean(line["seconds"] for line in done), 4),
-                "shard_deviation": round(statistics.pstdev(line["seconds"] for line in done), 4)}
+                "shard_seconds": round(middle, 4), "shard_deviation": round(deviation, 4)}
 
 
 def main():
