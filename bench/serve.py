@@ -402,23 +402,30 @@ class Soak:
                 connection.close()
 
     def run(self, clients, seconds, seed, pause=0):
-        """[(resident bytes, open files)] every few seconds"""
+        """Resident bytes, every few seconds."""
         end, samples = time.monotonic() + seconds, []
         threads = [threading.Thread(target=self.client, args=(seed + i, end, pause)) for i in range(clients)]
         for thread in threads:
             thread.start()
         while time.monotonic() < end:
-            samples.append((self.server.metric("process_resident_memory_bytes"), self.server.metric("process_open_fds")))
+            samples.append(self.server.metric("process_resident_memory_bytes"))
             time.sleep(min(5, seconds / 30))
         for thread in threads:
             thread.join()
         return samples
 
 
-def facts_of(samples):
-    """(mean of the resident bytes, fewest open files): how many clients are connected changes all the time."""
-    memory, files = zip(*samples)
-    return statistics.mean(memory), min(files)
+def open_files(server):
+    """When all connections are closed."""
+    begin = time.monotonic()
+    files = server.metric("process_open_fds")
+    while time.monotonic() - begin < 20:
+        time.sleep(0.2)
+        now = server.metric("process_open_fds")
+        if now == files:
+            break
+        files = now
+    return files
 
 
 def soak(options):
@@ -428,9 +435,10 @@ def soak(options):
         before = min(60, seconds / 4)  # plans are made, and memory is what it will be; and what the server can do is counted
         work.run(options.clients, before, 1)
         rate = sum(work.counts.values()) / before
+        files = open_files(server)
         samples = work.run(options.clients, seconds, 1000, options.clients / (rate * options.percent / 100))
         sixth = max(1, len(samples) // 6)
-        begin, end = facts_of(samples[:sixth]), facts_of(samples[-sixth:])
+        begin, end = (statistics.mean(samples[:sixth]), files), (statistics.mean(samples[-sixth:]), open_files(server))
         depth = server.metric("zenith_queue_depth")
     print(f"{rate:.1f} requests a second at most; {options.percent:g} % of that for {options.minutes:g} minutes")
     allowed = begin[0] * (1 + options.growth / 100)
