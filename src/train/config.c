@@ -178,7 +178,8 @@ static const field prune_fields[] = {A_NUMBER("target", prune.target, 0, 0.99),
                                      AN_INTEGER("begin", prune.begin, 0, 1e12, false),
                                      AN_INTEGER("end", prune.end, 1, 1e12, true), END};
 static const field timesteps_fields[] = {A_NUMBER("mean", timesteps.mean, -10, 10),
-                                         A_NUMBER("deviation", timesteps.deviation, 0, 10), END};
+                                         A_NUMBER("deviation", timesteps.deviation, 0, 10),
+                                         A_NUMBER("shift", timesteps.shift, 0.01, 100), END};
 static const field distil_fields[] = {AN_INTEGER("steps", distil.steps, 1, 1000, true),
                                       AN_INTEGER("inner", distil.inner, 1, 1000, false),
                                       A_NUMBER("guidance", distil.guidance, 0, 100), END};

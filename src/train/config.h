@@ -102,6 +102,7 @@ typedef struct zn_train_prune {
 // Of flow matching: sigma is the logistic function of a normal number with this mean and deviation.
 typedef struct zn_train_timesteps {
     double mean, deviation;
+    double shift; // of the steps by which samples are made (diffusion/flow_match.h)
 } zn_train_timesteps;
 
 // Of words: a student that takes few steps without guidance learns from the weights that it begins with.

@@ -153,7 +153,7 @@ static zenith_status check_words(const zn_train_config *c, zn_error *err)
 // Its samples are made as it is taught.
 static zenith_status check_distil(zn_train_config *c, zn_error *err)
 {
-    static const char *const decided[] = {"timesteps", "eval_steps", "guidance"};
+    static const char *const decided[] = {"eval_steps", "guidance"};
     if (c->distil.steps == 0) return ZENITH_OK;
     if (!c->weights)
         return zn_fail(err, ZENITH_BAD_FILE,

@@ -68,6 +68,7 @@ static void set_words_defaults(zn_train_config *c)
     c->optimizer.ema = 0.999;
     c->data.drop = 0.1;
     c->timesteps.deviation = 1;
+    c->timesteps.shift = 1;
     c->guidance = 3;
     c->distil.inner = 4;
     c->distil.guidance = 3;

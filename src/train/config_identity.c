@@ -115,6 +115,7 @@ static void put_task(writing *w, const zn_train_config *c)
     put_number(w, "timesteps.deviation", c->timesteps.deviation);
     if (c->stack != 1) put_integer(w, "stack", c->stack);
     if (c->distil.steps == 0) return;
+    if (c->timesteps.shift != 1) put_number(w, "timesteps.shift", c->timesteps.shift);
     put_integer(w, "distil.steps", c->distil.steps);
     put_integer(w, "distil.inner", c->distil.inner);
     put_number(w, "distil.guidance", c->distil.guidance);

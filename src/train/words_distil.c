@@ -39,7 +39,7 @@ zenith_status zn_words_open_distil(zn_trainer *t, zn_error *err)
     d->teacher = zn_alloc(weights);
     if (!d->teacher) return zn_fail_memory(err, weights);
     memcpy(d->teacher, o->weights, weights); // what the student begins with, whenever it is resumed
-    return zn_flow_sigmas((int)t->config.distil.steps, 1, d->sigmas, err);
+    return zn_flow_sigmas((int)t->config.distil.steps, t->config.timesteps.shift, d->sigmas, err);
 }
 
 void zn_words_close_distil(zn_words_distil *d)

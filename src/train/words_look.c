@@ -68,7 +68,7 @@ static zenith_status walk(looking *l, float *x, zn_error *err)
     const size_t pictures = l->runs * t->rows;
     const bool averaged = t->optimizer.ema, empty = zn_words_own(t)->data.captions.empty_count > 0;
     const zn_flow_run run = {.steps = (int)t->config.eval_steps,
-                             .shift = 1,
+                             .shift = t->config.timesteps.shift,
                              .guidance = empty ? (float)t->config.guidance : 0,
                              .predict = predict,
                              .cookie = l};

@@ -19,16 +19,16 @@ static zenith_status write_file(const char *folder, const char *part, const char
     return zn_diffae_write_text(path, name, text, err);
 }
 
-// Sigmas are those that were trained, so the schedule does not move them; pictures are made as samples were.
+// Pictures are made as samples were.
 static zenith_status write_schedule(const zn_trainer *t, const char *folder, zn_error *err)
 {
     char text[512];
     zn_text_format(text, sizeof text,
                    "{\n  \"_class_name\": \"FlowMatchEulerDiscreteScheduler\",\n"
-                   "  \"num_train_timesteps\": 1000,\n  \"shift\": 1.0,\n"
+                   "  \"num_train_timesteps\": 1000,\n  \"shift\": %g,\n"
                    "  \"use_dynamic_shifting\": false,\n"
                    "  \"num_inference_steps\": %d,\n  \"guidance_scale\": %g\n}\n",
-                   (int)t->config.eval_steps, t->config.guidance);
+                   t->config.timesteps.shift, (int)t->config.eval_steps, t->config.guidance);
     return write_file(folder, "scheduler", "scheduler_config.json", text, err);
 }
 
