@@ -13,8 +13,8 @@
                                what the picture takes longer than the decodes' own work
     bench/serve.py soak --minutes 60
                                mixed sizes and operations at 80 % of what the server can do, 1 % of them wrong, clients that leave in
-                               the middle; every answer is compared by its hash with that of the same request alone, and memory and
-                               open files of the last sixth with those of the first. The exit code is 1 where one differs
+                               the middle; every answer is compared by its hash with that of the same request alone, memory in
+                               the last sixth with that in the first, and open files before and after. The exit code is 1 where one differs
 
 Contenders take turns, round by round; a ratio is the median of those of the rounds, with the lowest and highest. The clients are
 on the same machine, so decodes a second are of both together; CPU time is the server's alone. Close other programs first. --quick
@@ -249,6 +249,11 @@ async def open_loop(port, request, rate, seconds, timeout_ms):
     return results
 
 
+def percentile(times, share):
+    """Of times in order; there is at least one."""
+    return times[min(len(times) - 1, int(share * len(times)))]
+
+
 def load(options):
     results = {}
     with make_server(options, "--queue-seconds", "30") as server:
@@ -261,7 +266,7 @@ def load(options):
                 answers = asyncio.run(open_loop(server.port, request, capacity * percent / 100, options.seconds, options.timeout))
                 good = sorted(t for code, t in answers if code == 200 and t <= options.timeout / 1e3)
                 codes = {str(c): sum(code == c for code, _ in answers) for c in sorted({code for code, _ in answers})}
-                p99 = 1e3 * good[min(len(good) - 1, int(0.99 * len(good)))] if good else float("nan")
+                p99 = 1e3 * percentile(good, 0.99) if good else float("nan")
                 goodput = len(good) / options.seconds
                 results[side][percent] = {"goodput": goodput, "share_of_capacity": goodput / capacity, "p99_ms": p99, "codes": codes}
                 print(f"{side}x{side} at {percent:3} %: {goodput:8.1f} a second in time ({100 * goodput / capacity:.0f} % of capacity), "
@@ -291,8 +296,8 @@ def decodes(options, server, rate, seconds):
     times = sorted(1e3 * t for code, t in answers if code == 200)
     if len(times) < len(answers):
         raise SystemExit("serve.py: decodes were refused")
-    at = lambda share: times[min(len(times) - 1, int(share * len(times)))]
-    return {"count": len(times), "p50_ms": at(0.5), "p99_ms": at(0.99)}, cpu_seconds(server.process) - before
+    facts = {"count": len(times), "p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99)}
+    return facts, cpu_seconds(server.process) - before
 
 
 def mixed(options):
