@@ -8,6 +8,7 @@
 #include "src/graph/plan.h"
 
 #include "src/graph/cuts.h"
+#include "src/graph/packs.h"
 
 #include <string.h>
 
@@ -79,6 +80,17 @@ static zenith_status make_lowering(const zn_plan *plan, const zn_work *work, zn_
     return op->lower ? op->lower(&request, out, err) : lower_by_reference(&request, out, err);
 }
 
+// Asked for after each lowering, so that weights which have no room are not packed to the last.
+static zenith_status check_packed(const zn_plan_options *options, zn_error *err)
+{
+    const size_t most = options->max_packed;
+    if (!most || zn_packs_bytes(options->packs) <= most) return ZENITH_OK;
+    return zn_fail(err, ZENITH_LIMIT,
+                   "the weights take more than %zu bytes of memory in the form that is computed "
+                   "with, and the limit leaves them %zu bytes",
+                   zn_packs_bytes(options->packs), most);
+}
+
 static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
 {
     const atomic_int *cancel = plan->options.cancel;
@@ -87,6 +99,7 @@ static zenith_status lower_work(zn_plan *plan, zn_work *work, zn_error *err)
         return zn_fail(err, ZENITH_CANCELLED, "cancelled");
     }
     ZN_TRY(make_lowering(plan, work, &work->lowering, err));
+    ZN_TRY(check_packed(&plan->options, err));
     size_t scratch = work->lowering->scratch_bytes;
     if (scratch > plan->scratch_bytes) plan->scratch_bytes = scratch;
     return ZENITH_OK;

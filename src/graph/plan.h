@@ -61,6 +61,7 @@ typedef struct zn_plan_options {
     int threads;
     struct zn_dnn *dnn;
     struct zn_packs *packs;
+    size_t max_packed;        // bytes that all of them may take, else ZENITH_LIMIT; 0: no bound
     zn_team *team;            // packs weights; NULL: the caller's thread alone does
     const atomic_int *cancel; // not zero: compiling stops, ZENITH_CANCELLED; NULL: never
 } zn_plan_options;

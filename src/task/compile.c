@@ -137,6 +137,7 @@ zenith_status zn_compile(const zn_compile_key *key, const zn_allowance *allowed,
                                      .dnn = machine->dnn,
                                      .team = machine->team,
                                      .packs = key->model->packs,
+                                     .max_packed = allowed->max_packed,
                                      .cancel = machine->cancel};
     ZN_GO(check_dtype(key, err));
     ZN_GO(make_graph(c, machine, err));

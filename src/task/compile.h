@@ -54,6 +54,7 @@ typedef struct zn_allowance {
     size_t max_bytes;     // of the arena; 0: no bound
     const char *spill;    // a folder for a spill file; NULL: none is allowed
     zn_plan_needs *needs; // filled after ZENITH_LIMIT, if not NULL
+    size_t max_packed;    // of the model's packed weights; 0: no bound
 } zn_allowance;
 
 // allowed NULL: no bound.

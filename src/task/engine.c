@@ -293,7 +293,8 @@ zenith_status zn_engine_plan(zn_engine *engine, int stream_number, const zn_comp
                                                    : most > fixed ? (size_t)(most - fixed)
                                                                   : 1,
                                       .spill = bound->spill,
-                                      .needs = &needs};
+                                      .needs = &needs,
+                                      .max_packed = bound->large_weights ? (size_t)most : 0};
         zenith_status status = get_plan(engine, stream_number, key, &allowed, cancel, &found,
                                         &reason);
         const uint64_t now = bound->buffers + zn_packs_bytes(key->model->packs);

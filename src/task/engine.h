@@ -34,10 +34,12 @@ zenith_status zn_engine_machine(zn_engine *engine, int stream, zn_machine *out, 
 
 // What a call allows and holds. max_memory bounds the arena, the model's packed weights and `buffers`, bytes
 // that the caller holds; 0: no bound. spill: a folder for what has no room in memory, until the run is
-// over; NULL: none.
+// over; NULL: none. large_weights: packing stops where the weights alone pass the bound. Where it is false they are
+// packed whole, and the message says the bytes that would do.
 typedef struct zn_bound {
     uint64_t max_memory, buffers;
     const char *spill;
+    bool large_weights;
 } zn_bound;
 
 // In a job on `stream`: the plan for a key, compiled or from the cache. The plan is valid until the next

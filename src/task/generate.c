@@ -226,7 +226,7 @@ static zenith_status generate_on_stream(void *arg, zn_team *team, int stream)
         .place = {.engine = j->engine,
                   .stream = stream,
                   .team = team,
-                  .bound = {.max_memory = j->is->max_memory},
+                  .bound = {.max_memory = j->is->max_memory, .large_weights = true},
                   .cancel = j->is->cancel},
         .dtype = zn_dtype_of(zn_engine_cpu(j->engine), j->is->transformer, j->is->dtype),
         .facts = zn_zimage_facts_of(j->is->transformer)};
@@ -284,7 +284,7 @@ static zenith_status encode_on_stream(void *arg, zn_team *team, int stream)
     const zn_part_place place = {.engine = j->engine,
                                  .stream = stream,
                                  .team = team,
-                                 .bound = {.max_memory = j->max_memory},
+                                 .bound = {.max_memory = j->max_memory, .large_weights = true},
                                  .cancel = j->cancel};
     return encode(&place, j->text, zn_dtype_of(zn_engine_cpu(j->engine), j->text, j->dtype),
                   j->prompt, j->dst, j->err);

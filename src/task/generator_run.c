@@ -104,6 +104,8 @@ static zenith_status run_part(running *r, zn_generator_part part, run_fn *run, v
         why = (zn_error){0};
         status = run(r, r->call->how.max_memory, arg, &why);
     }
+    if (status == ZENITH_LIMIT && alone)
+        drop_part(r->engine, r->generator, part); // weights that were packed in part
     return status == ZENITH_OK ? status : zn_fail(err, status, "%s", why.text);
 }
 

@@ -349,6 +349,29 @@ static void prompts_are_read_ahead(void **state)
     close_world(&w);
 }
 
+// Packing stops at the bound, long before the last weight is packed.
+static void packing_is_bounded(void **state)
+{
+    (void)state;
+    enum { MOST = 4096 };
+    const int32_t ids[] = {1, 2, 3};
+    const zn_prompt prompt = {ids, 3};
+    float hidden[3 * 64];
+    zn_error err = {0};
+    world w;
+    open_world(&w, 2, 1);
+    const zenith_status status = zn_encode_prompt(w.engine, w.text, ZENITH_DTYPE_F32, &prompt, MOST,
+                                                  NULL, hidden, &err);
+    assert_int_equal(status, ZENITH_LIMIT);
+    assert_non_null(strstr(err.text, "in the form that is computed with"));
+    const size_t stopped_at = zn_packs_bytes(w.text->packs);
+    err = (zn_error){0};
+    zn_test_ok(zn_encode_prompt(w.engine, w.text, ZENITH_DTYPE_F32, &prompt, 0, NULL, hidden, &err),
+               &err);
+    assert_in_range(stopped_at, MOST + 1, zn_packs_bytes(w.text->packs) / 2);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +379,7 @@ int main(void)
         cmocka_unit_test(every_step_matches),
         cmocka_unit_test(the_picture),
         cmocka_unit_test(threads_and_neighbours_change_nothing),
+        cmocka_unit_test(packing_is_bounded),
         cmocka_unit_test(stopped),
         cmocka_unit_test(refused),
         cmocka_unit_test(prompts_are_read_ahead),
