@@ -31,7 +31,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-NETWORK = {"model": "diffae", "in_channels": 3, "channels": 64, "channel_mult": [1, 2, 3], "encoder_mult": [1, 2, 3], "res_blocks": 1,
+NETWORK = {"model": "diffae", "in_channels": 3, "channels": 32, "channel_mult": [1, 2, 3], "encoder_mult": [1, 2, 3], "res_blocks": 1,
            "attention_resolutions": [8], "code": 128, "timesteps": 1000, "prediction": "velocity"}
 PIXELS_64 = NETWORK | {"image_size": 64, "patch": 4}
 DESIGNS = {

@@ -226,7 +226,7 @@ const cli_command cli_command_serve = {
         "/v1/models and "
         "/metrics are for operators. Pictures have the bytes that 'zenith decode' and 'zenith "
         "generate' write. SIGTERM "
-        "answers what was accepted, and ends; SIGHUP opens the files of autoencoders again. "
+        "answers what was accepted, and ends; SIGHUP opens the files of models again. "
         "docs/SERVER.md is the manual.",
     .groups = groups,
     .examples = examples,

@@ -54,7 +54,7 @@ typedef struct serve_settings {
     serve_say_fn *say;
 } serve_settings;
 
-// Serves until SIGINT or SIGTERM, then answers what was accepted. SIGHUP opens the files of autoencoders again. The exit code: 0, 1 after a message about the
+// Serves until SIGINT or SIGTERM, then answers what was accepted. SIGHUP opens the files of models again. The exit code: 0, 1 after a message about the
 // server, 3 after one about a model.
 int serve_run(const serve_settings *settings);
 

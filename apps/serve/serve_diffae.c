@@ -245,6 +245,7 @@ void serve_diffae_free(serve_diffae *r)
         free(r->ends[i].code.code);
         free(r->ends[i].code.noise);
     }
+    serve_diffae_model_leave(r->with);
     zenith_bytes_free(r->bytes);
     zenith_cancel_free(r->errand.cancel);
     free(r->pixels);

@@ -32,6 +32,8 @@ typedef enum serve_diffae_work {
 
 // --- models -------------------------------------------------------------------------------------
 
+enum { SERVE_DIFFAES = 8 }; // at most
+
 // Opens a word of the command line, "NAME" or "NAME=FILE", where it is a diffusion autoencoder; *all is made for the
 // first. *is: whether it is one. False after a message. `context` reads pictures, and opens models.
 bool serve_diffaes_add(serve_diffaes **all, const serve_settings *settings, zenith_context *context,
@@ -39,7 +41,10 @@ bool serve_diffaes_add(serve_diffaes **all, const serve_settings *settings, zeni
 void serve_diffaes_free(serve_diffaes *all); // NULL is fine
 // Of NULL there are none.
 size_t serve_diffaes_count(const serve_diffaes *all);
-json_t *serve_diffaes_describe(const serve_diffaes *all, size_t index, double created);
+const char *serve_diffaes_name(const serve_diffaes *all, size_t index);
+json_t *serve_diffaes_describe(serve_diffaes *all, size_t index, double created);
+// Opens the file again, as serve_generators_reopen does. What it says is the context's.
+const char *serve_diffaes_reopen(serve_diffaes *all, size_t index, zenith_context *context);
 void serve_diffaes_write(serve_diffaes *all, FILE *out); // for Prometheus
 
 // --- requests -----------------------------------------------------------------------------------

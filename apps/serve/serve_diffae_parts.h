@@ -9,10 +9,13 @@
 #include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_line.h"
 
-enum { SERVE_DIFFAES = 8, SERVE_DIFFAE_ENDS = 3, SERVE_DIFFAE_CHANGES = 64 };
+enum { SERVE_DIFFAE_ENDS = 3, SERVE_DIFFAE_CHANGES = 64 };
 
 typedef struct serve_diffae_model {
+    serve_diffaes *all;
+    int held; // by the list and by requests; of the line's lock
     char name[64];
+    const char *word; // of the command line
     zenith_model *model;
     zenith_diffae_info info;
 } serve_diffae_model;
@@ -20,9 +23,10 @@ typedef struct serve_diffae_model {
 struct serve_diffaes {
     serve_settings settings;
     zenith_context *reading, *context; // the server's, and that of the line
-    serve_diffae_model list[SERVE_DIFFAES];
+    char names[SERVE_DIFFAES][64];
     size_t count;
     serve_line line; // its lock is that of what follows
+    serve_diffae_model *list[SERVE_DIFFAES];
     int admitted;
     uint64_t steps;
     double rate; // seconds for a step, as measured; 0: not yet
@@ -45,7 +49,7 @@ struct serve_diffae {
     serve_errand errand;
     serve_diffaes *all;
     bool admitted;
-    const serve_diffae_model *with;
+    serve_diffae_model *with; // held
     serve_diffae_work what;
     uint32_t steps, noise_steps, prior_steps;
     bool noise, random; // of encode: with noise; of decode and edit: another than the code's
@@ -61,6 +65,10 @@ struct serve_diffae {
     zenith_bytes *bytes;
     uint32_t step, total, before; // of the line's lock; before: of calls that are over
 };
+
+// The model as it is now, until it is left, which frees one that was replaced. NULL is fine.
+serve_diffae_model *serve_diffae_model_hold(serve_diffaes *all, size_t index);
+void serve_diffae_model_leave(serve_diffae_model *model);
 
 // Fills the request by parameters and body.
 bool serve_diffae_read(serve_diffae *request, const serve_diffae_params *params,

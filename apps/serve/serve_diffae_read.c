@@ -206,10 +206,10 @@ static bool read_both(serve_diffae *request, const serve_diffae_params *params,
 
 static bool find_model(serve_diffae *request, const char *name, serve_failure *failure)
 {
-    const serve_diffaes *all = request->all;
+    serve_diffaes *all = request->all;
     for (size_t i = 0; all != NULL && i < all->count; i++)
-        if (name == NULL || strcmp(all->list[i].name, name) == 0) {
-            request->with = &all->list[i];
+        if (name == NULL || strcmp(all->names[i], name) == 0) {
+            request->with = serve_diffae_model_hold(all, i);
             return true;
         }
     return serve_fail(failure, 404, "model_not_found",

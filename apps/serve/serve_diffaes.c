@@ -25,47 +25,86 @@ void serve_diffaes_free(serve_diffaes *all)
 {
     if (all == NULL) return;
     serve_line_end(&all->line);
-    for (size_t i = 0; i < all->count; i++) zenith_model_free(all->list[i].model);
+    for (size_t i = 0; i < all->count; i++) serve_diffae_model_leave(all->list[i]);
     zenith_context_free(all->context);
     serve_line_close(&all->line);
     free(all);
 }
 
-// A file of its own is opened by the family's name, one that is searched for by its own. False: it is none.
-static bool open_model(const serve_settings *settings, zenith_context *context, const char *word,
-                       serve_diffae_model *out)
+// --- one model ----------------------------------------------------------------------------------
+
+// A file of its own is opened by the family's name, one that is searched for by its own. NULL: it is none, or the
+// context says why.
+static serve_diffae_model *open_model(const serve_settings *settings, zenith_context *context,
+                                      const char *word)
 {
     const char *equals = strchr(word, '=');
-    *out = (serve_diffae_model){.info = {.size = sizeof out->info}};
-    snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(word, "="), word);
+    serve_diffae_model *m = calloc(1, sizeof *m);
+    if (m == NULL) return NULL;
+    *m = (serve_diffae_model){.held = 1, .word = word, .info = {.size = sizeof m->info}};
+    snprintf(m->name, sizeof m->name, "%.*s", (int)strcspn(word, "="), word);
     const zenith_model_params params = {.size = sizeof params,
-                                        .name = equals ? "diffae" : out->name,
+                                        .name = equals ? "diffae" : m->name,
                                         .weights = equals ? equals + 1 : settings->weights};
-    if (zenith_model_open(context, &params, &out->model) != ZENITH_OK) return false;
-    if (zenith_diffae_get_info(context, out->model, &out->info) == ZENITH_OK) return true;
-    zenith_model_free(out->model);
-    return false;
+    if (zenith_model_open(context, &params, &m->model) == ZENITH_OK &&
+        zenith_diffae_get_info(context, m->model, &m->info) == ZENITH_OK)
+        return m;
+    zenith_model_free(m->model);
+    free(m);
+    return NULL;
 }
+
+serve_diffae_model *serve_diffae_model_hold(serve_diffaes *all, size_t index)
+{
+    pthread_mutex_lock(&all->line.lock);
+    serve_diffae_model *m = all->list[index];
+    m->held++;
+    pthread_mutex_unlock(&all->line.lock);
+    return m;
+}
+
+void serve_diffae_model_leave(serve_diffae_model *m)
+{
+    if (m == NULL) return;
+    pthread_mutex_lock(&m->all->line.lock);
+    const bool last = --m->held == 0;
+    pthread_mutex_unlock(&m->all->line.lock);
+    if (!last) return;
+    zenith_model_free(m->model);
+    free(m);
+}
+
+// --- all of them --------------------------------------------------------------------------------
 
 static bool is_taken(const serve_diffaes *all, const char *name)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (strcmp(all->list[i].name, name) == 0) return true;
+        if (strcmp(all->names[i], name) == 0) return true;
     return false;
+}
+
+static void add(serve_diffaes *all, serve_diffae_model *m)
+{
+    m->all = all;
+    memcpy(all->names[all->count], m->name, sizeof m->name);
+    all->list[all->count++] = m;
 }
 
 bool serve_diffaes_add(serve_diffaes **all, const serve_settings *settings, zenith_context *context,
                        const char *word, bool *is)
 {
-    serve_diffae_model model;
-    *is = strcspn(word, "=") < sizeof model.name && open_model(settings, context, word, &model);
-    if (!*is) return true;
+    serve_diffae_model *m = strcspn(word, "=") < sizeof m->name
+                                ? open_model(settings, context, word)
+                                : NULL;
+    *is = m != NULL;
+    if (m == NULL) return true;
     if (*all == NULL) *all = create(settings, context);
-    if (*all != NULL && (*all)->count < SERVE_DIFFAES && !is_taken(*all, model.name)) {
-        (*all)->list[(*all)->count++] = model;
+    if (*all != NULL && (*all)->count < SERVE_DIFFAES && !is_taken(*all, m->name)) {
+        add(*all, m);
         return true;
     }
-    zenith_model_free(model.model);
+    zenith_model_free(m->model);
+    free(m);
     settings->say(*all == NULL ? "out of memory: %s cannot be served"
                                : "'%s' cannot be served: a model is named once, and there are at "
                                  "most 8 diffusion autoencoders",
@@ -73,25 +112,47 @@ bool serve_diffaes_add(serve_diffaes **all, const serve_settings *settings, zeni
     return false;
 }
 
+const char *serve_diffaes_reopen(serve_diffaes *all, size_t index, zenith_context *context)
+{
+    serve_diffae_model *old = serve_diffae_model_hold(all, index);
+    serve_diffae_model *m = open_model(&all->settings, context, old->word);
+    serve_diffae_model_leave(old);
+    if (m == NULL) return zenith_context_error(context);
+    m->all = all;
+    pthread_mutex_lock(&all->line.lock);
+    old = all->list[index];
+    all->list[index] = m;
+    pthread_mutex_unlock(&all->line.lock);
+    serve_diffae_model_leave(old);
+    return NULL;
+}
+
 size_t serve_diffaes_count(const serve_diffaes *all)
 {
     return all != NULL ? all->count : 0;
 }
 
-json_t *serve_diffaes_describe(const serve_diffaes *all, size_t index, double created)
+const char *serve_diffaes_name(const serve_diffaes *all, size_t index)
 {
-    const serve_diffae_model *m = &all->list[index];
+    return all->names[index];
+}
+
+json_t *serve_diffaes_describe(serve_diffaes *all, size_t index, double created)
+{
+    serve_diffae_model *m = serve_diffae_model_hold(all, index);
     json_t *attributes = json_array();
     for (uint32_t i = 0; i < m->info.attributes; i++) {
         const char *name = zenith_diffae_attribute(m->model, i);
         json_array_append_new(attributes, name != NULL ? json_string(name) : json_sprintf("%u", i));
     }
-    return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "id", m->name,
-                     "object", "model", "created", (json_int_t)created, "owned_by", "zenith",
-                     "description", "diffusion autoencoder", "diffae", true, "sample",
-                     (int)m->info.has_prior, "width", (json_int_t)m->info.width, "height",
-                     (json_int_t)m->info.height, "numbers", (json_int_t)m->info.numbers,
-                     "attributes", attributes);
+    json_t *object = json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "id",
+                               m->name, "object", "model", "created", (json_int_t)created,
+                               "owned_by", "zenith", "description", "diffusion autoencoder",
+                               "diffae", true, "sample", (int)m->info.has_prior, "width",
+                               (json_int_t)m->info.width, "height", (json_int_t)m->info.height,
+                               "numbers", (json_int_t)m->info.numbers, "attributes", attributes);
+    serve_diffae_model_leave(m);
+    return object;
 }
 
 void serve_diffaes_write(serve_diffaes *all, FILE *out)

@@ -27,13 +27,7 @@ void serve_generators_free(serve_generators *all)
 {
     if (all == NULL) return;
     serve_line_end(&all->line);
-    for (size_t i = 0; i < all->count; i++) {
-        serve_pipeline *p = &all->list[i];
-        zenith_model_free(p->preview);
-        zenith_model_free(p->encoder);
-        zenith_model_free(p->decoder);
-        zenith_generator_free(p->generator);
-    }
+    for (size_t i = 0; i < all->count; i++) serve_pipeline_free(all->list[i]);
     zenith_context_free(all->previewing);
     zenith_context_free(all->context);
     serve_line_close(&all->line);
@@ -77,14 +71,24 @@ void serve_generation_cancel(serve_generation *g)
 
 // --- the one under way --------------------------------------------------------------------------
 
+// Not the retirement of a pipeline. The lock is held.
+static serve_generation *under_way(const serve_generators *all, int kind)
+{
+    serve_errand *errand = all->line.running;
+    if (errand == NULL || errand->run != serve_generation_make) return NULL;
+    serve_generation *g = (serve_generation *)errand;
+    return g->kind == kind ? g : NULL;
+}
+
 void serve_generators_progress(serve_generators *all, int kind, serve_progress *out)
 {
     *out = (serve_progress){0};
     if (all == NULL) return;
     pthread_mutex_lock(&all->line.lock);
-    for (const serve_errand *e = all->line.waiting; e != NULL; e = e->next) out->waiting++;
-    const serve_generation *g = (const serve_generation *)all->line.running;
-    if (g != NULL && g->kind == kind) {
+    for (const serve_errand *e = all->line.waiting; e != NULL; e = e->next)
+        out->waiting += e->run == serve_generation_make;
+    const serve_generation *g = under_way(all, kind);
+    if (g != NULL) {
         out->busy = true;
         out->interrupted = atomic_load(&g->interrupted);
         out->picture = g->made;
@@ -118,8 +122,8 @@ void serve_generators_interrupt(serve_generators *all, int kind)
 {
     if (all == NULL) return;
     pthread_mutex_lock(&all->line.lock);
-    serve_generation *g = (serve_generation *)all->line.running;
-    if (g != NULL && g->kind == kind) {
+    serve_generation *g = under_way(all, kind);
+    if (g != NULL) {
         atomic_store(&g->interrupted, true);
         zenith_cancel_request(g->errand.cancel);
     }

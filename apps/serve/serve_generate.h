@@ -17,6 +17,7 @@
 #include "apps/serve/serve_place.h"
 #include "apps/serve/serve_wish.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -24,6 +25,8 @@ typedef struct serve_generators serve_generators;
 typedef struct serve_generation serve_generation;
 
 // --- pipelines ----------------------------------------------------------------------------------
+
+enum { SERVE_PIPELINES = 8 }; // at most
 
 // Whether a word of the command line names a pipeline: a folder with model_index.json, NAME=FOLDER, or z-image-turbo.
 bool serve_is_pipeline(const char *word);
@@ -37,8 +40,10 @@ void serve_generators_free(serve_generators *all);
 // Of NULL there are none.
 size_t serve_generators_count(const serve_generators *all);
 const char *serve_generators_name(const serve_generators *all, size_t index);
-const zenith_generator_info *serve_generators_info(const serve_generators *all, size_t index);
-bool serve_generators_edit(const serve_generators *all, size_t index); // has an encoder
+json_t *serve_generators_describe(serve_generators *all, size_t index, double created);
+// Opens the files of a pipeline again: what was accepted is still made by the old ones, what comes by the new. NULL, or
+// why the old ones stay.
+const char *serve_generators_reopen(serve_generators *all, size_t index);
 // The one that requests get that name none: the first, until another is chosen. false: there is none of this name.
 const char *serve_generators_chosen(serve_generators *all);
 bool serve_generators_choose(serve_generators *all, const char *name);

@@ -14,12 +14,13 @@ double serve_generation_work(const serve_generation *g)
 
 // --- opening ------------------------------------------------------------------------------------
 
+// Holds it.
 static serve_pipeline *find(serve_generators *all, const char *name, serve_failure *failure)
 {
     const char *wanted = *name || all == NULL || all->count == 0 ? name
                                                                  : serve_generators_chosen(all);
     for (size_t i = 0; all != NULL && i < all->count; i++)
-        if (strcmp(all->list[i].name, wanted) == 0) return &all->list[i];
+        if (strcmp(all->names[i], wanted) == 0) return serve_pipeline_hold(all, i);
     serve_fail(failure, 404, "model_not_found",
                *name ? "there is no model '%.60s' here that makes pictures"
                      : "no model here makes pictures%s: start the server with a pipeline's folder",
@@ -82,7 +83,10 @@ bool serve_generation_open(serve_generators *all, const serve_generation_params 
     serve_pipeline *with = find(all, params->wish->model, failure);
     if (with == NULL) return false;
     serve_generation *g = calloc(1, sizeof *g);
-    if (g == NULL) return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (g == NULL) {
+        serve_pipeline_leave(with);
+        return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    }
     g->with = with;
     g->wish = *params->wish;
     g->kind = params->kind;
@@ -113,6 +117,7 @@ void serve_generation_free(serve_generation *g)
 {
     if (g == NULL) return;
     if (g->all != NULL) serve_generators_leave(g->all, g);
+    serve_pipeline_leave(g->with);
     for (size_t i = 0; i < SERVE_MOST_PICTURES; i++) {
         zenith_bytes_free(g->pictures[i]);
         free(g->texts[i]);

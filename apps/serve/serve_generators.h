@@ -13,10 +13,13 @@
 
 #include <stdatomic.h>
 
-enum { SERVE_PIPELINES = 8 };
-
+// One that was replaced is freed when the last request that holds it is over: as an errand of the line, because the
+// context that computes is the line's.
 typedef struct serve_pipeline {
-    char name[64];
+    serve_errand retirement;
+    serve_generators *all;
+    int held; // by the list and by requests; of the line's lock
+    const char *name;
     zenith_generator *generator;
     zenith_generator_info info;
     zenith_model *decoder, *preview, *encoder; // NULL: there is no encoder
@@ -27,9 +30,11 @@ struct serve_generators {
     serve_settings settings;
     zenith_context *reading;              // the server's
     zenith_context *context, *previewing; // of the thread, and of previews
-    serve_pipeline list[SERVE_PIPELINES];
+    char names[SERVE_PIPELINES][64];
+    const char *words[SERVE_PIPELINES]; // of the command line
     size_t count;
     serve_line line; // its lock is that of what follows
+    serve_pipeline *list[SERVE_PIPELINES];
     size_t chosen;
     int admitted; // that wait or run
     double rate;  // seconds for a step of a pixel, as measured; 0: not yet
@@ -61,6 +66,11 @@ struct serve_generation {
     void (*wake)(void *cookie);
     void *wake_cookie;
 };
+
+// The pipeline as it is now, until it is left.
+serve_pipeline *serve_pipeline_hold(serve_generators *all, size_t index);
+void serve_pipeline_leave(serve_pipeline *pipeline);
+void serve_pipeline_free(serve_pipeline *pipeline); // at once: nothing runs any more. NULL is fine
 
 // Steps of pixels, all pictures together.
 double serve_generation_work(const serve_generation *generation);

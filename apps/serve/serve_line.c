@@ -43,7 +43,8 @@ void serve_line_end(serve_line *line)
 {
     pthread_mutex_lock(&line->lock);
     line->ending = true;
-    if (line->running != NULL) zenith_cancel_request(line->running->cancel);
+    if (line->running != NULL && line->running->cancel != NULL)
+        zenith_cancel_request(line->running->cancel);
     pthread_cond_broadcast(&line->stirred);
     pthread_mutex_unlock(&line->lock);
     if (line->threaded) pthread_join(line->thread, NULL);

@@ -20,7 +20,7 @@ struct serve_errand {
     void (*run)(serve_errand *errand);
     // Seconds that are left of it, as estimated; below 0: nothing is known. The line's lock is held.
     double (*left)(const serve_errand *errand);
-    zenith_cancel *cancel;
+    zenith_cancel *cancel; // NULL: it is short
     serve_failure failure; // code 0: it went well
     // The line's own.
     void (*done)(void *cookie);

@@ -5,6 +5,7 @@
 #include "apps/serve/serve_generators.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -99,23 +100,64 @@ static void open_rest(serve_generators *all, serve_pipeline *p)
 static bool is_taken(const serve_generators *all, const char *name)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (strcmp(all->list[i].name, name) == 0) return true;
+        if (strcmp(all->names[i], name) == 0) return true;
     return false;
 }
 
-bool serve_generators_add(serve_generators *all, const char *word)
+// --- one pipeline -------------------------------------------------------------------------------
+
+void serve_pipeline_free(serve_pipeline *p)
 {
-    serve_pipeline *p = &all->list[all->count];
-    char name[sizeof p->name];
-    const char *folder = split_word(word, name, sizeof name);
-    if (all->count == SERVE_PIPELINES || name[0] == 0 || is_taken(all, name)) {
-        all->settings.say("'%s' cannot be served: a pipeline is named once, and there are at most "
-                          "%d",
-                          word, SERVE_PIPELINES);
-        return false;
-    }
-    all->count++;
-    memcpy(p->name, name, sizeof name);
+    if (p == NULL) return;
+    zenith_model_free(p->preview);
+    zenith_model_free(p->encoder);
+    zenith_model_free(p->decoder);
+    zenith_generator_free(p->generator);
+    free(p);
+}
+
+// Plans of the line's context hold packed weights too.
+static void retire(serve_errand *errand)
+{
+    serve_pipeline *p = (serve_pipeline *)errand;
+    zenith_generator_trim(p->all->context, p->generator);
+}
+
+static void free_retired(void *cookie)
+{
+    serve_pipeline_free(cookie);
+}
+
+static double no_time(const serve_errand *errand)
+{
+    (void)errand;
+    return 0;
+}
+
+serve_pipeline *serve_pipeline_hold(serve_generators *all, size_t index)
+{
+    pthread_mutex_lock(&all->line.lock);
+    serve_pipeline *p = all->list[index];
+    p->held++;
+    pthread_mutex_unlock(&all->line.lock);
+    return p;
+}
+
+void serve_pipeline_leave(serve_pipeline *p)
+{
+    pthread_mutex_lock(&p->all->line.lock);
+    const bool last = --p->held == 0;
+    pthread_mutex_unlock(&p->all->line.lock);
+    if (last) serve_line_start(&p->all->line, &p->retirement, free_retired, p);
+}
+
+// NULL: the context says why.
+static serve_pipeline *open_folder(serve_generators *all, const char *folder, const char *name)
+{
+    serve_pipeline *p = calloc(1, sizeof *p);
+    if (p == NULL) return NULL;
+    *p = (serve_pipeline){
+        .retirement = {.run = retire, .left = no_time}, .all = all, .held = 1, .name = name};
     const zenith_generator_params where = {.size = sizeof where, .folder = folder};
     zenith_status status = zenith_generator_open(all->context, &where, &p->generator);
     if (status == ZENITH_OK) {
@@ -123,12 +165,48 @@ bool serve_generators_add(serve_generators *all, const char *word)
         zenith_generator_get_info(p->generator, &p->info);
         status = open_decoder(all, p);
     }
-    if (status != ZENITH_OK) {
-        all->settings.say("%s: %s", name, zenith_context_error(all->context));
+    if (status == ZENITH_OK) {
+        open_rest(all, p);
+        return p;
+    }
+    serve_pipeline_free(p);
+    return NULL;
+}
+
+// --- all of them --------------------------------------------------------------------------------
+
+bool serve_generators_add(serve_generators *all, const char *word)
+{
+    char name[sizeof all->names[0]];
+    const char *folder = split_word(word, name, sizeof name);
+    if (all->count == SERVE_PIPELINES || name[0] == 0 || is_taken(all, name)) {
+        all->settings.say("'%s' cannot be served: a pipeline is named once, and there are at most "
+                          "%d",
+                          word, SERVE_PIPELINES);
         return false;
     }
-    open_rest(all, p);
-    return true;
+    memcpy(all->names[all->count], name, sizeof name);
+    all->words[all->count] = word;
+    serve_pipeline *p = open_folder(all, folder, all->names[all->count]);
+    if (p == NULL)
+        all->settings.say("%s: %s", name, zenith_context_error(all->context));
+    else
+        all->list[all->count++] = p;
+    return p != NULL;
+}
+
+const char *serve_generators_reopen(serve_generators *all, size_t index)
+{
+    char name[sizeof all->names[0]];
+    const char *folder = split_word(all->words[index], name, sizeof name);
+    serve_pipeline *p = open_folder(all, folder, all->names[index]);
+    if (p == NULL) return zenith_context_error(all->context);
+    pthread_mutex_lock(&all->line.lock);
+    serve_pipeline *old = all->list[index];
+    all->list[index] = p;
+    pthread_mutex_unlock(&all->line.lock);
+    serve_pipeline_leave(old);
+    return NULL;
 }
 
 size_t serve_generators_count(const serve_generators *all)
@@ -138,17 +216,19 @@ size_t serve_generators_count(const serve_generators *all)
 
 const char *serve_generators_name(const serve_generators *all, size_t index)
 {
-    return all->list[index].name;
+    return all->names[index];
 }
 
-const zenith_generator_info *serve_generators_info(const serve_generators *all, size_t index)
+json_t *serve_generators_describe(serve_generators *all, size_t index, double created)
 {
-    return &all->list[index].info;
-}
-
-bool serve_generators_edit(const serve_generators *all, size_t index)
-{
-    return all->list[index].encoder != NULL;
+    serve_pipeline *p = serve_pipeline_hold(all, index);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:s, s:I, s:I}", "id", p->name, "object", "model",
+        "created", (json_int_t)created, "owned_by", "zenith", "description", "pictures from text",
+        "generate", true, "edit", (int)(p->encoder != NULL), "transformer", p->info.name,
+        "multiple", (json_int_t)p->info.multiple, "parameters", (json_int_t)p->info.parameters);
+    serve_pipeline_leave(p);
+    return object;
 }
 
 const char *serve_generators_chosen(serve_generators *all)
@@ -156,13 +236,13 @@ const char *serve_generators_chosen(serve_generators *all)
     pthread_mutex_lock(&all->line.lock);
     const size_t chosen = all->chosen;
     pthread_mutex_unlock(&all->line.lock);
-    return all->list[chosen].name;
+    return all->names[chosen];
 }
 
 bool serve_generators_choose(serve_generators *all, const char *name)
 {
     for (size_t i = 0; i < all->count; i++) {
-        if (strcmp(all->list[i].name, name) != 0) continue;
+        if (strcmp(all->names[i], name) != 0) continue;
         pthread_mutex_lock(&all->line.lock);
         all->chosen = i;
         pthread_mutex_unlock(&all->line.lock);

@@ -4,10 +4,14 @@
 // See serve_reload.h.
 #include "apps/serve/serve_reload.h"
 
+#include "apps/serve/serve_diffae.h"
+#include "apps/serve/serve_generate.h"
 #include "apps/serve/serve_models.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+enum { MOST = SERVE_MODELS + SERVE_PIPELINES + SERVE_DIFFAES };
 
 struct serve_reloads {
     serve_server *server;
@@ -15,16 +19,44 @@ struct serve_reloads {
     pthread_mutex_t lock; // of what follows
     pthread_cond_t stirred;
     bool wanted, ending;
-    uint64_t good[SERVE_MODELS], failed[SERVE_MODELS];
+    uint64_t good[MOST], failed[MOST];
 };
+
+// --- what is served: autoencoders, pipelines and diffusion autoencoders, numbered in this order ---
+
+static size_t count_all(const serve_server *server)
+{
+    return server->model_count + serve_generators_count(server->generators) +
+           serve_diffaes_count(server->diffaes);
+}
+
+static const char *name_of(const serve_server *server, size_t number)
+{
+    const size_t pipelines = serve_generators_count(server->generators);
+    if (number < server->model_count) return server->model_names[number];
+    number -= server->model_count;
+    return number < pipelines ? serve_generators_name(server->generators, number)
+                              : serve_diffaes_name(server->diffaes, number - pipelines);
+}
+
+// NULL, or why the old one stays.
+static const char *reopen(serve_server *server, size_t number, zenith_context *context)
+{
+    const size_t pipelines = serve_generators_count(server->generators);
+    if (number < server->model_count) return serve_models_reopen(server, number, context);
+    number -= server->model_count;
+    return number < pipelines ? serve_generators_reopen(server->generators, number)
+                              : serve_diffaes_reopen(server->diffaes, number - pipelines, context);
+}
+
+// --- opening again ------------------------------------------------------------------------------
 
 static void reload_one(serve_reloads *reloads, size_t number, zenith_context *context)
 {
     serve_server *server = reloads->server;
-    const char *name = server->model_names[number];
-    const char *why = serve_models_reopen(server, number, context);
+    const char *name = name_of(server, number), *why = reopen(server, number, context);
     if (why == NULL)
-        server->settings.say("%s: its file was opened again", name);
+        server->settings.say("%s: its files were opened again", name);
     else
         server->settings.say("%s: keeps the weights that it has: %s", name, why);
     pthread_mutex_lock(&reloads->lock);
@@ -46,7 +78,7 @@ static void reload_all(serve_reloads *reloads)
         server->settings.say("no file is opened again: %s", zenith_status_text(status));
         return;
     }
-    for (size_t i = 0; i < server->model_count; i++) reload_one(reloads, i, context);
+    for (size_t i = 0; i < count_all(server); i++) reload_one(reloads, i, context);
     zenith_context_free(context);
 }
 
@@ -109,8 +141,8 @@ void serve_reloads_write(serve_reloads *reloads, FILE *out)
     fprintf(out, "# HELP zenith_model_reloads_total Files of models that were opened again.\n"
                  "# TYPE zenith_model_reloads_total counter\n");
     pthread_mutex_lock(&reloads->lock);
-    for (size_t i = 0; i < server->model_count; i++) {
-        const char *name = server->model_names[i];
+    for (size_t i = 0; i < count_all(server); i++) {
+        const char *name = name_of(server, i);
         fprintf(out,
                 "zenith_model_reloads_total{model=\"%s\",result=\"ok\"} %" PRIu64 "\n"
                 "zenith_model_reloads_total{model=\"%s\",result=\"failed\"} %" PRIu64 "\n",

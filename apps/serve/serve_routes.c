@@ -147,17 +147,6 @@ static json_t *describe(serve_server *server, const serve_model *m)
     return object;
 }
 
-static json_t *describe_pipeline(const serve_generators *all, size_t index, double created)
-{
-    const zenith_generator_info *info = serve_generators_info(all, index);
-    return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:b, s:s, s:I, s:I}", "id",
-                     serve_generators_name(all, index), "object", "model", "created",
-                     (json_int_t)created, "owned_by", "zenith", "description", "pictures from text",
-                     "generate", true, "edit", serve_generators_edit(all, index), "transformer",
-                     info->name, "multiple", (json_int_t)info->multiple, "parameters",
-                     (json_int_t)info->parameters);
-}
-
 static void write_models(serve_server *server, serve_answer *answer)
 {
     json_t *list = json_array();
@@ -167,7 +156,8 @@ static void write_models(serve_server *server, serve_answer *answer)
         serve_model_unref(model);
     }
     for (size_t i = 0; i < serve_generators_count(server->generators); i++)
-        json_array_append_new(list, describe_pipeline(server->generators, i, server->started));
+        json_array_append_new(list,
+                              serve_generators_describe(server->generators, i, server->started));
     for (size_t i = 0; i < serve_diffaes_count(server->diffaes); i++)
         json_array_append_new(list, serve_diffaes_describe(server->diffaes, i, server->started));
     answer_json(answer, json_pack("{s:s, s:o, s:{s:I, s:I}}", "object", "list", "data", list,

@@ -41,7 +41,7 @@ zenith_status zenith_model_open(zenith_context *context, const zenith_model_para
 void zenith_model_free(zenith_model *model)
 {
     if (!model) return;
-    zn_model_unref(model->inner);
+    zn_model_close(model->inner);
     zn_free(model);
 }
 

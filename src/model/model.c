@@ -473,6 +473,14 @@ zn_model *zn_model_ref(zn_model *model)
     return model;
 }
 
+void zn_model_close(zn_model *model)
+{
+    if (!model) return;
+    atomic_store(&model->closed, true);
+    if (model->companion) atomic_store(&model->companion->closed, true);
+    zn_model_unref(model);
+}
+
 void zn_model_unref(zn_model *model)
 {
     if (!model || atomic_fetch_sub(&model->references, 1) != 1) return;

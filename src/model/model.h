@@ -16,6 +16,7 @@
 
 typedef struct zn_model {
     atomic_int references;
+    atomic_bool closed;         // by who opened it: plans of it that are kept are of no use
     struct zn_model *base;      // whose weights and calibration these are; NULL: its own
     struct zn_model *companion; // that it works with, by its family; NULL: none
     zn_weights *weights;
@@ -54,6 +55,9 @@ zenith_status zn_model_again(zn_model *model, zn_model **out, zn_error *err);
 uint64_t zn_model_least_bytes(const zn_model *model, size_t element);
 zn_model *zn_model_ref(zn_model *model);
 void zn_model_unref(zn_model *model); // NULL is fine
+// The same by who opened it. What runs goes on; plans that contexts keep of it, and with them its packed weights, go when
+// the next plan is made there.
+void zn_model_close(zn_model *model);
 
 // zn_weights_sha256 of its weights. May read all of them.
 const char *zn_model_sha256(const zn_model *model);

@@ -71,14 +71,28 @@ static void drop_arena(stream *s)
     s->arena_bytes = 0;
 }
 
+static void drop_plan(kept_plan **link)
+{
+    kept_plan *dropped = *link;
+    *link = dropped->next;
+    zn_compiled_free(dropped->compiled);
+    zn_free(dropped);
+}
+
 // The one that `link` points to and those used before it.
 static void drop_plans(kept_plan **link)
 {
+    while (*link) drop_plan(link);
+}
+
+// Those of models that are closed, which nobody can ask for again.
+static void drop_closed(kept_plan **link)
+{
     while (*link) {
-        kept_plan *dropped = *link;
-        *link = dropped->next;
-        zn_compiled_free(dropped->compiled);
-        zn_free(dropped);
+        if (atomic_load(&(*link)->compiled->key.model->closed))
+            drop_plan(link);
+        else
+            link = &(*link)->next;
     }
 }
 
@@ -104,14 +118,10 @@ void zn_engine_forget(zn_engine *engine, const zn_model *model)
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         stream *s = &engine->streams[i];
         for (kept_plan **link = &s->plans; *link;) {
-            kept_plan *plan = *link;
-            if (plan->compiled->key.model != model) {
-                link = &plan->next;
-                continue;
-            }
-            *link = plan->next;
-            zn_compiled_free(plan->compiled);
-            zn_free(plan);
+            if ((*link)->compiled->key.model == model)
+                drop_plan(link);
+            else
+                link = &(*link)->next;
         }
         drop_arena(s);
     }
@@ -196,11 +206,12 @@ static zenith_status keep_plan(stream *s, zn_compiled *compiled, uint64_t bound,
 {
     kept_plan *kept = zn_alloc_zero(sizeof *kept);
     if (!kept) return zn_fail_memory(err, sizeof *kept);
-    *kept = (kept_plan){.next = s->plans,
-                        .compiled = compiled,
+    *kept = (kept_plan){.compiled = compiled,
                         .budget = compiled->max_bytes,
                         .spilling = compiled->spill != NULL,
                         .bytes = bytes_of(compiled)};
+    drop_closed(&s->plans);
+    kept->next = s->plans;
     s->plans = kept;
     uint64_t sum = kept->bytes;
     kept_plan **link = &kept->next;

@@ -23,13 +23,17 @@ import serve  # noqa: E402
 from serve import ROOT, TENSOR, TINY, Server, check, f32, make_latent, query, ramp  # noqa: E402
 
 
-def change(data):
-    """A safetensors file with other weights: each tenth number is halved, in whatever type of floats."""
+PIPELINE = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out")) / "pipeline"
+JSON = {"Content-Type": "application/json"}
+
+
+def change(data, only=""):
+    """A safetensors file with other weights: of tensors whose names begin so each tenth number is halved, in whatever type of floats."""
     size = struct.unpack("<Q", data[:8])[0]
     head = json.loads(data[8:8 + size])
     out = bytearray(data)
     for name, tensor in head.items():
-        if name == "__metadata__":
+        if name == "__metadata__" or not name.startswith(only):
             continue
         kind = {"F32": "f", "F16": "e"}[tensor["dtype"]]
         begin, end = (8 + size + each for each in tensor["data_offsets"])
@@ -55,9 +59,9 @@ class Weights:
         os.replace(beside, self.file)
 
 
-def reload(server, result="ok"):
+def reload(server, result="ok", model="taesd"):
     """Asks for it, and waits for its end; what the metric says of it then."""
-    name = f'zenith_model_reloads_total{{model="taesd",result="{result}"}}'
+    name = f'zenith_model_reloads_total{{model="{model}",result="{result}"}}'
     before, begin = server.metric(name), time.monotonic()
     server.process.send_signal(signal.SIGHUP)
     while server.metric(name) == before:
@@ -141,11 +145,73 @@ def broken():
             server.process.send_signal(signal.SIGTERM)
             said = server.process.stderr.read()
         check(said.count("taesd: keeps the weights that it has: ") == 5, f"the log: {said}")
-        check("taesd: its file was opened again" in said, f"the log: {said}")
+        check("taesd: its files were opened again" in said, f"the log: {said}")
 
 
-TESTS = [load, broken]
+def change_under_load(server, model, put, versions, path, body, headers):
+    """A model whose answers take longer: two clients ask while its file changes, none waits for the other, and each gets one of the two."""
+    def ask():
+        code, _, answer = server.ask("POST", path, body, headers)
+        check(code == 200, f"{path}: {code} {answer[:200]}")
+        return json.dumps(json.loads(answer)["data"]).encode() if headers == JSON else answer
+    known = [ask()]
+    put(versions[1])
+    reload(server, model=model)
+    known.append(ask())
+    check(known[0] != known[1], "other weights have other answers")
+    ending, seen = threading.Event(), set()
+
+    def client():
+        while not ending.is_set():
+            seen.add(known.index(ask()))
+    threads = [threading.Thread(target=client) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for i in range(4):
+        put(versions[i % 2])
+        reload(server, model=model)
+        time.sleep(0.5)
+    ending.set()
+    for thread in threads:
+        thread.join()
+    check(seen == {0, 1}, f"both models answered under load: {seen}")
+    put(versions[1][:len(versions[1]) // 2])
+    reload(server, "failed", model)
+    check(ask() == known[1], "the old one answers where the new one cannot be opened")
+
+
+def put_in(file, data):
+    beside = file.with_suffix(".new")
+    beside.write_bytes(data)
+    os.replace(beside, file)
+
+
+def pipelines():
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder) / "words"
+        shutil.copytree(PIPELINE, place, copy_function=shutil.copyfile)
+        for each in [place, *place.iterdir()]:
+            each.chmod(0o755)
+        file = place / "text_encoder/model.safetensors"
+        whole = file.read_bytes()
+        asked = json.dumps({"prompt": "a cat", "size": "64x64", "seed": 5, "num_inference_steps": 2, "response_format": "b64_json"})
+        with Server("--dtype", "f32", "--threads", "1", models=[place]) as server:
+            change_under_load(server, "words", lambda data: put_in(file, data), [whole, change(whole)], "/v1/images/generations", asked, JSON)
+            check(server.metric("zenith_generations ") == 0, "nothing is left")
+
+
+def faces():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "faces.safetensors"
+        whole = (ROOT / "models/zenith-avatars64.safetensors").read_bytes()
+        file.write_bytes(whole)
+        with Server("--dtype", "f32", "--threads", "1", models=[f"faces={file}"]) as server:
+            change_under_load(server, "faces", lambda data: put_in(file, data), [whole, change(whole, "out.")],
+                              "/v1/diffae/sample?seed=3&steps=4&prior_steps=4", b"", {})
+
+
+TESTS = [load, broken, pipelines, faces]
 
 
 if __name__ == "__main__":
-    sys.exit(serve.run_tests(__doc__, TESTS))
+    sys.exit(serve.run_tests(__doc__, TESTS, lambda name: name == "pipelines" and not PIPELINE.is_dir() and f"there is no {PIPELINE}"))

@@ -6,6 +6,7 @@
 #include "tests/task/session.h"
 
 #include "src/api/context.h"
+#include "src/api/models.h"
 #include "src/task/engine.h"
 
 enum { SIZES = 3, HEIGHT = 64, MOST = 8, COMPOSITIONS = 20 };
@@ -138,6 +139,25 @@ static void old_plans_go(void **state)
     zenith_context_free(context);
 }
 
+// Plans of a model that was freed go when the next plan is made, and its packed weights with them.
+static void plans_of_freed_models_go(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1};
+    zenith_context *context = session_context(1, 1);
+    zenith_model *freed = session_tiny(context);
+    zn_model *inner = zn_model_ref(freed->inner);
+    zenith_image image = session_image(width_of(0), HEIGHT, 0);
+    session_ok(context, zenith_decode(context, freed, &latents[0], &image, 1, NULL));
+    zenith_model_free(freed);
+    assert_int_equal(atomic_load(&inner->references), 2);
+    assert_int_equal(decode(context, sizes, 1, 0), 1);
+    assert_int_equal(atomic_load(&inner->references), 1);
+    zn_model_unref(inner);
+    free(image.data);
+    zenith_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +165,7 @@ int main(void)
         cmocka_unit_test(compositions_compile_nothing_new),
         cmocka_unit_test(budgets_that_differ_much),
         cmocka_unit_test(old_plans_go),
+        cmocka_unit_test(plans_of_freed_models_go),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
