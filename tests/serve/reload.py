@@ -159,22 +159,24 @@ def change_under_load(server, model, put, versions, path, body, headers):
     reload(server, model=model)
     known.append(ask())
     check(known[0] != known[1], "other weights have other answers")
-    ending, seen = threading.Event(), set()
+    ending, seen = threading.Event(), []
 
     def client():
         while not ending.is_set():
-            seen.add(known.index(ask()))
+            seen.append(known.index(ask()))
     threads = [threading.Thread(target=client) for _ in range(2)]
     for thread in threads:
         thread.start()
     for i in range(4):
         put(versions[i % 2])
         reload(server, model=model)
-        time.sleep(0.5)
+        before, begin = len(seen), time.monotonic()
+        while i % 2 not in seen[before:] and time.monotonic() - begin < 60:
+            time.sleep(0.05)
     ending.set()
     for thread in threads:
         thread.join()
-    check(seen == {0, 1}, f"both models answered under load: {seen}")
+    check(set(seen) == {0, 1}, f"both models answered under load: {seen}")
     put(versions[1][:len(versions[1]) // 2])
     reload(server, "failed", model)
     check(ask() == known[1], "the old one answers where the new one cannot be opened")
