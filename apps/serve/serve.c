@@ -9,6 +9,9 @@
 #include "apps/serve/serve_reload.h"
 
 #include <errno.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +57,20 @@ static int serve(serve_server *server, const sigset_t *signals)
     return 0;
 }
 
+// Pictures come in many sizes, for days. glibc would keep the memory of the most that were ever there at once, in an arena
+// for each thread, and raise by itself from which size on memory goes back.
+static void return_memory(void)
+{
+#if defined(__GLIBC__)
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 int serve_run(const serve_settings *settings)
 {
     sigset_t signals, before;
+    return_memory();
     serve_server *server = malloc(sizeof *server);
     if (server == NULL) {
         settings->say("out of memory");

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PLANS_OF_A_THREAD = 8 << 20 }; // bytes
+enum { PLANS_OF_A_THREAD = 32 << 20 }; // bytes
 
 // --- the queue ----------------------------------------------------------------------------------
 

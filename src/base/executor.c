@@ -8,6 +8,7 @@
 //                                        free, done is told to all callers
 #include "src/base/executor.h"
 
+#include "src/base/denormals.h"
 #include "src/base/memory.h"
 #include "src/base/os.h"
 
@@ -75,6 +76,8 @@ static void stream_main(void *arg)
     zn_executor *executor = self->executor;
     zn_team *team = NULL;
     zn_error error = {0};
+    zn_denormals_flush(
+        false); // whatever the thread that made this one does: bits must not depend on it
     zenith_status status = zn_team_create(executor->threads, &team, &error);
     zn_mutex_lock(executor->lock);
     executor->ready++;

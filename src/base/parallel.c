@@ -8,6 +8,7 @@
 // The backends differ only in how the threads are woken and waited for.
 #include "src/base/parallel.h"
 
+#include "src/base/denormals.h"
 #include "src/base/memory.h"
 
 #include <stdatomic.h>
@@ -20,6 +21,7 @@ struct loop {
     size_t count, tile, tiles;
     atomic_size_t next;
     atomic_uint_least64_t taken; // a bit for each of up to BITS tiles
+    bool flush;                  // denormals, as the caller does
 };
 enum { BITS = 64 };
 
@@ -42,6 +44,7 @@ static void run_numbered(struct loop *loop, size_t thread)
 
 static void run_tiles(struct loop *loop, size_t thread)
 {
+    if (zn_denormals_flushed() != loop->flush) zn_denormals_flush(loop->flush);
     if (loop->tiles <= BITS) {
         run_numbered(loop, thread);
         return;
@@ -213,10 +216,18 @@ int zn_team_threads(const zn_team *team)
     return team ? team->threads : 1;
 }
 
+void zn_team_flush_denormals(zn_team *team, bool on)
+{
+    struct loop nothing = {.flush = on};
+    zn_denormals_flush(on);
+    if (zn_team_threads(team) > 1) on_all_threads(team, &nothing);
+}
+
 void zn_parallel(zn_team *team, size_t count, size_t tile, zn_parallel_fn *fn, void *arg)
 {
     if (tile == 0) tile = 1;
-    struct loop loop = {.fn = fn, .arg = arg, .count = count, .tile = tile};
+    struct loop loop = {
+        .fn = fn, .arg = arg, .count = count, .tile = tile, .flush = zn_denormals_flushed()};
     loop.tiles = count / tile + (count % tile > 0);
     if (loop.tiles > 1 && zn_team_threads(team) > 1) {
         on_all_threads(team, &loop);

@@ -14,6 +14,7 @@
 
 #include "src/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct zn_team zn_team; // belongs to one executor thread
@@ -24,6 +25,10 @@ typedef void zn_parallel_fn(void *arg, size_t begin, size_t end);
 zenith_status zn_team_create(int threads, zn_team **out, zn_error *err);
 void zn_team_free(zn_team *team);         // on the same thread; NULL is fine
 int zn_team_threads(const zn_team *team); // 1 for NULL
+
+// Whether the team's threads, the calling one among them, take denormals for zero (base/denormals.h), until the next call. Loops
+// of zn_parallel have the setting of their caller on every thread; this is for what else uses the threads, as oneDNN does.
+void zn_team_flush_denormals(zn_team *team, bool on);
 
 // team NULL: serial, same bits. fn must not call zn_parallel on the same team. tile 0 counts as 1.
 void zn_parallel(zn_team *team, size_t count, size_t tile, zn_parallel_fn *fn, void *arg);

@@ -85,11 +85,12 @@ static void drop_plans(kept_plan **link)
     while (*link) drop_plan(link);
 }
 
-// Those of models that are closed, which nobody can ask for again.
-static void drop_closed(kept_plan **link)
+// Those of `model`, and those of models that are closed, which nobody can ask for again.
+static void drop_plans_of(kept_plan **link, const zn_model *model)
 {
     while (*link) {
-        if (atomic_load(&(*link)->compiled->key.model->closed))
+        const zn_model *its = (*link)->compiled->key.model;
+        if (its == model || atomic_load(&its->closed))
             drop_plan(link);
         else
             link = &(*link)->next;
@@ -117,12 +118,7 @@ void zn_engine_forget(zn_engine *engine, const zn_model *model)
     zn_executor_hold(engine->executor);
     for (int i = 0; i < zn_executor_streams(engine->executor); i++) {
         stream *s = &engine->streams[i];
-        for (kept_plan **link = &s->plans; *link;) {
-            if ((*link)->compiled->key.model == model)
-                drop_plan(link);
-            else
-                link = &(*link)->next;
-        }
+        drop_plans_of(&s->plans, model);
         drop_arena(s);
     }
     zn_executor_release(engine->executor);
@@ -210,7 +206,7 @@ static zenith_status keep_plan(stream *s, zn_compiled *compiled, uint64_t bound,
                         .budget = compiled->max_bytes,
                         .spilling = compiled->spill != NULL,
                         .bytes = bytes_of(compiled)};
-    drop_closed(&s->plans);
+    drop_plans_of(&s->plans, NULL);
     kept->next = s->plans;
     s->plans = kept;
     uint64_t sum = kept->bytes;

@@ -314,6 +314,7 @@ static void set_scalars(const zn_sample *sample, float *scalars)
         scalars[i] = sample->scalars[sample->graph->scalars[i]];
 }
 
+// Gradients of what a network is sure of vanish. With denormals a network of words took twice the time after 1,000 steps.
 static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;
@@ -325,11 +326,13 @@ static zenith_status run_pictures(void *arg, zn_team *team, int stream)
     const zn_run run = {.read = read_rows, .write = write_rows, .cookie = &p, .scalars = scalars};
     zn_error err = {0};
     zenith_status status = prepare(r, p.worker, &err);
+    zn_team_flush_denormals(team, true);
     while (status == ZENITH_OK && take(&p, &status, &err)) {
         set_scalars(&p.sample, scalars);
         if (status == ZENITH_OK)
             status = zn_plan_run(p.worker->plans[r->graph], p.worker->arena, team, &run, &err);
     }
+    zn_team_flush_denormals(team, false);
     if (status != ZENITH_OK) fail(r, status, &err);
     return status;
 }

@@ -4,6 +4,8 @@
 // Every index is visited exactly once, in the tiles of the serial loop, for each size of team.
 #include "tests/testing.h"
 
+#include "src/base/denormals.h"
+#include "src/base/executor.h"
 #include "src/base/parallel.h"
 
 #include <pthread.h>
@@ -105,6 +107,52 @@ static void loops_follow_each_other(void **state)
     zn_team_free(team);
 }
 
+// Half of the smallest number that is no denormal, computed where the compiler cannot.
+static void halve_smallest(void *arg, size_t begin, size_t end)
+{
+    volatile float smallest = 1.17549435e-38f;
+    float *halves = arg;
+    for (size_t i = begin; i < end; i++) halves[i] = smallest * 0.5f;
+    usleep(1000); // so that every thread has some
+}
+
+static bool flushed(zn_team *team)
+{
+    enum { COUNT = 32 };
+    float halves[COUNT];
+    zn_parallel(team, COUNT, 1, halve_smallest, halves);
+    for (int i = 1; i < COUNT; i++) assert_true((halves[i] == 0) == (halves[0] == 0));
+    return halves[0] == 0;
+}
+
+static zenith_status note_flushed(void *arg, zn_team *team, int stream)
+{
+    (void)stream;
+    *(bool *)arg = flushed(team);
+    return ZENITH_OK;
+}
+
+// Every thread of a team flushes denormals or none does; an executor's do not, whatever the host's threads do.
+static void denormals(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    zn_team *team = NULL;
+    zn_executor *executor = NULL;
+    zn_test_ok(zn_team_create(3, &team, &err), &err);
+    assert_false(flushed(team));
+    zn_team_flush_denormals(team, true);
+    assert_true(flushed(team) == zn_denormals_flushed());
+    bool in_job = true;
+    zn_test_ok(zn_executor_create(1, 2, &executor, &err), &err);
+    zn_test_ok(zn_executor_run(executor, note_flushed, &in_job, 1, &err), &err);
+    assert_false(in_job);
+    zn_executor_free(executor);
+    zn_team_flush_denormals(team, false);
+    assert_false(flushed(team));
+    zn_team_free(team);
+}
+
 static void refuses_no_threads(void **state)
 {
     (void)state;
@@ -118,9 +166,8 @@ static void refuses_no_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_once),
-        cmocka_unit_test(uses_the_whole_team),
-        cmocka_unit_test(loops_follow_each_other),
+        cmocka_unit_test(every_index_once),        cmocka_unit_test(uses_the_whole_team),
+        cmocka_unit_test(loops_follow_each_other), cmocka_unit_test(denormals),
         cmocka_unit_test(refuses_no_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,8 +43,15 @@ def change(data, only=""):
     return bytes(out)
 
 
+def put_in(file, data):
+    """Puts a file in place as an operator should: written beside it, and then renamed."""
+    beside = file.with_suffix(".new")
+    beside.write_bytes(data)
+    os.replace(beside, file)
+
+
 class Weights:
-    """A folder of weights that are put in place as an operator should: beside it, and then renamed."""
+    """A folder of weights, and two versions of its file."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder) / "weights"
@@ -54,9 +61,7 @@ class Weights:
         self.versions = [first, change(first)]
 
     def put(self, data):
-        beside = self.file.with_suffix(".new")
-        beside.write_bytes(data)
-        os.replace(beside, self.file)
+        put_in(self.file, data)
 
 
 def reload(server, result="ok", model="taesd"):
@@ -180,12 +185,6 @@ def change_under_load(server, model, put, versions, path, body, headers):
     put(versions[1][:len(versions[1]) // 2])
     reload(server, "failed", model)
     check(ask() == known[1], "the old one answers where the new one cannot be opened")
-
-
-def put_in(file, data):
-    beside = file.with_suffix(".new")
-    beside.write_bytes(data)
-    os.replace(beside, file)
 
 
 def pipelines():
