@@ -41,6 +41,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LOADS = (50, 95, 120, 200)
 TICKS = os.sysconf("SC_CLK_TCK")
+QUIET = 20  # seconds after which a client gives its connection up; the server waits 30
 
 
 def load_served():
@@ -398,7 +399,10 @@ class Soak:
             try:
                 for _ in range(chosen.randrange(1, 50)):
                     due += chosen.expovariate(1 / pause) if pause else 0
-                    time.sleep(max(0, due - time.monotonic()))
+                    wait = max(0, due - time.monotonic())
+                    if wait > QUIET:
+                        connection.close()  # the next request opens it again
+                    time.sleep(wait)
                     if time.monotonic() < end:
                         self.one(connection, chosen)
             except (OSError, http.client.HTTPException) as error:

@@ -11,8 +11,8 @@ tests/golden/words_train has
     captions.jsonl                  the caption of each, as numbers of tokens, and what a dropped caption is
     gradients.safetensors           the gradient of the first step, in float64, rounded
     ten_losses.json                 the loss and the gradient's norm, before each of ten steps of AdamW
-and tests/golden/words_pooled the same of a transformer with "cap_pool": 1. tests/golden/words_distil.json has ten losses of a student
-that begins with the weights of words_train and learns from them.
+and tests/golden/words_pooled the same of a transformer with "cap_pool": 1 and a draft, which is not trained.
+tests/golden/words_distil.json has ten losses of a student that begins with the weights of words_train and learns from them.
 
 The first layer of the timestep is large and its size is no setting. Its weights are a formula (tests/train/runs.py has it
 too), and of its gradient there are the factors: the sum over samples of "left" times "right".
@@ -183,7 +183,26 @@ def told(net, x, cap):
     return x * (1 + scale) + shift
 
 
-def velocity(net, latent, time, caption):
+def drafted(net, x, ids):
+    """The mean picture of the caption's words is added to the image's tokens, where the config says so. It is not trained."""
+    c = net.config
+    if not c.get("draft_dim"):
+        return x
+    width, heads = c["dim"], c["n_heads"]
+    table = angles([[i + 1, 0, 0] for i in range(len(ids))], c["axes_dims"], c["rope_theta"], False)
+    y = net.get("draft.words.weight", c["draft_words"], width)[torch.tensor(ids)]
+    y = turn(y.unflatten(-1, (heads, -1)), table, False).flatten(1).sum(0)
+    y = net.norm("draft.norm", y, c["norm_eps"])
+    y = F.silu(net.linear("draft.w1", y, c["draft_dim"])) * net.linear("draft.w3", y, c["draft_dim"])
+    y = net.linear("draft.w2", y, c["draft_places"] * c["all_patch_size"][0]**2 * c["in_channels"], True)
+    return x + net.linear("draft_embedder", y.reshape(c["draft_places"], -1), width, True)
+
+
+def is_trained(name):
+    return not name.startswith("draft.")
+
+
+def velocity(net, latent, time, caption, ids=None):
     """Of a latent [channels, height, width]."""
     c = net.config
     width, patch, axes, theta = c["dim"], c["all_patch_size"][0], c["axes_dims"], c["rope_theta"]
@@ -194,6 +213,7 @@ def velocity(net, latent, time, caption):
     rows, columns = latent.shape[1] // patch, latent.shape[2] // patch
     x = latent.unflatten(1, (rows, patch)).unflatten(3, (columns, patch)).permute(1, 3, 2, 4, 0).reshape(rows * columns, -1)
     x = net.linear(f"all_x_embedder.{patch}-1", x, width, True)
+    x = drafted(net, x, ids)
     x, more = padded(x, net.get("x_pad_token", 1, width))
     places = [[len(cap) + 1, i // columns, i % columns] for i in range(rows * columns)] + more * [[0, 0, 0]]
     of_image = angles(places, axes, theta, False)
@@ -273,7 +293,7 @@ def lesson_of(number, at, picture, noise, teacher):
     with torch.no_grad():
         text, image = teacher
         for here, there in zip(ways, ways[1:]):
-            asked, empty = (velocity(image, now, np.float32(1) - here, text_features(text, ids)) for ids in (CAPTIONS[at], EMPTY))
+            asked, empty = (velocity(image, now, np.float32(1) - here, text_features(text, ids), ids) for ids in (CAPTIONS[at], EMPTY))
             now = now + float(here - there) * (asked + guidance * (asked - empty))
     return noisy, begin, (now - noisy) / float(begin - end)
 
@@ -294,19 +314,19 @@ def losses_of(text, image, latents, first_gradients=None, teacher=None):
             if teacher:
                 noisy, sigma, target = lesson_of(number, at, picture, noise, teacher)
             ids = EMPTY if dropped and not teacher else CAPTIONS[at]
-            made = velocity(image, noisy, np.float32(1) - sigma, text_features(text, ids))
+            made = velocity(image, noisy, np.float32(1) - sigma, text_features(text, ids), ids)
             loss = loss + (made - target).square().mean() / BATCH
         loss.backward()
         if step == 0 and first_gradients is not None:
             first_gradients.update({name: value.grad.clone() for net in (text, image) for name, value in net.weights.items()
-                                    if name != FORMULA})
+                                    if name != FORMULA and is_trained(name)})
             first_gradients[f"{FORMULA}.left"] = torch.stack([hidden.grad for hidden in image.made["hidden"]])
             first_gradients[f"{FORMULA}.right"] = torch.stack(image.made["features"])
             left, right = first_gradients[f"{FORMULA}.left"], first_gradients[f"{FORMULA}.right"]
             assert torch.allclose(left.T @ right, image.weights[FORMULA].grad)
         return loss.item()
 
-    parameters = [*text.weights.values(), *image.weights.values()]
+    parameters = [value for net in (text, image) for name, value in net.weights.items() if is_trained(name)]
     ema = [value.detach().clone() for value in parameters]
     return [{"loss": loss, "norm": norm}
             for loss, norm in train(parameters, gradient_of, SETTINGS, STEPS, SETTINGS["clip"], ema)]
@@ -321,7 +341,7 @@ def save_network(net, folder, note):
 
 def begin_with(networks, first, dtype):
     for net, start in zip(networks, first):
-        net.weights.update({name: value.detach().to(dtype, copy=True).requires_grad_() for name, value in start.items()})
+        net.weights.update({name: value.detach().to(dtype, copy=True).requires_grad_(is_trained(name)) for name, value in start.items()})
 
 
 def make_distil(first, latents, note):
@@ -340,7 +360,7 @@ def make(config, out):
     text, image = Network(TEXT, seed=1), Network(config, seed=2)
     random = torch.Generator().manual_seed(3)
     latents = torch.randn(len(CAPTIONS), IMAGE["in_channels"], HEIGHT, WIDTH, generator=random)
-    velocity(image, latents[0], 0.5, text_features(text, EMPTY))  # the networks say which parameters there are
+    velocity(image, latents[0], 0.5, text_features(text, EMPTY), EMPTY)  # the networks say which parameters there are
     save_network(text, out / "text_encoder", note)
     save_network(image, out / "transformer", note)
     save_file({"latent": latents}, out / "latents.safetensors", {"golden": note})
@@ -371,4 +391,4 @@ if __name__ == "__main__":
     if options.check:
         check(options.check)
     make(IMAGE, OUT)
-    make(IMAGE | {"cap_pool": 1}, POOLED_OUT)
+    make(IMAGE | {"cap_pool": 1, "draft_dim": 6, "draft_places": 12, "draft_words": 40}, POOLED_OUT)

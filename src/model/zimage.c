@@ -37,7 +37,7 @@
 #include <string.h>
 
 enum { MULTIPLE = 32, FEATURES = 256, TIME_INNER = 1024, MOST_CONDITION = 256, BY_LAYER = 4 };
-enum { CONTEXT, MODULATION, DENOISER, PARTS };
+enum { CONTEXT, MODULATION, DENOISER, DRAFT, PARTS };
 enum { SCALE1, GATE1, SCALE2, GATE2 };
 enum {
     WIDTH,
@@ -54,6 +54,9 @@ enum {
     TIME_SCALE,
     EPSILON,
     POOLED,
+    DRAFT_INNER,
+    PLACES,
+    WORDS,
     SETTINGS
 };
 static const float HEAD_EPSILON = 1e-5f, LAST_EPSILON = 1e-6f, TIME_PERIOD = 10000;
@@ -73,6 +76,9 @@ static const zn_setting settings[SETTINGS] = {
     [TIME_SCALE] = {"time", "t_scale", NULL, 1000, 1e-6, 1e9, true},
     [EPSILON] = {"epsilon", "norm_eps", NULL, 1e-5, 1e-12, 1, true},
     [POOLED] = {"pooled", "cap_pool", NULL, 0, 0, 1, false},
+    [DRAFT_INNER] = {"draft", "draft_dim", NULL, 0, 0, 1 << 16, false},
+    [PLACES] = {"places", "draft_places", NULL, 64, 1, 4096, false},
+    [WORDS] = {"words", "draft_words", NULL, 4096, 1, 1 << 24, false},
 };
 
 static const zn_variant variants[] = {
@@ -114,6 +120,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
         [CONTEXT] = "cap_embedder.1.weight",
         [MODULATION] = "t_embedder.mlp.0.weight",
         [DENOISER] = "layers.0.attention_norm1.weight",
+        [DRAFT] = "draft.w2.weight",
     };
     zn_stored_name stored;
     *parts = 0;
@@ -122,7 +129,7 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
             *parts |= 1u << i;
     const bool pads = zn_translate_find(weights, name_sets, NAME_SETS, "x_pad_token", &stored) ||
                       zn_translate_find(weights, name_sets, NAME_SETS, "cap_pad_token", &stored);
-    return *parts && pads;
+    return *parts && (pads || *parts == 1u << DRAFT);
 }
 
 static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_LAYOUT_SIZE])
@@ -155,6 +162,12 @@ static int64_t modulation_of(const double *is)
     return (int64_t)(((is[REFINERS] + is[LAYERS]) * BY_LAYER + 1) * is[WIDTH]);
 }
 
+// Numbers of an image's token.
+static int64_t patch_of(const double *is)
+{
+    return (int64_t)(is[PATCH] * is[PATCH] * is[CHANNELS]);
+}
+
 static int64_t image_tokens(const double *is, int64_t height, int64_t width)
 {
     const int64_t patch = (int64_t)is[PATCH];
@@ -177,6 +190,22 @@ static void context_ports(const zn_variant *variant, const char *said, const zn_
                       .outputs = {zn_port_sequences("context", padded, items, width)},
                       .inputs_count = sizes->masked ? 3 : 2,
                       .outputs_count = 1};
+}
+
+// Sizes: tokens of the caption. Numbers outside the vocabulary are padding.
+static void draft_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                        zn_ports *out)
+{
+    double is[SETTINGS];
+    const int64_t tokens = sizes->tokens, items = zn_sizes_items(sizes);
+    (void)variant;
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    *out = (zn_ports){
+        .inputs = {zn_port_sequences("ids", tokens, items, 1),
+                   zn_port_sequences("angles", tokens, items, head_of(is))},
+        .outputs = {zn_port_sequences("draft", (int64_t)is[PLACES], items, patch_of(is))},
+        .inputs_count = 2,
+        .outputs_count = 1};
 }
 
 // Sizes: how many timesteps, as tokens.
@@ -203,15 +232,17 @@ static void denoiser_ports(const zn_variant *variant, const char *said, const zn
     const int64_t channels = (int64_t)is[CHANNELS];
     const int64_t tokens = sizes->tokens, items = zn_sizes_items(sizes);
     const int64_t all = image_tokens(is, sizes->height, sizes->width) + tokens;
-    const int64_t width = sizes->width * items;
+    const int64_t width = sizes->width * items, patch = (int64_t)is[PATCH];
+    const int64_t places = sizes->height / patch * (sizes->width / patch);
     *out = (zn_ports){.inputs = {zn_port_map("latent", sizes->height, width, channels),
                                  zn_port_sequences("context", tokens, items, (int64_t)is[WIDTH]),
                                  items > 1
                                      ? zn_port_sequence("modulation", items, modulation_of(is))
                                      : zn_port_vector("modulation", modulation_of(is)),
-                                 zn_port_sequences("angles", all, items, head_of(is))},
+                                 zn_port_sequences("angles", all, items, head_of(is)),
+                                 zn_port_sequences("draft", places, items, patch_of(is))},
                       .outputs = {zn_port_map("velocity", sizes->height, width, channels)},
-                      .inputs_count = 4,
+                      .inputs_count = is[DRAFT_INNER] > 0 ? 5 : 4,
                       .outputs_count = 1};
 }
 
@@ -433,6 +464,47 @@ static void build_context(const zn_scope *scope, const zn_variant *variant, cons
     outputs[0] = refine(&b, "context_refiner", x, inputs[1]);
 }
 
+// The sum of a caption's words, each turned by its place, as the one token of its item.
+static zn_node *summed(const builder *b, zn_node *ids, zn_node *angles)
+{
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    zn_node *table = zn_scope_parameter(b->scope, "draft.words", ".weight",
+                                        ZN_SHAPE(whole(b, WORDS), whole(b, WIDTH)));
+    zn_node *x = zn_embed(graph, node_name(b, "draft.words", "", full), ids, table);
+    x = zn_rope(graph, node_name(b, "draft.turned", "", full), x, angles,
+                (zn_rope_attributes){.pairs = ZN_ROPE_INTERLEAVED, .heads = (int)whole(b, HEADS)});
+    zn_node *sum = zn_column_sum(graph, node_name(b, "draft.sum", "", full), x);
+    zn_node *one = zn_token_slice(graph, node_name(b, "draft.first", "", full), x,
+                                  (zn_token_slice_attributes){0, 1, b->items});
+    one = zn_affine(graph, node_name(b, "draft.one", "", full), one, 0, 1);
+    if (!one || !sum) return NULL;
+    return zn_graph_add(graph, &zn_op_modulate, node_name(b, "draft.caption", "", full),
+                        (zn_node *[]){one, sum}, 2, &(zn_modulate_attributes){.plain = true});
+}
+
+// Where config.json has "draft_dim", which no published network has, a network of two layers draws the mean picture of a
+// caption's words, and the denoiser sees it. Which word means which shape can be solved for in seconds
+// (tools/words_draft.py); gradients take hours for the same.
+static void build_draft(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                        zn_node *const *inputs, zn_node **outputs)
+{
+    builder b = {.scope = scope, .items = zn_sizes_items(sizes)};
+    zn_graph *graph = scope->graph;
+    char full[ZN_NAME_SIZE];
+    (void)variant;
+    if (!begin(&b)) return;
+    zn_node *x = summed(&b, inputs[0], inputs[1]);
+    x = zn_nn_rms_norm(scope, "draft.norm", x, 1, (float)b.is[EPSILON]);
+    zn_node *gate = zn_nn_linear(scope, "draft.w1", x, whole(&b, DRAFT_INNER), false);
+    zn_node *up = zn_nn_linear(scope, "draft.w3", x, whole(&b, DRAFT_INNER), false);
+    x = zn_gated(graph, node_name(&b, "draft.gated", "", full), gate, up, ZN_ACTIVATION_SILU);
+    x = zn_nn_linear(scope, "draft.w2", x, whole(&b, PLACES) * patch_of(b.is), true);
+    outputs[0] = zn_graph_add(
+        graph, &zn_op_pixel_shuffle, node_name(&b, "draft", "", full), &x, 1,
+        &(zn_pixel_shuffle_attributes){.factor = (int)whole(&b, PLACES), .tall = true});
+}
+
 // The condition of all layers: a token for each timestep.
 static zn_node *condition(const builder *b, zn_node *times)
 {
@@ -547,6 +619,19 @@ static zn_node *told(const builder *b, zn_node *x, zn_node *context, int64_t tok
     return zn_modulate(b->scope->graph, node_name(b, "cap_pool", "", full), x, scale, shift);
 }
 
+static zn_node *drafted(const builder *b, const zn_sizes *sizes, zn_node *x, zn_node *const *inputs)
+{
+    zn_graph *graph = b->scope->graph;
+    char full[ZN_NAME_SIZE];
+    const int64_t patch = whole(b, PATCH);
+    if (!whole(b, DRAFT_INNER)) return x;
+    zn_node *y = zn_nn_linear(b->scope, "draft_embedder", inputs[4], whole(b, WIDTH), true);
+    y = zn_token_slice(
+        graph, node_name(b, "draft_embedder", "map", full), y,
+        (zn_token_slice_attributes){0, sizes->height / patch, sizes->width / patch * b->items});
+    return zn_add(graph, node_name(b, "image.drafted", "", full), x, y);
+}
+
 // The image's tokens, refined.
 static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *const *inputs)
 {
@@ -560,6 +645,7 @@ static zn_node *image(const builder *b, const zn_sizes *sizes, zn_node *const *i
                               &(zn_pixel_shuffle_attributes){.factor = patch, .whole = true});
     zn_text_format(name, sizeof name, "all_x_embedder.%d-1", patch);
     x = zn_nn_linear(b->scope, name, x, whole(b, WIDTH), true);
+    x = drafted(b, sizes, x, inputs);
     x = padded(b, "image.padded", "x_pad_token", x, tokens);
     x = told(b, x, context, sizes->tokens);
     angles = zn_token_slice(graph, node_name(b, "image.angles", "", full), angles,
@@ -611,6 +697,8 @@ static zn_weight_class classify(const char *layout, const char *name)
     const bool attention = strstr(name, ".attention.to_"), forward = strstr(name, ".feed_forward.");
     const bool modulation = strstr(name, ".adaLN_modulation.");
     const char *tail = strrchr(name, '.');
+    if (strncmp(name, "draft.w", 7) == 0 && tail && strcmp(tail, ".weight") == 0)
+        return (zn_weight_class){ZN_CARE_MORE, "draft"};
     if ((!refiner && !layer) || (!attention && !forward && !modulation) || !tail ||
         strcmp(tail, ".weight") != 0)
         return (zn_weight_class){ZN_CARE_WHOLE, "embedders, norms and others"};
@@ -645,6 +733,11 @@ static const zn_part parts[PARTS] = {
                   .smallest = {.height = 16, .width = 16, .tokens = MULTIPLE},
                   .ports = denoiser_ports,
                   .build = build_denoiser},
+    [DRAFT] = {.name = "draft",
+               .prefix = "",
+               .smallest = {.tokens = 1},
+               .ports = draft_ports,
+               .build = build_draft},
 };
 
 const zn_family zn_family_zimage = {
@@ -676,7 +769,8 @@ zn_zimage_facts zn_zimage_facts_of(const zn_model *model)
                              .head = head_of(is),
                              .modulation = modulation_of(is),
                              .channels = (int64_t)is[CHANNELS],
-                             .patch = (int64_t)is[PATCH]};
+                             .patch = (int64_t)is[PATCH],
+                             .draft = is[DRAFT_INNER] > 0 ? (int64_t)is[PLACES] : 0};
 }
 
 int64_t zn_zimage_caption_tokens(int64_t tokens)
@@ -739,4 +833,11 @@ int64_t zn_zimage_layout_patch(const char *said)
     double is[SETTINGS];
     (void)!zn_settings_read(said, settings, SETTINGS, is);
     return (int64_t)is[PATCH];
+}
+
+bool zn_zimage_layout_drafts(const char *said)
+{
+    double is[SETTINGS];
+    (void)!zn_settings_read(said, settings, SETTINGS, is);
+    return is[DRAFT_INNER] > 0;
 }

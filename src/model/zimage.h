@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What callers of Z-Image's diffusion transformer prepare and need to know. It has three parts, by how often
+// What callers of Z-Image's diffusion transformer prepare and need to know. It has these parts, by how often
 // they run:
 //
 //     context      once a prompt:    the caption's features, refined and padded
+//     draft        once a prompt:    a mean picture of its words, where the network has one
 //     modulation   once a schedule:  scales and gates of all layers, for all timesteps
 //     denoiser     once a step       (twice with guidance)
 #ifndef ZN_MODEL_ZIMAGE_H
@@ -19,6 +20,8 @@ typedef struct zn_zimage_facts {
     int64_t modulation; // numbers for each timestep
     int64_t channels;   // of latents
     int64_t patch;      // latents' sizes are multiples of it
+    int64_t
+        draft; // tokens of images that it draws, whose caption has a draft; 0: it has none, and draws any
 } zn_zimage_facts;
 zn_zimage_facts zn_zimage_facts_of(const zn_model *model);
 
@@ -37,5 +40,6 @@ void zn_zimage_layout(const zn_json *config, char dst[ZN_LAYOUT_SIZE]);
 void zn_zimage_layout_caption_angles(const char *layout, int64_t tokens, float *dst);
 void zn_zimage_layout_angles(const char *layout, const zn_sizes *sizes, float *dst);
 int64_t zn_zimage_layout_patch(const char *layout);
+bool zn_zimage_layout_drafts(const char *layout);
 
 #endif

@@ -16,8 +16,8 @@
 enum { POSITIVE, NEGATIVE, PROMPTS, MOST_PROMPT = 1 << 20 };
 
 typedef struct conditions {
-    int64_t tokens; // of the context, with padding
-    float *context, *angles;
+    int64_t tokens;                  // of the context, with padding
+    float *context, *angles, *draft; // the latter NULL: the network has none
 } conditions;
 
 typedef struct generating {
@@ -98,6 +98,32 @@ fail:
     return status;
 }
 
+// The mean picture of a prompt's words, for networks that have one.
+static zenith_status prepare_draft(generating *g, const zn_prompt *prompt, conditions *out,
+                                   zn_error *err)
+{
+    const zn_zimage_facts *f = &g->facts;
+    const int64_t count = (int64_t)prompt->count;
+    float *ids = NULL;
+    const int64_t places = g->is->height / f->patch * (g->is->width / f->patch);
+    if (f->draft == 0) return ZENITH_OK;
+    if (places != f->draft)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "this model draws pictures of %lld tokens alone, and this one would have "
+                       "%lld: leave --width and --height out",
+                       (long long)f->draft, (long long)places);
+    ZN_TRY(floats(&g->arena, count, 1, &ids, err));
+    ZN_TRY(floats(&g->arena, places, f->patch * f->patch * f->channels, &out->draft, err));
+    for (int64_t i = 0; i < count; i++) ids[i] = (float)prompt->ids[i];
+    const zn_part_call call = {.model = g->is->transformer,
+                               .part = "draft",
+                               .sizes = {.tokens = count},
+                               .dtype = g->dtype,
+                               .inputs = {ids, out->angles},
+                               .outputs = {out->draft}};
+    return zn_part_call_run(&g->place, &call, err);
+}
+
 // What a prompt is to the denoiser, once for all steps.
 static zenith_status prepare_prompt(generating *g, const zn_prompt *prompt, const float *hidden,
                                     conditions *out, zn_error *err)
@@ -119,6 +145,7 @@ static zenith_status prepare_prompt(generating *g, const zn_prompt *prompt, cons
                                .inputs = {hidden ? hidden : caption, out->angles},
                                .outputs = {out->context}};
     ZN_TRY(zn_part_call_run(&g->place, &call, err));
+    ZN_TRY(prepare_draft(g, prompt, out, err));
     zn_zimage_angles(transformer, &sizes, out->angles);
     out->tokens = tokens;
     return ZENITH_OK;
@@ -153,7 +180,7 @@ static zenith_status predict(void *cookie, int step, bool negative, const float 
         .part = "denoiser",
         .sizes = {.height = g->is->height, .width = g->is->width, .tokens = c->tokens},
         .dtype = g->dtype,
-        .inputs = {latent, c->context, modulation, c->angles},
+        .inputs = {latent, c->context, modulation, c->angles, c->draft},
         .outputs = {answer}};
     return zn_part_call_run(&g->place, &call, err);
 }

@@ -143,15 +143,17 @@ typedef struct zn_train_config {
     const zn_json *text_network; // the same of the text encoder; NULL: nothing
     // A folder whose config.json says it; of words, what samples are decoded by. NULL: none.
     const char *autoencoder;
-    const char *tokenizer;   // of words: tokenizer.json or its folder; NULL: captions are numbers
-    int part;                // ZENITH_ENCODER | ZENITH_DECODER
-    const char *weights;     // to begin with; NULL: random
-    int64_t init_seed;       // of random weights
-    int64_t width;           // of a network with random weights
-    int rule;                // zn_init_rule, of random weights
-    double score;            // of each part of it that can be left out (zn_nn_zenith)
-    const char *donor;       // model of `weights`, where it is another: what both have is copied
-    const char *layout;      // of a network that is not read from its own weights; NULL: the usual
+    const char *tokenizer; // of words: tokenizer.json or its folder; NULL: captions are numbers
+    int part;              // ZENITH_ENCODER | ZENITH_DECODER
+    const char *weights;   // to begin with; NULL: random
+    int64_t init_seed;     // of random weights
+    int64_t width;         // of a network with random weights
+    int rule;              // zn_init_rule, of random weights
+    double score;          // of each part of it that can be left out (zn_nn_zenith)
+    const char *donor;     // model of `weights`, where it is another: what both have is copied
+    const char *layout;    // of a network that is not read from its own weights; NULL: the usual
+    const char
+        *draft; // of words: folder of what draws their mean picture; NULL: init.weights have it
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
     const char *frozen_from; // its weights; NULL: searched for by name
     const char *squeezenet;  // weights of ZN_LOSS_SQUEEZENET; NULL: searched for by name

@@ -129,6 +129,7 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_
     put_task(&w, c);
     put_integer(&w, "part", c->part);
     put(&w, "init.weights", c->weights ? c->weights : "");
+    if (c->draft) put(&w, "draft", c->draft);
     put_integer(&w, "init.seed", c->init_seed);
     put_integer(&w, "init.width", c->width);
     if (c->rule != ZN_INIT_HE) put_integer(&w, "init.rule", c->rule);

@@ -48,6 +48,36 @@ static zenith_status write_pipeline(const zn_trainer *t, const char *folder, zn_
     return zn_diffae_write_text(folder, "model_index.json", index, err);
 }
 
+// What was not trained, and belongs to the transformer.
+static zenith_status list_draft(const zn_network *draft, zn_file_tensor **out, zn_error *err)
+{
+    *out = zn_alloc((draft->count + 1) * sizeof **out);
+    if (!*out) return zn_fail_memory(err, (draft->count + 1) * sizeof **out);
+    for (size_t i = 0; i < draft->count; i++) {
+        const zn_train_parameter *p = &draft->parameters[i];
+        (*out)[i] = (zn_file_tensor){.name = p->name,
+                                     .type = p->tensor.desc.type,
+                                     .shape = p->tensor.desc.shape,
+                                     .data = p->tensor.data};
+    }
+    return ZENITH_OK;
+}
+
+static zenith_status write_networks(const zn_trainer *t, int which, const char *path,
+                                    const float *block, zn_error *err)
+{
+    const zn_network *draft = &zn_words_own(t)->draft;
+    const int first = which == 0 ? ZN_WORDS_TEXT : ZN_WORDS_CONTEXT,
+              end = which == 0 ? ZN_WORDS_CONTEXT : ZN_WORDS_NETWORKS;
+    zn_file_tensor *tensors = NULL;
+    ZN_TRY(list_draft(draft, &tensors, err));
+    const zn_weights_beside beside = {tensors, draft->count, NULL};
+    zenith_status status = zn_weights_write_whole(path, t->trained + first, (size_t)(end - first),
+                                                  block, which ? &beside : NULL, err);
+    zn_free(tensors);
+    return status;
+}
+
 // Two zn_words_folders, as pipelines have them; with a tokenizer a whole pipeline.
 zenith_status zn_words_write(const zn_trainer *t, const char *folder, const float *block,
                              zn_error *err)
@@ -55,15 +85,12 @@ zenith_status zn_words_write(const zn_trainer *t, const char *folder, const floa
     for (int i = 0; i < 2; i++) {
         char path[ZN_PATH_SIZE];
         const char *config = zn_words_own(t)->configs[i];
-        const int first = i == 0 ? ZN_WORDS_TEXT : ZN_WORDS_CONTEXT,
-                  end = i == 0 ? ZN_WORDS_CONTEXT : ZN_WORDS_NETWORKS;
         if (zn_text_format(path, sizeof path, "%s/%s", folder, zn_words_folders[i]) + 1 >=
             sizeof path)
             return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
         ZN_TRY(zn_directory_make(path, err));
         if (config) ZN_TRY(zn_diffae_write_text(path, "config.json", config, err));
-        ZN_TRY(zn_weights_write_whole(path, t->trained + first, (size_t)(end - first), block, NULL,
-                                      err));
+        ZN_TRY(write_networks(t, i, path, block, err));
     }
     return write_pipeline(t, folder, err);
 }

@@ -100,7 +100,7 @@ void zn_words_put_caption(const zn_trainer *t, size_t column, zn_caption caption
     const size_t width = (size_t)own->ports[ZN_WORDS_CONTEXT].inputs[2].desc.shape.dim[3];
     for (size_t i = 0; i < tokens; i++) {
         const size_t at = i * t->rows + column;
-        ids[at] = i < caption.count ? (float)caption.ids[i] : 0;
+        ids[at] = i < caption.count ? (float)caption.ids[i] : -1; // in no table
         for (size_t c = 0; c < width; c++) mask[at * width + c] = i < caption.count;
     }
 }

@@ -79,6 +79,28 @@ static zenith_status open_network(zn_trainer *t, int which, zn_error *err)
     return ZENITH_OK;
 }
 
+// What draws the mean picture of words is solved for, not trained (tools/words_draft.py).
+static zenith_status open_draft(zn_trainer *t, zn_error *err)
+{
+    static const char *const parts[] = {"draft", NULL};
+    zn_words_training *own = zn_words_own(t);
+    char path[ZN_PATH_SIZE];
+    if (!zn_zimage_layout_drafts(zn_network_layout(&t->trained[ZN_WORDS_DENOISER])))
+        return ZENITH_OK;
+    if (t->config.draft)
+        zn_text_format(path, sizeof path, "%s", t->config.draft);
+    else if (t->start)
+        zn_text_format(path, sizeof path, "%s/%s", t->config.weights, zn_words_folders[1]);
+    else
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "\"network.draft_dim\" needs \"draft\", a folder with the draft "
+                       "that tools/words_draft.py makes");
+    const zn_model_request request = {.name = t->config.model, .weights = path, .parts = parts};
+    ZN_TRY(zn_model_open(&request, &own->drafting, err));
+    return zn_network_of_model(own->drafting, zn_model_part(own->drafting, parts[0]), &own->draft,
+                               err);
+}
+
 static zenith_status keep_configs(const zn_trainer *t, zn_error *err)
 {
     zn_words_training *own = zn_words_own(t);
@@ -101,6 +123,7 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
     ZN_TRY(open_start(t, err));
     ZN_TRY(keep_configs(t, err));
     for (int i = 0; i < ZN_WORDS_NETWORKS; i++) ZN_TRY(open_network(t, i, err));
+    ZN_TRY(open_draft(t, err));
     zn_words_own(t)->tokens = zn_zimage_caption_tokens(1);
     for (size_t i = 0; i < t->trained[ZN_WORDS_TEXT].count; i++) {
         const zn_train_parameter *p = &t->trained[ZN_WORDS_TEXT].parameters[i];
@@ -115,6 +138,8 @@ static void close_task(zn_trainer *t)
     zn_words_training *own = zn_words_own(t);
     if (!own) return;
     zn_model_unref(own->text);
+    zn_network_free(&own->draft);
+    zn_model_unref(own->drafting);
     for (int i = 0; i < 2; i++) zn_free(own->configs[i]);
     zn_tokenizer_free(own->tokenizer);
     zn_free(own->tokenizer_json);
@@ -197,6 +222,29 @@ static zenith_status open_data(zn_trainer *t, zn_error *err)
 
 // --- the graph ----------------------------------------------------------------------------------
 
+// The draft is made for the latents' size, and config.json of the network says the same of it.
+static zenith_status check_draft(const zn_trainer *t, zn_error *err)
+{
+    const zn_words_training *own = zn_words_own(t);
+    if (!own->drafting) return ZENITH_OK;
+    const int64_t asked = own->ports[ZN_WORDS_DENOISER].inputs[4].desc.shape.dim[1];
+    const char *const layouts[] = {zn_network_layout(&own->draft),
+                                   zn_network_layout(&t->trained[ZN_WORDS_DENOISER])};
+    for (int i = 0; i < 2; i++) {
+        zn_ports ports;
+        own->draft.part->ports(own->draft.variant, layouts[i], &(zn_sizes){.tokens = own->tokens},
+                               &ports);
+        const int64_t places = ports.outputs[0].desc.shape.dim[1];
+        if (places != asked)
+            return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                           "\"draft_places\" of the %s is %lld, and the latents of '%s' have %lld "
+                           "tokens",
+                           i ? "network" : "draft", (long long)places, t->config.data.latents,
+                           (long long)asked);
+    }
+    return ZENITH_OK;
+}
+
 // What one network gives to another, and the latents, must fit.
 static zenith_status check_sizes(const zn_trainer *t, zn_error *err)
 {
@@ -209,10 +257,12 @@ static zenith_status check_sizes(const zn_trainer *t, zn_error *err)
                        "\"network.cap_feat_dim\" is %lld and \"text.hidden_size\" %lld: they must "
                        "be equal",
                        (long long)caption, (long long)text);
-    if (channels == own->data.shape.dim[1]) return ZENITH_OK;
-    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "\"network.in_channels\" is %lld, and the latents of '%s' have %lld channels",
-                   (long long)channels, t->config.data.latents, (long long)own->data.shape.dim[1]);
+    if (channels != own->data.shape.dim[1])
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "\"network.in_channels\" is %lld, and the latents of '%s' have %lld channels",
+            (long long)channels, t->config.data.latents, (long long)own->data.shape.dim[1]);
+    return check_draft(t, err);
 }
 
 static void find_ports(zn_trainer *t)
@@ -293,6 +343,18 @@ static zn_node *input_of(zn_train_building *b, const char *name, int which, int 
     return zn_graph_input(b->graph, name, zn_words_own(t)->ports[which].inputs[port].desc);
 }
 
+// The mean picture of each caption's words; NULL: the denoiser asks for none.
+static zn_node *build_draft(zn_train_building *b, zn_node *ids, zn_node *angles)
+{
+    const zn_trainer *t = b->networks;
+    const zn_words_training *own = zn_words_own(t);
+    const zn_sizes sizes = {.tokens = own->tokens, .items = (int64_t)t->rows};
+    zn_node *y = NULL;
+    if (!own->drafting) return NULL;
+    zn_network_build(&own->draft, &sizes, b->graph, "", (zn_node *[]){ids, angles}, &y, NULL);
+    return y;
+}
+
 static void build(zn_train_building *b)
 {
     const zn_trainer *t = b->networks;
@@ -312,8 +374,10 @@ static void build(zn_train_building *b)
     zn_node *modulation = build_one(b, ZN_WORDS_MODULATION, &time);
     if (t->rows == 1)
         modulation = zn_channel_sum(g, "modulation.row", modulation); // one row, as a vector
-    b->result = build_one(b, ZN_WORDS_DENOISER,
-                          (zn_node *[]){noisy, context, modulation, angles[ZN_WORDS_OF_DENOISER]});
+    zn_node *draft = build_draft(b, ids, angles[ZN_WORDS_OF_CONTEXT]);
+    b->result = build_one(
+        b, ZN_WORDS_DENOISER,
+        (zn_node *[]){noisy, context, modulation, angles[ZN_WORDS_OF_DENOISER], draft});
     const zn_loss_inputs in = {.original = target, .reconstruction = b->result};
     b->losses[0] = zn_loss_build(g, &t->config.losses[0], &in);
     b->loss = zn_loss_sum(g, t->config.losses, b->losses, 1);

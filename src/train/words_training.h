@@ -45,7 +45,9 @@ typedef struct zn_words_distil {
 
 // The task's own.
 typedef struct zn_words_training {
-    zn_model *text;          // to begin with, until it is copied; NULL: none
+    zn_model *text;     // to begin with, until it is copied; NULL: none
+    zn_model *drafting; // whose draft is used as it is; NULL: there is none
+    zn_network draft;
     char *configs[2];        // config.json of both models
     zn_tokenizer *tokenizer; // of captions that are texts; NULL: they are numbers
     char *tokenizer_json;    // its file, for the results

@@ -42,12 +42,14 @@
     words       a text encoder and a diffusion transformer together: every tensor of the gradient is PyTorch's within 1e-4 and ten
                 losses are within 1e-5; stops, threads and recomputation change no bit; random ones learn in bf16, are judged by
                 captions that are held back, and are trained further; what does not fit is refused
+    words_draft  a draft of words, which is solved for and not trained: it stays as it was, decides pictures, and must fit
     stages      from pictures to one model file: an autoencoder, codes, prior, classifier, joined; every command takes the file
     kinds       every loss and every part can be trained; the plot is well-formed, samples are there
 """
 import argparse
 import array
 import json
+import math
 import os
 import pathlib
 import random
@@ -540,6 +542,55 @@ def test_words_generate(options, folder):
     (folder / "captions.jsonl").write_text((folder / "captions.jsonl").read_text().replace("yellow", "a very very" * 20))
     said = train(options, words_config(folder, "long", **start), code=1).stderr
     check("line 4" in said, said)
+    return 0
+
+
+def write_draft(folder, width, inner, places, numbers, words):
+    """A random draft, as tools/words_draft.py writes them."""
+    drawn = random.Random(5)
+    shapes = {"draft.words.weight": [words, width], "draft.norm.weight": [width], "draft.w1.weight": [inner, width],
+              "draft.w3.weight": [inner, width], "draft.w2.weight": [places * numbers, inner], "draft.w2.bias": [places * numbers]}
+    header, data = {}, b""
+    for name, shape in shapes.items():
+        values = array.array("f", [drawn.gauss(0, 1) for _ in range(math.prod(shape))]).tobytes()
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header).encode()
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    return shapes
+
+
+def test_words_draft(options, folder):
+    """A draft that is not trained: it is in the results as it was, and decides pictures."""
+    options.environment = os.environ | {"ZENITH_MODELS": str(ROOT / "models")}
+    data = words_pictures(folder)
+    zenith(options, "tokenizer", "train", data["captions"], "-o", folder / "tokenizer", "--size", "300")
+    text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
+    network |= {"in_channels": 16, "sample_size": 8, "draft_dim": 5, "draft_places": 16, "draft_words": 300}
+    shapes = write_draft(folder / "draft", network["dim"], 5, 16, 64, 300)
+    (folder / "draft/config.json").write_text(json.dumps(network))
+    start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network, "tokenizer": str(folder / "tokenizer"), "data": data,
+             "draft": str(folder / "draft"), "batch": 4, "stack": 2, "optimizer": {"lr": 1e-2, "warmup": 2}}
+    train(options, words_config(folder, "run", **start))
+    made, given = (tensors_of(folder / name / "model.safetensors") for name in ("run/ema/transformer", "draft"))
+    check(all(made[name] == given[name] for name in shapes), "the draft has changed")
+    check("draft_embedder.weight" in made, "the denoiser does not see the draft")
+    again = {key: value for key, value in start.items() if key not in ("draft", "text", "network")}
+    train(options, words_config(folder, "further", **again | {"init": {"weights": str(folder / "run/ema")}}))
+    pictures = {}
+    for name, prompt in (("red", "red apple"), ("same", "red apple"), ("blue", "blue apple"), ("turned", "apple red")):
+        zenith(options, "generate", prompt, "-w", folder / "run/ema", "-o", folder / "x.png", "--seed", "7", "--steps", "2",
+               "--threads", "1" if name == "same" else "2")
+        pictures[name] = (folder / "x.png").read_bytes()
+    check(pictures["red"] == pictures["same"], "one thread and two make different pictures")
+    check(len(set(pictures.values())) == 3, "words or their order decide nothing")
+    said = zenith(options, "generate", "red apple", "-w", folder / "run/ema", "-o", folder / "x.png", "--size", "128x128", code=1).stderr
+    check("16 tokens" in said, said)
+    said = train(options, words_config(folder, "none", **{key: value for key, value in start.items() if key != "draft"}), code=1).stderr
+    check("words_draft.py" in said, said)
+    said = train(options, words_config(folder, "places", **start | {"network": network | {"draft_places": 15}}), code=1).stderr
+    check("draft" in said, said)
     return 0
 
 

@@ -3,8 +3,8 @@
 //
 // Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
 // takes channel c from channel (c r + i) r + j of (y, x), as PyTorch's PixelShuffle; by columns, from channel
-// (c r + j) r + i; of whole pixels, from channel (i r + j) c' + c, where c' is their number. A copy, so type
-// and scale stay.
+// (c r + j) r + i; of whole pixels, from channel (i r + j) c' + c, where c' is their number. Tall:
+// [n, h, w, c r] -> [n, h r, w, c], of whole pixels. A copy, so type and scale stay.
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/shape/enlarge_lowering.h"
@@ -21,9 +21,14 @@ static bool by_columns(const zn_node *node)
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
 }
 
+static bool is_tall(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->tall;
+}
+
 static bool is_whole(const zn_node *node)
 {
-    return ((const zn_pixel_shuffle_attributes *)node->attributes)->whole;
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->whole || is_tall(node);
 }
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -31,14 +36,15 @@ static zenith_status infer(zn_node *node, zn_error *err)
     ZN_TRY(zn_check_inputs(node, 1, 1, err));
     ZN_TRY(zn_check_map(node, 0, err));
     const zn_desc *x = &node->inputs[0]->desc;
-    const int64_t *dim = x->shape.dim, r = factor_of(node);
-    if (r < 1 || r > 16 || dim[3] % (r * r) != 0 || dim[1] > INT32_MAX || dim[2] > INT32_MAX) {
+    const int64_t *dim = x->shape.dim, r = factor_of(node), across = is_tall(node) ? 1 : r;
+    if (r < 1 || across > 16 || r > 4096 || dim[3] % (r * across) != 0 || dim[1] > INT32_MAX ||
+        dim[2] > INT32_MAX) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "%lld channels cannot become pixels %lld x %lld", (long long)dim[3],
-                       (long long)r, (long long)r);
+                       (long long)across, (long long)r);
     }
     node->desc = *x;
-    node->desc.shape = ZN_SHAPE(dim[0], dim[1] * r, dim[2] * r, dim[3] / (r * r));
+    node->desc.shape = ZN_SHAPE(dim[0], dim[1] * r, dim[2] * across, dim[3] / (r * across));
     return ZENITH_OK;
 }
 
@@ -165,18 +171,20 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_pixel_shuffle_attributes two = {.factor = 2}, four = {.factor = 4},
                                          turned = {.factor = 2, .columns = true},
-                                         kept = {.factor = 2, .whole = true};
+                                         kept = {.factor = 2, .whole = true},
+                                         tall = {.factor = 20, .tall = true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &two},
     {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 48}}}, .attributes = &four},
     {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 12}}}, .attributes = &turned},
     {.name = "whole", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 20}}}, .attributes = &kept},
+    {.name = "tall", .inputs_count = 1, .inputs = {{4, {1, 2, 3, 60}}}, .attributes = &tall},
 };
 
 const zn_op zn_op_pixel_shuffle = {
     .name = "pixel_shuffle",
-    .summary = "channels to pixels: r times the height and width",
+    .summary = "channels to pixels: r times the height and width, or the height alone",
     .attributes_size = sizeof(zn_pixel_shuffle_attributes),
     .traits = ZN_OP_FOLLOWS,
     .result_types = ZN_MAP_TYPES,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], the inverse of pixel_shuffle and its
-// gradient. A copy, so type and scale stay.
+// Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], or tall [n, h r, w, c] -> [n, h, w, c r]: the
+// inverse of pixel_shuffle and its gradient. A copy, so type and scale stay.
 #include "src/base/memory.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -21,9 +21,16 @@ static bool by_columns(const zn_node *node)
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
 }
 
+// Columns of a square; tall: one.
+static int across(const zn_node *node)
+{
+    return ((const zn_pixel_shuffle_attributes *)node->attributes)->tall ? 1 : factor_of(node);
+}
+
 static bool is_whole(const zn_node *node)
 {
-    return ((const zn_pixel_shuffle_attributes *)node->attributes)->whole;
+    const zn_pixel_shuffle_attributes *a = node->attributes;
+    return a->whole || a->tall;
 }
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -31,13 +38,13 @@ static zenith_status infer(zn_node *node, zn_error *err)
     ZN_TRY(zn_check_inputs(node, 1, 1, err));
     ZN_TRY(zn_check_map(node, 0, err));
     const zn_desc *x = &node->inputs[0]->desc;
-    const int64_t *dim = x->shape.dim, r = factor_of(node);
-    if (r < 1 || r > 16 || dim[1] % r != 0 || dim[2] % r != 0 || dim[3] > INT32_MAX)
+    const int64_t *dim = x->shape.dim, r = factor_of(node), w = across(node);
+    if (r < 1 || w > 16 || r > 4096 || dim[1] % r != 0 || dim[2] % w != 0 || dim[3] > INT32_MAX)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "%lldx%lld pixels do not divide into squares of %lld", (long long)dim[2],
-                       (long long)dim[1], (long long)r);
+                       "%lldx%lld pixels do not divide into pieces of %lldx%lld", (long long)dim[2],
+                       (long long)dim[1], (long long)w, (long long)r);
     node->desc = *x;
-    node->desc.shape = ZN_SHAPE(dim[0], dim[1] / r, dim[2] / r, dim[3] * r * r);
+    node->desc.shape = ZN_SHAPE(dim[0], dim[1] / r, dim[2] / w, dim[3] * r * w);
     return ZENITH_OK;
 }
 
@@ -50,11 +57,12 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
 // Where element `to` of a row of the result comes from among its r rows of the input.
 static size_t source_of(const zn_node *node, size_t to)
 {
-    const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
-    const size_t width = (size_t)node->desc.shape.dim[2] * r, plain = channels / (r * r);
+    const size_t r = (size_t)factor_of(node), w = (size_t)across(node);
+    const size_t channels = (size_t)node->desc.shape.dim[3], plain = channels / (r * w);
+    const size_t width = (size_t)node->desc.shape.dim[2] * w;
     if (is_whole(node)) {
         const size_t pixel = to % channels / plain;
-        return (pixel / r * width + to / channels * r + pixel % r) * plain + to % plain;
+        return (pixel / w * width + to / channels * w + pixel % w) * plain + to % plain;
     }
     const size_t x = to / channels, c = to % channels / (r * r);
     const size_t slow = to % channels / r % r, fast = to % r;
@@ -94,14 +102,15 @@ static inline void unshuffle_row(const zn_node *node, const uint8_t *src, const 
     const size_t r = (size_t)factor_of(node), channels = (size_t)node->desc.shape.dim[3];
     const size_t width = (size_t)node->desc.shape.dim[2], plain = channels / (r * r);
     const bool columns = by_columns(node), whole = is_whole(node);
+    const size_t piece = channels / r * bytes; // a row of whole pixels lies in one
     for (size_t i = 0; i < r; i++) {
         for (size_t x = 0; x < width; x++) {
+            if (whole) {
+                memcpy(dst + x * channels * bytes + i * piece, src, piece);
+                src += piece;
+                continue;
+            }
             for (size_t j = 0; j < r; j++) {
-                if (whole) {
-                    memcpy(dst + (x * channels + (i * r + j) * plain) * bytes, src, plain * bytes);
-                    src += plain * bytes;
-                    continue;
-                }
                 const size_t first = columns ? j * r + i : i * r + j;
                 uint8_t *to = dst + (x * channels + first) * bytes;
                 for (size_t c = 0; c < plain; c++, src += bytes)
@@ -156,18 +165,20 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_pixel_shuffle_attributes two = {.factor = 2}, four = {.factor = 4},
                                          turned = {.factor = 2, .columns = true},
-                                         kept = {.factor = 2, .whole = true};
+                                         kept = {.factor = 2, .whole = true},
+                                         tall = {.factor = 20, .tall = true};
 static const zn_op_sample samples[] = {
     {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 1}}}, .attributes = &two},
     {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 10, 14, 3}}}, .attributes = &two},
     {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 12, 36, 3}}}, .attributes = &four},
     {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 3}}}, .attributes = &turned},
     {.name = "whole", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 5}}}, .attributes = &kept},
+    {.name = "tall", .inputs_count = 1, .inputs = {{4, {1, 40, 3, 3}}}, .attributes = &tall},
 };
 
 const zn_op zn_op_pixel_unshuffle = {
     .name = "pixel_unshuffle",
-    .summary = "pixels to channels: the height and width divided by r",
+    .summary = "pixels to channels: the height and width, or the height alone, divided by r",
     .attributes_size = sizeof(zn_pixel_shuffle_attributes),
     .traits = ZN_OP_FOLLOWS,
     .result_types = ZN_MAP_TYPES,

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zenith authors
+# SPDX-License-Identifier: Apache-2.0
+"""Solves for the draft of a model from words to pictures: a network of two layers that draws the mean picture of a caption's words.
+
+    python3 tools/words_draft.py words/train.jsonl words/train.safetensors --tokenizer words/tokenizer -o words/draft
+
+Training by gradients finds what words look like only late: names are a small part of what pictures differ in. Here nothing is
+trained. A least squares fit from words to latents says what each word adds to a picture; its singular vectors are the table of
+words. Of a caption's words, summed, a fixed random layer makes numbers, and a second least squares fit says which picture they
+are. "draft" in a config of 'zenith train' takes the folder (docs/TRAINING.md, "From words to pictures"). It needs numpy and
+tokenizers.
+"""
+import argparse
+import json
+import pathlib
+import struct
+
+import numpy as np
+from tokenizers import Tokenizer
+
+CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
+END = "<|im_end|>"  # once in every prompt, whatever it says
+PATCH, THETA, TURNED = 2, 256.0, 8  # of each head's channels, those that the place in the caption turns
+PART = 4096  # captions at a time
+
+
+def read_latents(path):
+    """[n, tokens, numbers of a token], as the denoiser has them."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        entry, start = header["latent"], file.tell()
+        file.seek(start + entry["data_offsets"][0])
+        kinds = {"F16": np.float16, "F32": np.float32}
+        raw = np.frombuffer(file.read(entry["data_offsets"][1] - entry["data_offsets"][0]), kinds[entry["dtype"]])
+    n, c, h, w = entry["shape"]
+    x = raw.reshape(n, c, h // PATCH, PATCH, w // PATCH, PATCH).transpose(0, 2, 4, 3, 5, 1)
+    return np.ascontiguousarray(x, np.float32).reshape(n, h // PATCH * (w // PATCH), -1)
+
+
+def read_captions(path, tokenizer, kinds):
+    """For each of `kinds` captions of a picture, the tokens of all pictures."""
+    rows = [json.loads(line)["captions"] for line in open(path, encoding="utf-8")]
+    return [[e.ids for e in tokenizer.encode_batch([CHAT.format(r[k % len(r)]) for r in rows])] for k in kinds]
+
+
+def bags(captions, words):
+    counts = np.zeros((len(captions), words), np.float32)
+    for row, ids in zip(counts, captions):
+        np.add.at(row, ids, 1)
+    return counts
+
+
+def solve(gram, product, ridge):
+    return np.linalg.solve(gram + ridge * np.eye(len(gram), dtype=gram.dtype), product)
+
+
+def words_of(captions, pictures, words, width, heads, power):
+    """The table: singular vectors of what each word adds to a picture. Channels that places turn have the first ones again, so that
+    a sum tells "red on blue" from "blue on red"."""
+    gram, product = np.zeros((words, words), np.float32), np.zeros((words, pictures.shape[1]), np.float32)
+    for ids in captions:
+        for i in range(0, len(ids), PART):
+            a = bags(ids[i:i + PART], words)
+            gram += a.T @ a
+            product += a.T @ pictures[i:i + PART]
+    u, s, _ = np.linalg.svd(solve(gram, product, np.float32(1)), full_matrices=False)
+    head, turned = width // heads, TURNED // 2 * heads
+    plain = width - 2 * turned
+    order = np.zeros((heads, head), np.int64)
+    order[:, :TURNED:2] = np.arange(turned).reshape(heads, -1)
+    order[:, TURNED:] = np.arange(plain).reshape(heads, -1)
+    values = u[:, :max(plain, turned)] * s[:max(plain, turned)]**power
+    table = values[:, order.reshape(-1)]
+    table.reshape(words, heads, head)[:, :, 1:TURNED:2] = 0
+    return table, plain
+
+
+def turned_sums(captions, table, heads):
+    """Of each caption the sum of its words, turned by their places (3-axis RoPE: the first axis counts tokens from 1)."""
+    head, out = table.shape[1] // heads, np.empty((len(captions), table.shape[1]), np.float32)
+    rates = THETA**(-np.arange(0, TURNED, 2) / TURNED)
+    for row, ids in zip(out, captions):
+        x = table[ids].reshape(len(ids), heads, head).copy()
+        angle = (1 + np.arange(len(ids)))[:, None, None] * rates
+        a, b = x[..., :TURNED:2].copy(), x[..., 1:TURNED:2].copy()
+        x[..., :TURNED:2], x[..., 1:TURNED:2] = a * np.cos(angle) - b * np.sin(angle), a * np.sin(angle) + b * np.cos(angle)
+        row[:] = x.sum(0).reshape(-1)
+    return out
+
+
+def hidden(sums, w1, w3, epsilon=1e-5):
+    x = sums / np.sqrt((sums * sums).mean(1, keepdims=True) + epsilon)
+    gate = x @ w1.T
+    h = gate / (1 + np.exp(-gate)) * (x @ w3.T)
+    return np.concatenate([h, np.ones((len(h), 1), np.float32)], 1)
+
+
+def write_safetensors(path, tensors):
+    header, at, data = {}, 0, []
+    for name, value in tensors.items():
+        value = np.ascontiguousarray(value, np.float32)
+        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}
+        data.append(value.tobytes())
+        at += value.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("captions", type=pathlib.Path)
+    parser.add_argument("latents", type=pathlib.Path)
+    parser.add_argument("--tokenizer", type=pathlib.Path, required=True, help="folder of tokenizer.json")
+    parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    parser.add_argument("--width", type=int, default=192, help="channels of the transformer's tokens")
+    parser.add_argument("--heads", type=int, default=6)
+    parser.add_argument("--inner", type=int, default=2048, help="\"draft_dim\": numbers that are made of a caption")
+    parser.add_argument("--power", type=float, default=0.5, help="of singular values: how much frequent differences count")
+    parser.add_argument("--ridge", type=float, default=10)
+    parser.add_argument("--kinds", type=int, nargs="+", default=[0, 2, 4, 7], help="which captions of a picture")
+    options = parser.parse_args()
+    tokenizer = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json"))
+    words, random = tokenizer.get_vocab_size(), np.random.default_rng(1)
+    latents = read_latents(options.latents)
+    n, places, numbers = latents.shape
+    pictures = latents.reshape(n, -1)
+    mean, spread = pictures.mean(0), pictures.std()
+    pictures = (pictures - mean) / spread
+    captions = read_captions(options.captions, tokenizer, options.kinds)
+    table, plain = words_of([captions[0], captions[-2]], pictures, words, options.width, options.heads, options.power)
+    # what all captions have in common is taken away by the one token that all of them have
+    sums = turned_sums(captions[0], table, options.heads)
+    centre = sums.mean(0).reshape(options.heads, -1)
+    centre[:, :TURNED] = 0
+    table[tokenizer.token_to_id(END)] -= centre.reshape(-1)
+    w1, w3 = (random.standard_normal((2, options.inner, options.width)) / options.width**0.5).astype(np.float32)
+    gram = np.zeros((options.inner + 1, options.inner + 1), np.float32)
+    product = np.zeros((options.inner + 1, pictures.shape[1]), np.float32)
+    none = hidden(turned_sums([tokenizer.encode(CHAT.format("")).ids], table, options.heads), w1, w3)
+    gram += n / 10 * none.T @ none  # a caption that says nothing means the mean picture, which is zero here
+    for ids in captions:
+        for i in range(0, n, PART):
+            h = hidden(turned_sums(ids[i:i + PART], table, options.heads), w1, w3)
+            gram += h.T @ h
+            product += h.T @ pictures[i:i + PART]
+    result = solve(gram, product, np.float32(options.ridge))
+    left = sum(((hidden(turned_sums(captions[0][i:i + PART], table, options.heads), w1, w3) @ result -
+                 pictures[i:i + PART])**2).sum() for i in range(0, n, PART)) / pictures.size
+    print(f"{left:.4f} of the pictures' variance is left, of first captions")
+    options.output.mkdir(parents=True, exist_ok=True)
+    config = {"_class_name": "ZImageTransformer2DModel", "dim": options.width, "n_heads": options.heads, "in_channels": numbers // PATCH**2,
+              "all_patch_size": [PATCH], "all_f_patch_size": [1], "axes_dims": [TURNED, (options.width // options.heads - TURNED) // 2,
+                                                                                (options.width // options.heads - TURNED) // 2],
+              "rope_theta": THETA, "draft_dim": options.inner, "draft_places": places, "draft_words": words}
+    (options.output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    write_safetensors(options.output / "model.safetensors", {
+        "draft.words.weight": table, "draft.norm.weight": np.ones(options.width), "draft.w1.weight": w1, "draft.w3.weight": w3,
+        "draft.w2.weight": result[:-1].T, "draft.w2.bias": result[-1]})
+
+
+if __name__ == "__main__":
+    main()
