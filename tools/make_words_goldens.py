@@ -188,14 +188,14 @@ def drafted(net, x, ids):
     c = net.config
     if not c.get("draft_dim"):
         return x
-    width, heads = c["dim"], c["n_heads"]
+    width = c["draft_width"]
     table = angles([[i + 1, 0, 0] for i in range(len(ids))], c["axes_dims"], c["rope_theta"], False)
     y = net.get("draft.words.weight", c["draft_words"], width)[torch.tensor(ids)]
-    y = turn(y.unflatten(-1, (heads, -1)), table, False).flatten(1).sum(0)
+    y = turn(y.unflatten(-1, (-1, c["dim"] // c["n_heads"])), table, False).flatten(1).sum(0)
     y = net.norm("draft.norm", y, c["norm_eps"])
     y = F.silu(net.linear("draft.w1", y, c["draft_dim"])) * net.linear("draft.w3", y, c["draft_dim"])
     y = net.linear("draft.w2", y, c["draft_places"] * c["all_patch_size"][0]**2 * c["in_channels"], True)
-    return x + net.linear("draft_embedder", y.reshape(c["draft_places"], -1), width, True)
+    return x + net.linear("draft_embedder", y.reshape(c["draft_places"], -1), c["dim"], True)
 
 
 def is_trained(name):
@@ -391,4 +391,4 @@ if __name__ == "__main__":
     if options.check:
         check(options.check)
     make(IMAGE, OUT)
-    make(IMAGE | {"cap_pool": 1, "draft_dim": 6, "draft_places": 12, "draft_words": 40}, POOLED_OUT)
+    make(IMAGE | {"cap_pool": 1, "draft_dim": 6, "draft_width": 18, "draft_places": 12, "draft_words": 40}, POOLED_OUT)

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solves for the draft of a model from words to pictures: a network of two layers that draws the mean picture of a caption's words.
 
-    python3 tools/words_draft.py words/train.jsonl words/train.safetensors --tokenizer words/tokenizer -o words/draft
+    python3 tools/words_draft.py train.jsonl words/train.safetensors --tokenizer words/tokenizer -o words/draft \\
+        --shapes shapes.jsonl words/shapes.safetensors --held val.jsonl words/val.safetensors
 
 Training by gradients finds what words look like only late: names are a small part of what pictures differ in. Here nothing is
 trained. A least squares fit from words to latents says what each word adds to a picture; its singular vectors are the table of
@@ -38,10 +39,27 @@ def read_latents(path):
     return np.ascontiguousarray(x, np.float32).reshape(n, h // PATCH * (w // PATCH), -1)
 
 
-def read_captions(path, tokenizer, kinds):
+def read_lines(path):
+    return [json.loads(line) for line in open(path, encoding="utf-8")]
+
+
+def read_pictures(lines, options):
+    """What the draft of each line is: its latent, or, of a shape in colours, that of the same shape in black. Which colours it has is
+    learned soon, and a sum of words cannot tell what two colours and a shape make together."""
+    latents = read_latents(options.latents)
+    if not options.shapes:
+        return latents
+    number = {line["file"]: i for i, line in enumerate(read_lines(options.shapes[0]))}
+    black = read_latents(options.shapes[1])
+    for i, line in enumerate(lines):
+        if line.get("shape") in number:
+            latents[i] = black[number[line["shape"]]]
+    return latents
+
+
+def tokens_of(captions, tokenizer, kinds):
     """For each of `kinds` captions of a picture, the tokens of all pictures."""
-    rows = [json.loads(line)["captions"] for line in open(path, encoding="utf-8")]
-    return [[e.ids for e in tokenizer.encode_batch([CHAT.format(r[k % len(r)]) for r in rows])] for k in kinds]
+    return [[e.ids for e in tokenizer.encode_batch([CHAT.format(c[k % len(c)]) for c in captions])] for k in kinds]
 
 
 def bags(captions, words):
@@ -96,6 +114,19 @@ def hidden(sums, w1, w3, epsilon=1e-5):
     return np.concatenate([h, np.ones((len(h), 1), np.float32)], 1)
 
 
+def found(drawn, true, lines, others, pictures):
+    """How many emoji are among the five nearest of all of their style: those of `lines` and, beside these, of `others`."""
+    hits = count = 0
+    for style in sorted({line["style"] for line in lines if "shape" not in line}):
+        own = [i for i, line in enumerate(lines) if line["style"] == style and "shape" not in line]
+        more = [i for i, line in enumerate(others) if line["style"] == style and "shape" not in line]
+        all_of_it = np.concatenate([true[own], pictures[more]])
+        far = (drawn[own]**2).sum(1)[:, None] + (all_of_it**2).sum(1) - 2 * drawn[own] @ all_of_it.T
+        hits += ((far < far[np.arange(len(own)), np.arange(len(own))][:, None]).sum(1) < 5).sum()
+        count += len(own)
+    return hits / count
+
+
 def write_safetensors(path, tensors):
     header, at, data = {}, 0, []
     for name, value in tensors.items():
@@ -113,22 +144,26 @@ def main():
     parser.add_argument("captions", type=pathlib.Path)
     parser.add_argument("latents", type=pathlib.Path)
     parser.add_argument("--tokenizer", type=pathlib.Path, required=True, help="folder of tokenizer.json")
+    parser.add_argument("--shapes", type=pathlib.Path, nargs=2, metavar=("LINES", "LATENTS"), help="of black shapes: shapes.jsonl of the set")
+    parser.add_argument("--held", type=pathlib.Path, nargs=2, metavar=("LINES", "LATENTS"), help="captions and latents to judge it by")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    parser.add_argument("--width", type=int, default=192, help="channels of the transformer's tokens")
-    parser.add_argument("--heads", type=int, default=6)
+    parser.add_argument("--width", type=int, default=384, help="\"draft_width\": numbers of a word")
+    parser.add_argument("--head", type=int, default=32, help="channels of the transformer's heads")
     parser.add_argument("--inner", type=int, default=2048, help="\"draft_dim\": numbers that are made of a caption")
     parser.add_argument("--power", type=float, default=0.5, help="of singular values: how much frequent differences count")
     parser.add_argument("--ridge", type=float, default=10)
     parser.add_argument("--kinds", type=int, nargs="+", default=[0, 2, 4, 7], help="which captions of a picture")
     options = parser.parse_args()
+    options.heads = options.width // options.head
     tokenizer = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json"))
     words, random = tokenizer.get_vocab_size(), np.random.default_rng(1)
-    latents = read_latents(options.latents)
+    lines = read_lines(options.captions)
+    latents = read_pictures(lines, options)
     n, places, numbers = latents.shape
     pictures = latents.reshape(n, -1)
     mean, spread = pictures.mean(0), pictures.std()
     pictures = (pictures - mean) / spread
-    captions = read_captions(options.captions, tokenizer, options.kinds)
+    captions = tokens_of([line["captions"] for line in lines], tokenizer, options.kinds)
     table, plain = words_of([captions[0], captions[-2]], pictures, words, options.width, options.heads, options.power)
     # what all captions have in common is taken away by the one token that all of them have
     sums = turned_sums(captions[0], table, options.heads)
@@ -146,14 +181,23 @@ def main():
             gram += h.T @ h
             product += h.T @ pictures[i:i + PART]
     result = solve(gram, product, np.float32(options.ridge))
-    left = sum(((hidden(turned_sums(captions[0][i:i + PART], table, options.heads), w1, w3) @ result -
-                 pictures[i:i + PART])**2).sum() for i in range(0, n, PART)) / pictures.size
-    print(f"{left:.4f} of the pictures' variance is left, of first captions")
+
+    def draw(ids):
+        return np.concatenate([hidden(turned_sums(ids[i:i + PART], table, options.heads), w1, w3) @ result for i in range(0, len(ids), PART)])
+
+    drawn = draw(captions[0])
+    print(f"{((drawn - pictures)**2).mean() / pictures.var(0).mean():.3f} of the variance is left, of first captions")
+    print(f"{found(drawn, pictures, lines, [], pictures):.3f} of the drafts have their picture among the five nearest of its style")
+    if options.held:
+        held = read_lines(options.held[0])
+        seen = (read_latents(options.held[1]).reshape(len(held), -1) - mean) / spread
+        drawn = draw(tokens_of([line["captions"] for line in held], tokenizer, [0])[0])
+        print(f"{found(drawn, seen, held, lines, pictures):.3f} of those that are held back")
     options.output.mkdir(parents=True, exist_ok=True)
-    config = {"_class_name": "ZImageTransformer2DModel", "dim": options.width, "n_heads": options.heads, "in_channels": numbers // PATCH**2,
-              "all_patch_size": [PATCH], "all_f_patch_size": [1], "axes_dims": [TURNED, (options.width // options.heads - TURNED) // 2,
-                                                                                (options.width // options.heads - TURNED) // 2],
-              "rope_theta": THETA, "draft_dim": options.inner, "draft_places": places, "draft_words": words}
+    turned, rest = TURNED, (options.head - TURNED) // 2
+    config = {"_class_name": "ZImageTransformer2DModel", "dim": options.head, "n_heads": 1, "in_channels": numbers // PATCH**2,
+              "all_patch_size": [PATCH], "all_f_patch_size": [1], "axes_dims": [turned, rest, rest], "rope_theta": THETA,
+              "draft_dim": options.inner, "draft_width": options.width, "draft_places": places, "draft_words": words}
     (options.output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     write_safetensors(options.output / "model.safetensors", {
         "draft.words.weight": table, "draft.norm.weight": np.ones(options.width), "draft.w1.weight": w1, "draft.w3.weight": w3,

@@ -55,6 +55,7 @@ enum {
     EPSILON,
     POOLED,
     DRAFT_INNER,
+    DRAFT_WIDTH,
     PLACES,
     WORDS,
     SETTINGS
@@ -77,6 +78,7 @@ static const zn_setting settings[SETTINGS] = {
     [EPSILON] = {"epsilon", "norm_eps", NULL, 1e-5, 1e-12, 1, true},
     [POOLED] = {"pooled", "cap_pool", NULL, 0, 0, 1, false},
     [DRAFT_INNER] = {"draft", "draft_dim", NULL, 0, 0, 1 << 16, false},
+    [DRAFT_WIDTH] = {"sum", "draft_width", NULL, 192, 2, 1 << 16, false},
     [PLACES] = {"places", "draft_places", NULL, 64, 1, 4096, false},
     [WORDS] = {"words", "draft_words", NULL, 4096, 1, 1 << 24, false},
 };
@@ -470,10 +472,11 @@ static zn_node *summed(const builder *b, zn_node *ids, zn_node *angles)
     zn_graph *graph = b->scope->graph;
     char full[ZN_NAME_SIZE];
     zn_node *table = zn_scope_parameter(b->scope, "draft.words", ".weight",
-                                        ZN_SHAPE(whole(b, WORDS), whole(b, WIDTH)));
+                                        ZN_SHAPE(whole(b, WORDS), whole(b, DRAFT_WIDTH)));
     zn_node *x = zn_embed(graph, node_name(b, "draft.words", "", full), ids, table);
     x = zn_rope(graph, node_name(b, "draft.turned", "", full), x, angles,
-                (zn_rope_attributes){.pairs = ZN_ROPE_INTERLEAVED, .heads = (int)whole(b, HEADS)});
+                (zn_rope_attributes){.pairs = ZN_ROPE_INTERLEAVED,
+                                     .heads = (int)(whole(b, DRAFT_WIDTH) / head_of(b->is))});
     zn_node *sum = zn_column_sum(graph, node_name(b, "draft.sum", "", full), x);
     zn_node *one = zn_token_slice(graph, node_name(b, "draft.first", "", full), x,
                                   (zn_token_slice_attributes){0, 1, b->items});
@@ -494,6 +497,14 @@ static void build_draft(const zn_scope *scope, const zn_variant *variant, const 
     char full[ZN_NAME_SIZE];
     (void)variant;
     if (!begin(&b)) return;
+    if (whole(&b, DRAFT_WIDTH) % head_of(b.is) != 0) {
+        graph->status = zn_fail(
+            graph->err, ZENITH_BAD_FILE,
+            "config.json: \"draft_width\" is %lld, no multiple of a head's %lld "
+            "channels",
+            (long long)whole(&b, DRAFT_WIDTH), (long long)head_of(b.is));
+        return;
+    }
     zn_node *x = summed(&b, inputs[0], inputs[1]);
     x = zn_nn_rms_norm(scope, "draft.norm", x, 1, (float)b.is[EPSILON]);
     zn_node *gate = zn_nn_linear(scope, "draft.w1", x, whole(&b, DRAFT_INNER), false);

@@ -109,8 +109,8 @@ static zenith_status prepare_draft(generating *g, const zn_prompt *prompt, condi
     if (f->draft == 0) return ZENITH_OK;
     if (places != f->draft)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "this model draws pictures of %lld tokens alone, and this one would have "
-                       "%lld: leave --width and --height out",
+                       "this model draws pictures of %lld tokens alone, and one of this size has "
+                       "%lld: leave the size out",
                        (long long)f->draft, (long long)places);
     ZN_TRY(floats(&g->arena, count, 1, &ids, err));
     ZN_TRY(floats(&g->arena, places, f->patch * f->patch * f->channels, &out->draft, err));

@@ -567,8 +567,8 @@ def test_words_draft(options, folder):
     data = words_pictures(folder)
     zenith(options, "tokenizer", "train", data["captions"], "-o", folder / "tokenizer", "--size", "300")
     text, network = (json.loads((TINY_WORDS / name / "config.json").read_text()) for name in ("text_encoder", "transformer"))
-    network |= {"in_channels": 16, "sample_size": 8, "draft_dim": 5, "draft_places": 16, "draft_words": 300}
-    shapes = write_draft(folder / "draft", network["dim"], 5, 16, 64, 300)
+    network |= {"in_channels": 16, "sample_size": 8, "draft_dim": 5, "draft_width": 18, "draft_places": 16, "draft_words": 300}
+    shapes = write_draft(folder / "draft", 18, 5, 16, 64, 300)
     (folder / "draft/config.json").write_text(json.dumps(network))
     start = {"init": {"seed": 3}, "text": text | {"vocab_size": 300}, "network": network, "tokenizer": str(folder / "tokenizer"), "data": data,
              "draft": str(folder / "draft"), "batch": 4, "stack": 2, "optimizer": {"lr": 1e-2, "warmup": 2}}
