@@ -30,6 +30,9 @@
 
 enum { VOCABULARY, WIDTH, INNER, LAYERS, SKIP, HEADS, KEY_HEADS, HEAD, THETA, EPSILON, SETTINGS };
 
+_Static_assert((int)SETTINGS <= (int)ZN_MOST_SETTINGS,
+               "who writes config.json has no room for more");
+
 static const zn_setting settings[SETTINGS] = {
     [VOCABULARY] = {"vocabulary", "vocab_size", NULL, 151936, 1, (1 << 24) - 1, false},
     [WIDTH] = {"width", "hidden_size", NULL, 2560, 1, 1 << 16, false},

@@ -11,7 +11,7 @@
 #include "src/base/json.h"
 #include "src/nn/scope.h"
 
-enum { ZN_MOST_SETTINGS = 16 };
+enum { ZN_MOST_SETTINGS = 32 }; // of a family that writes config.json
 
 typedef struct zn_setting {
     const char *name; // in layouts: letters

@@ -62,6 +62,9 @@ enum {
 };
 static const float HEAD_EPSILON = 1e-5f, LAST_EPSILON = 1e-6f, TIME_PERIOD = 10000;
 
+_Static_assert((int)SETTINGS <= (int)ZN_MOST_SETTINGS,
+               "who writes config.json has no room for more");
+
 static const zn_setting settings[SETTINGS] = {
     [WIDTH] = {"width", "dim", NULL, 3840, 1, 1 << 16, false},
     [LAYERS] = {"layers", "n_layers", NULL, 30, 1, 512, false},

@@ -9,7 +9,7 @@
 #include "src/base/share.h"
 #include "src/graph/graph.h"
 
-enum { ZN_NAME_SIZE = 96, ZN_LAYOUT_SIZE = 160 };
+enum { ZN_NAME_SIZE = 96, ZN_LAYOUT_SIZE = 384 };
 
 // Some rows (dimension 0) or columns (1) of a matrix.
 typedef struct zn_cut {
