@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--width", type=int, default=384, help="\"draft_width\": numbers of a word")
     parser.add_argument("--head", type=int, default=32, help="channels of the transformer's heads")
     parser.add_argument("--inner", type=int, default=2048, help="\"draft_dim\": numbers that are made of a caption")
-    parser.add_argument("--power", type=float, default=0.5, help="of singular values: how much frequent differences count")
+    parser.add_argument("--power", type=float, default=0.3, help="of singular values: how much frequent differences count")
     parser.add_argument("--ridge", type=float, default=10)
     parser.add_argument("--kinds", type=int, nargs="+", default=[0, 2, 4, 7], help="which captions of a picture")
     options = parser.parse_args()
