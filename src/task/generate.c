@@ -74,6 +74,14 @@ static zenith_status check_prompt(const zn_model *text, const zn_prompt *prompt,
     return ZENITH_OK;
 }
 
+// Tokens as the networks have them.
+static zenith_status put_ids(zn_arena *arena, const zn_prompt *prompt, float **out, zn_error *err)
+{
+    ZN_TRY(floats(arena, (int64_t)prompt->count, 1, out, err));
+    for (size_t i = 0; i < prompt->count; i++) (*out)[i] = (float)prompt->ids[i];
+    return ZENITH_OK;
+}
+
 static zenith_status encode(const zn_part_place *place, zn_model *text, zenith_dtype dtype,
                             const zn_prompt *prompt, float *dst, zn_error *err)
 {
@@ -82,9 +90,8 @@ static zenith_status encode(const zn_part_place *place, zn_model *text, zenith_d
     const int64_t count = (int64_t)prompt->count;
     zenith_status status;
     ZN_GO(check_prompt(text, prompt, err));
-    ZN_GO(floats(&arena, count, 1, &ids, err));
+    ZN_GO(put_ids(&arena, prompt, &ids, err));
     ZN_GO(floats(&arena, count, zn_qwen3_head(text), &angles, err));
-    for (int64_t i = 0; i < count; i++) ids[i] = (float)prompt->ids[i];
     zn_qwen3_angles(text, count, angles);
     const zn_part_call call = {.model = text,
                                .part = "text",
@@ -112,9 +119,8 @@ static zenith_status prepare_draft(generating *g, const zn_prompt *prompt, condi
                        "this model draws pictures of %lld tokens alone, and one of this size has "
                        "%lld: leave the size out",
                        (long long)f->draft, (long long)places);
-    ZN_TRY(floats(&g->arena, count, 1, &ids, err));
+    ZN_TRY(put_ids(&g->arena, prompt, &ids, err));
     ZN_TRY(floats(&g->arena, places, f->patch * f->patch * f->channels, &out->draft, err));
-    for (int64_t i = 0; i < count; i++) ids[i] = (float)prompt->ids[i];
     const zn_part_call call = {.model = g->is->transformer,
                                .part = "draft",
                                .sizes = {.tokens = count},

@@ -69,11 +69,14 @@ static zenith_status write_networks(const zn_trainer *t, int which, const char *
     const zn_network *draft = &zn_words_own(t)->draft;
     const int first = which == 0 ? ZN_WORDS_TEXT : ZN_WORDS_CONTEXT,
               end = which == 0 ? ZN_WORDS_CONTEXT : ZN_WORDS_NETWORKS;
+    zn_weights_beside beside = {0};
     zn_file_tensor *tensors = NULL;
-    ZN_TRY(list_draft(draft, &tensors, err));
-    const zn_weights_beside beside = {tensors, draft->count, NULL};
+    if (which != 0) {
+        ZN_TRY(list_draft(draft, &tensors, err));
+        beside = (zn_weights_beside){tensors, draft->count, NULL};
+    }
     zenith_status status = zn_weights_write_whole(path, t->trained + first, (size_t)(end - first),
-                                                  block, which ? &beside : NULL, err);
+                                                  block, &beside, err);
     zn_free(tensors);
     return status;
 }

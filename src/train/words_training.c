@@ -85,16 +85,19 @@ static zenith_status open_draft(zn_trainer *t, zn_error *err)
     static const char *const parts[] = {"draft", NULL};
     zn_words_training *own = zn_words_own(t);
     char path[ZN_PATH_SIZE];
+    size_t length = 0;
     if (!zn_zimage_layout_drafts(zn_network_layout(&t->trained[ZN_WORDS_DENOISER])))
         return ZENITH_OK;
     if (t->config.draft)
-        zn_text_format(path, sizeof path, "%s", t->config.draft);
+        length = zn_text_format(path, sizeof path, "%s", t->config.draft);
     else if (t->start)
-        zn_text_format(path, sizeof path, "%s/%s", t->config.weights, zn_words_folders[1]);
+        length = zn_text_format(path, sizeof path, "%s/%s", t->config.weights, zn_words_folders[1]);
     else
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "\"network.draft_dim\" needs \"draft\", a folder with the draft "
                        "that tools/words_draft.py makes");
+    if (length + 1 >= sizeof path)
+        return zn_fail(err, ZENITH_LIMIT, "the path of the draft is too long");
     const zn_model_request request = {.name = t->config.model, .weights = path, .parts = parts};
     ZN_TRY(zn_model_open(&request, &own->drafting, err));
     return zn_network_of_model(own->drafting, zn_model_part(own->drafting, parts[0]), &own->draft,
