@@ -90,7 +90,7 @@ def rebuild(o, paths, folder):
     for i, path in enumerate(paths):
         (source / f"{i:05}.png").write_bytes(path.read_bytes())
     subprocess.run([str(o.build / "zenith"), "reconstruct", str(source), "-m", o.autoencoder, "-w", str(pathlib.Path(o.model) / "vae"), "-o",
-                    f"{folder}/again/", "--quiet"], check=True)
+                    f"{folder}/again/", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     return sorted((folder / "again").glob("*.png"))
 
 

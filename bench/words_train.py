@@ -5,7 +5,7 @@
 
     bench/words_train.py --python VENV/bin/python [CONFIG] [--rounds 3] [--batch 16] [--stack 4] [--threads 2]
 
-CONFIG is models/training/words.json where it is left out; of it the two networks count. Latents and captions are random. Both sides
+CONFIG is models/training/zenith-words.json where it is left out; of it the two networks count. Latents and captions are random. Both sides
 train in bf16 and in f32, in turns, some steps of one and some of the next. The best of each side is compared, and bf16 with
 bf16. The bar is 1.5 times PyTorch's samples per second and 0.7 of its memory, in bf16. Exit code 1 if it is missed.
 """
@@ -61,7 +61,7 @@ class Peer(train_bench.Peer):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("config", nargs="?", type=pathlib.Path, default=ROOT / "models/training/words.json")
+    parser.add_argument("config", nargs="?", type=pathlib.Path, default=ROOT / "models/training/zenith-words.json")
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has PyTorch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=6, help="of a round")

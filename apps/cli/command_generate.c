@@ -395,7 +395,9 @@ static const cli_option model[] = {
      .help = "folder of the pipeline, or its name where models are searched for, in diffusers' "
              "layout: model_index.json, text_encoder, "
              "tokenizer, transformer, scheduler, and vae if it is there; default: "
-             "z-image-turbo, in $ZENITH_MODELS, ./models, ~/.local/share/zenith, or the install "
+             "zenith-words, which comes with the program, or z-image-turbo for what is left of a "
+             "model that the next options name, in $ZENITH_MODELS, ./models, "
+             "~/.local/share/zenith, or the install "
              "prefix's share/zenith/models",
      .kind = CLI_TEXT,
      .offset = offsetof(cli_settings, weights)},
@@ -530,6 +532,10 @@ static const cli_option_group *const groups[] = {
     &cli_group_output,   &model_group,      &group, &cli_group_picture, &cli_group_show,
     &cli_group_networks, &cli_group_report, NULL};
 static const cli_example examples[] = {
+    {"zenith generate \"glossy emoji of a red apple\" -o apple.png",
+     "a small drawing, by the model that comes along"},
+    {"zenith generate \"ink emoji of a house\" -o ink.png -i house.png --strength 0.6",
+     "your own small drawing in another style"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o apple.png", "a picture of 1024x1024"},
     {"zenith generate \"a red apple\" -w Z-Image-Turbo -o a.png -s 512x512 --seed 7",
      "a smaller one, the same every time"},
@@ -552,7 +558,8 @@ const cli_command cli_command_generate = {
     .arguments = "PROMPT -o OUT [-w DIR] [OPTIONS]",
     .summary = "make pictures from text",
     .description =
-        "Makes pictures of what the prompt says, by Z-Image's networks. A PNG file keeps prompt, "
+        "Makes pictures of what the prompt says, by Z-Image's networks or by a small model of "
+        "drawings that comes with the program. A PNG file keeps prompt, "
         "seed and the rest as a text \"parameters\", where other programs look for them. "
         "In a folder, pictures are named by the "
         "prompt. Processes of mpirun make each picture together, if this program has MPI.",

@@ -5,6 +5,7 @@
 #include "apps/cli/published.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
+#include "zenith/experimental.h"
 #include "zenith/zenith.h"
 
 #include <stdlib.h>
@@ -63,6 +64,27 @@ static json_t *model_json(cli_session *session, const char *name)
     // A folder with the weights of another model has none of this one.
     if (status != ZENITH_NOT_FOUND && status != ZENITH_INVALID_ARGUMENT)
         json_object_set_new(object, "problem", cli_json_text(failure.text));
+    return object;
+}
+
+// Likewise a pipeline, which is a folder.
+static json_t *pipeline_json(cli_session *session, const char *name)
+{
+    char folder[4096];
+    const char *weights = session->settings->weights;
+    snprintf(folder, sizeof folder, "%s%s%s", weights != NULL ? weights : "",
+             weights != NULL ? "/" : "", name);
+    const zenith_generator_params params = {.size = sizeof params, .folder = folder};
+    zenith_generator *generator = NULL;
+    if (zenith_generator_open(session->context, &params, &generator) != ZENITH_OK)
+        return json_pack("{s:b}", "found", 0);
+    zenith_generator_info info = {.size = sizeof info};
+    zenith_generator_get_info(generator, &info);
+    if (info.autoencoder != NULL) folder_of(info.autoencoder, folder, sizeof folder);
+    json_t *object = json_pack("{s:b, s:o, s:[s, s, s], s:I}", "found", 1, "folder",
+                               cli_json_text(folder), "types", "f32", "bf16", "int8", "parameters",
+                               (json_int_t)info.parameters);
+    zenith_generator_free(generator);
     return object;
 }
 
@@ -144,11 +166,10 @@ static void print_names(const json_t *models)
 
 // Whether it is found. It is printed, unless JSON is asked for, and added to models.
 static bool list_model(cli_session *session, const char *name, const char *description,
-                       json_t *models)
+                       json_t *model, json_t *models)
 {
     const cli_settings *settings = session->settings;
     const bool product = cli_model_is_product(name);
-    json_t *model = model_json(session, name);
     json_object_set_new(model, "name", json_string(name));
     json_object_set_new(model, "description", json_string(description));
     json_object_set_new(model, "research", json_boolean(!product));
@@ -168,9 +189,14 @@ static int run(const cli_settings *settings)
     if (code != CLI_DONE) return code;
     json_t *models = json_array();
     for (size_t i = 0; (name = zenith_model_name(i)) != NULL; i++)
-        found += list_model(&session, name, zenith_model_description(i), models);
+        found += list_model(&session, name, zenith_model_description(i), model_json(&session, name),
+                            models);
     for (const cli_shipped *it = cli_shipped_diffae; it->name != NULL; it++)
-        found += list_model(&session, it->name, it->description, models);
+        found += list_model(&session, it->name, it->description, model_json(&session, it->name),
+                            models);
+    for (const cli_shipped *it = cli_shipped_pipelines; it->name != NULL; it++)
+        found += list_model(&session, it->name, it->description, pipeline_json(&session, it->name),
+                            models);
     if (settings->json)
         cli_json_print(json_pack("{s:O}", "models", models));
     else if (settings->all)

@@ -41,13 +41,15 @@ static bool open_own(cli_session *session, const cli_generate_models *models, un
                      const cli_open_model **out, cli_failure *failure)
 {
     const char *const names[] = {NULL, models->info.latents, "taef1"};
+    cli_failure said = {.status = ZENITH_OK}; // what the second name's failure says is the most
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        cli_failure why = {.status = ZENITH_OK}; // that of the second name says the most
+        cli_failure why = {.status = ZENITH_OK};
         if (cli_session_model_at(session, names[i], models->info.autoencoder, parts, out, &why))
             return true;
-        if (i < 2) *failure = why;
+        if (i < 2) said = why;
         if (i == 0 && why.status != ZENITH_AMBIGUOUS) break;
     }
+    *failure = said; // only here: who opened one has not failed
     return false;
 }
 
@@ -68,12 +70,13 @@ static bool open_decoder(cli_session *session, cli_generate_models *models, cli_
            fail_decoder(models, models->decoder->info.name, failure);
 }
 
-// Without --size and a picture to begin with: what the transformer was made for.
+// Without --size: what the transformer was made for; if it does not say, the size of the picture to begin with.
 static void choose_size(const cli_session *session, cli_generate_models *models)
 {
     enum { USUAL_SIDE = 1024 }; // Z-Image's, which does not say
-    if (models->size.width > 0 || session->settings->image != NULL) return;
-    const uint32_t side = models->info.side > 0 ? models->info.side : USUAL_SIDE;
+    const uint32_t made_for = models->info.side;
+    if (models->size.width > 0 || (session->settings->image != NULL && made_for == 0)) return;
+    const uint32_t side = made_for > 0 ? made_for : USUAL_SIDE;
     models->size = (cli_dimensions){side, side};
 }
 

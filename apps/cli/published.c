@@ -67,12 +67,20 @@ size_t cli_published_count(const char *model)
 const cli_shipped cli_shipped_diffae[] = {
     {"zenith-avatars64", "diffusion autoencoder of drawn faces, 64x64, for 'zenith diffae'"},
     {NULL, NULL}};
+const cli_shipped cli_shipped_pipelines[] = {
+    {"zenith-words", "pictures of 128x128 from words, for 'zenith generate'"}, {NULL, NULL}};
+
+static bool is_listed(const cli_shipped *list, const char *model)
+{
+    while (list->name != NULL && strcmp(list->name, model) != 0) list++;
+    return list->name != NULL;
+}
 
 // Those whose weights are installed with the program (models/).
 static bool comes_along(const char *model)
 {
-    for (const cli_shipped *it = cli_shipped_diffae; it->name != NULL; it++)
-        if (strcmp(it->name, model) == 0) return true;
+    if (is_listed(cli_shipped_diffae, model) || is_listed(cli_shipped_pipelines, model))
+        return true;
     static const char *const names[] = {"zenith-sd-fast", "zenith-sd-small", "zenith-f1-fast",
                                         "zenith-f1-small"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -43,11 +43,11 @@ const cli_published_large *cli_published_pipeline(const char *name);
 // are networks of research, for weights that one trains oneself.
 bool cli_model_is_product(const char *model);
 
-// Diffusion autoencoders that come with the program, a file each. The first is what `zenith diffae` takes where no
-// model is named.
+// What comes with the program besides autoencoders: diffusion autoencoders, a file each, and pipelines for pictures from
+// text, a folder each. The first is what `zenith diffae` and `zenith generate` take where no model is named.
 typedef struct cli_shipped {
     const char *name, *description;
 } cli_shipped;
-extern const cli_shipped cli_shipped_diffae[]; // ends with a NULL name
+extern const cli_shipped cli_shipped_diffae[], cli_shipped_pipelines[]; // end with a NULL name
 
 #endif

@@ -28,7 +28,7 @@ typedef struct serve_generation serve_generation;
 
 enum { SERVE_PIPELINES = 8 }; // at most
 
-// Whether a word of the command line names a pipeline: a folder with model_index.json, NAME=FOLDER, or z-image-turbo.
+// Whether a word of the command line names a pipeline: a folder with model_index.json, NAME=FOLDER, zenith-words or z-image-turbo.
 bool serve_is_pipeline(const char *word);
 // NULL: out of memory. `context` reads pictures to begin with.
 serve_generators *serve_generators_create(const serve_settings *settings, zenith_context *context);

@@ -17,23 +17,26 @@ static bool has_index(const char *folder)
     return length > 0 && (size_t)length < sizeof path && stat(path, &facts) == 0;
 }
 
-static const char published[] = "z-image-turbo";
+// Those that are found where models are searched for, by their names.
+static bool is_name(const char *word)
+{
+    return strcmp(word, "zenith-words") == 0 || strcmp(word, "z-image-turbo") == 0;
+}
 
 bool serve_is_pipeline(const char *word)
 {
     const char *equals = strchr(word, '=');
-    return strcmp(word, published) == 0 || has_index(word) ||
-           (equals != NULL && has_index(equals + 1));
+    return is_name(word) || has_index(word) || (equals != NULL && has_index(equals + 1));
 }
 
-// The folder, NULL: where models are searched for; and what requests call it.
+// The folder, or a name where models are searched for; and what requests call it.
 static const char *split_word(const char *word, char *name, size_t size)
 {
     const char *equals = strchr(word, '='), *folder = word;
     size_t length = strlen(word);
-    if (strcmp(word, published) == 0) {
+    if (is_name(word)) {
         snprintf(name, size, "%s", word);
-        return NULL;
+        return word;
     }
     if (!has_index(word) && equals != NULL) {
         folder = equals + 1;

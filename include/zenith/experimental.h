@@ -33,7 +33,8 @@ typedef struct zenith_generator_params {
     size_t size;
     // A folder in diffusers' layout with a model_index.json, and the folders text_encoder, tokenizer, transformer and
     // scheduler that it names. Pipelines of Z-Image so far. Or the name of such a folder where models are searched
-    // for (zenith_model_params.weights). NULL: "z-image-turbo", for what is not named here.
+    // for (zenith_model_params.weights). NULL: "zenith-words", which comes with the program; if transformer or
+    // text_encoder is named here, "z-image-turbo" for the others.
     const char *folder;
     // Files or folders instead of the folder's own, each may be NULL: a safetensors file as ComfyUI takes it, a GGUF
     // file, or a folder in diffusers' layout.

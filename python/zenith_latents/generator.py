@@ -135,7 +135,7 @@ def generate(prompt: str, pipeline: Union[Generator, Path, None] = None, *, pict
              decoder: Union[Autoencoder, str, None] = None, threads: int = 0, **how: Any) -> Generated:
     """A picture from text.
 
-    pipeline: a folder in diffusers' layout, or a Generator, which is kept for many pictures; None: z-image-turbo where models are
+    pipeline: a folder in diffusers' layout, or a Generator, which is kept for many pictures; None: zenith-words where models are
         searched for.
     picture: one to begin with, uint8 [h, w, 3].
     decoder: an Autoencoder, or the name of one; None: the pipeline's own.

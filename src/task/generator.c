@@ -13,8 +13,9 @@
 
 #include <string.h>
 
-static const char usual_pipeline[] = "z-image-turbo";
-static const double usual_shift = 3; // Z-Image-Turbo's
+static const char shipped_pipeline[] = "zenith-words"; // where nothing at all is named
+static const char usual_pipeline[] = "z-image-turbo";  // for what is not named
+static const double usual_shift = 3;                   // Z-Image-Turbo's
 
 // --- where things are ---------------------------------------------------------------------------
 
@@ -85,12 +86,16 @@ static zenith_status open_pipeline(opening *o, zn_error *err)
                        "that of Z-Image-Turbo",
                        folder);
     if (!folder && files->transformer && files->text_encoder && files->tokenizer) return ZENITH_OK;
-    if (!folder && zn_locate_pipeline(usual_pipeline, found)) folder = found;
-    if (!folder && !files->transformer && !files->text_encoder)
+    const bool bare = !files->transformer && !files->text_encoder;
+    if (!folder && ((bare && zn_locate_pipeline(shipped_pipeline, found)) ||
+                    zn_locate_pipeline(usual_pipeline, found)))
+        folder = found;
+    if (!folder && bare)
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "there is no pipeline: name its folder in zenith_generator_params.folder; "
-                       "'%s' is in none of the folders that are searched for models",
-                       usual_pipeline);
+                       "'%s', which comes with the program, and '%s' are in none of the folders "
+                       "that are searched for models",
+                       shipped_pipeline, usual_pipeline);
     if (!folder) return ZENITH_OK;
     ZN_TRY(zn_pipeline_open(folder, &o->pipeline, err));
     o->has_pipeline = true;

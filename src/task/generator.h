@@ -26,8 +26,8 @@ typedef struct zn_generator {
 
 // Where its parts are. Each is a file or a folder; NULL: in the pipeline's folder.
 typedef struct zn_generator_files {
-    // The pipeline, or its name where models are searched for (model/locate.h); NULL: "z-image-turbo", if a part is
-    // still missing.
+    // The pipeline, or its name where models are searched for (model/locate.h); NULL: "zenith-words", if
+    // transformer and text_encoder are NULL too and it is there; else "z-image-turbo", if a part is still missing.
     const char *folder;
     const char *transformer, *text_encoder;
     const char *tokenizer; // NULL: also in a GGUF file or a folder of text_encoder
