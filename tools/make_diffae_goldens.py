@@ -23,7 +23,7 @@ CONFIG = {
     "prior_layers": 4, "timesteps": 1000, "betas": "linear 1e-4..0.02", "prior_betas": "const 0.008",
 }
 random = torch.Generator().manual_seed(20)
-weights = {}
+weights, solved = {}, {}  # what is trained; a linear encoder, which is not
 
 
 def draw(*shape):
@@ -124,7 +124,30 @@ def down(prefix, x, multiples, conditions):
     return same(prefix + "middle_block.2", x, outputs), made
 
 
+def rows(x):
+    """Maps as rows, by pieces of 16x16 places: the order that linear codes have."""
+    n, channels, side, _ = x.shape
+    piece = min(side, 16)
+    x = x.reshape(n, channels, piece, side // piece, piece, side // piece)
+    return x.permute(0, 2, 4, 3, 5, 1).reshape(n, -1)
+
+
+def linear_code(x):
+    return rows(x) @ solved["encoder.components.weight"].T * solved["encoder.components.factor"] + solved["encoder.components.offset"]
+
+
+def draft(code):
+    """What a linear code draws back."""
+    side, channels = CONFIG["image_size"], CONFIG["in_channels"]
+    piece = min(side, 16)
+    x = (code @ solved["encoder.components.weight"] + solved["encoder.components.mean"])
+    x = x.reshape(-1, piece, piece, side // piece, side // piece, channels)
+    return x.permute(0, 5, 1, 3, 2, 4).reshape(-1, channels, side, side)
+
+
 def encoder(x):
+    if CONFIG.get("linear_code"):
+        return linear_code(x)
     x, _ = down("encoder.", F.pixel_unshuffle(x, CONFIG.get("patch", 1)), CONFIG["encoder_mult"], None)
     x = F.silu(norm("encoder.out.0", x)).mean((2, 3), keepdim=True)
     return conv("encoder.out.3", x, CONFIG["code"], 1).flatten(1)
@@ -142,6 +165,7 @@ def embedding(name, times, size):
 def denoiser(x, times, code):
     conditions = embedding("time_embed.time_embed", times, CONFIG["channels"]), code
     patch = CONFIG.get("patch", 1)
+    x = torch.cat([x, draft(code)], 1) if CONFIG.get("linear_code") else x
     x, made = down("", F.pixel_unshuffle(x, patch), CONFIG["channel_mult"], conditions)
     number = 0
     for level, multiple in reversed(list(enumerate(CONFIG["channel_mult"]))):

@@ -11,6 +11,8 @@
 //               norm, silu, convolution
 //     block:    h = conv(silu(norm(x)));  h = norm(h) * (1 + s_t) + b_t;  h = h * (1 + s_z);
 //               x' + conv(silu(h)), x' = x, or a 1x1 convolution of it where the channels change
+//     linear:   the encoder may be a matrix instead ("linear_code"), code = f (W x) + o. Then the U-Net sees W^t code + m beside
+//               the noisy map, what the code draws back.
 //     prior:    layers of silu(layer_norm(linear([h, z]) * (1 + s_t))), the last a plain linear
 //
 // Traps
@@ -40,7 +42,7 @@
 
 #include <string.h>
 
-enum { ENCODER, MODULATION, DENOISER, PRIOR_MODULATION, PRIOR, STATISTICS, CLASSIFIER, PARTS };
+enum { ENCODER, MODULATION, DENOISER, PRIOR_MODULATION, PRIOR, STATISTICS, CLASSIFIER, DRAFT, PARTS };
 enum { SMALLEST = ZN_DIFFAE_MOST_PATCH << (ZN_DIFFAE_MOST_LEVELS - 1), PRIOR_FEATURES = 64 };
 static const float TIME_PERIOD = 10000, LAYER_EPSILON = 1e-5f;
 
@@ -77,10 +79,12 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
         [PRIOR] = "latent_net.layers.0.linear.weight",
         [STATISTICS] = "conds_mean",
         [CLASSIFIER] = "classifier.weight",
+        [DRAFT] = "encoder.components.weight",
     };
     *parts = 0;
     for (int i = 0; i < PARTS; i++)
         if (find(weights, telling[i])) *parts |= 1u << i;
+    if (*parts & 1u << DRAFT) *parts |= 1u << ENCODER;
     const unsigned networks = 1u << ENCODER | 1u << MODULATION | 1u << PRIOR_MODULATION;
     const unsigned alone = 1u << STATISTICS | 1u << CLASSIFIER; // as training leaves it
     return (*parts & networks) != 0 || (*parts & alone) == alone;
@@ -234,9 +238,23 @@ static void encoder_ports(const zn_variant *variant, const char *said, const zn_
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = one_to_one(
-        zn_port_map("picture", sizes->height, sizes->width, zn_diffae_seen_channels(&is)),
-        zn_port_vector("code", is.code));
+    *out = is.linear
+               ? one_to_one(zn_port_map("picture", is.linear, is.linear, is.inputs),
+                            zn_port_sequence("code", 1, is.code))
+               : one_to_one(zn_port_map("picture", sizes->height, sizes->width,
+                                        zn_diffae_seen_channels(&is)),
+                            zn_port_vector("code", is.code));
+}
+
+// No sizes: linear codes are of maps of one size.
+static void draft_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                        zn_ports *out)
+{
+    const zn_diffae_shape is = shape_of(said);
+    const int64_t side = is.linear ? is.linear : 1;
+    (void)variant, (void)sizes;
+    *out = one_to_one(zn_port_sequence("code", 1, is.code),
+                      zn_port_map("draft", side, side, is.inputs));
 }
 
 // Sizes: how many timesteps, as tokens.
@@ -258,6 +276,9 @@ static void denoiser_ports(const zn_variant *variant, const char *said, const zn
     *out = two_to_one(zn_port_map("noisy", sizes->height, sizes->width, is.inputs),
                       zn_port_vector("modulation", modulation_of(&is)),
                       zn_port_map("prediction", sizes->height, sizes->width, is.inputs));
+    if (is.linear)
+        out->inputs[out->inputs_count++] = zn_port_map("draft", sizes->height, sizes->width,
+                                                       is.inputs);
 }
 
 // Sizes: how many timesteps, as tokens.
@@ -362,6 +383,69 @@ static zn_node *pixels_of(const zn_scope *scope, const zn_diffae_shape *is, zn_n
     return zn_pixel_shuffle(scope->graph, node_name(scope, "pixels", "", full), x, is->patch);
 }
 
+// x * factor + offset, for each token; offset may be NULL.
+static zn_node *times_vector(const zn_scope *scope, const char *name, const char *tail, zn_node *x,
+                             zn_node *factor, zn_node *offset)
+{
+    char full[ZN_NAME_SIZE];
+    return zn_graph_add(scope->graph, &zn_op_modulate, node_name(scope, name, tail, full),
+                        (zn_node *[]){x, factor, offset}, offset ? 3 : 2,
+                        &(zn_modulate_attributes){.plain = true});
+}
+
+// The rows of a linear code's matrix: what each of its numbers adds to a map.
+static zn_node *components(const zn_scope *scope, const zn_diffae_shape *is)
+{
+    const int64_t values = is->linear * is->linear * is->inputs;
+    return zn_scope_parameter(scope, "components", ".weight", ZN_SHAPE(is->code, values));
+}
+
+static zn_node *linear_code(const zn_scope *scope, const zn_diffae_shape *is, zn_node *x)
+{
+    zn_graph *graph = scope->graph;
+    char full[ZN_NAME_SIZE];
+    const int side = (int)is->linear, piece = side > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : side;
+    const zn_pixel_shuffle_attributes inner = {.factor = side / piece, .whole = true},
+                                      outer = {.factor = piece, .whole = true};
+    x = zn_graph_add(graph, &zn_op_pixel_unshuffle, node_name(scope, "pieces", "", full), &x, 1,
+                     &inner);
+    x = zn_graph_add(graph, &zn_op_pixel_unshuffle, node_name(scope, "row", "", full), &x, 1,
+                     &outer);
+    x = zn_linear(graph, node_name(scope, "components", "", full), x, components(scope, is), NULL);
+    zn_node *factor = zn_scope_parameter(scope, "components", ".factor", ZN_SHAPE(is->code));
+    zn_node *offset = zn_scope_parameter(scope, "components", ".offset", ZN_SHAPE(is->code));
+    return times_vector(scope, "code", "", x, factor, offset);
+}
+
+static void build_draft(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                        zn_node *const *inputs, zn_node **outputs)
+{
+    zn_diffae_shape is;
+    zn_graph *graph = scope->graph;
+    char full[ZN_NAME_SIZE];
+    (void)variant, (void)sizes;
+    if (!zn_diffae_shape_of(scope, &is)) return;
+    if (!is.linear) {
+        graph->status = zn_fail(graph->err, ZENITH_BAD_FILE,
+                                "config.json: these weights have components, which need "
+                                "\"linear_code\": 1");
+        return;
+    }
+    const int side = (int)is.linear, piece = side > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : side;
+    const zn_linear_attributes turned = {.turned = true};
+    const zn_pixel_shuffle_attributes inner = {.factor = side / piece, .whole = true},
+                                      outer = {.factor = piece, .whole = true};
+    zn_node *matrix = components(scope, &is);
+    zn_node *mean = zn_scope_parameter(scope, "components", ".mean",
+                                       ZN_SHAPE(is.linear * is.linear * is.inputs));
+    zn_node *x = zn_graph_add(graph, &zn_op_linear, node_name(scope, "draft.row", "", full),
+                              (zn_node *[]){inputs[0], matrix, mean}, 3, &turned);
+    x = zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(scope, "draft.pieces", "", full), &x, 1,
+                     &outer);
+    outputs[0] = zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(scope, "draft", "", full), &x,
+                              1, &inner);
+}
+
 static void build_encoder(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                           zn_node *const *inputs, zn_node **outputs)
 {
@@ -370,6 +454,10 @@ static void build_encoder(const zn_scope *scope, const zn_variant *variant, cons
     char full[ZN_NAME_SIZE];
     (void)variant, (void)sizes;
     if (!zn_diffae_shape_of(scope, &is)) return;
+    if (is.linear) {
+        outputs[0] = linear_code(scope, &is, inputs[0]);
+        return;
+    }
     list_encoder(&is, &n);
     zn_node *x = build_layers(scope, &n, patches_of(scope, &is, inputs[0]), NULL);
     x = zn_nn_diffae_silu(scope, "out.0", zn_nn_diffae_norm(scope, "out.0", x));
@@ -388,7 +476,13 @@ static void build_denoiser(const zn_scope *scope, const zn_variant *variant, con
     (void)variant, (void)sizes;
     if (!inputs[1] || !zn_diffae_shape_of(scope, &is)) return;
     list_unet(&is, &n);
-    zn_node *x = build_layers(scope, &n, patches_of(scope, &is, inputs[0]), inputs[1]);
+    zn_node *seen = inputs[0];
+    if (is.linear) {
+        zn_node *both[] = {inputs[0], inputs[2]};
+        char full[ZN_NAME_SIZE];
+        seen = zn_concat(scope->graph, node_name(scope, "drafted", "", full), both, 2);
+    }
+    zn_node *x = build_layers(scope, &n, patches_of(scope, &is, seen), inputs[1]);
     x = zn_nn_diffae_silu(scope, "out.0", zn_nn_diffae_norm(scope, "out.0", x));
     x = zn_nn_conv(scope, "out.2", x,
                    (zn_nn_conv_shape){is.inputs * is.patch * is.patch, 3, 1, true});
@@ -409,16 +503,6 @@ static zn_node *time_condition(const zn_scope *scope, const char *name, zn_node 
     t = zn_nn_diffae_silu(scope, part, t);
     zn_text_format(part, sizeof part, "%s.2", name);
     return zn_nn_diffae_silu(scope, part, zn_nn_linear(scope, part, t, width, true));
-}
-
-// x * factor + offset, for each token; offset may be NULL.
-static zn_node *times_vector(const zn_scope *scope, const char *name, const char *tail, zn_node *x,
-                             zn_node *factor, zn_node *offset)
-{
-    char full[ZN_NAME_SIZE];
-    return zn_graph_add(scope->graph, &zn_op_modulate, node_name(scope, name, tail, full),
-                        (zn_node *[]){x, factor, offset}, offset ? 3 : 2,
-                        &(zn_modulate_attributes){.plain = true});
 }
 
 // Gain and offset of a block's second norm. time: a sequence; code: a vector, or a vector's silu.
@@ -626,6 +710,11 @@ static const zn_part parts[PARTS] = {
                     .smallest = {.tokens = 1},
                     .ports = classifier_ports,
                     .build = build_classifier},
+    [DRAFT] = {.name = "draft",
+               .prefix = "encoder.",
+               .smallest = {.tokens = 1},
+               .ports = draft_ports,
+               .build = build_draft},
 };
 
 const zn_family zn_family_diffae = {

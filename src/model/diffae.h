@@ -4,6 +4,7 @@
 // What callers of a diffusion autoencoder need to know. Its parts, by how often they run:
 //
 //     encoder           once a picture:   the semantic code
+//     draft             once a picture:   where codes are linear, what a code draws back, which the denoiser sees
 //     modulation        once a picture:   gains and offsets of all blocks for all timesteps and this code
 //     denoiser          once a step
 //     prior_modulation  once a schedule:  scales of all layers of the prior, for all timesteps

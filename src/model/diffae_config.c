@@ -27,6 +27,7 @@ enum {
     SCAN,
     PATCH,
     SPARSE,
+    LINEAR,
     SETTINGS
 };
 enum { LAST_DIGITS = 99999999 }; // eight digits
@@ -45,6 +46,7 @@ static const zn_setting settings[SETTINGS] = {
     [ATTENTION] = {"attention", NULL, NULL, 5, 0, LAST_DIGITS, false},
     [SCAN] = {"scan", "scan_encoder", NULL, 0, 0, 1, false},
     [SPARSE] = {"sparse", "sparse_encoder", NULL, 0, 0, 1, false},
+    [LINEAR] = {"linear", NULL, NULL, 0, 0, ZN_DIFFAE_MOST_LINEAR, false},
     [PATCH] = {"patch", "patch", NULL, 1, 1, ZN_DIFFAE_MOST_PATCH, false},
 };
 
@@ -88,13 +90,19 @@ static const zn_autoencoder_facts *latents_of(const zn_json *config)
     return variant ? variant->autoencoder : NULL;
 }
 
+// Height and width of what networks see.
+static int64_t side_of(const zn_json *config)
+{
+    int64_t size = (int64_t)settings[SIZE].usual;
+    (void)(zn_json_as_integer(zn_json_find(config, "image_size"), &size) ||
+           zn_json_as_integer(zn_json_find(config, "size"), &size));
+    return latents_of(config) ? size / latents_of(config)->factor : size;
+}
+
 // Levels whose maps have one of these heights.
 static int64_t attention_of(const zn_json *config, const zn_json *heights)
 {
-    int64_t size = (int64_t)settings[SIZE].usual, patch = 1, digits = 0;
-    (void)(zn_json_as_integer(zn_json_find(config, "image_size"), &size) ||
-           zn_json_as_integer(zn_json_find(config, "size"), &size));
-    if (latents_of(config)) size /= latents_of(config)->factor;
+    int64_t size = side_of(config), patch = 1, digits = 0;
     if (zn_json_as_integer(zn_json_find(config, "patch"), &patch) && patch > 1) size /= patch;
     for (int level = 0; level < ZN_DIFFAE_MOST_LEVELS && size > 0; level++, size /= 2)
         if (lists(heights, size)) digits = 10 * digits + level + 1;
@@ -117,6 +125,9 @@ void zn_diffae_layout(const zn_json *config, int64_t attributes, char dst[ZN_LAY
     if (multiples) append(dst, MULTIPLES, digits_of(multiples));
     if (encoder) append(dst, ENCODER_MULTIPLES, digits_of(encoder));
     if (heights) append(dst, ATTENTION, attention_of(config, heights));
+    int64_t linear = 0;
+    (void)zn_json_as_integer(zn_json_find(config, "linear_code"), &linear);
+    if (linear) append(dst, LINEAR, side_of(config));
     if (attributes != (int64_t)settings[ATTRIBUTES].usual) append(dst, ATTRIBUTES, attributes);
 }
 
@@ -143,12 +154,15 @@ static bool take(const double *is, zn_diffae_shape *out)
                              .prior_width = (int64_t)is[PRIOR_WIDTH],
                              .prior_layers = (int64_t)is[PRIOR_LAYERS],
                              .attributes = (int64_t)is[ATTRIBUTES],
+                             .linear = (int64_t)is[LINEAR],
                              .scans = is[SCAN] > 0,
                              .sparse = is[SPARSE] > 0};
     out->levels = spread(is[MULTIPLES], out->multiples);
     out->encoder_levels = spread(is[ENCODER_MULTIPLES], out->encoder_multiples);
+    if (out->linear) out->encoder_levels = 1; // a matrix halves nothing
     const int count = spread(is[ATTENTION], with);
     bool fits = out->channels % 2 == 0; // cosines and sines of a timestep
+    fits = fits && zn_diffae_linear_fits(out->linear) && !(out->linear && out->sparse);
     for (int i = 0; i < count; i++) {
         fits = fits && with[i] >= 1 && with[i] <= ZN_DIFFAE_MOST_LEVELS;
         if (fits) out->attention[with[i] - 1] = true;
@@ -177,7 +191,8 @@ bool zn_diffae_shape_of(const zn_scope *scope, zn_diffae_shape *out)
         scope->graph->status = zn_fail(
             scope->graph->err, ZENITH_BAD_FILE,
             "config.json: channels must be even, channel_mult and encoder_mult list 1 to %d "
-            "numbers of 1 to 9",
+            "numbers of 1 to 9, linear_code is for maps of up to 16 or of 32, 48 .. 256 pixels "
+            "without sparse_encoder",
             ZN_DIFFAE_MOST_LEVELS);
     return false;
 }
@@ -255,16 +270,40 @@ static zenith_status take_timesteps(const zn_json *config, int *out, zn_error *e
     return ZENITH_OK;
 }
 
+// The best guess of the picture weighs the draft by the noise, and the noisy map by the draft's error.
+zn_diffae_guess zn_diffae_guess_of(const zn_diffae_schedule *is, double kept, double added)
+{
+    const double error = is->draft_deviation * kept, all = error * error + added * added;
+    const double of_noisy = is->draft_deviation * error / all, of_draft = added * added / all;
+    zn_diffae_guess guess = {0};
+    if (!(added > 0)) return guess;
+    const float of_start = (float)kept, of_noise = (float)added;
+    guess.noisy = zn_prediction_answer(is->prediction, of_start, of_noise, (float)of_noisy,
+                                       (float)((1 - kept * of_noisy) / added));
+    guess.draft = zn_prediction_answer(is->prediction, of_start, of_noise, (float)of_draft,
+                                       (float)(-kept * of_draft / added));
+    return guess;
+}
+
+static zenith_status take_deviation(const zn_json *config, double *out, zn_error *err)
+{
+    if (!zn_json_has(config, "draft_deviation")) return ZENITH_OK;
+    ZN_TRY(zn_json_get_number(config, "draft_deviation", out, err));
+    if (*out > 0 && *out <= 1e4) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE, "config.json: \"draft_deviation\" must be above 0");
+}
+
 zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedules *out,
                                        zn_error *err)
 {
     int64_t inputs = 3;
-    zn_diffae_schedules is = {.picture = {.first = 1e-4, .last = 0.02, .timesteps = 1000},
+    zn_diffae_schedules is = {.picture = {.first = 1e-4, .last = 0.02, .timesteps = 1000, .draft_deviation = 1},
                               .prior = {.first = 0.008, .last = 0.008, .timesteps = 1000}};
     (void)zn_json_as_integer(zn_json_find(config, "in_channels"), &inputs);
     is.picture.clips = inputs == 3;
     ZN_TRY(take_timesteps(config, &is.picture.timesteps, err));
     is.prior.timesteps = is.picture.timesteps;
+    ZN_TRY(take_deviation(config, &is.picture.draft_deviation, err));
     ZN_TRY(take_betas(config, "betas", NULL, &is.picture, err));
     ZN_TRY(take_betas(config, "prior_betas", "latent_betas", &is.prior, err));
     ZN_TRY(take_prediction(config, "prediction", &is.picture, err));
@@ -351,21 +390,33 @@ static zenith_status take_contrast(const zn_json *config, zn_diffae_space *out, 
     return ZENITH_OK;
 }
 
+// 0 to 1; left out: `usual`.
+static zenith_status read_share(const zn_json *config, const char *key, double usual, float *out,
+                                zn_error *err)
+{
+    double number = usual;
+    if (zn_json_has(config, key)) ZN_TRY(zn_json_get_number(config, key, &number, err));
+    *out = (float)number;
+    if (number >= 0 && number <= 1) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE, "config.json: \"%s\" must be from 0 to 1", key);
+}
+
 zenith_status zn_diffae_temperature_read(const zn_json *config, float *out, zn_error *err)
 {
-    double temperature = 1;
-    if (zn_json_has(config, "temperature"))
-        ZN_TRY(zn_json_get_number(config, "temperature", &temperature, err));
-    *out = (float)temperature;
-    if (temperature >= 0 && temperature <= 1) return ZENITH_OK;
-    return zn_fail(err, ZENITH_BAD_FILE, "config.json: \"temperature\" must be from 0 to 1");
+    return read_share(config, "temperature", 1, out, err);
+}
+
+zenith_status zn_diffae_code_noise_read(const zn_json *config, float *out, zn_error *err)
+{
+    return read_share(config, "code_noise", 0, out, err);
 }
 
 zenith_status zn_diffae_space_read(const zn_json *config, zn_diffae_space *out, zn_error *err)
 {
-    float temperature; // of what is drawn: it is refused here, where a model is opened
+    float temperature, noise; // not of the space, but refused here, where a model is opened
     *out = (zn_diffae_space){.factor = 1, .contrast = 1};
     ZN_TRY(zn_diffae_temperature_read(config, &temperature, err));
+    ZN_TRY(zn_diffae_code_noise_read(config, &noise, err));
     if (!zn_json_has(config, "autoencoder")) {
         if (zn_json_has(config, "latent_mean") || zn_json_has(config, "latent_std"))
             return zn_fail(err, ZENITH_BAD_FILE,

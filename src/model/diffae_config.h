@@ -13,6 +13,10 @@
 //     "res_blocks": 2                       in each level on the way down; one more on the way up
 //     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
 //     "scan_encoder": 0                     1: the semantic encoder's blocks and attention are scans (nn/diffae_blocks.h)
+//     "linear_code": 0                      1: the code is linear in what networks see, and the U-Net sees what it draws back
+//                                           (tools/diffae_components.py); pictures of image_size alone
+//     "draft_deviation": 1                  how far what networks see is from that
+//     "code_noise": 0                       training adds normal numbers times 0 .. this to such codes
 //     "sparse_encoder": 0                   1: the semantic encoder sees some of the pixels (zn_diffae_see_some)
 //     "patch": 1                            2: a square of 2 x 2 pixels is one pixel of four times the channels to both
 //                                           networks
@@ -42,7 +46,9 @@ enum {
     ZN_DIFFAE_MOST_LEVELS = 8,
     ZN_DIFFAE_MOST_BLOCKS = 4,
     ZN_DIFFAE_MOST_PATCH = 8,
-    ZN_DIFFAE_MOST_TIMESTEPS = 10000
+    ZN_DIFFAE_MOST_TIMESTEPS = 10000,
+    ZN_DIFFAE_PIECE = 16, // linear codes take maps apart by pieces so high and wide
+    ZN_DIFFAE_MOST_LINEAR = ZN_DIFFAE_PIECE * ZN_DIFFAE_PIECE
 };
 
 typedef struct zn_diffae_shape {
@@ -52,7 +58,14 @@ typedef struct zn_diffae_shape {
     int multiples[ZN_DIFFAE_MOST_LEVELS], encoder_multiples[ZN_DIFFAE_MOST_LEVELS];
     bool attention[ZN_DIFFAE_MOST_LEVELS]; // by level, of both networks
     bool scans, sparse;                    // the encoder's
+    int64_t linear; // height and width of what networks see, of which codes are linear; 0: they are not
 } zn_diffae_shape;
+
+// Whether codes can be linear in maps so high and wide; 0: they are not.
+static inline bool zn_diffae_linear_fits(int64_t side)
+{
+    return side <= ZN_DIFFAE_PIECE || side % ZN_DIFFAE_PIECE == 0;
+}
 
 // The layout that config.json (NULL: none) says, with so many attributes of the classifier.
 void zn_diffae_layout(const zn_json *config, int64_t attributes, char dst[ZN_LAYOUT_SIZE]);
@@ -66,7 +79,15 @@ typedef struct zn_diffae_schedule {
     zn_prediction prediction;
     bool clips; // the start is kept within -1 .. 1
     int timesteps;
+    double draft_deviation; // of what networks see from what a linear code draws
 } zn_diffae_schedule;
+
+// What a linear code's draft and the noisy map let expect of the answer, at a timestep that has these shares of picture and
+// noise: so much of each. The denoiser predicts what is left. Without it, it would have to copy the draft.
+typedef struct zn_diffae_guess {
+    float noisy, draft;
+} zn_diffae_guess;
+zn_diffae_guess zn_diffae_guess_of(const zn_diffae_schedule *is, double kept, double added);
 
 typedef struct zn_diffae_schedules {
     zn_diffae_schedule picture, prior;
@@ -87,6 +108,8 @@ typedef struct zn_diffae_space {
     bool scaled; // there are the numbers below; else they are 0 and 1
     float mean[ZN_DIFFAE_MOST_INPUTS], deviation[ZN_DIFFAE_MOST_INPUTS];
 } zn_diffae_space;
+// How much noise training adds to linear codes.
+zenith_status zn_diffae_code_noise_read(const zn_json *config, float *out, zn_error *err);
 // What noise that is drawn is multiplied by, 0 .. 1.
 zenith_status zn_diffae_temperature_read(const zn_json *config, float *out, zn_error *err);
 // Fails where the config contradicts itself or the autoencoder.

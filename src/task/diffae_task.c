@@ -23,6 +23,8 @@ typedef struct working {
     const char *part; // that predicts
     zn_arena arena;   // all arrays below
     float *modulation, *map, *planes;
+    zn_diffae_guess *guesses; // of each step, with it
+    float *draft;         // what a linear code draws; NULL: codes are not linear
     float *image;         // the picture as its autoencoder has it; NULL: networks see pictures
     float *start;         // that a step leads to; NULL: nobody asks
     int64_t row;          // numbers of the modulation for a step
@@ -68,17 +70,23 @@ static void to_planes(const float *map, size_t values, int64_t channels, float *
 
 // --- parts --------------------------------------------------------------------------------------
 
-static zenith_status call_part(const working *w, const char *part, zn_sizes sizes,
-                               const float *first, const float *second, float *output,
-                               zn_error *err)
+static zenith_status call_three(const working *w, const char *part, zn_sizes sizes,
+                                const float *const inputs[3], float *output, zn_error *err)
 {
     const zn_part_call call = {.model = w->is->model,
                                .part = part,
                                .sizes = sizes,
                                .dtype = w->dtype,
-                               .inputs = {first, second},
+                               .inputs = {inputs[0], inputs[1], inputs[2]},
                                .outputs = {output}};
     return zn_part_call_run(&w->place, &call, err);
+}
+
+static zenith_status call_part(const working *w, const char *part, zn_sizes sizes,
+                               const float *first, const float *second, float *output,
+                               zn_error *err)
+{
+    return call_three(w, part, sizes, (const float *[]){first, second, NULL}, output, err);
 }
 
 // The same of the autoencoder, whose 8 bits would need a calibration.
@@ -101,6 +109,18 @@ static zn_ddim_betas betas_of(const zn_diffae_schedule *schedule)
     return (zn_ddim_betas){schedule->timesteps, schedule->first, schedule->last};
 }
 
+static zenith_status prepare_draft(working *w, const zn_diffae_schedule *schedule,
+                                   const zn_ddim_step *steps, const float *code, zn_error *err)
+{
+    const size_t bytes = (size_t)w->is->steps * sizeof *w->guesses;
+    w->guesses = zn_arena_alloc(&w->arena, bytes);
+    if (!w->guesses) return zn_fail_memory(err, bytes);
+    for (int i = 0; i < w->is->steps; i++)
+        w->guesses[i] = zn_diffae_guess_of(schedule, sqrt(steps[i].now), sqrt(1 - steps[i].now));
+    ZN_TRY(floats(w, (int64_t)w->values, 1, &w->draft, err));
+    return call_part(w, "draft", (zn_sizes){.tokens = 1}, code, NULL, w->draft, err);
+}
+
 // The modulation of all steps at once: its weights are read once. code NULL: of the prior.
 static zenith_status prepare_steps(working *w, const zn_diffae_schedule *schedule,
                                    const float *code, zn_error *err)
@@ -120,6 +140,7 @@ static zenith_status prepare_steps(working *w, const zn_diffae_schedule *schedul
     w->row = code ? w->facts.modulation : w->facts.prior_modulation;
     w->part = code ? "denoiser" : "prior";
     ZN_TRY(floats(w, steps, w->row, &w->modulation, err));
+    if (code && w->facts.shape.linear) ZN_TRY(prepare_draft(w, schedule, list, code, err));
     return call_part(w, code ? "modulation" : "prior_modulation", (zn_sizes){.tokens = steps},
                      times, code, w->modulation, err);
 }
@@ -127,7 +148,13 @@ static zenith_status prepare_steps(working *w, const zn_diffae_schedule *schedul
 static zenith_status predict(void *cookie, int step, const float *x, float *answer, zn_error *err)
 {
     const working *w = cookie;
-    return call_part(w, w->part, w->sizes, x, w->modulation + (int64_t)step * w->row, answer, err);
+    const float *inputs[] = {x, w->modulation + (int64_t)step * w->row, w->draft};
+    ZN_TRY(call_three(w, w->part, w->sizes, inputs, answer, err));
+    if (!w->draft) return ZENITH_OK;
+    const zn_diffae_guess guess = w->guesses[step];
+    for (size_t i = 0; i < w->values; i++)
+        answer[i] += guess.noisy * x[i] + guess.draft * w->draft[i];
+    return ZENITH_OK;
 }
 
 static zenith_status show(working *w, float *map, float *planes, zn_error *err);
@@ -347,6 +374,12 @@ static zenith_status check(const zn_diffae_call *is, const zn_diffae_facts *fact
     const int64_t width = is->width ? is->width : facts->shape.size;
     const int64_t multiple = facts->multiple * facts->factor;
     *sizes = (zn_sizes){.height = height / facts->factor, .width = width / facts->factor};
+    if (facts->shape.linear && (height != facts->shape.size || width != facts->shape.size))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "%lld x %lld pixels: codes of this diffusion autoencoder are linear in "
+                       "pictures of %lld x %lld, and there are none of other sizes",
+                       (long long)width, (long long)height, (long long)facts->shape.size,
+                       (long long)facts->shape.size);
     if (height <= MOST_SIDE && width <= MOST_SIDE && height % multiple == 0 &&
         width % multiple == 0)
         return ZENITH_OK;

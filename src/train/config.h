@@ -152,8 +152,8 @@ typedef struct zn_train_config {
     double score;          // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;     // model of `weights`, where it is another: what both have is copied
     const char *layout;    // of a network that is not read from its own weights; NULL: the usual
-    const char
-        *draft; // of words: folder of what draws their mean picture; NULL: init.weights have it
+    // Folder of what is solved for: what draws the mean picture of words, or a linear encoder; NULL: init.weights have it
+    const char *draft;
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
     const char *frozen_from; // its weights; NULL: searched for by name
     const char *squeezenet;  // weights of ZN_LOSS_SQUEEZENET; NULL: searched for by name

@@ -173,7 +173,7 @@ static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
     const zn_train_validation *v = &c->validation;
     if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
     if (c->text_network) return not_for(c, "text", err);
-    if (c->draft) return not_for(c, "draft", err);
+    if (c->draft && c->task != ZN_TRAIN_DIFFAE) return not_for(c, "draft", err);
     if (c->tokenizer) return not_for(c, "tokenizer", err);
     if (zn_json_has(c->document, "distil")) return not_for(c, "distil", err);
     if (zn_json_has(c->document, "timesteps")) return not_for(c, "timesteps", err);

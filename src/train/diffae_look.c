@@ -35,6 +35,9 @@ static void fill(const void *cookie, zn_sample *sample)
            l->values * sizeof *l->x);
     memset(zn_sample_input(sample, "target"), 0, l->values * sizeof *l->x); // losses are not used
     *zn_sample_input(sample, "time") = (float)l->steps[l->step].timestep;
+    const zn_diffae_training *own = l->trainer->own;
+    zn_diffae_expect(l->trainer, l->steps[l->step].timestep, sample);
+    if (own->solved) zn_diffae_disturb(l->trainer, 0, 0, zn_sample_input(sample, "code_noise"));
 }
 
 static zenith_status predict(void *cookie, int step, const float *x, float *answer, zn_error *err)

@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t SEEN_SEED =
-    0x5ee2; // of what a sparse encoder sees: other numbers than crops and noise have
+// Of what a sparse encoder sees, and of noise in linear codes: other numbers than crops and noise have.
+static const uint64_t SEEN_SEED = 0x5ee2, CODE_SEED = 0xc0de;
 
 static const char *const part_names[ZN_DIFFAE_TRAINED + 1] = {"encoder", "modulation", "denoiser",
                                                               NULL};
@@ -102,6 +102,53 @@ static zenith_status open_autoencoder(zn_trainer *t, zn_error *err)
                                err);
 }
 
+// A linear encoder is solved for, not trained (tools/diffae_components.py).
+static zenith_status open_solved(zn_trainer *t, const zn_json *config, zn_error *err)
+{
+    static const char *const parts[] = {"encoder", "draft", NULL};
+    zn_diffae_training *own = own_of(t);
+    const char *path = t->config.draft;
+    zn_network *const networks[] = {&own->encoder, &own->draft};
+    if (!own->shape.linear) return ZENITH_OK;
+    ZN_TRY(zn_diffae_code_noise_read(config, &own->code_noise, err));
+    if (!path && !t->start)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "\"network.linear_code\" needs \"draft\", a folder with what "
+                       "tools/diffae_components.py makes");
+    const zn_model_request request = {.name = t->config.model, .weights = path, .parts = parts};
+    if (path)
+        ZN_TRY(zn_model_open(&request, &own->solved, err));
+    else
+        own->solved = zn_model_ref(t->start);
+    for (int i = 0; i < 2; i++) {
+        const zn_part *part = zn_model_part(own->solved, parts[i]);
+        if (!part)
+            return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no linear %s", path ? path : "the start",
+                           parts[i]);
+        ZN_TRY(zn_network_of_model(own->solved, part, networks[i], err));
+    }
+    zn_diffae_shape is;
+    (void)!zn_diffae_shape_read(zn_network_layout(&own->draft), &is);
+    if (is.linear == own->shape.linear && is.inputs == own->shape.inputs &&
+        is.code == own->shape.code)
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "'%s' has codes of %lld numbers of maps of %lldx%lldx%lld, and \"network\" says "
+                   "%lld numbers of %lldx%lldx%lld",
+                   path ? path : "the start", (long long)is.code, (long long)is.linear,
+                   (long long)is.linear, (long long)is.inputs, (long long)own->shape.code,
+                   (long long)own->shape.linear, (long long)own->shape.linear,
+                   (long long)own->shape.inputs);
+}
+
+// What a part is trained as; the encoder is not where codes are linear.
+static const zn_network *network_of(const zn_trainer *t, int which)
+{
+    const zn_diffae_training *own = own_of(t);
+    if (!own->solved) return &t->trained[which];
+    return which == ZN_DIFFAE_ENCODER ? &own->encoder : &t->trained[which - 1];
+}
+
 static zenith_status open_networks(zn_trainer *t, zn_error *err)
 {
     const zn_variant *variant = zn_variant_find(t->config.model);
@@ -122,9 +169,10 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
     zn_diffae_layout(config, 40, layout);
     ZN_TRY(check(t, layout, err));
     const zn_network_shape shape = {.layout = layout};
-    for (int i = 0; i < ZN_DIFFAE_TRAINED; i++) {
+    ZN_TRY(open_solved(t, config, err));
+    for (int i = own_of(t)->solved ? ZN_DIFFAE_MODULATION : 0; i < ZN_DIFFAE_TRAINED; i++) {
         const zn_part *part = zn_family_part(zn_family_of(variant), part_names[i]);
-        zn_network *network = &t->trained[i];
+        zn_network *network = &t->trained[t->trained_count];
         if (t->start)
             ZN_TRY(zn_network_of_model(t->start, part, network, err));
         else
@@ -216,6 +264,9 @@ static void close_task(zn_trainer *t)
     zn_diffae_training *own = own_of(t);
     if (!own) return;
     zn_latents_free(own->latents);
+    zn_network_free(&own->encoder);
+    zn_network_free(&own->draft);
+    zn_model_unref(own->solved);
     zn_free(own->config);
     zn_free(own->kept);
     zn_free(own->added);
@@ -227,11 +278,41 @@ static void close_task(zn_trainer *t)
 
 static zn_node *build_one(zn_train_building *b, int which, zn_sizes sizes, zn_node *const *inputs)
 {
-    const zn_trainer *t = b->networks;
-    const zn_network *network = &t->trained[which];
+    const zn_network *network = network_of(b->networks, which);
+    const bool solved = network == &own_of(b->networks)->encoder;
     zn_node *y = NULL;
-    zn_network_build(network, &sizes, b->graph, "", inputs, &y, zn_train_parameters(b, network));
+    zn_network_build(network, &sizes, b->graph, "", inputs, &y,
+                     solved ? NULL : zn_train_parameters(b, network));
     return y;
+}
+
+// A linear code with noise, and what it draws.
+static zn_node *build_draft(zn_train_building *b, zn_node **code)
+{
+    const zn_diffae_training *own = own_of(b->networks);
+    const zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(1, 1, 1, own->shape.code));
+    zn_node *y = NULL;
+    if (!own->solved) return NULL;
+    *code = zn_add(b->graph, "code.noisy", *code, zn_graph_input(b->graph, "code_noise", desc));
+    zn_network_build(&own->draft, &(zn_sizes){.tokens = 1}, b->graph, "", code, &y, NULL);
+    *code = zn_channel_sum(b->graph, "code.row", *code); // one row, as a vector
+    return y;
+}
+
+// What is expected already (zn_diffae_guess_of): the shares are the same for all channels.
+static zn_node *add_guess(zn_train_building *b, zn_node *left, zn_node *noisy, zn_node *draft)
+{
+    static const char *const inputs[] = {"noisy_share", "draft_share"},
+                      *const names[] = {"guess.noisy", "guess.draft"};
+    zn_node *const maps[] = {noisy, draft};
+    const zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(own_of(b->networks)->shape.inputs));
+    for (int i = 0; i < 2; i++) {
+        zn_node *part[] = {maps[i], zn_graph_input(b->graph, inputs[i], desc)};
+        part[0] = zn_graph_add(b->graph, &zn_op_modulate, names[i], part, 2,
+                               &(zn_modulate_attributes){.plain = true});
+        left = zn_add(b->graph, i ? "answer" : "answer.noisy", left, part[0]);
+    }
+    return left;
 }
 
 static void build(zn_train_building *b)
@@ -249,9 +330,11 @@ static void build(zn_train_building *b)
     zn_node *target = zn_graph_input(g, "target", picture);
     zn_node *time = zn_graph_input(g, "time", zn_desc_make(ZN_F32, ZN_SHAPE(1, 1, 1, 1)));
     zn_node *code = build_one(b, ZN_DIFFAE_ENCODER, map, &clean);
+    zn_node *draft = build_draft(b, &code);
     zn_node *rows = build_one(b, ZN_DIFFAE_MODULATION, one, (zn_node *[]){time, code});
     zn_node *modulation = zn_channel_sum(g, "modulation.row", rows); // one row, as a vector
-    b->result = build_one(b, ZN_DIFFAE_DENOISER, map, (zn_node *[]){noisy, modulation});
+    b->result = build_one(b, ZN_DIFFAE_DENOISER, map, (zn_node *[]){noisy, modulation, draft});
+    if (draft) b->result = add_guess(b, b->result, noisy, draft);
     const zn_loss_inputs in = {.original = target, .reconstruction = b->result};
     b->losses[0] = zn_loss_build(g, &t->config.losses[0], &in);
     b->loss = zn_loss_sum(g, t->config.losses, b->losses, 1);
@@ -262,14 +345,14 @@ static void build(zn_train_building *b)
 static zn_precision precision(const zn_train_building *b, const zn_node *node)
 {
     const zn_trainer *t = b->networks;
-    const zn_network *network = &t->trained[ZN_DIFFAE_ENCODER];
+    const zn_network *network = network_of(t, ZN_DIFFAE_DENOISER);
     return network->family->precision(network->variant, node->name);
 }
 
 static zn_train_builder builder(const zn_trainer *t)
 {
     size_t most = 0;
-    for (int i = 0; i < ZN_DIFFAE_TRAINED; i++) most += t->trained[i].count;
+    for (size_t i = 0; i < t->trained_count; i++) most += t->trained[i].count;
     return (zn_train_builder){build, precision, t, most};
 }
 
@@ -323,6 +406,25 @@ void zn_diffae_see_seen(const zn_trainer *t, uint64_t number, float *picture)
                        (uint64_t)drawn[1] << 32 | drawn[2]);
 }
 
+void zn_diffae_expect(const zn_trainer *t, int timestep, zn_sample *sample)
+{
+    const zn_diffae_training *own = own_of(t);
+    if (!own->solved) return;
+    const zn_diffae_guess guess = zn_diffae_guess_of(
+        &own->schedule, (double)own->kept[timestep], (double)own->added[timestep]);
+    float *noisy = zn_sample_input(sample, "noisy_share");
+    float *draft = zn_sample_input(sample, "draft_share");
+    for (int64_t c = 0; c < own->shape.inputs; c++) noisy[c] = guess.noisy, draft[c] = guess.draft;
+}
+
+void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float amount, float *noise)
+{
+    const size_t count = (size_t)own_of(t)->shape.code;
+    const uint32_t drawn = zn_diffae_noise((uint64_t)t->config.data.seed + CODE_SEED, number, noise,
+                                           count);
+    for (size_t i = 0; i < count; i++) noise[i] *= amount * (float)drawn * 0x1p-32f;
+}
+
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst)
 {
     zn_diffae_see(t, UINT64_MAX - index, t->held + index * zn_trainer_sample_bytes(t), dst);
@@ -349,6 +451,10 @@ static void fill(const void *cookie, zn_sample *sample)
                                          target[i]);
     }
     zn_diffae_see_seen(t, sample->number, picture);
+    zn_diffae_expect(t, (int)time, sample);
+    if (own->solved)
+        zn_diffae_disturb(t, sample->number, own->code_noise,
+                          zn_sample_input(sample, "code_noise"));
 }
 
 // A step makes no picture, so there are no decibels.
@@ -447,13 +553,36 @@ zenith_status zn_diffae_write_text(const char *folder, const char *name, const c
     return status;
 }
 
+// What was not trained. Encoder and draft share a matrix.
+enum { MOST_SOLVED = 8 };
+static size_t list_solved(const zn_trainer *t, zn_file_tensor dst[MOST_SOLVED])
+{
+    const zn_diffae_training *own = own_of(t);
+    const zn_network *const networks[] = {&own->encoder, &own->draft};
+    size_t count = 0;
+    for (int i = 0; i < 2; i++)
+        for (size_t k = 0; k < networks[i]->count; k++) {
+            const zn_train_parameter *p = &networks[i]->parameters[k];
+            size_t at = 0;
+            while (at < count && strcmp(dst[at].name, p->name) != 0) at++;
+            if (at == count && count < MOST_SOLVED)
+                dst[count++] = (zn_file_tensor){.name = p->name,
+                                                .type = p->tensor.desc.type,
+                                                .shape = p->tensor.desc.shape,
+                                                .data = p->tensor.data};
+        }
+    return count;
+}
+
 // One file, as such models are published, and what it is.
 static zenith_status write_model(const zn_trainer *t, const char *folder, const float *block,
                                  zn_error *err)
 {
     const char *config = own_of(t)->config;
+    zn_file_tensor solved[MOST_SOLVED];
+    const zn_weights_beside beside = {solved, list_solved(t, solved), NULL};
     if (config) ZN_TRY(zn_diffae_write_text(folder, "config.json", config, err));
-    return zn_weights_write_whole(folder, t->trained, t->trained_count, block, NULL, err);
+    return zn_weights_write_whole(folder, t->trained, t->trained_count, block, &beside, err);
 }
 
 const zn_train_task zn_train_diffae = {

@@ -28,6 +28,9 @@ typedef struct zn_diffae_training {
     zn_diffae_shape shape;
     zn_diffae_schedule schedule;
     zn_diffae_space space;
+    zn_model *solved; // whose encoder is used as it is, where codes are linear; else NULL
+    zn_network encoder, draft; // its parts
+    float code_noise;
     zn_latents *latents; // NULL: networks see pictures
     int64_t side;        // of what networks see
     float *kept, *added; // of each timestep: shares of the picture and of the noise
@@ -49,6 +52,10 @@ static inline size_t zn_diffae_values(const zn_trainer *t)
 void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, float *dst);
 // Then, of a sparse encoder, some of it: `picture` has room for a channel more.
 void zn_diffae_see_seen(const zn_trainer *t, uint64_t number, float *picture);
+// Where codes are linear, what the network need not predict at a timestep.
+void zn_diffae_expect(const zn_trainer *t, int timestep, zn_sample *sample);
+// Noise for the linear code of sample `number`: normal numbers times 0 .. amount.
+void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float amount, float *noise);
 // Of held crop `index`.
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst);
 

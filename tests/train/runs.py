@@ -68,6 +68,7 @@ TINY = ROOT / "tests/golden/tiny_diffusers"
 TINY_DIFFAE = ROOT / "tests/golden/diffae_train"
 TINY_DIFFAE_SCAN = ROOT / "tests/golden/diffae_scan_train"
 TINY_DIFFAE_PATCH = ROOT / "tests/golden/diffae_patch_train"
+TINY_DIFFAE_LINEAR = ROOT / "tests/golden/diffae_linear_train"
 TINY_CODES = ROOT / "tests/golden/diffae_codes"
 TINY_WORDS = ROOT / "tests/golden/words_train"
 TINY_WORDS_POOLED = ROOT / "tests/golden/words_pooled"
@@ -265,10 +266,39 @@ def sparse_encoder(options, folder, start):
         check(word in said.stderr, said.stderr)
 
 
+def linear_codes(options, folder):
+    """Codes are PyTorch's; noise gives a picture back; there are no codes of other sizes, and none of networks of other codes."""
+    model, picture = folder / "linear/ema", HERE / "data/0.png"
+    golden = json.loads((TINY_DIFFAE_LINEAR / "ten_losses.json").read_text())
+    zenith(options, "diffae", "encode", picture, "-m", model, "-o", folder / "linear.safetensors", "-q")
+    code = tensors_of(folder / "linear.safetensors")["z"]
+    worst = max(abs(a - b) for a, b in zip(code, golden["code"], strict=True)) / max(map(abs, golden["code"]))
+    print(f"linear codes differ by {worst:.1e} of the largest number")
+    check(worst <= 1e-5, "the codes differ")
+    zenith(options, "diffae", "decode", folder / "linear.safetensors", "-m", model, "-o", folder / "linear.png", "-q")
+    zenith(options, "diffae", "encode", folder / "linear.png", "-m", model, "-o", folder / "again.safetensors", "--no-noise", "-q")
+    again = tensors_of(folder / "again.safetensors")["z"]
+    far = (sum((a - b)**2 for a, b in zip(code, again)) / sum(a * a for a in code))**0.5
+    print(f"the code of what code and noise give back differs by {far:.1e} of its norm")
+    check(far <= 0.15, "code and noise do not give the picture back")
+    said = zenith(options, "diffae", "encode", picture, "-m", model, "-o", folder / "other.safetensors", "--size", "64x64", code=1)
+    check("other sizes" in said.stderr, said.stderr)
+    network = json.loads((TINY_DIFFAE_LINEAR / "config.json").read_text())
+    for change, word in (({"code": 9}, "9 numbers"), ({"linear_code": 0}, None), ({"sparse_encoder": 1}, "sizes")):
+        config = diffae_config(folder, "mixed", init={"seed": 1}, steps=1, optimizer={"lr": 1e-3}, network=network | change,
+                               **({"draft": str(TINY_DIFFAE_LINEAR)} if word else {}))
+        said = zenith(options, "train", config, code=None)
+        check(said.returncode == 0 if word is None else word in said.stderr, f"{change}: {said.stderr}")
+    said = zenith(options, "train", diffae_config(folder, "alone", init={"seed": 1}, network=network), code=None)
+    check(said.returncode != 0 and "diffae_components.py" in said.stderr, said.stderr)
+
+
 def test_diffae(options, folder):
     as_pytorch(options, folder, TINY_DIFFAE, "whole")
     as_pytorch(options, folder, TINY_DIFFAE_SCAN, "scan")
     as_pytorch(options, folder, TINY_DIFFAE_PATCH, "patch")
+    as_pytorch(options, folder, TINY_DIFFAE_LINEAR, "linear")
+    linear_codes(options, folder)
 
     broken = diffae_config(folder, "broken")
     for stop in (3, 7):
@@ -718,7 +748,7 @@ def test_codes(options, folder):
 def zenith(options, *arguments, code=0):
     done = subprocess.run([options.zenith, *map(str, arguments)], capture_output=True, text=True, timeout=600,
                           env=getattr(options, "environment", None))
-    check(done.returncode == code, f"zenith {' '.join(map(str, arguments))}: exit code {done.returncode}, not {code}: {done.stderr}")
+    check(code in (done.returncode, None), f"zenith {' '.join(map(str, arguments))}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 
 
