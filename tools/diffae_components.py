@@ -3,15 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solves for the linear code of a diffusion autoencoder: the directions in which pictures differ most.
 
-    python3 tools/diffae_components.py avatars64/train --network models/training/diffae-avatars64.json -o components
-        --held avatars64/test
+    python3 tools/diffae_components.py avatars64/train --network models/training/diffae-avatars64.json \\
+        -o components --held avatars64/test
 
 NETWORK is a config of 'zenith train' whose "network" has "linear_code": 1; its "draft" names the folder that is written here
 (docs/TRAINING.md, "Diffusion autoencoders"). The code of a picture is n numbers, how far it lies from the mean picture in each of
 the n directions with the largest variance, over the deviation there; "draft" is the mean picture plus these. Directions are the
 singular vectors of all pictures, found by the randomised method of Halko, Martinsson and Tropp. With --held, it says how near
-drafts of other pictures are. Latents of a model on latents are read from a folder of safetensors that 'zenith encode' writes. It
-needs numpy and pillow.
+drafts of other pictures are. For a model on latents DATA is latents-KEY.safetensors, which a run keeps in its folder (one step of a
+config without "linear_code" makes it); the last tenth is held back instead. It prints what the network's config says besides.
+It needs numpy and pillow.
 """
 import argparse
 import json
@@ -28,28 +29,25 @@ def pixels(path):
     return np.asarray(Image.open(path).convert("RGB"), np.float32) / 127.5 - 1
 
 
-def latent(path):
-    """[height, width, channels] of a file with one latent."""
+def latents(path):
+    """[pictures, height, width, channels] of the file that a run on latents keeps."""
     with open(path, "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        start = file.tell()
-        entry = next(value for name, value in header.items() if name != "__metadata__")
-        file.seek(start + entry["data_offsets"][0])
-        raw = file.read(entry["data_offsets"][1] - entry["data_offsets"][0])
-    kinds = {"F16": np.float16, "F32": np.float32}
-    x = np.frombuffer(raw, kinds[entry["dtype"]]).astype(np.float32).reshape(entry["shape"])
-    return x.reshape(x.shape[-3:]).transpose(1, 2, 0)
+        entry, start = header["latents"], file.tell()
+    return np.memmap(path, np.float16, "r", start + entry["data_offsets"][0], tuple(entry["shape"])).astype(np.float32)
 
 
-def read(folder):
-    """[pictures, height, width, channels], by name."""
-    paths = sorted(p for p in folder.iterdir() if p.suffix in (".png", ".safetensors"))
+def read(path):
+    """[pictures, height, width, channels]: a folder's PNG files, by name, or latents."""
+    if path.is_file():
+        return latents(path)
+    paths = sorted(path.glob("*.png"))
     if not paths:
-        raise SystemExit(f"diffae_components.py: '{folder}' has no .png and no .safetensors")
-    first = (pixels if paths[0].suffix == ".png" else latent)(paths[0])
+        raise SystemExit(f"diffae_components.py: '{path}' has no .png")
+    first = pixels(paths[0])
     out = np.empty((len(paths), *first.shape), np.float32)
-    for row, path in zip(out, paths):
-        row[:] = (pixels if path.suffix == ".png" else latent)(path)
+    for row, file in zip(out, paths):
+        row[:] = pixels(file)
     return out
 
 
@@ -86,31 +84,33 @@ def write_safetensors(path, tensors):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=pathlib.Path, help="folder of pictures of the network's size, or of latents")
+    parser.add_argument("data", type=pathlib.Path, help="folder of pictures of the network's size, or a file of latents")
     parser.add_argument("--network", type=pathlib.Path, required=True)
     parser.add_argument("--held", type=pathlib.Path, help="folder of others to judge by")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     network = json.loads(options.network.read_text())["network"]
+    on_latents = "autoencoder" in network
     maps = read(options.data)
+    others = read(options.held) if options.held else maps[:0]
+    if on_latents:
+        maps, others = np.split(maps, [len(maps) * 9 // 10])
     side, channels = maps.shape[1], maps.shape[3]
     if maps.shape[2] != side or (side > PIECE and side % PIECE):
         raise SystemExit(f"diffae_components.py: maps of {maps.shape[2]}x{side} cannot be taken apart")
-    on_latents = "autoencoder" in network
     mean, deviation = (maps.mean((0, 1, 2)), maps.std((0, 1, 2))) if on_latents else (0, 1 / network.get("contrast", 1))
     x = rows((maps - mean) / deviation)
     middle = x.mean(0)
     x -= middle
     v, spread = directions(x, network["code"])
     print(f"{1 - (spread**2).sum() / x.var(0).sum():.4f} of the variance is left of {len(x)} maps of {side}x{side}x{channels}")
-    if options.held:
-        y = rows((read(options.held) - mean) / deviation) - middle
+    if len(others):
+        y = rows((others - mean) / deviation) - middle
         left = y - (y @ v.T) @ v
-        print(f"{(left**2).sum() / (y**2).sum():.4f} is left of {len(y)} others", end="")
+        print(f"{(left**2).sum() / (y**2).sum():.4f} is left of {len(y)} others: \"draft_deviation\": {(left**2).mean()**0.5:.3f}")
         if not on_latents:
-            error = (np.clip((y - left + middle) * deviation, -1, 1) - np.clip((y + middle) * deviation, -1, 1))**2
-            print(f", whose drafts have {(-10 * np.log10(error.mean(1) / 4)).mean():.2f} dB", end="")
-        print()
+            error = (np.clip((y - left + middle) * deviation, -1, 1) - (y + middle) * deviation)**2
+            print(f"their drafts have {(-10 * np.log10(error.mean(1) / 4)).mean():.2f} dB")
     options.output.mkdir(parents=True, exist_ok=True)
     config = dict(network)
     if on_latents:

@@ -42,7 +42,17 @@
 
 #include <string.h>
 
-enum { ENCODER, MODULATION, DENOISER, PRIOR_MODULATION, PRIOR, STATISTICS, CLASSIFIER, DRAFT, PARTS };
+enum {
+    ENCODER,
+    MODULATION,
+    DENOISER,
+    PRIOR_MODULATION,
+    PRIOR,
+    STATISTICS,
+    CLASSIFIER,
+    DRAFT,
+    PARTS
+};
 enum { SMALLEST = ZN_DIFFAE_MOST_PATCH << (ZN_DIFFAE_MOST_LEVELS - 1), PRIOR_FEATURES = 64 };
 static const float TIME_PERIOD = 10000, LAYER_EPSILON = 1e-5f;
 
@@ -238,12 +248,11 @@ static void encoder_ports(const zn_variant *variant, const char *said, const zn_
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = is.linear
-               ? one_to_one(zn_port_map("picture", is.linear, is.linear, is.inputs),
-                            zn_port_sequence("code", 1, is.code))
-               : one_to_one(zn_port_map("picture", sizes->height, sizes->width,
-                                        zn_diffae_seen_channels(&is)),
-                            zn_port_vector("code", is.code));
+    *out = is.linear ? one_to_one(zn_port_map("picture", is.linear, is.linear, is.inputs),
+                                  zn_port_sequence("code", 1, is.code))
+                     : one_to_one(zn_port_map("picture", sizes->height, sizes->width,
+                                              zn_diffae_seen_channels(&is)),
+                                  zn_port_vector("code", is.code));
 }
 
 // No sizes: linear codes are of maps of one size.

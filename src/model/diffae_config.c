@@ -297,8 +297,9 @@ zenith_status zn_diffae_schedules_read(const zn_json *config, zn_diffae_schedule
                                        zn_error *err)
 {
     int64_t inputs = 3;
-    zn_diffae_schedules is = {.picture = {.first = 1e-4, .last = 0.02, .timesteps = 1000, .draft_deviation = 1},
-                              .prior = {.first = 0.008, .last = 0.008, .timesteps = 1000}};
+    zn_diffae_schedules is = {
+        .picture = {.first = 1e-4, .last = 0.02, .timesteps = 1000, .draft_deviation = 1},
+        .prior = {.first = 0.008, .last = 0.008, .timesteps = 1000}};
     (void)zn_json_as_integer(zn_json_find(config, "in_channels"), &inputs);
     is.picture.clips = inputs == 3;
     ZN_TRY(take_timesteps(config, &is.picture.timesteps, err));

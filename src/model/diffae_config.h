@@ -58,7 +58,8 @@ typedef struct zn_diffae_shape {
     int multiples[ZN_DIFFAE_MOST_LEVELS], encoder_multiples[ZN_DIFFAE_MOST_LEVELS];
     bool attention[ZN_DIFFAE_MOST_LEVELS]; // by level, of both networks
     bool scans, sparse;                    // the encoder's
-    int64_t linear; // height and width of what networks see, of which codes are linear; 0: they are not
+    int64_t
+        linear; // height and width of what networks see, of which codes are linear; 0: they are not
 } zn_diffae_shape;
 
 // Whether codes can be linear in maps so high and wide; 0: they are not.

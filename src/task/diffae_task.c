@@ -24,12 +24,12 @@ typedef struct working {
     zn_arena arena;   // all arrays below
     float *modulation, *map, *planes;
     zn_diffae_guess *guesses; // of each step, with it
-    float *draft;         // what a linear code draws; NULL: codes are not linear
-    float *image;         // the picture as its autoencoder has it; NULL: networks see pictures
-    float *start;         // that a step leads to; NULL: nobody asks
-    int64_t row;          // numbers of the modulation for a step
-    size_t values;        // that networks see of a picture
-    zenith_status failed; // of a preview
+    float *draft;             // what a linear code draws; NULL: codes are not linear
+    float *image;             // the picture as its autoencoder has it; NULL: networks see pictures
+    float *start;             // that a step leads to; NULL: nobody asks
+    int64_t row;              // numbers of the modulation for a step
+    size_t values;            // that networks see of a picture
+    zenith_status failed;     // of a preview
     zn_error *err;
 } working;
 

@@ -123,8 +123,8 @@ static zenith_status open_solved(zn_trainer *t, const zn_json *config, zn_error 
     for (int i = 0; i < 2; i++) {
         const zn_part *part = zn_model_part(own->solved, parts[i]);
         if (!part)
-            return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no linear %s", path ? path : "the start",
-                           parts[i]);
+            return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no linear %s",
+                           path ? path : "the start", parts[i]);
         ZN_TRY(zn_network_of_model(own->solved, part, networks[i], err));
     }
     zn_diffae_shape is;
@@ -302,8 +302,9 @@ static zn_node *build_draft(zn_train_building *b, zn_node **code)
 // What is expected already (zn_diffae_guess_of): the shares are the same for all channels.
 static zn_node *add_guess(zn_train_building *b, zn_node *left, zn_node *noisy, zn_node *draft)
 {
-    static const char *const inputs[] = {"noisy_share", "draft_share"},
-                      *const names[] = {"guess.noisy", "guess.draft"};
+    static const char *const inputs[] = {"noisy_share", "draft_share"}, *const names[] = {
+                                                                            "guess.noisy",
+                                                                            "guess.draft"};
     zn_node *const maps[] = {noisy, draft};
     const zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(own_of(b->networks)->shape.inputs));
     for (int i = 0; i < 2; i++) {
@@ -410,8 +411,8 @@ void zn_diffae_expect(const zn_trainer *t, int timestep, zn_sample *sample)
 {
     const zn_diffae_training *own = own_of(t);
     if (!own->solved) return;
-    const zn_diffae_guess guess = zn_diffae_guess_of(
-        &own->schedule, (double)own->kept[timestep], (double)own->added[timestep]);
+    const zn_diffae_guess guess = zn_diffae_guess_of(&own->schedule, (double)own->kept[timestep],
+                                                     (double)own->added[timestep]);
     float *noisy = zn_sample_input(sample, "noisy_share");
     float *draft = zn_sample_input(sample, "draft_share");
     for (int64_t c = 0; c < own->shape.inputs; c++) noisy[c] = guess.noisy, draft[c] = guess.draft;

@@ -28,7 +28,7 @@ typedef struct zn_diffae_training {
     zn_diffae_shape shape;
     zn_diffae_schedule schedule;
     zn_diffae_space space;
-    zn_model *solved; // whose encoder is used as it is, where codes are linear; else NULL
+    zn_model *solved;          // whose encoder is used as it is, where codes are linear; else NULL
     zn_network encoder, draft; // its parts
     float code_noise;
     zn_latents *latents; // NULL: networks see pictures
