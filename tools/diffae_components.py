@@ -117,9 +117,8 @@ def main():
         config |= {"latent_mean": mean.tolist(), "latent_std": deviation.tolist()}
         print(json.dumps({key: config[key] for key in ("latent_mean", "latent_std")}))
     (options.output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    matrix = v * spread[:, None]
     write_safetensors(options.output / "model.safetensors", {
-        "encoder.components.weight": matrix, "encoder.components.factor": spread**-2.0,
+        "encoder.components.weight": v, "encoder.components.factor": 1 / spread, "encoder.components.deviation": spread,
         "encoder.components.offset": -(v @ middle) / spread, "encoder.components.mean": middle})
 
 

@@ -140,7 +140,7 @@ def draft(code):
     """What a linear code draws back."""
     side, channels = CONFIG["image_size"], CONFIG["in_channels"]
     piece = min(side, 16)
-    x = (code @ solved["encoder.components.weight"] + solved["encoder.components.mean"])
+    x = code * solved["encoder.components.deviation"] @ solved["encoder.components.weight"] + solved["encoder.components.mean"]
     x = x.reshape(-1, piece, piece, side // piece, side // piece, channels)
     return x.permute(0, 5, 1, 3, 2, 4).reshape(-1, channels, side, side)
 

@@ -95,8 +95,8 @@ def losses_of(parameters, picture, first_gradients=None):
 def invent_components():
     """Random rows, exact in bf16, where training has singular vectors."""
     count, values = diffae.CONFIG["code"], diffae.CONFIG["image_size"]**2 * diffae.CONFIG["in_channels"]
-    draws = {"weight": 0.3 * diffae.draw(count, values), "factor": 0.01 * (1 + 0.2 * diffae.draw(count)),
-             "offset": diffae.draw(count), "mean": 0.3 * diffae.draw(values)}
+    draws = {"weight": 0.1 * diffae.draw(count, values), "factor": 0.03 * (1 + 0.2 * diffae.draw(count)),
+             "deviation": 3 * (1 + 0.2 * diffae.draw(count)), "offset": diffae.draw(count), "mean": 0.3 * diffae.draw(values)}
     diffae.solved.update({f"encoder.components.{name}": value.bfloat16().float() for name, value in draws.items()})
 
 

@@ -11,8 +11,8 @@
 //               norm, silu, convolution
 //     block:    h = conv(silu(norm(x)));  h = norm(h) * (1 + s_t) + b_t;  h = h * (1 + s_z);
 //               x' + conv(silu(h)), x' = x, or a 1x1 convolution of it where the channels change
-//     linear:   the encoder may be a matrix instead ("linear_code"), code = f (W x) + o. Then the U-Net sees W^t code + m beside
-//               the noisy map, what the code draws back.
+//     linear:   the encoder may be a matrix instead ("linear_code"), code = f (W x) + o. Then the U-Net sees W^t (d code) + m
+//               beside the noisy map, what the code draws back.
 //     prior:    layers of silu(layer_norm(linear([h, z]) * (1 + s_t))), the last a plain linear
 //
 // Traps
@@ -447,8 +447,10 @@ static void build_draft(const zn_scope *scope, const zn_variant *variant, const 
     zn_node *matrix = components(scope, &is);
     zn_node *mean = zn_scope_parameter(scope, "components", ".mean",
                                        ZN_SHAPE(is.linear * is.linear * is.inputs));
-    zn_node *x = zn_graph_add(graph, &zn_op_linear, node_name(scope, "draft.row", "", full),
-                              (zn_node *[]){inputs[0], matrix, mean}, 3, &turned);
+    zn_node *deviation = zn_scope_parameter(scope, "components", ".deviation", ZN_SHAPE(is.code));
+    zn_node *x = times_vector(scope, "draft.code", "", inputs[0], deviation, NULL);
+    x = zn_graph_add(graph, &zn_op_linear, node_name(scope, "draft.row", "", full),
+                     (zn_node *[]){x, matrix, mean}, 3, &turned);
     x = zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(scope, "draft.pieces", "", full), &x, 1,
                      &outer);
     outputs[0] = zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(scope, "draft", "", full), &x,

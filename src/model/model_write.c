@@ -78,6 +78,14 @@ static bool is_product(const zn_graph *graph, const zn_node *parameter)
     return false;
 }
 
+// A part before had it too.
+static bool is_there(const parameters *p, const char *name)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->tensors[i].name, name) == 0) return true;
+    return false;
+}
+
 // Adds the parameters of one part, each once, with `skip` letters of their names left out.
 static zenith_status collect(const zn_model *model, const zn_part *part, size_t skip, parameters *p,
                              zn_error *err)
@@ -88,6 +96,7 @@ static zenith_status collect(const zn_model *model, const zn_part *part, size_t 
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
         if (node->kind != ZN_NODE_PARAMETER || zn_graph_find(graph, node->name) != node) continue;
+        if (is_there(p, node->name + skip)) continue;
         if (node->constant.rows)
             return zn_fail(err, ZENITH_UNSUPPORTED,
                            "'%s' is stored in few bits, from which this does not write others",

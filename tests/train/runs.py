@@ -281,6 +281,10 @@ def linear_codes(options, folder):
     far = (sum((a - b)**2 for a, b in zip(code, again)) / sum(a * a for a in code))**0.5
     print(f"the code of what code and noise give back differs by {far:.1e} of its norm")
     check(far <= 0.15, "code and noise do not give the picture back")
+    zenith(options, "diffae", "join", model, "-o", folder / "joined.safetensors", "--store", "f16")
+    zenith(options, "diffae", "encode", picture, "-m", folder / "joined.safetensors", "-o", folder / "f16.safetensors", "--no-noise", "-q")
+    rounded = tensors_of(folder / "f16.safetensors")["z"]
+    check(max(abs(a - b) for a, b in zip(code, rounded)) <= 2e-3 * max(map(abs, code)), "codes of the joined file differ")
     said = zenith(options, "diffae", "encode", picture, "-m", model, "-o", folder / "other.safetensors", "--size", "64x64", code=1)
     check("other sizes" in said.stderr, said.stderr)
     network = json.loads((TINY_DIFFAE_LINEAR / "config.json").read_text())
