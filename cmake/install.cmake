@@ -22,7 +22,7 @@ install(TARGETS zenith EXPORT zenith-targets)
 install(DIRECTORY include/zenith TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 file(GLOB model_files CONFIGURE_DEPENDS models/*.calib.json models/*.safetensors models/LICENSE.taesd)
 install(FILES ${model_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models)
-install(DIRECTORY models/zenith-words DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models) # pictures from words
+install(DIRECTORY models/zenith-words models/zenith-avatars256 DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models) # pictures from words, faces
 file(GLOB diffae_files CONFIGURE_DEPENDS models/diffae/*.json) # sizes of diffusion autoencoders
 install(FILES ${diffae_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models/diffae)
 file(GLOB training_files CONFIGURE_DEPENDS models/training/*.json) # configs of training runs

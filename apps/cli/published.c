@@ -66,6 +66,7 @@ size_t cli_published_count(const char *model)
 
 const cli_shipped cli_shipped_diffae[] = {
     {"zenith-avatars64", "diffusion autoencoder of drawn faces, 64x64, for 'zenith diffae'"},
+    {"zenith-avatars256", "diffusion autoencoder of drawn faces, 256x256, on latents of TAESD3"},
     {NULL, NULL}};
 const cli_shipped cli_shipped_pipelines[] = {
     {"zenith-words", "pictures of 128x128 from words, for 'zenith generate'"}, {NULL, NULL}};

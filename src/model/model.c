@@ -351,6 +351,14 @@ static void forget_read(void *weights)
     zn_weights_forget(weights);
 }
 
+// Where the model lies, also where it was found by its name.
+static const char *place_of(const zn_model *model, const zn_model_request *request)
+{
+    if (request->weights || zn_weights_count(model->weights) == 0)
+        return request->weights ? request->weights : "";
+    return zn_weights_file(model->weights, zn_weights_get(model->weights, 0));
+}
+
 static zenith_status open_companion(zn_model *model, const zn_model_request *request, zn_error *err)
 {
     zn_companion wanted = {.name = ""};
@@ -358,8 +366,7 @@ static zenith_status open_companion(zn_model *model, const zn_model_request *req
     if (!model->family->companion) return ZENITH_OK;
     ZN_TRY(model->family->companion(model->weights, &wanted, err));
     if (!wanted.name[0]) return ZENITH_OK;
-    const zn_model_request its = {.name = wanted.name,
-                                  .beside = request->weights ? request->weights : ""};
+    const zn_model_request its = {.name = wanted.name, .beside = place_of(model, request)};
     zenith_status status = zn_model_open(&its, &model->companion, &why);
     if (status != ZENITH_OK)
         return zn_fail(err, status, "%s, which this %s works with: %s", wanted.name,
