@@ -296,10 +296,10 @@ def sample(o, judge, paths):
 
 
 def config_of(model):
-    """Of a folder, or of a file of `zenith diffae join`, which carries it."""
-    if model.is_dir():
+    """Of a folder, or of a file of `zenith diffae join`, which carries it, perhaps in a folder."""
+    if (model / "config.json").exists():
         return json.loads((model / "config.json").read_text())
-    with safe_open(model, "pt") as file:
+    with safe_open(model / "model.safetensors" if model.is_dir() else model, "pt") as file:
         return json.loads(file.metadata()["zenith.config.json"])
 
 

@@ -20,6 +20,7 @@ import pathlib
 import struct
 
 import numpy as np
+import plain_safetensors
 
 PIECE = 16  # maps are taken apart by pieces so high and wide, as src/model/diffae.c does it
 
@@ -70,18 +71,6 @@ def directions(x, count, rounds=4):
     return v[:count], s[:count] / len(x)**0.5
 
 
-def write_safetensors(path, tensors):
-    header, at, data = {}, 0, []
-    for name, value in tensors.items():
-        value = np.ascontiguousarray(value, np.float32)
-        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}
-        data.append(value.tobytes())
-        at += value.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=pathlib.Path, help="folder of pictures of the network's size, or a file of latents")
@@ -117,7 +106,7 @@ def main():
         config |= {"latent_mean": mean.tolist(), "latent_std": deviation.tolist()}
         print(json.dumps({key: config[key] for key in ("latent_mean", "latent_std")}))
     (options.output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    write_safetensors(options.output / "model.safetensors", {
+    plain_safetensors.write(options.output / "model.safetensors", {
         "encoder.components.weight": v, "encoder.components.factor": 1 / spread, "encoder.components.deviation": spread,
         "encoder.components.offset": -(v @ middle) / spread, "encoder.components.mean": middle})
 

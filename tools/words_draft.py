@@ -18,6 +18,7 @@ import pathlib
 import struct
 
 import numpy as np
+import plain_safetensors
 from tokenizers import Tokenizer
 
 CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
@@ -127,18 +128,6 @@ def found(drawn, true, lines, others, pictures):
     return hits / count
 
 
-def write_safetensors(path, tensors):
-    header, at, data = {}, 0, []
-    for name, value in tensors.items():
-        value = np.ascontiguousarray(value, np.float32)
-        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}
-        data.append(value.tobytes())
-        at += value.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=pathlib.Path)
@@ -199,7 +188,7 @@ def main():
               "all_patch_size": [PATCH], "all_f_patch_size": [1], "axes_dims": [turned, rest, rest], "rope_theta": THETA,
               "draft_dim": options.inner, "draft_width": options.width, "draft_places": places, "draft_words": words}
     (options.output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    write_safetensors(options.output / "model.safetensors", {
+    plain_safetensors.write(options.output / "model.safetensors", {
         "draft.words.weight": table, "draft.norm.weight": np.ones(options.width), "draft.w1.weight": w1, "draft.w3.weight": w3,
         "draft.w2.weight": result[:-1].T, "draft.w2.bias": result[-1]})
 
