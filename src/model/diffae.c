@@ -409,13 +409,21 @@ static zn_node *components(const zn_scope *scope, const zn_diffae_shape *is)
     return zn_scope_parameter(scope, "components", ".weight", ZN_SHAPE(is->code, values));
 }
 
+// How a map becomes one row of numbers and back: pieces first, whose places are channels then, and the rest after.
+static void split(const zn_diffae_shape *is, zn_pixel_shuffle_attributes *inner,
+                  zn_pixel_shuffle_attributes *outer)
+{
+    const int side = (int)is->linear, piece = side > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : side;
+    *inner = (zn_pixel_shuffle_attributes){.factor = side / piece, .whole = true};
+    *outer = (zn_pixel_shuffle_attributes){.factor = piece, .whole = true};
+}
+
 static zn_node *linear_code(const zn_scope *scope, const zn_diffae_shape *is, zn_node *x)
 {
     zn_graph *graph = scope->graph;
     char full[ZN_NAME_SIZE];
-    const int side = (int)is->linear, piece = side > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : side;
-    const zn_pixel_shuffle_attributes inner = {.factor = side / piece, .whole = true},
-                                      outer = {.factor = piece, .whole = true};
+    zn_pixel_shuffle_attributes inner, outer;
+    split(is, &inner, &outer);
     x = zn_graph_add(graph, &zn_op_pixel_unshuffle, node_name(scope, "pieces", "", full), &x, 1,
                      &inner);
     x = zn_graph_add(graph, &zn_op_pixel_unshuffle, node_name(scope, "row", "", full), &x, 1,
@@ -440,10 +448,9 @@ static void build_draft(const zn_scope *scope, const zn_variant *variant, const 
                                 "\"linear_code\": 1");
         return;
     }
-    const int side = (int)is.linear, piece = side > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : side;
     const zn_linear_attributes turned = {.turned = true};
-    const zn_pixel_shuffle_attributes inner = {.factor = side / piece, .whole = true},
-                                      outer = {.factor = piece, .whole = true};
+    zn_pixel_shuffle_attributes inner, outer;
+    split(&is, &inner, &outer);
     zn_node *matrix = components(scope, &is);
     zn_node *mean = zn_scope_parameter(scope, "components", ".mean",
                                        ZN_SHAPE(is.linear * is.linear * is.inputs));
