@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solves for the linear code of a diffusion autoencoder: the directions in which pictures differ most.
 
-    python3 tools/diffae_components.py avatars64/train --network models/training/diffae-avatars64.json \\
-        -o components --held avatars64/test
+    python3 tools/diffae_components.py faces/train --network faces.json -o components --held faces/test
 
 NETWORK is a config of 'zenith train' whose "network" has "linear_code": 1; its "draft" names the folder that is written here
 (docs/TRAINING.md, "Diffusion autoencoders"). The code of a picture is n numbers, how far it lies from the mean picture in each of
