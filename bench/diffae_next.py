@@ -11,18 +11,18 @@ DATA is a set of tools/avatars.mjs: train/, test/ and labels.json.
 
     latents  the same networks on 256x256 pictures as squares of 8x8 pixels, and on latents of zenith-f1-fast, both 32x32
     scan     an encoder of convolutions and attention, and one of four-way selective scans
-    sparse   an encoder that was trained on all pixels, and one on 5 % to all of them; the latter's codes of 5, 10, 25 and 100 %
+    sparse   the encoder of convolutions, trained on all pixels, and one on 5 % to all of them; the latter's codes of 5, 10, 25 and 100 %
 
-Each design is trained by `zenith train` for so many seconds of CPU time (a short run says how many steps those are; latents
-that are encoded once count too), then `zenith diffae features` makes codes of 2,000 pictures of train/ and of all of test/, and a
-linear classifier is trained on them. The tables have, for each design, the mean over seeds and [least, most]:
+Each design is trained by `zenith train` for so many seconds of CPU time (a short run says how many steps those are). Latents are made
+once, by that short run; what it took is said beside, under "once". Then `zenith diffae features` makes codes of 2,000 pictures of train/
+and of all of test/, and a linear classifier is trained on them. The tables have, for each design, the mean over seeds and [least, most]:
 
     attributes  share of attributes of test/ that the classifier reads from codes (beside: always the commoner value)
     own noise   dB of held-out pictures by their code and their own noise
     other noise dB of held-out pictures by their code and other noise
     swap        how far a picture becomes the other by its code: 0 not at all, 1 wholly (validation of `zenith train`)
 
---work keeps what was trained; a command that was stopped goes on there. Exit code: 0 measured, 2 could not.
+--work keeps what was trained; a command that was stopped goes on there, and a design of two tables is trained once. Exit code: 0 measured, 2 could not.
 """
 import argparse
 import json
@@ -39,7 +39,7 @@ DESIGNS = {
                 "latents": NETWORK | {"image_size": 256, "autoencoder": "zenith-f1-fast", "in_channels": 16, "clip": False,
                                       "channel_mult": [1, 2, 2, 3], "encoder_mult": [1, 2, 2, 3]}},
     "scan": {"convolutions": PIXELS_64, "scans": PIXELS_64 | {"scan_encoder": 1}},
-    "sparse": {"all pixels": PIXELS_64, "some pixels": PIXELS_64 | {"sparse_encoder": 1}},
+    "sparse": {"convolutions": PIXELS_64, "some pixels": PIXELS_64 | {"sparse_encoder": 1}},
 }
 SHARES = {"some pixels": (0.05, 0.1, 0.25, 1)}
 
@@ -78,12 +78,20 @@ def seconds_used(folder):
 
 
 def steps_for(options, network, folder):
-    """How many steps fit: what the first steps take, without the very first one, which also prepares."""
+    """How many steps fit, by what steps take after the very first one, which also prepares; and what that one took."""
     probe = folder / "probe"
     if not (probe / "ema").exists():
         train(options, train_config(options, network, 1, 8, probe) | {"validate_every": 0})
     used = seconds_used(probe)
-    return max(16, int((options.seconds - used[0]) / ((used[-1] - used[0]) / (len(used) - 1))))
+    return max(16, int(options.seconds / ((used[-1] - used[0]) / (len(used) - 1)))), used[0]
+
+
+def share_latents(probe, folder):
+    """What the short run has encoded, so that no seed does it again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in probe.glob("latents-*.safetensors"):
+        if not (folder / file.name).exists():
+            (folder / file.name).hardlink_to(file)
 
 
 def codes_of(options, folder, share):
@@ -111,8 +119,9 @@ def accuracy_of(options, folder, share):
 
 
 def measure(options, design, network, seed):
-    folder = options.work / options.table / design.replace(" ", "-") / str(seed)
-    steps = steps_for(options, network, folder.parent)
+    folder = options.work / design.replace(" ", "-") / str(seed)
+    steps, once = steps_for(options, network, folder.parent)
+    share_latents(folder.parent / "probe", folder)
     if not (folder / "ema").exists():
         train(options, train_config(options, network, seed, steps, folder), "--resume")
     lines = log_of(folder)
@@ -120,7 +129,7 @@ def measure(options, design, network, seed):
     rows = []
     for share in SHARES.get(design, (1,)):
         rows.append({"design": design if len(SHARES.get(design, (1,))) == 1 else f"{design}, {share:.0%} seen", "seed": seed,
-                     "steps": steps, "seconds": seconds_used(folder)[-1], "psnr": judged["psnr"], "code_psnr": judged["code_psnr"],
+                     "steps": steps, "once": once, "seconds": seconds_used(folder)[-1], "psnr": judged["psnr"], "code_psnr": judged["code_psnr"],
                      "swap": judged["swap"], **accuracy_of(options, folder, share)})
     return rows
 
@@ -130,11 +139,11 @@ def spread(values, form):
 
 
 def show(rows):
-    print("| design | steps | CPU s | attributes | commoner | own noise, dB | other noise, dB | swap |\n|---|---|---|---|---|---|---|---|")
+    print("| design | once, CPU s | steps | CPU s | attributes | commoner | own noise, dB | other noise, dB | swap |\n|---|---|---|---|---|---|---|---|---|")
     for design in dict.fromkeys(row["design"] for row in rows):
         own = [row for row in rows if row["design"] == design]
         cells = [spread([row[key] for row in own], form) for key, form in
-                 (("steps", ".0f"), ("seconds", ".0f"), ("accuracy", ".1%"), ("commoner", ".1%"), ("psnr", ".1f"), ("code_psnr", ".1f"), ("swap", ".2f"))]
+                 (("once", ".0f"), ("steps", ".0f"), ("seconds", ".0f"), ("accuracy", ".1%"), ("commoner", ".1%"), ("psnr", ".1f"), ("code_psnr", ".1f"), ("swap", ".2f"))]
         print("| " + " | ".join([design, *cells]) + " |")
 
 

@@ -16,7 +16,6 @@ It needs numpy and pillow.
 import argparse
 import json
 import pathlib
-import struct
 
 import numpy as np
 import plain_safetensors
@@ -31,10 +30,7 @@ def pixels(path):
 
 def latents(path):
     """[pictures, height, width, channels] of the file that a run on latents keeps."""
-    with open(path, "rb") as file:
-        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        entry, start = header["latents"], file.tell()
-    return np.memmap(path, np.float16, "r", start + entry["data_offsets"][0], tuple(entry["shape"])).astype(np.float32)
+    return plain_safetensors.read(path)[0]["latents"].astype(np.float32)
 
 
 def read(path):

@@ -1,14 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes arrays as f32 into a safetensors file, for tools that need no more of that format than this."""
+"""Reads floats of safetensors files and writes arrays as f32, for tools that need no more of that format than this."""
 import json
 import struct
 
 import numpy as np
 
 
-def write(path, tensors):
-    header, at, data = {}, 0, []
+TYPES = {"F32": np.float32, "F16": np.float16}
+
+
+def read(path):
+    """Arrays by name, mapped rather than read, and the file's metadata."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        start = file.tell()
+    facts = header.pop("__metadata__", {})
+    return {name: np.memmap(path, TYPES[entry["dtype"]], "r", start + entry["data_offsets"][0], tuple(entry["shape"]))
+            for name, entry in header.items() if entry["dtype"] in TYPES}, facts
+
+
+def write(path, tensors, facts=None):
+    header, at, data = {"__metadata__": facts} if facts else {}, 0, []
     for name, value in tensors.items():
         value = np.ascontiguousarray(value, np.float32)
         header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [at, at + value.nbytes]}

@@ -15,7 +15,6 @@ tokenizers.
 import argparse
 import json
 import pathlib
-import struct
 
 import numpy as np
 import plain_safetensors
@@ -29,13 +28,8 @@ PART = 4096  # captions at a time
 
 def read_latents(path):
     """[n, tokens, numbers of a token], as the denoiser has them."""
-    with open(path, "rb") as file:
-        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        entry, start = header["latent"], file.tell()
-        file.seek(start + entry["data_offsets"][0])
-        kinds = {"F16": np.float16, "F32": np.float32}
-        raw = np.frombuffer(file.read(entry["data_offsets"][1] - entry["data_offsets"][0]), kinds[entry["dtype"]])
-    n, c, h, w = entry["shape"]
+    raw = plain_safetensors.read(path)[0]["latent"]
+    n, c, h, w = raw.shape
     x = raw.reshape(n, c, h // PATCH, PATCH, w // PATCH, PATCH).transpose(0, 2, 4, 3, 5, 1)
     return np.ascontiguousarray(x, np.float32).reshape(n, h // PATCH * (w // PATCH), -1)
 

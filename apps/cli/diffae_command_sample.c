@@ -7,7 +7,7 @@
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 
-enum { USUAL_COUNT = 16, USUAL_PRIOR_STEPS = 200, AT_ONCE = 32 };
+enum { USUAL_COUNT = 16, AT_ONCE = 32 };
 
 struct job {
     uint32_t count;
@@ -25,8 +25,7 @@ static void free_codes(struct job *job)
 static bool draw(cli_diffae *d, struct job *job, uint32_t first)
 {
     const uint32_t left = job->count - first, count = left < AT_ONCE ? left : AT_ONCE;
-    const uint32_t steps = d->settings.prior_steps > 0 ? (uint32_t)d->settings.prior_steps
-                                                       : USUAL_PRIOR_STEPS;
+    const uint32_t steps = d->settings.prior_steps > 0 ? (uint32_t)d->settings.prior_steps : 0;
     const zenith_diffae_params params = cli_diffae_params(d, steps, job->seed + first);
     zenith_code codes[AT_ONCE];
     free_codes(job);
@@ -84,7 +83,7 @@ static const cli_option options[] = {
     CLI_DIFFAE_STEPS,
     {.name = "prior-steps",
      .argument = "N",
-     .help = "how often the prior is asked for a code; default: 200",
+     .help = "how often the prior is asked for a code; default: 200, by known pictures 25",
      .kind = CLI_NUMBER,
      .offset = offsetof(cli_settings, prior_steps),
      .min = 1,

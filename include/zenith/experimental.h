@@ -284,8 +284,8 @@ typedef struct zenith_diffae_facts {
 
 typedef struct zenith_diffae_params {
     size_t size;
-    // 0: 250 to the noise, 100 back, 200 of the prior, as the authors have it. Of 1000 timesteps not every number
-    // can be; a failure names the nearest that can.
+    // 0: 250 to the noise, 100 back, 200 of the prior, as the authors have it; 25 by known pictures. Of 1000 timesteps
+    // not every number can be; a failure names the nearest that can.
     uint32_t steps;
     uint64_t seed; // of noise that is drawn, torch's on a CPU; zero is a seed like any other
     zenith_dtype dtype;
@@ -332,7 +332,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_mix(zenith_context *con
                                                              const zenith_code *b, double weight,
                                                              const zenith_code *out);
 
-// Draws codes by the prior, all at once. Code i is that of seed + i, alone and among others, and so is its noise, if
+// Draws codes by the prior, or by the known pictures of a model with linear codes, all at once. Code i is that of
+// seed + i, alone and among others, and so is its noise, if
 // there is room for it.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_sample(zenith_context *context,
                                                                 zenith_model *model,

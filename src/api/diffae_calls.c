@@ -17,7 +17,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { PICTURE_CHANNELS = 3, TO_NOISE = 250, BACK = 100, OF_PRIOR = 200, MOST_CODES = 1 << 20 };
+enum {
+    PICTURE_CHANNELS = 3,
+    TO_NOISE = 250,
+    BACK = 100,
+    OF_PRIOR = 200,
+    OF_RECALL = 25,
+    MOST_CODES = 1 << 20
+};
 
 // --- models -------------------------------------------------------------------------------------
 
@@ -48,6 +55,12 @@ static bool has_prior(const zn_model *model)
     return has(model, "prior_modulation") && has(model, "prior") && has(model, "statistics");
 }
 
+static bool has_recall(const zn_model *model)
+{
+    return has(model, "looks") && has(model, "norms") && has(model, "recall") &&
+           has(model, "recollect");
+}
+
 static bool has_classifier(const zn_model *model)
 {
     return has(model, "classifier") && has(model, "statistics");
@@ -71,7 +84,7 @@ static zenith_status get_info(const zenith_model *model, zenith_diffae_info *out
         .timesteps = (uint32_t)schedules.picture.timesteps,
         .has_encoder = has(inner, "encoder"),
         .has_decoder = has_decoder(inner),
-        .has_prior = has_prior(inner),
+        .has_prior = has_prior(inner) || has_recall(inner),
         .attributes = has_classifier(inner) ? (uint32_t)sizes.attributes : 0};
     zn_caller_struct_out(&info, sizeof info, out);
     return ZENITH_OK;
@@ -505,8 +518,8 @@ static zenith_status sample(zenith_context *context, zenith_model *model, const 
     watching w;
     zenith_status status;
     ZN_TRY(zn_diffae_of(model, &inner, err));
-    ZN_TRY(fill_params(params, OF_PRIOR, &p, err));
-    if (!has_prior(inner))
+    ZN_TRY(fill_params(params, has_recall(inner) ? OF_RECALL : OF_PRIOR, &p, err));
+    if (!has_prior(inner) && !has_recall(inner))
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "these weights have no prior with statistics of codes, which codes are "
                        "drawn by: convert a checkpoint of the prior, together with its latent.pkl");

@@ -13,6 +13,7 @@
 //               x' + conv(silu(h)), x' = x, or a 1x1 convolution of it where the channels change
 //     linear:   the encoder may be a matrix instead ("linear_code"), code = f (W x) + o. Then the U-Net sees W^t (d code) + m
 //               beside the noisy map, what the code draws back.
+//     recall:   what draws linear codes: known pictures (model/diffae_recall.h)
 //     prior:    layers of silu(layer_norm(linear([h, z]) * (1 + s_t))), the last a plain linear
 //
 // Traps
@@ -35,6 +36,7 @@
 #include "src/base/text.h"
 #include "src/format/stored_weight.h"
 #include "src/model/autoencoder.h"
+#include "src/model/diffae_recall.h"
 #include "src/model/translate.h"
 #include "src/nn/diffae_blocks.h"
 #include "src/nn/layers.h"
@@ -51,6 +53,10 @@ enum {
     STATISTICS,
     CLASSIFIER,
     DRAFT,
+    LOOKS,
+    NORMS,
+    RECALL,
+    RECOLLECT,
     PARTS
 };
 enum { SMALLEST = ZN_DIFFAE_MOST_PATCH << (ZN_DIFFAE_MOST_LEVELS - 1), PRIOR_FEATURES = 64 };
@@ -90,6 +96,10 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
         [STATISTICS] = "conds_mean",
         [CLASSIFIER] = "classifier.weight",
         [DRAFT] = "encoder.components.weight",
+        [LOOKS] = "recall.codes.weight",
+        [NORMS] = "recall.codes.weight",
+        [RECALL] = "recall.codes.weight",
+        [RECOLLECT] = "recall.codes.weight",
     };
     *parts = 0;
     for (int i = 0; i < PARTS; i++)
@@ -733,6 +743,26 @@ static const zn_part parts[PARTS] = {
                .smallest = {.tokens = 1},
                .ports = draft_ports,
                .build = build_draft},
+    [LOOKS] = {.name = "looks",
+               .prefix = "",
+               .smallest = {.tokens = 1},
+               .ports = zn_diffae_looks_ports,
+               .build = zn_diffae_looks_build},
+    [NORMS] = {.name = "norms",
+               .prefix = "",
+               .smallest = {.tokens = 1},
+               .ports = zn_diffae_norms_ports,
+               .build = zn_diffae_norms_build},
+    [RECALL] = {.name = "recall",
+                .prefix = "",
+                .smallest = {.tokens = 1},
+                .ports = zn_diffae_recall_ports,
+                .build = zn_diffae_recall_build},
+    [RECOLLECT] = {.name = "recollect",
+                   .prefix = "",
+                   .smallest = {.tokens = 1},
+                   .ports = zn_diffae_recollect_ports,
+                   .build = zn_diffae_recollect_build},
 };
 
 const zn_family zn_family_diffae = {
@@ -811,6 +841,18 @@ zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *d
                        attribute, (long long)count);
     return read_rows(model, "classifier.weight", (size_t)attribute, (size_t)attribute + 1, dst,
                      err);
+}
+
+zenith_status zn_diffae_spread(const zn_model *model, float *dst, zn_error *err)
+{
+    if (!zn_model_has(model, &parts[DRAFT]))
+        return zn_fail(err, ZENITH_NOT_FOUND, "the codes of this model are not linear");
+    return read_rows(model, "encoder.components.deviation", 0, 1, dst, err);
+}
+
+zenith_status zn_diffae_component(const zn_model *model, size_t number, float *dst, zn_error *err)
+{
+    return read_rows(model, "encoder.components.weight", number, number + 1, dst, err);
 }
 
 const char *zn_diffae_attribute(const zn_model *model, size_t attribute)

@@ -10,6 +10,7 @@
 //     prior_modulation  once a schedule:  scales of all layers of the prior, for all timesteps
 //     prior             once a step:      any number of codes at once
 //     statistics        at the end:       codes of the prior's space as the others have them
+//     looks, recall, recollect            what draws linear codes instead of a prior (model/diffae_recall.h)
 //     classifier        attributes of codes in the prior's space
 #ifndef ZN_MODEL_DIFFAE_H
 #define ZN_MODEL_DIFFAE_H
@@ -37,6 +38,10 @@ void zn_diffae_see_some(float *map, size_t pixels, size_t channels, float share,
 // Mean and deviation of the codes that the prior and the classifier were trained with, [code] each.
 zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *deviation,
                                    zn_error *err);
+// The deviation [code] of each number of a linear code, in what networks see of pictures.
+zenith_status zn_diffae_spread(const zn_model *model, float *dst, zn_error *err);
+// Row `number` of the components [code, numbers of a map] of a linear code.
+zenith_status zn_diffae_component(const zn_model *model, size_t number, float *dst, zn_error *err);
 // The weights [code] of an attribute of the classifier.
 zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, zn_error *err);
 // What it is called, by the list "attributes" of config.json; NULL: it has no name there.

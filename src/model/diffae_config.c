@@ -28,6 +28,7 @@ enum {
     PATCH,
     SPARSE,
     LINEAR,
+    RECALL,
     SETTINGS
 };
 enum { LAST_DIGITS = 99999999 }; // eight digits
@@ -47,6 +48,7 @@ static const zn_setting settings[SETTINGS] = {
     [SCAN] = {"scan", "scan_encoder", NULL, 0, 0, 1, false},
     [SPARSE] = {"sparse", "sparse_encoder", NULL, 0, 0, 1, false},
     [LINEAR] = {"linear", NULL, NULL, 0, 0, ZN_DIFFAE_MOST_LINEAR, false},
+    [RECALL] = {"recall", "recall", NULL, 0, 0, ZN_DIFFAE_MOST_RECALL, false},
     [PATCH] = {"patch", "patch", NULL, 1, 1, ZN_DIFFAE_MOST_PATCH, false},
 };
 
@@ -155,6 +157,7 @@ static bool take(const double *is, zn_diffae_shape *out)
                              .prior_layers = (int64_t)is[PRIOR_LAYERS],
                              .attributes = (int64_t)is[ATTRIBUTES],
                              .linear = (int64_t)is[LINEAR],
+                             .recall = (int64_t)is[RECALL],
                              .scans = is[SCAN] > 0,
                              .sparse = is[SPARSE] > 0};
     out->levels = spread(is[MULTIPLES], out->multiples);

@@ -16,6 +16,7 @@
 //     "linear_code": 0                      1: the code is linear in what networks see, and the U-Net sees what it draws back
 //                                           (tools/diffae_components.py); pictures of image_size alone
 //     "draft_deviation": 1                  how far what networks see is from that
+//     "recall": 0                           so many known pictures draw such codes (model/diffae_recall.h)
 //     "code_noise": 0                       training adds normal numbers times 0 .. this to such codes
 //     "sparse_encoder": 0                   1: the semantic encoder sees some of the pixels (zn_diffae_see_some)
 //     "patch": 1                            2: a square of 2 x 2 pixels is one pixel of four times the channels to both
@@ -48,7 +49,8 @@ enum {
     ZN_DIFFAE_MOST_PATCH = 8,
     ZN_DIFFAE_MOST_TIMESTEPS = 10000,
     ZN_DIFFAE_PIECE = 16, // linear codes take maps apart by pieces so high and wide
-    ZN_DIFFAE_MOST_LINEAR = ZN_DIFFAE_PIECE * ZN_DIFFAE_PIECE
+    ZN_DIFFAE_MOST_LINEAR = ZN_DIFFAE_PIECE * ZN_DIFFAE_PIECE,
+    ZN_DIFFAE_MOST_RECALL = 1 << 18 // known pictures
 };
 
 typedef struct zn_diffae_shape {
@@ -60,6 +62,7 @@ typedef struct zn_diffae_shape {
     bool scans, sparse;                    // the encoder's
     int64_t
         linear; // height and width of what networks see, of which codes are linear; 0: they are not
+    int64_t recall; // known pictures, by which codes are drawn; 0: there are none
 } zn_diffae_shape;
 
 // Whether codes can be linear in maps so high and wide; 0: they are not.

@@ -17,12 +17,13 @@
 enum { MOST_SOURCES = 3 };
 static const char of_autoencoder[] = "middle_block.0.in_layers.2.weight";
 static const char of_prior[] = "latent_net.layers.0.linear.weight";
+static const char of_recall[] = "recall.codes.weight";
 static const char of_classifier[] = "classifier.weight";
 
 typedef struct joining {
     const zn_diffae_join *call;
     zn_weights *weights[MOST_SOURCES];
-    const zn_weights *autoencoder, *prior, *classifier; // which of them has it; NULL: none
+    const zn_weights *autoencoder, *prior, *recall, *classifier; // which of them has it; NULL: none
     zn_json *config;
     zn_file_tensor *tensors;
     size_t count;
@@ -56,6 +57,7 @@ static zenith_status open_sources(joining *j, zn_error *err)
         ZN_TRY(zn_weights_open(call->sources[i], &j->weights[i], err));
     ZN_TRY(find_one(j, of_autoencoder, &j->autoencoder, err));
     ZN_TRY(find_one(j, of_prior, &j->prior, err));
+    ZN_TRY(find_one(j, of_recall, &j->recall, err));
     ZN_TRY(find_one(j, of_classifier, &j->classifier, err));
     if (j->autoencoder) return ZENITH_OK;
     return zn_fail(err, ZENITH_NOT_FOUND,
@@ -136,6 +138,7 @@ static zenith_status join_configs(joining *j, zn_error *err)
     zn_json_free(name);
     for (size_t i = 0; i < sizeof prior / sizeof *prior && status == ZENITH_OK; i++)
         status = take_key(j, j->prior, prior[i], err);
+    if (status == ZENITH_OK) status = take_key(j, j->recall, "recall", err);
     return status == ZENITH_OK ? take_key(j, j->classifier, "attributes", err) : status;
 }
 
@@ -173,6 +176,7 @@ static zenith_status join(joining *j, zn_error *err)
     char joined[ZN_PATH_SIZE];
     ZN_TRY(open_sources(j, err));
     ZN_TRY(check_codes(j, j->prior, "prior", err));
+    ZN_TRY(check_codes(j, j->recall, "recall", err));
     ZN_TRY(check_codes(j, j->classifier, "classifier", err));
     ZN_TRY(collect(j, err));
     ZN_TRY(join_configs(j, err));

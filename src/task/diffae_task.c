@@ -7,7 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/model/diffae.h"
-#include "src/task/part_call.h"
+#include "src/task/diffae_recall_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -288,11 +288,60 @@ static zenith_status decode(working *w, const job *j, zn_error *err)
 
 // --- codes --------------------------------------------------------------------------------------
 
+typedef struct recalled {
+    working *w;
+    zn_recall recall;
+    zn_ddim_step *steps;
+} recalled;
+
+static zenith_status guess(void *cookie, int step, const float *x, float *answer, zn_error *err)
+{
+    const recalled *r = cookie;
+    const size_t code = r->recall.cells.code;
+    for (size_t i = 0; i < r->w->values; i += code)
+        ZN_TRY(zn_recall_guess(&r->recall, r->steps[step].now, x + i, answer + i, err));
+    return ZENITH_OK;
+}
+
+static int stepped_codes(void *cookie, int step, const float *x)
+{
+    return stepped(((recalled *)cookie)->w, step, x);
+}
+
+static zenith_status begin_recall(working *w, recalled *r, zn_error *err)
+{
+    const zn_ddim_betas betas = betas_of(&w->schedules.prior);
+    const size_t bytes = (size_t)w->is->steps * sizeof *r->steps;
+    *r = (recalled){.w = w};
+    ZN_TRY(zn_recall_begin(w->is->model, &w->place, &w->arena, &r->recall, err));
+    r->steps = zn_arena_alloc(&w->arena, bytes);
+    if (!r->steps) return zn_fail_memory(err, bytes);
+    w->place.bound.buffers = w->arena.used;
+    return zn_ddim_steps(&betas, w->is->steps, r->steps, err);
+}
+
+// Normal numbers become codes.
+static zenith_status sample_recalled(working *w, const job *j, zn_error *err)
+{
+    recalled r;
+    ZN_TRY(begin_recall(w, &r, err));
+    zn_ddim_run run = run_of(w, &w->schedules.prior);
+    run.prediction = ZN_PREDICT_START;
+    run.clips = false;
+    run.predict = guess;
+    run.stepped = stepped_codes;
+    run.cookie = &r;
+    ZN_TRY(zn_ddim_sample(&run, j->output, w->values, err));
+    for (size_t i = 0; i < w->values; i++) j->output[i] /= r.recall.spread[i % r.recall.cells.code];
+    return ZENITH_OK;
+}
+
 static zenith_status sample(working *w, const job *j, zn_error *err)
 {
     float *normalised = NULL;
     w->sizes = (zn_sizes){.tokens = (int64_t)j->count};
     w->values = j->count * (size_t)w->facts.shape.code;
+    if (w->facts.shape.recall) return sample_recalled(w, j, err);
     ZN_TRY(floats(w, w->sizes.tokens, w->facts.shape.code, &normalised, err));
     memcpy(normalised, j->output, w->values * sizeof(float));
     ZN_TRY(prepare_steps(w, &w->schedules.prior, NULL, err));

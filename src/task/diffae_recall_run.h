@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Zenith authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The guesses by which known pictures draw linear codes (model/diffae_recall.h).
+#ifndef ZN_TASK_DIFFAE_RECALL_RUN_H
+#define ZN_TASK_DIFFAE_RECALL_RUN_H
+
+#include "src/base/memory.h"
+#include "src/model/diffae_recall.h"
+#include "src/task/part_call.h"
+
+typedef struct zn_recall {
+    zn_model *model;
+    const zn_part_place *place;
+    zn_diffae_cells cells;
+    size_t known;
+    float *spread;    // [code]: deviations
+    float *looks;     // [cells, cells]
+    float *norms;     // [cells, known]
+    float *products;  // [cells, known], then weights
+    float *own, *all; // [cells, code]: what a cell has of a code, and what it looks at
+} zn_recall;
+
+// All arrays lie in the arena.
+zenith_status zn_recall_begin(zn_model *model, const zn_part_place *place, zn_arena *arena,
+                              zn_recall *out, zn_error *err);
+// The spread code that known pictures let expect of x = sqrt(a) times it and sqrt(1 - a) times normal numbers.
+zenith_status zn_recall_guess(const zn_recall *r, double a, const float *x, float *answer,
+                              zn_error *err);
+
+#endif
