@@ -318,7 +318,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_decode(zenith_context *
                                                                 const zenith_diffae_params *params);
 
 // Moves the numbers of a code towards an attribute, or with a negative strength away from it, by `strength` of the
-// usual length of codes; 0.3 shows. The noise stays.
+// usual length of codes; 0.3 shows. The noise stays. A model that draws codes by known pictures draws what tells of
+// the attribute anew, by those of them that have it (or have it not): strength 1 is all of that, 0.5 half of the way.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_edit(zenith_context *context,
                                                               const zenith_model *model,
                                                               const zenith_code *code,
@@ -333,8 +334,7 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_mix(zenith_context *con
                                                              const zenith_code *out);
 
 // Draws codes by the prior, or by the known pictures of a model with linear codes, all at once. Code i is that of
-// seed + i, alone and among others, and so is its noise, if
-// there is room for it.
+// seed + i, alone and among others, and so is its noise, if there is room for it.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_sample(zenith_context *context,
                                                                 zenith_model *model,
                                                                 const zenith_code *codes,

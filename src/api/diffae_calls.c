@@ -57,8 +57,7 @@ static bool has_prior(const zn_model *model)
 
 static bool has_recall(const zn_model *model)
 {
-    return has(model, "looks") && has(model, "norms") && has(model, "recall") &&
-           has(model, "recollect");
+    return has(model, "recall"); // and with it all that it needs
 }
 
 static bool has_classifier(const zn_model *model)
@@ -427,23 +426,25 @@ zenith_status zenith_diffae_decode(zenith_context *context, zenith_model *model,
 
 // --- between codes ------------------------------------------------------------------------------
 
-static zenith_status edit(const zenith_model *model, const zenith_code *codes, uint32_t attribute,
-                          double strength, zn_error *err)
+static zenith_status edit(zenith_context *context, const zenith_model *model,
+                          const zenith_code *codes, uint32_t attribute, double strength)
 {
+    zn_error *err = &context->error;
     const zn_model *inner = NULL;
     zenith_code code;
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(read_code(inner, codes, 0, &code, err));
     if (!isfinite(strength) || attribute > INT32_MAX)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the attribute or the strength is no number");
-    return zn_diffae_manipulate(inner, (int)attribute, strength, code.code, err);
+    const zn_diffae_call call = {.model = model->inner, .steps = 1};
+    return zn_diffae_edit(context->engine, &call, (int)attribute, strength, code.code, err);
 }
 
 zenith_status zenith_diffae_edit(zenith_context *context, const zenith_model *model,
                                  const zenith_code *code, uint32_t attribute, double strength)
 {
     ZN_TRY(zn_context_enter(context));
-    return zn_context_leave(context, edit(model, code, attribute, strength, &context->error));
+    return zn_context_leave(context, edit(context, model, code, attribute, strength));
 }
 
 static zenith_status mix(const zenith_model *model, const zenith_code *a, const zenith_code *b,

@@ -53,7 +53,8 @@ enum {
     STATISTICS,
     CLASSIFIER,
     DRAFT,
-    LOOKS,
+    VIEWS,
+    TELLS,
     NORMS,
     RECALL,
     RECOLLECT,
@@ -96,7 +97,8 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
         [STATISTICS] = "conds_mean",
         [CLASSIFIER] = "classifier.weight",
         [DRAFT] = "encoder.components.weight",
-        [LOOKS] = "recall.codes.weight",
+        [VIEWS] = "recall.codes.weight",
+        [TELLS] = "recall.codes.weight",
         [NORMS] = "recall.codes.weight",
         [RECALL] = "recall.codes.weight",
         [RECOLLECT] = "recall.codes.weight",
@@ -743,11 +745,16 @@ static const zn_part parts[PARTS] = {
                .smallest = {.tokens = 1},
                .ports = draft_ports,
                .build = build_draft},
-    [LOOKS] = {.name = "looks",
+    [VIEWS] = {.name = "views",
                .prefix = "",
                .smallest = {.tokens = 1},
-               .ports = zn_diffae_looks_ports,
-               .build = zn_diffae_looks_build},
+               .ports = zn_diffae_views_ports,
+               .build = zn_diffae_views_build},
+    [TELLS] = {.name = "tells",
+               .prefix = "",
+               .smallest = {.tokens = 1},
+               .ports = zn_diffae_tells_ports,
+               .build = zn_diffae_tells_build},
     [NORMS] = {.name = "norms",
                .prefix = "",
                .smallest = {.tokens = 1},
@@ -830,7 +837,19 @@ zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *de
     return read_rows(model, "conds_std", 0, 1, deviation, err);
 }
 
-zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, zn_error *err)
+static zenith_status read_offset(const zn_model *model, int attribute, int64_t count, double *out,
+                                 zn_error *err)
+{
+    float *offsets = zn_alloc((size_t)count * sizeof *offsets);
+    if (!offsets) return zn_fail_memory(err, (size_t)count * sizeof *offsets);
+    zenith_status status = read_rows(model, "classifier.bias", 0, 1, offsets, err);
+    *out = (double)offsets[attribute];
+    zn_free(offsets);
+    return status;
+}
+
+zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, double *offset,
+                                  zn_error *err)
 {
     const int64_t count = zn_diffae_facts_of(model).shape.attributes;
     if (!zn_model_has(model, &parts[CLASSIFIER]))
@@ -839,6 +858,7 @@ zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *d
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "there is no attribute %d: the classifier knows %lld, counted from 0",
                        attribute, (long long)count);
+    if (offset) ZN_TRY(read_offset(model, attribute, count, offset, err));
     return read_rows(model, "classifier.weight", (size_t)attribute, (size_t)attribute + 1, dst,
                      err);
 }
@@ -848,6 +868,11 @@ zenith_status zn_diffae_spread(const zn_model *model, float *dst, zn_error *err)
     if (!zn_model_has(model, &parts[DRAFT]))
         return zn_fail(err, ZENITH_NOT_FOUND, "the codes of this model are not linear");
     return read_rows(model, "encoder.components.deviation", 0, 1, dst, err);
+}
+
+zenith_status zn_diffae_known(const zn_model *model, size_t number, float *dst, zn_error *err)
+{
+    return read_rows(model, "recall.codes.weight", number, number + 1, dst, err);
 }
 
 zenith_status zn_diffae_component(const zn_model *model, size_t number, float *dst, zn_error *err)

@@ -10,7 +10,7 @@
 //     prior_modulation  once a schedule:  scales of all layers of the prior, for all timesteps
 //     prior             once a step:      any number of codes at once
 //     statistics        at the end:       codes of the prior's space as the others have them
-//     looks, recall, recollect            what draws linear codes instead of a prior (model/diffae_recall.h)
+//     views, tells, norms, recall, recollect  what draws linear codes instead of a prior (model/diffae_recall.h)
 //     classifier        attributes of codes in the prior's space
 #ifndef ZN_MODEL_DIFFAE_H
 #define ZN_MODEL_DIFFAE_H
@@ -40,10 +40,12 @@ zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *de
                                    zn_error *err);
 // The deviation [code] of each number of a linear code, in what networks see of pictures.
 zenith_status zn_diffae_spread(const zn_model *model, float *dst, zn_error *err);
-// Row `number` of the components [code, numbers of a map] of a linear code.
+// Row `number` of the components [code, numbers of a map] of a linear code, and the code [code] of a known picture.
+zenith_status zn_diffae_known(const zn_model *model, size_t number, float *dst, zn_error *err);
 zenith_status zn_diffae_component(const zn_model *model, size_t number, float *dst, zn_error *err);
-// The weights [code] of an attribute of the classifier.
-zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, zn_error *err);
+// The weights [code] of an attribute of the classifier, and what is added to their sum; `offset` may be NULL.
+zenith_status zn_diffae_direction(const zn_model *model, int attribute, float *dst, double *offset,
+                                  zn_error *err);
 // What it is called, by the list "attributes" of config.json; NULL: it has no name there.
 const char *zn_diffae_attribute(const zn_model *model, size_t attribute);
 

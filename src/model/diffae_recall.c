@@ -19,12 +19,23 @@ static zn_diffae_shape shape_of(const char *said)
     return is;
 }
 
-void zn_diffae_looks_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+void zn_diffae_views_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                           zn_ports *out)
+{
+    const zn_diffae_shape is = shape_of(said);
+    (void)variant, (void)sizes;
+    *out = (zn_ports){.inputs = {zn_port_sequence("spread", 1, is.code)},
+                      .outputs = {zn_port_sequence("views", 1, ZN_DIFFAE_VIEWS)},
+                      .inputs_count = 1,
+                      .outputs_count = 1};
+}
+
+void zn_diffae_tells_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                            zn_ports *out)
 {
     (void)variant, (void)said, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("cells", ZN_DIFFAE_CELLS, ZN_DIFFAE_CELLS)},
-                      .outputs = {zn_port_sequence("looks", ZN_DIFFAE_CELLS, ZN_DIFFAE_CELLS)},
+    *out = (zn_ports){.inputs = {zn_port_sequence("views", ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS)},
+                      .outputs = {zn_port_sequence("tells", ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS)},
                       .inputs_count = 1,
                       .outputs_count = 1};
 }
@@ -45,7 +56,7 @@ void zn_diffae_recall_ports(const zn_variant *variant, const char *said, const z
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("looks", ZN_DIFFAE_CELLS, is.code)},
+    *out = (zn_ports){.inputs = {zn_port_sequence("told", ZN_DIFFAE_CELLS, ZN_DIFFAE_VIEWS)},
                       .outputs = {zn_port_sequence("products", ZN_DIFFAE_CELLS, is.recall)},
                       .inputs_count = 1,
                       .outputs_count = 1};
@@ -89,14 +100,31 @@ static zn_node *times(const zn_scope *scope, const char *name, zn_node *x, zn_no
                         (zn_node *[]){x, vector}, 2, &(zn_modulate_attributes){.plain = true});
 }
 
+static zn_node *views_of(const zn_scope *scope, const zn_diffae_shape *is)
+{
+    return zn_scope_parameter(scope, "recall.views", ".weight",
+                              ZN_SHAPE(ZN_DIFFAE_VIEWS, is->code));
+}
+
+void zn_diffae_views_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                           zn_node *const *inputs, zn_node **outputs)
+{
+    zn_diffae_shape is;
+    char full[ZN_NAME_SIZE];
+    (void)variant, (void)sizes;
+    if (!recalls(scope, &is)) return;
+    outputs[0] = zn_linear(scope->graph, zn_scope_name(scope, "recall.views", "", full), inputs[0],
+                           views_of(scope, &is), NULL);
+}
+
 // Row i of what comes out is row i of the weight.
-void zn_diffae_looks_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+void zn_diffae_tells_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                            zn_node *const *inputs, zn_node **outputs)
 {
     (void)variant, (void)sizes;
-    zn_node *weight = zn_scope_parameter(scope, "recall.looks", ".weight",
-                                         ZN_SHAPE(ZN_DIFFAE_CELLS, ZN_DIFFAE_CELLS));
-    outputs[0] = turned(scope, "recall.looks", inputs[0], weight);
+    zn_node *weight = zn_scope_parameter(scope, "recall.tells", ".weight",
+                                         ZN_SHAPE(ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS));
+    outputs[0] = turned(scope, "recall.tells", inputs[0], weight);
 }
 
 // Norms are a vector, which is not rounded when a file is written in 8 bits.
@@ -112,23 +140,24 @@ void zn_diffae_norms_build(const zn_scope *scope, const zn_variant *variant, con
 }
 
 // The codes of known pictures, and the deviations that make spread codes of them.
-static bool find(const zn_scope *scope, zn_node **codes, zn_node **deviation)
+static void find(const zn_scope *scope, const zn_diffae_shape *is, zn_node **codes,
+                 zn_node **deviation)
 {
-    zn_diffae_shape is;
-    if (!recalls(scope, &is)) return false;
-    *codes = zn_scope_parameter(scope, "recall.codes", ".weight", ZN_SHAPE(is.recall, is.code));
-    *deviation = zn_scope_parameter(scope, "encoder.components", ".deviation", ZN_SHAPE(is.code));
-    return true;
+    *codes = zn_scope_parameter(scope, "recall.codes", ".weight", ZN_SHAPE(is->recall, is->code));
+    *deviation = zn_scope_parameter(scope, "encoder.components", ".deviation", ZN_SHAPE(is->code));
 }
 
 void zn_diffae_recall_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                             zn_node *const *inputs, zn_node **outputs)
 {
+    zn_diffae_shape is;
     zn_node *codes, *deviation;
     char full[ZN_NAME_SIZE];
     (void)variant, (void)sizes;
-    if (!find(scope, &codes, &deviation)) return;
-    zn_node *x = times(scope, "recall.query", inputs[0], deviation);
+    if (!recalls(scope, &is)) return;
+    find(scope, &is, &codes, &deviation);
+    zn_node *x = turned(scope, "recall.told", inputs[0], views_of(scope, &is));
+    x = times(scope, "recall.query", x, deviation);
     outputs[0] = zn_linear(scope->graph, zn_scope_name(scope, "recall.products", "", full), x,
                            codes, NULL);
 }
@@ -136,9 +165,11 @@ void zn_diffae_recall_build(const zn_scope *scope, const zn_variant *variant, co
 void zn_diffae_recollect_build(const zn_scope *scope, const zn_variant *variant,
                                const zn_sizes *sizes, zn_node *const *inputs, zn_node **outputs)
 {
+    zn_diffae_shape is;
     zn_node *codes, *deviation;
     (void)variant, (void)sizes;
-    if (!find(scope, &codes, &deviation)) return;
+    if (!recalls(scope, &is)) return;
+    find(scope, &is, &codes, &deviation);
     outputs[0] = times(scope, "recollect.means", turned(scope, "recollect.codes", inputs[0], codes),
                        deviation);
 }
@@ -179,6 +210,15 @@ static float product(const float *a, const float *b, size_t count)
     for (; i < count; i++) total += a[i] * b[i];
     for (size_t k = 0; k < SUMS; k++) total += sums[k];
     return total;
+}
+
+void zn_diffae_tell(const float *tells, int cell, const float *views, float *told)
+{
+    enum { ONE = ZN_DIFFAE_VIEWS / ZN_DIFFAE_CELLS };
+    const float *rows = tells + (size_t)cell * ONE * ZN_DIFFAE_VIEWS;
+    for (int other = 0; other < ZN_DIFFAE_VIEWS; other += ONE)
+        for (int i = 0; i < ONE; i++)
+            told[other + i] = product(rows + i * ZN_DIFFAE_VIEWS + other, views + other, ONE);
 }
 
 void zn_diffae_in_cell(const zn_diffae_cells *cells, int cell, const float *spread, float *dst)

@@ -3,24 +3,26 @@
 //
 // What draws linear codes without a network that was trained: known pictures, as their codes (config.json: "recall", how many).
 //
-// A map is divided into cells. "looks" says of each cell which cells tell what is in it, 0 .. 1: eyes tell of eyes, hair and
-// background of hair and background. Of a noisy map, each cell is the mean of that cell of all known pictures, weighted by
-// how well they agree with the noisy map in the cells that it looks at: the best guess there is, if pictures were put
-// together of parts of known ones. A walk by these guesses from noise to no noise (diffusion/ddim.h) so puts
-// parts together that agree, and draws pictures that were never seen. tools/diffae_recall.py chooses the known pictures and
-// measures which cells depend on each other.
+// A map is divided into cells. "Views" are the first numbers of each cell, in the directions in which it varies most; "tells" says of
+// each cell how much which views of which other cells tell of it: eyes tell of eyes, and the colour of any skin of that of all
+// skin. Of a noisy map, each cell is the mean of that cell of all known pictures, weighted by how well they agree with the noisy map
+// in the views that tell of it: the best guess there is, if pictures were put together of parts of known ones. A walk by
+// these guesses from noise to no noise (diffusion/ddim.h) so puts parts together that agree, and draws pictures that were
+// never seen. tools/diffae_recall.py chooses the known pictures and measures what tells of what.
 //
-// Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map. Four parts:
+// Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map. Five parts:
 //
-//     looks       [cells, cells], for the rows of a unit matrix: how much cell i (row) looks at cell j
-//     norms       [cells * known], for as many ones: of each cell and known picture k, half the sum of look * (W^t c_k)^2 over
-//                 the map
-//     recall      what each cell looks at [cells, code], as spread codes -> its products with the known pictures [cells, known].
-//                 Less the norm, that is how well they agree.
+//     views       a spread code -> the views of its map, V x, 16 a cell
+//     tells       [views, views], for the rows of a unit matrix. Rows 16 i .. 16 i + 15 are those of cell i, in which columns 16 j ..
+//                 16 j + 15 are a symmetric matrix M_ij of 16 x 16.
+//     norms       [cells * known], for as many ones: of each cell i and known picture k, half the sum of (V c_k)_j M_ij (V c_k)_j
+//                 over all j
+//     recall      of each cell i, M_ij (V x)_j for all j [cells, views] -> its products with the known pictures [cells, known]. Less
+//                 the norm, that is how well they agree.
 //     recollect   weights [cells, known] -> the means of the known pictures by them [cells, code], as spread codes
 //
-// Before the third and after the fourth, zn_diffae_in_cell takes what a cell has of a code; between them, zn_diffae_weigh makes
-// weights of agreement. Everything is f32: norms and products nearly cancel.
+// Between the first and the fourth, zn_diffae_tell takes what tells of a cell; then zn_diffae_weigh makes weights of
+// agreement; at last zn_diffae_in_cell takes the cell itself of its mean. Everything is f32: norms and products nearly cancel.
 #ifndef ZN_MODEL_DIFFAE_RECALL_H
 #define ZN_MODEL_DIFFAE_RECALL_H
 
@@ -28,10 +30,15 @@
 #include "src/model/family.h"
 
 enum { ZN_DIFFAE_CELLS = 64, ZN_DIFFAE_CELLS_ROW = 8 }; // of a map, and of one of its sides
+enum { ZN_DIFFAE_VIEWS = 16 * ZN_DIFFAE_CELLS };
 
-void zn_diffae_looks_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+void zn_diffae_views_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                            zn_ports *out);
-void zn_diffae_looks_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+void zn_diffae_views_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
+                           zn_node *const *inputs, zn_node **outputs);
+void zn_diffae_tells_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
+                           zn_ports *out);
+void zn_diffae_tells_build(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                            zn_node *const *inputs, zn_node **outputs);
 void zn_diffae_norms_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                            zn_ports *out);
@@ -65,6 +72,8 @@ void zn_diffae_cells_of(const zn_diffae_shape *is, zn_diffae_cells *out);
 // W_c W_c^t spread, W_c the columns of a cell: what the cell has of a code, as a code.
 void zn_diffae_in_cell(const zn_diffae_cells *cells, int cell, const float *spread, float *dst);
 
+// What tells of a cell in the views [views], in their order.
+void zn_diffae_tell(const float *tells, int cell, const float *views, float *told);
 // Products with `count` known pictures become their weights: exp(sharpness * (product - norm)), that sum to 1.
 void zn_diffae_weigh(double sharpness, const float *norms, float *products, size_t count);
 

@@ -30,7 +30,7 @@ typedef struct zn_variant {
     const void *numbers;                            // the family's own
 } zn_variant;
 
-enum { ZN_MOST_PARTS = 12 }; // of a family
+enum { ZN_MOST_PARTS = 16 }; // of a family
 
 typedef struct zn_part {
     const char *name; // "encoder": in the names of files (NAME_encoder.safetensors) and metadata

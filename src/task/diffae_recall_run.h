@@ -15,10 +15,12 @@ typedef struct zn_recall {
     zn_diffae_cells cells;
     size_t known;
     float *spread;    // [code]: deviations
-    float *looks;     // [cells, cells]
+    float *tells;     // [views, views]
     float *norms;     // [cells, known]
     float *products;  // [cells, known], then weights
-    float *own, *all; // [cells, code]: what a cell has of a code, and what it looks at
+    float *views;     // [views]
+    float *told;      // [cells, views]
+    float *own, *all; // [cells, code]: what a cell is, and a mean for it
 } zn_recall;
 
 // All arrays lie in the arena.
@@ -27,5 +29,10 @@ zenith_status zn_recall_begin(zn_model *model, const zn_part_place *place, zn_ar
 // The spread code that known pictures let expect of x = sqrt(a) times it and sqrt(1 - a) times normal numbers.
 zenith_status zn_recall_guess(const zn_recall *r, double a, const float *x, float *answer,
                               zn_error *err);
+
+// Draws those cells anew that tell of an attribute, by known pictures that have it (amount below 0: have it not), `amount` of
+// the way from the code to that. Guesses after it go by these pictures alone.
+zenith_status zn_recall_edit(zn_recall *r, int attribute, double amount, zn_arena *arena,
+                             float *code, zn_error *err);
 
 #endif

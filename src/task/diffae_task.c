@@ -41,6 +41,8 @@ typedef struct job {
     const float *input, *noise;
     float *code, *output;
     size_t count;
+    int attribute; // of an edit, and how much
+    double amount;
     zn_error *err;
 } job;
 
@@ -381,7 +383,7 @@ static zenith_status move(const zn_model *model, int attribute, double amount, f
     float *direction = numbers, *mean = numbers + size, *deviation = numbers + 2 * size;
     double squares = 0;
     ZN_TRY(zn_diffae_statistics(model, mean, deviation, err));
-    ZN_TRY(zn_diffae_direction(model, attribute, direction, err));
+    ZN_TRY(zn_diffae_direction(model, attribute, direction, NULL, err));
     for (size_t i = 0; i < size; i++) squares += (double)direction[i] * (double)direction[i];
     if (!(squares > 0))
         return zn_fail(err, ZENITH_BAD_FILE, "the classifier's weights of attribute %d are zero",
@@ -404,6 +406,14 @@ zenith_status zn_diffae_manipulate(const zn_model *model, int attribute, double 
     zenith_status status = move(model, attribute, amount, code, numbers, err);
     zn_free(numbers);
     return status;
+}
+
+static zenith_status edit(working *w, const job *j, zn_error *err)
+{
+    zn_recall recall;
+    if (j->amount == 0) return ZENITH_OK;
+    ZN_TRY(zn_recall_begin(w->is->model, &w->place, &w->arena, &recall, err));
+    return zn_recall_edit(&recall, j->attribute, j->amount, &w->arena, j->code, err);
 }
 
 void zn_diffae_between_codes(const float *a, const float *b, double weight, float *dst,
@@ -537,5 +547,21 @@ zenith_status zn_diffae_classify(zn_engine *engine, const zn_diffae_call *call, 
              .output = scores,
              .count = count,
              .err = err};
+    return run_job(&j);
+}
+
+zenith_status zn_diffae_edit(zn_engine *engine, const zn_diffae_call *call, int attribute,
+                             double amount, float *code, zn_error *err)
+{
+    job j = {.engine = engine,
+             .is = call,
+             .run = edit,
+             .code = code,
+             .count = 1,
+             .attribute = attribute,
+             .amount = amount,
+             .err = err};
+    if (strcmp(call->model->family->name, "diffae") != 0 || !zn_model_part(call->model, "recall"))
+        return zn_diffae_manipulate(call->model, attribute, amount, code, err);
     return run_job(&j);
 }

@@ -8,12 +8,14 @@
 #include "src/model/diffae_recall.h"
 #include "src/task/diffae_task.h"
 
-enum { MAP = 16, NUMBERS = MAP * MAP * PLANES, KNOWN = 40, CODES = 12, CELLS = ZN_DIFFAE_CELLS };
+enum { MAP = 16, NUMBERS = MAP * MAP * PLANES, KNOWN = 40, CODES = 12, LABELS = 2 };
+enum { CELLS = ZN_DIFFAE_CELLS, VIEWS = ZN_DIFFAE_VIEWS, ONE = VIEWS / CELLS };
 static const double BOUND = 2e-4;
 
 static struct weights {
     float components[CODES][NUMBERS], factor[CODES], deviation[CODES], offset[CODES], mean[NUMBERS];
-    float looks[CELLS][CELLS], codes[KNOWN][CODES], norms[CELLS][KNOWN];
+    float views[VIEWS][CODES], tells[VIEWS][VIEWS], codes[KNOWN][CODES], norms[CELLS][KNOWN];
+    float conds_mean[CODES], conds_std[CODES], classifier[LABELS][CODES], bias[LABELS];
 } weights;
 
 // --- a model ------------------------------------------------------------------------------------
@@ -29,24 +31,52 @@ static int cell_of(int value) // pieces are pixels on a map so small
     return value / PLANES / MAP / 2 * ZN_DIFFAE_CELLS_ROW + value / PLANES % MAP / 2;
 }
 
-static void fill_norms(void)
+static void views_of(const double spread[CODES], double views[VIEWS])
+{
+    for (int v = 0; v < VIEWS; v++) {
+        views[v] = 0;
+        for (int i = 0; i < CODES; i++) views[v] += spread[i] * (double)weights.views[v][i];
+    }
+}
+
+// The product of two pictures' views, in what tells of a cell.
+static double product_of(int cell, const double a[VIEWS], const double b[VIEWS])
+{
+    double sum = 0;
+    for (int i = 0; i < VIEWS; i++)
+        for (int k = 0; k < ONE; k++)
+            sum += a[i / ONE * ONE + k] * (double)weights.tells[cell * ONE + k][i] * b[i];
+    return sum;
+}
+
+static double known_views[KNOWN][VIEWS];
+
+static void fill_known(void)
 {
     for (int k = 0; k < KNOWN; k++) {
-        double of_cells[CELLS] = {0};
-        for (int v = 0; v < NUMBERS; v++) {
-            double x = 0;
-            for (int i = 0; i < CODES; i++)
-                x += (double)weights.codes[k][i] * (double)weights.deviation[i] *
-                     (double)weights.components[i][v];
-            of_cells[cell_of(v)] += x * x / 2;
-        }
-        for (int c = 0; c < CELLS; c++) {
-            double sum = 0;
-            for (int other = 0; other < CELLS; other++)
-                sum += (double)weights.looks[c][other] * of_cells[other];
-            weights.norms[c][k] = (float)sum;
-        }
+        double spread[CODES];
+        for (int i = 0; i < CODES; i++)
+            spread[i] = (double)weights.codes[k][i] * (double)weights.deviation[i];
+        views_of(spread, known_views[k]);
+        for (int c = 0; c < CELLS; c++)
+            weights.norms[c][k] = (float)(product_of(c, known_views[k], known_views[k]) / 2);
     }
+}
+
+// Symmetric matrices without negative eigenvalues: of a cell's own views the unit matrix, of some others one of rank one.
+static void fill_tells(uint64_t *state)
+{
+    for (int c = 0; c < CELLS; c++)
+        for (int other = 0; other < CELLS; other++) {
+            double along[ONE], much = fmax(0, uniform(state));
+            for (int i = 0; i < ONE; i++) along[i] = uniform(state);
+            for (int i = 0; i < ONE; i++)
+                for (int k = 0; k < ONE; k++)
+                    weights.tells[c * ONE + i][other * ONE + k] = (float)(c == other
+                                                                              ? i == k
+                                                                              : much * along[i] *
+                                                                                    along[k]);
+        }
 }
 
 static void fill(void)
@@ -55,15 +85,17 @@ static void fill(void)
     for (int i = 0; i < CODES; i++) {
         weights.deviation[i] = (float)(1 + (uniform(&state) + 1) * 2);
         weights.factor[i] = 1 / weights.deviation[i];
+        weights.conds_std[i] = 1;
         for (int v = 0; v < NUMBERS; v++)
             weights.components[i][v] = (float)(uniform(&state) * sqrt(3.0 / NUMBERS));
+        for (int v = 0; v < VIEWS; v++) weights.views[v][i] = (float)(uniform(&state) / 16);
+        for (int k = 0; k < LABELS; k++) weights.classifier[k][i] = (float)uniform(&state);
     }
+    weights.bias[1] = 100; // all known pictures have it
     for (int k = 0; k < KNOWN; k++)
         for (int i = 0; i < CODES; i++) weights.codes[k][i] = (float)(uniform(&state) * 1.7);
-    for (int c = 0; c < CELLS; c++)
-        for (int other = 0; other < CELLS; other++)
-            weights.looks[c][other] = c == other ? 1 : (float)fmax(0, uniform(&state));
-    fill_norms();
+    fill_tells(&state);
+    fill_known();
 }
 
 static zn_file_tensor of(const char *name, zn_shape shape, const void *data, size_t bytes)
@@ -86,7 +118,13 @@ static void write_model(const char *folder, const char *keys, size_t left)
            sizeof weights.deviation),
         of("encoder.components.offset", ZN_SHAPE(CODES), weights.offset, sizeof weights.offset),
         of("encoder.components.mean", ZN_SHAPE(NUMBERS), weights.mean, sizeof weights.mean),
-        of("recall.looks.weight", ZN_SHAPE(CELLS, CELLS), weights.looks, sizeof weights.looks),
+        of("conds_mean", ZN_SHAPE(CODES), weights.conds_mean, sizeof weights.conds_mean),
+        of("conds_std", ZN_SHAPE(CODES), weights.conds_std, sizeof weights.conds_std),
+        of("classifier.weight", ZN_SHAPE(LABELS, CODES), weights.classifier,
+           sizeof weights.classifier),
+        of("classifier.bias", ZN_SHAPE(LABELS), weights.bias, sizeof weights.bias),
+        of("recall.views.weight", ZN_SHAPE(VIEWS, CODES), weights.views, sizeof weights.views),
+        of("recall.tells.weight", ZN_SHAPE(VIEWS, VIEWS), weights.tells, sizeof weights.tells),
         of("recall.codes.weight", ZN_SHAPE(KNOWN, CODES), weights.codes, sizeof weights.codes),
         of("recall.norms", ZN_SHAPE(CELLS * KNOWN), weights.norms, sizeof weights.norms)};
     (void)mkdir(folder, 0777);
@@ -95,7 +133,7 @@ static void write_model(const char *folder, const char *keys, size_t left)
     snprintf(config, sizeof config,
              "{\"model\": \"diffae\", \"image_size\": %d, \"in_channels\": 3, \"channels\": 32, "
              "\"channel_mult\": [1, 2], \"code\": %d, \"timesteps\": 1000, "
-             "\"prior_betas\": \"const 0.008\"%s}",
+             "\"prior_betas\": \"const 0.008\", \"attributes\": [\"a\", \"b\"]%s}",
              MAP, CODES, keys);
     zn_test_ok(zn_writer_open(zn_test_path(folder, "config.json"), &file, &err), &err);
     zn_test_ok(zn_writer_write(file, config, strlen(config), &err), &err);
@@ -150,50 +188,65 @@ static void map_of(const double spread[CODES], double map[NUMBERS])
 
 static double known_map[KNOWN][NUMBERS];
 
-// Weights of the known pictures in a cell that sees the map, of sqrt(a) picture + sqrt(1 - a) noise, over sqrt(a).
-static void weights_of(const double map[NUMBERS], double a, int cell, double out[KNOWN])
+// Weights of the known pictures that count in a cell; counts NULL: of all.
+static void weights_of(const double views[VIEWS], double sharpness, int cell, const bool *counts,
+                       double out[KNOWN])
 {
     double least = INFINITY, total = 0;
-    for (int k = 0; k < KNOWN; k++) {
-        out[k] = 0; // half the square of how far it is, and what all have
-        for (int v = 0; v < NUMBERS; v++) {
-            const double x = known_map[k][v];
-            out[k] += (double)weights.looks[cell][cell_of(v)] * (x * x / 2 - x * map[v]);
-        }
+    for (int k = 0; k < KNOWN; k++) { // half the square of how far it is, less what all have
+        out[k] = product_of(cell, known_views[k], known_views[k]) / 2 -
+                 product_of(cell, known_views[k], views);
+        if (counts && !counts[k]) out[k] = INFINITY;
         least = fmin(least, out[k]);
     }
-    for (int k = 0; k < KNOWN; k++) total += out[k] = exp((least - out[k]) * a / (1 - a));
+    for (int k = 0; k < KNOWN; k++) total += out[k] = exp((least - out[k]) * sharpness);
     for (int k = 0; k < KNOWN; k++) out[k] /= total;
+}
+
+// The map that has in each cell what is expected there of a spread code with noise over it.
+static void expect(const double x[CODES], double sharpness, const bool *counts, double map[NUMBERS])
+{
+    double views[VIEWS], of_cell[KNOWN];
+    views_of(x, views);
+    memset(map, 0, NUMBERS * sizeof *map);
+    for (int c = 0; c < CELLS; c++) {
+        weights_of(views, sharpness, c, counts, of_cell);
+        for (int v = 0; v < NUMBERS; v++)
+            for (int k = 0; k < KNOWN && cell_of(v) == c; k++)
+                map[v] += of_cell[k] * known_map[k][v];
+    }
+}
+
+static void code_of(const double map[NUMBERS], double spread[CODES])
+{
+    for (int i = 0; i < CODES; i++) {
+        spread[i] = 0;
+        for (int v = 0; v < NUMBERS; v++) spread[i] += (double)weights.components[i][v] * map[v];
+    }
 }
 
 static void guess(const double x[CODES], double a, double out[CODES])
 {
-    static double map[NUMBERS], expected[NUMBERS];
-    double scaled[CODES], of_cell[KNOWN];
+    static double map[NUMBERS];
+    double scaled[CODES];
     for (int i = 0; i < CODES; i++) scaled[i] = x[i] / sqrt(a);
-    map_of(scaled, map);
-    memset(expected, 0, sizeof expected);
-    for (int c = 0; c < CELLS; c++) {
-        weights_of(map, a, c, of_cell);
-        for (int v = 0; v < NUMBERS; v++)
-            for (int k = 0; k < KNOWN && cell_of(v) == c; k++)
-                expected[v] += of_cell[k] * known_map[k][v];
-    }
-    for (int i = 0; i < CODES; i++) {
-        out[i] = 0;
-        for (int v = 0; v < NUMBERS; v++) out[i] += (double)weights.components[i][v] * expected[v];
-    }
+    expect(scaled, a / (1 - a), NULL, map);
+    code_of(map, out);
 }
 
-static void walk(const float *noise, int steps, float *code)
+static void fill_known_maps(void)
 {
-    double x[CODES], start[CODES];
     for (int k = 0; k < KNOWN; k++) {
         double spread[CODES];
         for (int i = 0; i < CODES; i++)
             spread[i] = (double)weights.codes[k][i] * (double)weights.deviation[i];
         map_of(spread, known_map[k]);
     }
+}
+
+static void walk(const float *noise, int steps, float *code)
+{
+    double x[CODES], start[CODES];
     for (int i = 0; i < CODES; i++) x[i] = (double)noise[i];
     for (int step = steps - 1; step >= 0; step--) {
         const int stride = 1000 / steps, t = step * stride;
@@ -204,6 +257,42 @@ static void walk(const float *noise, int steps, float *code)
                    sqrt(1 - before) * (x[i] - sqrt(a) * start[i]) / sqrt(1 - a);
     }
     for (int i = 0; i < CODES; i++) code[i] = (float)(x[i] / (double)weights.deviation[i]);
+}
+
+// Towards attribute 0, as far as `amount` says; see zn_recall_edit.
+static void edit(double amount, float code[CODES])
+{
+    static double own[NUMBERS], expected[NUMBERS];
+    double sums[2] = {0}, counts[2] = {0}, squares = 0, moved[CODES], step[CODES], before[CODES];
+    double energy[CELLS] = {0}, largest = 0, change[CODES];
+    bool has[KNOWN];
+    for (int k = 0; k < KNOWN; k++) {
+        double score = 0;
+        for (int i = 0; i < CODES; i++)
+            score += (double)weights.classifier[0][i] * (double)weights.codes[k][i];
+        sums[score > 0] += score;
+        counts[score > 0]++;
+        has[k] = (score > 0) == (amount > 0);
+    }
+    for (int i = 0; i < CODES; i++) squares += pow((double)weights.classifier[0][i], 2);
+    for (int i = 0; i < CODES; i++) {
+        const double far = sums[1] / counts[1] - sums[0] / counts[0];
+        step[i] = (amount > 0 ? far : -far) / squares * (double)weights.classifier[0][i] *
+                  (double)weights.deviation[i];
+        before[i] = (double)code[i] * (double)weights.deviation[i];
+        moved[i] = before[i] + step[i];
+    }
+    map_of(step, own);
+    for (int v = 0; v < NUMBERS; v++) energy[cell_of(v)] += own[v] * own[v];
+    for (int c = 0; c < CELLS; c++) largest = fmax(largest, energy[c]);
+    expect(moved, 9, has, expected);
+    map_of(before, own);
+    for (int v = 0; v < NUMBERS; v++)
+        expected[v] = (expected[v] - own[v]) *
+                      fmin(1, fmax(0, energy[cell_of(v)] / largest * 10 - 1));
+    code_of(expected, change);
+    for (int i = 0; i < CODES; i++)
+        code[i] += (float)(fabs(amount) * change[i] / (double)weights.deviation[i]);
 }
 
 // --- tests --------------------------------------------------------------------------------------
@@ -231,6 +320,31 @@ static void plain_loops_walk_the_same_way(void **state)
         walk(noise, STEPS, expected);
         part_compare("drawn code", codes[i], expected, CODES, BOUND);
     }
+    close_world(&w);
+}
+
+static void plain_loops_edit_the_same_way(void **state)
+{
+    static const double amounts[] = {1, -1, 0.5, 0};
+    zn_error err = {0};
+    world w;
+    (void)state;
+    open_world(&w, 2);
+    const zn_diffae_call call = {.model = w.model, .steps = 1};
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        float code[CODES], expected[CODES], before[CODES];
+        noise_of(3, code);
+        memcpy(expected, code, sizeof code);
+        memcpy(before, code, sizeof code);
+        zn_test_ok(zn_diffae_edit(w.engine, &call, 0, amounts[i], code, &err), &err);
+        edit(amounts[i], expected);
+        part_compare("edited code", code, expected, CODES, BOUND);
+        assert_int_equal(amounts[i] == 0, memcmp(code, before, sizeof code) == 0);
+    }
+    float code[CODES] = {0};
+    assert_int_equal(zn_diffae_edit(w.engine, &call, 1, 1, code, &err), ZENITH_UNSUPPORTED);
+    assert_int_equal(zn_diffae_edit(w.engine, &call, LABELS, 1, code, &err),
+                     ZENITH_INVALID_ARGUMENT);
     close_world(&w);
 }
 
@@ -295,10 +409,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_loops_walk_the_same_way),
+        cmocka_unit_test(plain_loops_edit_the_same_way),
         cmocka_unit_test(threads_and_neighbours_change_nothing),
         cmocka_unit_test(stopped),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
     fill();
+    fill_known_maps();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
