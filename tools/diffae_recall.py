@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes what a diffusion autoencoder with a linear code draws by: known pictures, and which parts of a picture tell of which.
 
-    python3 tools/diffae_recall.py codes.safetensors --model runs/faces/ema -o recall [--count 6000]
+    python3 tools/diffae_recall.py codes.safetensors --model runs/faces/ema -o recall [--count 5000]
     zenith diffae join runs/faces/ema recall runs/faces-classifier/ema -o model.safetensors --store f8_e4m3
 
 CODES is what `zenith diffae features` made of known pictures, by the weights of MODEL. src/model/diffae_recall.h explains what is
@@ -97,7 +97,7 @@ def main():
     parser.add_argument("codes", type=pathlib.Path)
     parser.add_argument("--model", type=pathlib.Path, required=True, help="folder of the autoencoder that made the codes")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    parser.add_argument("--count", type=int, default=6000, help="known pictures to keep (default: %(default)s)")
+    parser.add_argument("--count", type=int, default=5000, help="known pictures to keep (default: %(default)s)")
     parser.add_argument("--depends", type=float, default=0.12, help="mean r^2 from which all views of a cell tell half of another (default: %(default)s)")
     parser.add_argument("--direction", type=float, default=0.1, help="r^2 from which a direction does (default: %(default)s)")
     o = parser.parse_args()
@@ -118,8 +118,8 @@ def main():
         "recall.codes.weight": codes, "recall.views.weight": views.reshape(-1, len(deviation)),
         "recall.tells.weight": tells.reshape(CELLS**2 * VIEWS, -1), "recall.norms": norms_of(seen, tells).reshape(-1)},
         {"zenith.autoencoder": facts["zenith.weights"]})
-    told = tells.trace(axis1=1, axis2=3) / VIEWS
-    print(f"{len(codes)} known pictures; {told.sum(1).mean():.1f} of {CELLS**2} cells tell of a cell ({told.sum(1).min():.1f} to {told.sum(1).max():.1f})")
+
+    print(f"{len(codes)} known pictures of {len(found['z'])}")
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ static const cli_option options[] = {
     CLI_DIFFAE_STEPS,
     {.name = "prior-steps",
      .argument = "N",
-     .help = "how often the prior is asked for a code; default: 200, by known pictures 25",
+     .help = "how often the prior is asked for a code; default: 200, by known pictures 20",
      .kind = CLI_NUMBER,
      .offset = offsetof(cli_settings, prior_steps),
      .min = 1,

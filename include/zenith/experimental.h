@@ -284,7 +284,7 @@ typedef struct zenith_diffae_facts {
 
 typedef struct zenith_diffae_params {
     size_t size;
-    // 0: 250 to the noise, 100 back, 200 of the prior, as the authors have it; 25 by known pictures. Of 1000 timesteps
+    // 0: 250 to the noise, 100 back, 200 of the prior, as the authors have it; 20 by known pictures. Of 1000 timesteps
     // not every number can be; a failure names the nearest that can.
     uint32_t steps;
     uint64_t seed; // of noise that is drawn, torch's on a CPU; zero is a seed like any other

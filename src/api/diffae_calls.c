@@ -22,7 +22,7 @@ enum {
     TO_NOISE = 250,
     BACK = 100,
     OF_PRIOR = 200,
-    OF_RECALL = 25,
+    OF_RECALL = 20,
     MOST_CODES = 1 << 20
 };
 

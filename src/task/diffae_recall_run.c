@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum { CELLS = ZN_DIFFAE_CELLS };
-// Of edits: the share in a step, of that of the cell with the largest, from which a cell is drawn anew; and how sharply known pictures
-// are told apart for that, which is that of a tenth of noise.
-static const double ENOUGH = 0.2, SHARPNESS = 9;
+// Of edits: shares in a step, of that of the cell with the largest, from which a cell is drawn anew a little and wholly; and
+// how sharply known pictures are told apart for that, which is that of a tenth of noise.
+static const double LITTLE = 0.03, ENOUGH = 0.1, SHARPNESS = 9;
 
 // --- what does not change from guess to guess ---------------------------------------------------
 
@@ -204,7 +204,7 @@ static void make_step(const edit *e, double far)
                              (double)e->r->spread[i]);
 }
 
-// How much each cell tells of the attribute, by its share in the step: 1 from a fifth of the largest on, 0 up to a tenth.
+// How much each cell tells of the attribute, 0 .. 1, by its share in the step.
 static void find_cells(const edit *e, double much[CELLS])
 {
     const zn_recall *r = e->r;
@@ -216,7 +216,8 @@ static void find_cells(const edit *e, double much[CELLS])
             much[c] += (double)r->all[i] * (double)e->step[i];
         largest = fmax(largest, much[c]);
     }
-    for (int c = 0; c < CELLS; c++) much[c] = fmin(1, fmax(0, much[c] / largest * 2 / ENOUGH - 1));
+    for (int c = 0; c < CELLS; c++)
+        much[c] = fmin(1, fmax(0, (much[c] / largest - LITTLE) / (ENOUGH - LITTLE)));
 }
 
 // The code with these cells as expected, `amount` of the way.

@@ -39,17 +39,25 @@ static void views_of(const double spread[CODES], double views[VIEWS])
     }
 }
 
-// The product of two pictures' views, in what tells of a cell.
-static double product_of(int cell, const double a[VIEWS], const double b[VIEWS])
+// What tells of a cell in a picture's views.
+static void tell(int cell, const double views[VIEWS], double told[VIEWS])
+{
+    for (int i = 0; i < VIEWS; i++) {
+        told[i] = 0;
+        for (int k = 0; k < ONE; k++)
+            told[i] += (double)weights.tells[cell * ONE + i % ONE][i / ONE * ONE + k] *
+                       views[i / ONE * ONE + k];
+    }
+}
+
+static double product_of(const double a[VIEWS], const double b[VIEWS])
 {
     double sum = 0;
-    for (int i = 0; i < VIEWS; i++)
-        for (int k = 0; k < ONE; k++)
-            sum += a[i / ONE * ONE + k] * (double)weights.tells[cell * ONE + k][i] * b[i];
+    for (int i = 0; i < VIEWS; i++) sum += a[i] * b[i];
     return sum;
 }
 
-static double known_views[KNOWN][VIEWS];
+static double known_views[KNOWN][VIEWS], norms[CELLS][KNOWN];
 
 static void fill_known(void)
 {
@@ -58,8 +66,12 @@ static void fill_known(void)
         for (int i = 0; i < CODES; i++)
             spread[i] = (double)weights.codes[k][i] * (double)weights.deviation[i];
         views_of(spread, known_views[k]);
-        for (int c = 0; c < CELLS; c++)
-            weights.norms[c][k] = (float)(product_of(c, known_views[k], known_views[k]) / 2);
+        for (int c = 0; c < CELLS; c++) {
+            double told[VIEWS];
+            tell(c, known_views[k], told);
+            norms[c][k] = product_of(told, known_views[k]) / 2;
+            weights.norms[c][k] = (float)norms[c][k];
+        }
     }
 }
 
@@ -192,10 +204,10 @@ static double known_map[KNOWN][NUMBERS];
 static void weights_of(const double views[VIEWS], double sharpness, int cell, const bool *counts,
                        double out[KNOWN])
 {
-    double least = INFINITY, total = 0;
+    double least = INFINITY, total = 0, told[VIEWS];
+    tell(cell, views, told);
     for (int k = 0; k < KNOWN; k++) { // half the square of how far it is, less what all have
-        out[k] = product_of(cell, known_views[k], known_views[k]) / 2 -
-                 product_of(cell, known_views[k], views);
+        out[k] = norms[cell][k] - product_of(told, known_views[k]);
         if (counts && !counts[k]) out[k] = INFINITY;
         least = fmin(least, out[k]);
     }
@@ -289,7 +301,7 @@ static void edit(double amount, float code[CODES])
     map_of(before, own);
     for (int v = 0; v < NUMBERS; v++)
         expected[v] = (expected[v] - own[v]) *
-                      fmin(1, fmax(0, energy[cell_of(v)] / largest * 10 - 1));
+                      fmin(1, fmax(0, (energy[cell_of(v)] / largest - 0.03) / 0.07));
     code_of(expected, change);
     for (int i = 0; i < CODES; i++)
         code[i] += (float)(fabs(amount) * change[i] / (double)weights.deviation[i]);

@@ -33,6 +33,7 @@
     diffae      the gradient of a diffusion autoencoder and ten losses are PyTorch's with the same noise, within 1e-4; stops, threads
                 and recomputation change no bit; one with random weights learns in bf16, its samples and judgement are there, and
                 what cannot be judged ends no run
+    recall      known pictures that draw linear codes: made, joined, drawn by
     latents     a diffusion autoencoder on latents of zenith-f1-fast: a stop, threads and latents that are made again change no bit;
                 another autoencoder's are not taken; samples are pictures; results encode and decode
     codes       the same of a diffusion autoencoder's prior and classifier on codes; both learn, and the classifier's accuracy of
@@ -295,6 +296,38 @@ def linear_codes(options, folder):
         check(said.returncode == 0 if word is None else word in said.stderr, f"{change}: {said.stderr}")
     said = zenith(options, "train", diffae_config(folder, "alone", init={"seed": 1}, network=network), code=None)
     check(said.returncode != 0 and "diffae_components.py" in said.stderr, said.stderr)
+
+
+def with_numpy():
+    """An interpreter that has numpy: this one, or the system's."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            return python
+    raise Failure("no numpy: 'tools/bootstrap' installs it")
+
+
+def test_recall(options, folder):
+    """Codes of four pictures become what draws faces, by the tool and by join; each code is drawn the same alone and on any number of
+    threads, and with everything telling of everything it is one of the four; edits need a classifier."""
+    model, known = TINY_DIFFAE_LINEAR, folder / "known.safetensors"
+    zenith(options, "diffae", "features", HERE / "data", "-m", model, "-o", known, "-q")
+    tool = [with_numpy(), ROOT / "tools/diffae_recall.py", known, "--model", model, "-o", folder / "recall", "--depends", "-9"]
+    subprocess.run(list(map(str, tool)), check=True, capture_output=True)
+    joined = folder / "joined.safetensors"
+    zenith(options, "diffae", "join", model, folder / "recall", "-o", joined, "--store", "f8_e4m3")
+    drawn = {}
+    for name, count, seed, threads in (("all", 6, 1, 2), ("one", 6, 1, 1), ("third", 1, 3, 2)):
+        out = folder / name
+        zenith(options, "diffae", "sample", "-m", joined, "-n", count, "--seed", seed, "--steps", 2, "--threads", threads, "-o", f"{out}/", "-q")
+        drawn[name] = [path.read_bytes() for path in sorted(out.glob("*.png"))]
+    check(len(drawn["all"]) == 6 and drawn["all"] == drawn["one"], "other pictures on one thread")
+    check(drawn["third"] == drawn["all"][2:3], "another picture alone")
+    check(1 < len(set(drawn["all"])), "all pictures are the same")
+    zenith(options, "diffae", "features", folder / "all", "-m", joined, "-o", folder / "again.safetensors", "-q")
+    said = zenith(options, "diffae", "edit", HERE / "data/0.png", "-m", joined, "-a", "0", "--strength", "1", "-o", folder / "no.png", code=None)
+    check(said.returncode != 0 and "classifier" in said.stderr, said.stderr)
+    said = zenith(options, "diffae", "join", TINY_DIFFAE, folder / "recall", "-o", folder / "wrong.safetensors", code=None)
+    check(said.returncode != 0 and "recall" in said.stderr, said.stderr)
 
 
 def test_diffae(options, folder):

@@ -8,7 +8,7 @@ endif()
 if(ZENITH_PROGRAM)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
     set(runs losses resume halve threads stop f16 weights kinds adversarial distill walsh_skip restore prune
-        scores kl quantise diffae latents codes words words_pooled words_distil words_stack words_captions
+        scores kl quantise diffae recall latents codes words words_pooled words_distil words_stack words_captions
         words_draft words_generate folder stages kills)
     if(ZENITH_MPI)
         list(APPEND runs ranks)
