@@ -16,7 +16,9 @@ below --cache, with its own accuracy on test/), and SqueezeNet's features.
     interpolate  from picture to picture: the longest step over the shortest, the distance to the nearest picture of train/
     sample       Frechet distance to held-out pictures, over that between two halves of pictures
 
---steps and --noise-steps are those of `zenith diffae`. Exit code: 0 measured, 2 could not.
+--steps and --noise-steps are those of `zenith diffae`. --sheets FOLDER gets pictures of what was made, always the first: again.webp (originals,
+from code and noise, from the code and other noise), edit.webp (a column for each attribute: a face without it, it put on; one with it, it taken
+away), between.webp and samples.webp (24, below each the nearest picture of train/ by SqueezeNet). Exit code: 0 measured, 2 could not.
 """
 import argparse
 import json
@@ -195,6 +197,19 @@ def share(agreeing):
     return round(float(agreeing.float().mean()), 4)
 
 
+def sheet(o, name, rows):
+    """Rows of pictures (None: nothing there), if sheets are wanted."""
+    if not o.sheets:
+        return
+    o.sheets.mkdir(parents=True, exist_ok=True)
+    out = Image.new("RGB", (o.side * max(map(len, rows)), o.side * len(rows)), "white")
+    for y, row in enumerate(rows):
+        for x, path in enumerate(row):
+            if path:
+                out.paste(Image.open(path).convert("RGB"), (x * o.side, y * o.side))
+    out.save(o.sheets / f"{name}.webp", quality=90)
+
+
 # --- the parts
 
 
@@ -208,6 +223,8 @@ def reconstruct(o, judge, paths):
 def random(o, judge, paths):
     made = o.maker.decode(o.maker.encode(paths), "random", "--random", "--seed", 1)
     same = judge.attributes(made) == judge.attributes(paths)
+    back = [o.maker.folder / "reconstructed" / p.name for p in paths[:12]]
+    sheet(o, "again", [paths[:12], [p if p.exists() else None for p in back], made[:12]])
     return {"attributes_kept": share(same), "by_attribute": dict(zip(o.names, same.float().mean(0).round(decimals=3).tolist()))}
 
 
@@ -232,6 +249,7 @@ def edit(o, judge, paths, each=12):
     """Pictures with and without an attribute, moved to the other side by --strength; and half as far."""
     strengths = [0.5 * o.strength, o.strength]
     before, rows = judge.attributes(paths), {}
+    columns = [[None] * 4 for _ in o.names]
     for index, name in enumerate(o.names):
         for wanted in (True, False):
             chosen = [i for i in range(len(paths)) if bool(before[i, index]) != wanted][:each]
@@ -248,6 +266,8 @@ def edit(o, judge, paths, each=12):
                         o.maker.run("edit", code, "--attribute", name, "--strength", strength if wanted else -strength,
                                     "--steps", o.steps, "-o", file)
                 moved.append(judge.logits(made))
+            at = 0 if wanted else 2
+            columns[index][at:at + 2] = paths[chosen[0]], made[0]
             others = torch.arange(len(o.names)) != index
             sign = 1 if wanted else -1
             rows[f"{'+' if wanted else '-'}{name}"] = {
@@ -255,6 +275,7 @@ def edit(o, judge, paths, each=12):
                 "changed": share((moved[1][:, index] > 0) == wanted),
                 "others_stay": share((moved[1][:, others] > 0) == (logits[:, others] > 0)),
                 "monotone": share((sign * (moved[1] - moved[0])[:, index] > 0) & (sign * (moved[0] - logits)[:, index] > 0))}
+    sheet(o, "edit", list(zip(*columns)))
     mean = lambda key: round(sum(r[key] * r["pictures"] for r in rows.values()) / sum(r["pictures"] for r in rows.values()), 4)
     return {key: mean(key) for key in ("changed", "others_stay", "monotone")} | {"by_attribute": rows}
 
@@ -266,17 +287,19 @@ def nearest(features, among):
 def interpolate(o, judge, paths, pairs=10, count=8):
     known = o.squeezenet.of_files(o.train[:4000])
     bound = nearest(o.squeezenet.of_files(paths), known)
-    ratios, far = [], []
+    ratios, far, rows = [], [], []
     codes = o.maker.encode(paths[:2 * pairs])
     for i in range(pairs):
         out = o.maker.folder / f"between-{i}"
         if not out.exists():
             o.maker.run("interpolate", codes[2 * i], codes[2 * i + 1], "-n", count, "--steps", o.steps, "-o", f"{out}/")
-        features = o.squeezenet.of_files(pictures_in(out))
+        rows.append(pictures_in(out))
+        features = o.squeezenet.of_files(rows[-1])
         steps = (features[1:] - features[:-1]).norm(dim=1)
         ratios.append(float(steps.max() / steps.min()))
         far.append(nearest(features, known))
     far = torch.cat(far)
+    sheet(o, "between", rows[:3])
     return {"longest_over_shortest": [round(r, 2) for r in ratios], "nearest_median": round(float(far.median()), 3),
             "nearest_most": round(float(far.max()), 3), "held_out_median": round(float(bound.median()), 3),
             "held_out_most": round(float(bound.max()), 3)}
@@ -290,6 +313,9 @@ def sample(o, judge, paths):
     held = o.squeezenet.of_files(o.held[:o.samples])
     known = o.squeezenet.of_files(o.train[:2 * len(held)])
     halves = frechet(known[::2], known[1::2])
+    first, like = pictures_in(out)[:24], torch.cdist(made[:24], known).argmin(1)
+    like = [o.train[i] for i in like]
+    sheet(o, "samples", [first[:12], like[:12], first[12:], like[12:]])
     distance = frechet(made, held)
     return {"samples": len(made), "held_out": len(held), "frechet": round(distance, 4), "frechet_of_halves": round(halves, 4),
             "ratio": round(distance / halves, 3), "nearest_median": round(float(nearest(made, known).median()), 3)}
@@ -316,6 +342,7 @@ def parse(argv):
     parser.add_argument("--strength", type=float, default=0.6)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path, help="keep what is made here, and go on with what is there")
+    parser.add_argument("--sheets", type=pathlib.Path, help="folder for pictures of what was made")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache/zenith-bench/diffae")
     parser.add_argument("--squeezenet", type=pathlib.Path, default=ROOT.parent / "shared/data/squeezenet/squeezenet1_0_dc.safetensors")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")

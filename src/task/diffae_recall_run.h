@@ -30,9 +30,16 @@ zenith_status zn_recall_begin(zn_model *model, const zn_part_place *place, zn_ar
 zenith_status zn_recall_guess(const zn_recall *r, double a, const float *x, float *answer,
                               zn_error *err);
 
+// What each cell is expected to be, into r->own, of a spread code; the sharper, the more like the known picture that
+// agrees best. Pictures whose norms are infinite do not count.
+zenith_status zn_recall_expect(const zn_recall *r, double sharpness, const float *x, zn_error *err);
+
+zenith_status zn_recall_floats(zn_arena *arena, size_t rows, size_t width, float **out,
+                               zn_error *err);
+
 // Draws those cells anew that tell of an attribute, by known pictures that have it (amount below 0: have it not), `amount` of
-// the way from the code to that. Guesses after it go by these pictures alone.
-zenith_status zn_recall_edit(zn_recall *r, int attribute, double amount, zn_arena *arena,
+// the way from the code to that.
+zenith_status zn_recall_edit(const zn_recall *r, int attribute, double amount, zn_arena *arena,
                              float *code, zn_error *err);
 
 #endif

@@ -271,40 +271,84 @@ static void walk(const float *noise, int steps, float *code)
     for (int i = 0; i < CODES; i++) code[i] = (float)(x[i] / (double)weights.deviation[i]);
 }
 
-// Towards attribute 0, as far as `amount` says; see zn_recall_edit.
-static void edit(double amount, float code[CODES])
+// Who has attribute 0.
+static void part_known(bool has[KNOWN], double counts[2])
 {
-    static double own[NUMBERS], expected[NUMBERS];
-    double sums[2] = {0}, counts[2] = {0}, squares = 0, moved[CODES], step[CODES], before[CODES];
-    double energy[CELLS] = {0}, largest = 0, change[CODES];
-    bool has[KNOWN];
+    counts[0] = counts[1] = 0;
     for (int k = 0; k < KNOWN; k++) {
         double score = 0;
         for (int i = 0; i < CODES; i++)
             score += (double)weights.classifier[0][i] * (double)weights.codes[k][i];
-        sums[score > 0] += score;
-        counts[score > 0]++;
-        has[k] = (score > 0) == (amount > 0);
+        has[k] = score > 0;
+        counts[has[k]]++;
     }
-    for (int i = 0; i < CODES; i++) squares += pow((double)weights.classifier[0][i], 2);
+}
+
+// How much of each cell attribute 0 draws anew, by the step from those without it to those with it.
+static void find_cells(const double step[CODES], const double counts[2], double much[CELLS])
+{
+    static double map[NUMBERS];
+    double squares[CELLS] = {0}, variance[CELLS] = {0}, most = 0;
+    map_of(step, map);
+    for (int v = 0; v < NUMBERS; v++) {
+        squares[cell_of(v)] += map[v] * map[v];
+        for (int i = 0; i < CODES; i++)
+            variance[cell_of(v)] += pow(
+                (double)weights.components[i][v] * (double)weights.deviation[i], 2);
+    }
+    for (int c = 0; c < CELLS; c++) {
+        const double chance = variance[c] * (1 / counts[0] + 1 / counts[1]);
+        much[c] = fmax(0, squares[c] - chance) / variance[c] * counts[0] * counts[1] / KNOWN /
+                  KNOWN;
+        most = fmax(most, much[c]);
+    }
+    for (int c = 0; c < CELLS; c++)
+        much[c] = fmin(1, fmax(0, (much[c] - 0.0003) / 0.0007)) *
+                  fmin(1, fmax(0, (much[c] / most - 0.01) / 0.02));
+}
+
+// Adds to a code so much of each cell as one map has more than another.
+static void add_cells(const double more[NUMBERS], const double less[NUMBERS],
+                      const double much[CELLS], double code[CODES])
+{
+    static double map[NUMBERS];
+    double change[CODES];
+    for (int v = 0; v < NUMBERS; v++) map[v] = (more[v] - less[v]) * much[cell_of(v)];
+    code_of(map, change);
+    for (int i = 0; i < CODES; i++) code[i] += change[i];
+}
+
+// Towards attribute 0, as far as `amount` says; see zn_recall_edit.
+static void edit(double amount, float code[CODES])
+{
+    static double own[NUMBERS], with[NUMBERS], without[NUMBERS];
+    double counts[2], much[CELLS], step[CODES] = {0}, before[CODES], moved[CODES];
+    double after[CODES], drawn[CODES];
+    bool has[KNOWN], lacks[KNOWN];
+    part_known(has, counts);
+    for (int k = 0; k < KNOWN; k++) {
+        const double weight = (has[k] == (amount > 0) ? 1 : -1) / counts[has[k]];
+        for (int i = 0; i < CODES; i++)
+            step[i] += weight * (double)weights.codes[k][i] * (double)weights.deviation[i];
+        has[k] = has[k] == (amount > 0);
+        lacks[k] = !has[k];
+    }
+    find_cells(step, counts, much);
     for (int i = 0; i < CODES; i++) {
-        const double far = sums[1] / counts[1] - sums[0] / counts[0];
-        step[i] = (amount > 0 ? far : -far) / squares * (double)weights.classifier[0][i] *
-                  (double)weights.deviation[i];
         before[i] = (double)code[i] * (double)weights.deviation[i];
         moved[i] = before[i] + step[i];
     }
-    map_of(step, own);
-    for (int v = 0; v < NUMBERS; v++) energy[cell_of(v)] += own[v] * own[v];
-    for (int c = 0; c < CELLS; c++) largest = fmax(largest, energy[c]);
-    expect(moved, 9, has, expected);
+    expect(before, 30, lacks, without);
+    expect(moved, 30, has, with);
+    memcpy(after, before, sizeof after);
+    memcpy(drawn, before, sizeof drawn);
+    add_cells(with, without, much, after);
+    expect(after, 30, has, with);
     map_of(before, own);
-    for (int v = 0; v < NUMBERS; v++)
-        expected[v] = (expected[v] - own[v]) *
-                      fmin(1, fmax(0, (energy[cell_of(v)] / largest - 0.03) / 0.07));
-    code_of(expected, change);
+    add_cells(with, own, much, drawn);
     for (int i = 0; i < CODES; i++)
-        code[i] += (float)(fabs(amount) * change[i] / (double)weights.deviation[i]);
+        code[i] += (float)(fabs(amount) * ((after[i] + drawn[i]) / 2 - before[i]) /
+                           (double)weights.deviation[i]);
 }
 
 // --- tests --------------------------------------------------------------------------------------
