@@ -32,11 +32,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 NETWORK = {"model": "diffae", "in_channels": 3, "channels": 32, "channel_mult": [1, 2, 3], "encoder_mult": [1, 2, 3], "res_blocks": 1,
-           "attention_resolutions": [8], "code": 128, "timesteps": 1000, "prediction": "velocity"}
-PIXELS_64 = NETWORK | {"image_size": 64, "patch": 4}
+           "attention_resolutions": [8], "code": 128, "timesteps": 1000, "prediction": "velocity", "clip": False}
+CONTRAST = 6  # of pixels; half of it of latents, whose deviation is twice theirs. The code matters sooner (docs/DIFFAE.md)
+PIXELS_64 = NETWORK | {"image_size": 64, "patch": 4, "contrast": CONTRAST}
 DESIGNS = {
-    "latents": {"pixels": NETWORK | {"image_size": 256, "patch": 8, "channel_mult": [1, 2, 2, 3], "encoder_mult": [1, 2, 2, 3]},
-                "latents": NETWORK | {"image_size": 256, "autoencoder": "zenith-f1-fast", "in_channels": 16, "clip": False,
+    "latents": {"pixels": NETWORK | {"image_size": 256, "patch": 8, "contrast": CONTRAST, "channel_mult": [1, 2, 2, 3], "encoder_mult": [1, 2, 2, 3]},
+                "latents": NETWORK | {"image_size": 256, "autoencoder": "zenith-f1-fast", "in_channels": 16, "contrast": CONTRAST / 2,
                                       "channel_mult": [1, 2, 2, 3], "encoder_mult": [1, 2, 2, 3]}},
     "scan": {"convolutions": PIXELS_64, "scans": PIXELS_64 | {"scan_encoder": 1}},
     "sparse": {"convolutions": PIXELS_64, "some pixels": PIXELS_64 | {"sparse_encoder": 1}},
