@@ -12,7 +12,8 @@ below --cache, with its own accuracy on test/), and SqueezeNet's features.
     reconstruct  code and noise (250 steps) and back (100): PSNR and SSIM
     random       code alone, other noise: attributes that are read as from the original
     swap         the noise of one picture, the code of another: attributes that are read as from the other one
-    edit         each attribute both ways: does it change, do the others stay, does more strength change more
+    edit         each attribute both ways: does it change, do the others stay, does more strength change more; once of all others
+                 and once of those that labels do not tie to it (dark hair is not red): whose correlation with it is below 0.05
     interpolate  from picture to picture: the longest step over the shortest, the distance to the nearest picture of train/
     sample       Frechet distance to held-out pictures, over that between two halves of pictures
 
@@ -245,14 +246,19 @@ def swap(o, judge, paths):
     return {"as_donor": share(read_now == donor), "as_donor_where_they_differ": share((read_now == donor)[differ])}
 
 
-def edit(o, judge, paths, each=12):
+def free_of_each_other(o):
+    """[attributes, attributes]: the labels of these two have nothing to do with each other."""
+    return np.abs(np.corrcoef(np.array(list(o.labels["labels"].values())).T)) < 0.05
+
+
+def edit(o, judge, paths):
     """Pictures with and without an attribute, moved to the other side by --strength; and half as far."""
     strengths = [0.5 * o.strength, o.strength]
-    before, rows = judge.attributes(paths), {}
+    before, rows, free = judge.attributes(paths), {}, torch.from_numpy(free_of_each_other(o))
     columns = [[None] * 4 for _ in o.names]
     for index, name in enumerate(o.names):
         for wanted in (True, False):
-            chosen = [i for i in range(len(paths)) if bool(before[i, index]) != wanted][:each]
+            chosen = [i for i in range(len(paths)) if bool(before[i, index]) != wanted][:o.each]
             if not chosen:
                 continue
             logits = judge.logits([paths[i] for i in chosen])
@@ -273,11 +279,12 @@ def edit(o, judge, paths, each=12):
             rows[f"{'+' if wanted else '-'}{name}"] = {
                 "pictures": len(chosen),
                 "changed": share((moved[1][:, index] > 0) == wanted),
+                "free_stay": share((moved[1][:, free[index]] > 0) == (logits[:, free[index]] > 0)),
                 "others_stay": share((moved[1][:, others] > 0) == (logits[:, others] > 0)),
                 "monotone": share((sign * (moved[1] - moved[0])[:, index] > 0) & (sign * (moved[0] - logits)[:, index] > 0))}
     sheet(o, "edit", list(zip(*columns)))
     mean = lambda key: round(sum(r[key] * r["pictures"] for r in rows.values()) / sum(r["pictures"] for r in rows.values()), 4)
-    return {key: mean(key) for key in ("changed", "others_stay", "monotone")} | {"by_attribute": rows}
+    return {key: mean(key) for key in ("changed", "free_stay", "others_stay", "monotone")} | {"by_attribute": rows}
 
 
 def nearest(features, among):
@@ -340,6 +347,7 @@ def parse(argv):
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--noise-steps", type=int, default=250)
     parser.add_argument("--strength", type=float, default=0.6)
+    parser.add_argument("--each", type=int, default=12, help="pictures for each direction of `edit` (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path, help="keep what is made here, and go on with what is there")
     parser.add_argument("--sheets", type=pathlib.Path, help="folder for pictures of what was made")
@@ -352,7 +360,7 @@ def parse(argv):
 
 def main(argv):
     o = parse(argv)
-    labels = json.loads((o.data / "labels.json").read_text())
+    o.labels = labels = json.loads((o.data / "labels.json").read_text())
     o.names, o.train = labels["attributes"], pictures_in(o.data / "train")
     paths = pictures_in(o.data / "test")[:o.pictures]
     o.held = pictures_in(o.held or o.data / "test")
