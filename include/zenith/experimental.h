@@ -319,7 +319,7 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_decode(zenith_context *
 
 // Moves the numbers of a code towards an attribute, or with a negative strength away from it, by `strength` of the
 // usual length of codes; 0.3 shows. The noise stays. A model that draws codes by known pictures draws what tells of
-// the attribute anew, by those of them that have it (or have it not): strength 1 is all of that, 0.5 half of the way.
+// the attribute anew, by those of them that have it (or have it not): 0.3 and more is all of that, 0.15 half of the way.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_diffae_edit(zenith_context *context,
                                                               const zenith_model *model,
                                                               const zenith_code *code,

@@ -22,6 +22,8 @@ typedef struct ramp {
 // explains the most.
 static const ramp BY_SHARE = {0.0003, 0.001}, BY_MOST = {0.01, 0.03};
 static const double SHARPNESS = 30; // nearly the best of all
+static const double ALL =
+    0.3; // the strength that is all of the way, at which moves along a direction show
 
 typedef struct edit {
     zn_recall r; // its norms are those of `side`
@@ -178,10 +180,11 @@ static zenith_status draw_anew(edit *e, zn_error *err)
     return ZENITH_OK;
 }
 
-zenith_status zn_recall_edit(const zn_recall *r, int attribute, double amount, zn_arena *arena,
+zenith_status zn_recall_edit(const zn_recall *r, int attribute, double strength, zn_arena *arena,
                              float *code, zn_error *err)
 {
-    const int wanted = amount > 0 ? WITH : WITHOUT;
+    const int wanted = strength > 0 ? WITH : WITHOUT;
+    const double amount = fmin(1, fabs(strength) / ALL);
     edit e;
     ZN_TRY(begin(r, attribute, arena, &e, err));
     ZN_TRY(part_known(&e, err));
@@ -191,7 +194,7 @@ zenith_status zn_recall_edit(const zn_recall *r, int attribute, double amount, z
     ZN_TRY(add_difference(&e, wanted, err));
     ZN_TRY(draw_anew(&e, err));
     for (size_t i = 0; i < r->cells.code; i++)
-        code[i] += (float)(fabs(amount) / (double)r->spread[i] *
+        code[i] += (float)(amount / (double)r->spread[i] *
                            (((double)e.after[i] + (double)e.drawn[i]) / 2 - (double)e.before[i]));
     return ZENITH_OK;
 }
