@@ -65,7 +65,8 @@ def log_of(folder):
 
 def train_config(options, network, seed, steps, output):
     return {"model": "diffae", "task": "diffae", "network": network, "init": {"seed": seed},
-            "data": {"sources": [str(options.data / "train")], "crop": network["image_size"], "flip": False, "seed": seed},
+            "data": {"sources": [str(options.data / "train")], "crop": network["image_size"], "flip": False,
+                     "seed": 1 if "autoencoder" in network else seed},  # latents are kept by it
             "validation": {"sources": [str(options.data / "test")], "count": HELD}, "batch": 16, "steps": steps,
             "optimizer": {"lr": 8e-4, "min_lr": 2e-5, "warmup": min(100, steps // 4), "ema": 0.99}, "log_every": 1, "checkpoint_every": 50,
             "validate_every": steps, "sample_every": 0, "eval_steps": WALK, "output": str(output)}
