@@ -14,7 +14,7 @@ DATA is a set of tools/avatars.mjs: train/, test/ and labels.json.
     sparse   the encoder of convolutions, trained on all pixels, and one on 5 % to all of them; the latter's codes of 5, 10, 25 and 100 %
 
 Each design is trained by `zenith train` for so many seconds of CPU time (a short run says how many steps those are). Latents are made
-once, by that short run; what it took is said beside, under "once". Then `zenith diffae features` makes codes of 2,000 pictures of train/
+once, by that short run, and are not counted. Then `zenith diffae features` makes codes of 2,000 pictures of train/
 and of all of test/, and a linear classifier is trained on them. The tables have, for each design, the mean over seeds and [least, most]:
 
     attributes  share of attributes of test/ that the classifier reads from codes (beside: always the commoner value)
@@ -84,12 +84,12 @@ def seconds_used(folder):
 
 
 def steps_for(options, network, folder):
-    """How many steps fit, by what steps take after the very first one, which also prepares; and what that one took."""
+    """How many steps fit, by what steps take after the very first one, which also prepares."""
     probe = folder / "probe"
     if not (probe / "ema").exists():
         train(options, train_config(options, network, 1, 8, probe) | {"validate_every": 0})
     used = seconds_used(probe)
-    return max(16, int(options.seconds / ((used[-1] - used[0]) / (len(used) - 1)))), used[0]
+    return max(16, int(options.seconds / ((used[-1] - used[0]) / (len(used) - 1))))
 
 
 def share_latents(probe, folder):
@@ -140,7 +140,7 @@ def psnr_seen(options, folder, share):
 
 def measure(options, design, network, seed):
     folder = options.work / design.replace(" ", "-") / str(seed)
-    steps, once = steps_for(options, network, folder.parent)
+    steps = steps_for(options, network, folder.parent)
     share_latents(folder.parent / "probe", folder)
     if not (folder / "ema").exists():
         train(options, train_config(options, network, seed, steps, folder), "--resume")
@@ -150,7 +150,7 @@ def measure(options, design, network, seed):
     for share in SHARES.get(design, (1,)):
         code_psnr = psnr_seen(options, folder, share) if design in SHARES else judged["code_psnr"]
         rows.append({"design": design if len(SHARES.get(design, (1,))) == 1 else f"{design}, {share:.0%} seen", "seed": seed,
-                     "steps": steps, "once": once, "seconds": seconds_used(folder)[-1], "psnr": judged["psnr"], "code_psnr": code_psnr,
+                     "steps": steps, "seconds": seconds_used(folder)[-1], "psnr": judged["psnr"], "code_psnr": code_psnr,
                      "swap": judged["swap"], **accuracy_of(options, folder, share)})
     return rows
 
@@ -160,11 +160,11 @@ def spread(values, form):
 
 
 def show(rows):
-    print("| design | once, CPU s | steps | CPU s | attributes | commoner | own noise, dB | other noise, dB | swap |\n|---|---|---|---|---|---|---|---|---|")
+    print("| design | steps | CPU s | attributes | commoner | own noise, dB | other noise, dB | swap |\n|---|---|---|---|---|---|---|---|")
     for design in dict.fromkeys(row["design"] for row in rows):
         own = [row for row in rows if row["design"] == design]
         cells = [spread([row[key] for row in own], form) for key, form in
-                 (("once", ".0f"), ("steps", ".0f"), ("seconds", ".0f"), ("accuracy", ".1%"), ("commoner", ".1%"), ("psnr", ".1f"), ("code_psnr", ".1f"), ("swap", ".2f"))]
+                 (("steps", ".0f"), ("seconds", ".0f"), ("accuracy", ".1%"), ("commoner", ".1%"), ("psnr", ".1f"), ("code_psnr", ".1f"), ("swap", ".2f"))]
         print("| " + " | ".join([design, *cells]) + " |")
 
 

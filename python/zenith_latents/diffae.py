@@ -144,7 +144,7 @@ class DiffAE:
 
     def sample(self, count: int = 1, *, seed: int = 0, width: int = 0, height: int = 0, noise: bool = True, steps: int = 0,
                dtype: Optional[str] = None, max_memory: int = 0, progress: Optional[Progress] = None) -> List[Code]:
-        """Codes drawn by the prior. Code i is that of seed + i, alone and among others. steps: 0: 200."""
+        """Codes drawn by the prior, or by known pictures. Code i is that of seed + i, alone and among others. steps: 0: 200, or 20."""
         codes = [self._empty(width or self.width, height or self.height, noise) for _ in range(count)]
         params = self._params(steps, seed, dtype, max_memory, progress)
         self.context._run(library.zenith_diffae_sample, self._handle, _structs(codes), count, ctypes.byref(params), params=params,
