@@ -21,8 +21,9 @@ import pathlib
 
 import numpy as np
 import plain_safetensors
+from diffae_components import PIECE
 
-CELLS, PIECE, VIEWS = 8, 16, 16  # cells of a side; as src/model/diffae.c; numbers of a cell
+CELLS, VIEWS = 8, 16  # cells of a side; numbers of a cell
 WIDTHS = {"depends": 0.03, "direction": 0.05}  # of the logistic curves
 
 
@@ -33,7 +34,7 @@ def rounded(x):
 
 
 def cell_of_values(side, channels):
-    """The cell of each number of a row of components: zn_diffae_cell_of."""
+    """The cell of each number of a row of components: cell_of in src/model/diffae_recall.c."""
     pieces = min(side, PIECE)
     piece = np.arange(side * side * channels) // (side * side * channels // pieces**2)
     return piece // pieces * CELLS // pieces * CELLS + piece % pieces * CELLS // pieces
@@ -118,7 +119,6 @@ def main():
         "recall.codes.weight": codes, "recall.views.weight": views.reshape(-1, len(deviation)),
         "recall.tells.weight": tells.reshape(CELLS**2 * VIEWS, -1), "recall.norms": norms_of(seen, tells).reshape(-1)},
         {"zenith.autoencoder": facts["zenith.weights"]})
-
     print(f"{len(codes)} known pictures of {len(found['z'])}")
 
 

@@ -25,8 +25,8 @@ static void free_codes(struct job *job)
 static bool draw(cli_diffae *d, struct job *job, uint32_t first)
 {
     const uint32_t left = job->count - first, count = left < AT_ONCE ? left : AT_ONCE;
-    const uint32_t steps = d->settings.prior_steps > 0 ? (uint32_t)d->settings.prior_steps : 0;
-    const zenith_diffae_params params = cli_diffae_params(d, steps, job->seed + first);
+    const zenith_diffae_params params = cli_diffae_params(d, (uint32_t)d->settings.prior_steps,
+                                                          job->seed + first);
     zenith_code codes[AT_ONCE];
     free_codes(job);
     for (uint32_t i = 0; i < count; i++) {

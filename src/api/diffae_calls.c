@@ -55,11 +55,6 @@ static bool has_prior(const zn_model *model)
     return has(model, "prior_modulation") && has(model, "prior") && has(model, "statistics");
 }
 
-static bool has_recall(const zn_model *model)
-{
-    return has(model, "recall"); // and with it all that it needs
-}
-
 static bool has_classifier(const zn_model *model)
 {
     return has(model, "classifier") && has(model, "statistics");
@@ -83,7 +78,7 @@ static zenith_status get_info(const zenith_model *model, zenith_diffae_info *out
         .timesteps = (uint32_t)schedules.picture.timesteps,
         .has_encoder = has(inner, "encoder"),
         .has_decoder = has_decoder(inner),
-        .has_prior = has_prior(inner) || has_recall(inner),
+        .has_prior = has_prior(inner) || zn_diffae_recalls(inner),
         .attributes = has_classifier(inner) ? (uint32_t)sizes.attributes : 0};
     zn_caller_struct_out(&info, sizeof info, out);
     return ZENITH_OK;
@@ -519,8 +514,8 @@ static zenith_status sample(zenith_context *context, zenith_model *model, const 
     watching w;
     zenith_status status;
     ZN_TRY(zn_diffae_of(model, &inner, err));
-    ZN_TRY(fill_params(params, has_recall(inner) ? OF_RECALL : OF_PRIOR, &p, err));
-    if (!has_prior(inner) && !has_recall(inner))
+    ZN_TRY(fill_params(params, zn_diffae_recalls(inner) ? OF_RECALL : OF_PRIOR, &p, err));
+    if (!has_prior(inner) && !zn_diffae_recalls(inner))
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "these weights have no prior with statistics of codes, which codes are "
                        "drawn by: convert a checkpoint of the prior, together with its latent.pkl");

@@ -126,6 +126,16 @@ char *zn_arena_text(zn_arena *arena, const char *text)
     return copy;
 }
 
+zenith_status zn_arena_floats(zn_arena *arena, size_t rows, size_t width, float **out,
+                              zn_error *err)
+{
+    size_t count = 0, bytes = 0;
+    if (!zn_mul_size(rows, width, &count) || !zn_mul_size(count, sizeof(float), &bytes))
+        return zn_fail_memory(err, SIZE_MAX);
+    *out = zn_arena_alloc(arena, bytes);
+    return *out ? ZENITH_OK : zn_fail_memory(err, bytes);
+}
+
 void zn_arena_free(zn_arena *arena)
 {
     while (arena->blocks) {

@@ -44,6 +44,8 @@ typedef struct zn_arena {
 
 void *zn_arena_alloc(zn_arena *arena, size_t bytes);    // zeroed; NULL when there is none
 char *zn_arena_text(zn_arena *arena, const char *text); // a copy
-void zn_arena_free(zn_arena *arena);                    // the arena can be used again afterwards
+zenith_status zn_arena_floats(zn_arena *arena, size_t rows, size_t width, float **out,
+                              zn_error *err);
+void zn_arena_free(zn_arena *arena); // the arena can be used again afterwards
 
 #endif

@@ -242,12 +242,6 @@ static zn_diffae_shape shape_of(const char *said)
     return is;
 }
 
-static zn_ports one_to_one(zn_port input, zn_port output)
-{
-    return (zn_ports){
-        .inputs = {input}, .outputs = {output}, .inputs_count = 1, .outputs_count = 1};
-}
-
 static zn_ports two_to_one(zn_port first, zn_port second, zn_port output)
 {
     return (zn_ports){
@@ -260,11 +254,11 @@ static void encoder_ports(const zn_variant *variant, const char *said, const zn_
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = is.linear ? one_to_one(zn_port_map("picture", is.linear, is.linear, is.inputs),
-                                  zn_port_sequence("code", 1, is.code))
-                     : one_to_one(zn_port_map("picture", sizes->height, sizes->width,
-                                              zn_diffae_seen_channels(&is)),
-                                  zn_port_vector("code", is.code));
+    *out = is.linear ? zn_ports_one_to_one(zn_port_map("picture", is.linear, is.linear, is.inputs),
+                                           zn_port_sequence("code", 1, is.code))
+                     : zn_ports_one_to_one(zn_port_map("picture", sizes->height, sizes->width,
+                                                       zn_diffae_seen_channels(&is)),
+                                           zn_port_vector("code", is.code));
 }
 
 // No sizes: linear codes are of maps of one size.
@@ -274,8 +268,8 @@ static void draft_ports(const zn_variant *variant, const char *said, const zn_si
     const zn_diffae_shape is = shape_of(said);
     const int64_t side = is.linear ? is.linear : 1;
     (void)variant, (void)sizes;
-    *out = one_to_one(zn_port_sequence("code", 1, is.code),
-                      zn_port_map("draft", side, side, is.inputs));
+    *out = zn_ports_one_to_one(zn_port_sequence("code", 1, is.code),
+                               zn_port_map("draft", side, side, is.inputs));
 }
 
 // Sizes: how many timesteps, as tokens.
@@ -308,8 +302,9 @@ static void prior_modulation_ports(const zn_variant *variant, const char *said,
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = one_to_one(zn_port_sequence("times", sizes->tokens, 1),
-                      zn_port_sequence("modulation", sizes->tokens, prior_modulation_of(&is)));
+    *out = zn_ports_one_to_one(
+        zn_port_sequence("times", sizes->tokens, 1),
+        zn_port_sequence("modulation", sizes->tokens, prior_modulation_of(&is)));
 }
 
 // Sizes: how many codes, as tokens. The modulation is that of one timestep, or of one for each code.
@@ -331,8 +326,8 @@ static void statistics_ports(const zn_variant *variant, const char *said, const 
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = one_to_one(zn_port_sequence("normalised", sizes->tokens, is.code),
-                      zn_port_sequence("codes", sizes->tokens, is.code));
+    *out = zn_ports_one_to_one(zn_port_sequence("normalised", sizes->tokens, is.code),
+                               zn_port_sequence("codes", sizes->tokens, is.code));
 }
 
 static void classifier_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
@@ -340,8 +335,8 @@ static void classifier_ports(const zn_variant *variant, const char *said, const 
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant;
-    *out = one_to_one(zn_port_sequence("normalised", sizes->tokens, is.code),
-                      zn_port_sequence("attributes", sizes->tokens, is.attributes));
+    *out = zn_ports_one_to_one(zn_port_sequence("normalised", sizes->tokens, is.code),
+                               zn_port_sequence("attributes", sizes->tokens, is.attributes));
 }
 
 // --- encoder and U-Net --------------------------------------------------------------------------
@@ -409,16 +404,14 @@ static zn_node *times_vector(const zn_scope *scope, const char *name, const char
                              zn_node *factor, zn_node *offset)
 {
     char full[ZN_NAME_SIZE];
-    return zn_graph_add(scope->graph, &zn_op_modulate, node_name(scope, name, tail, full),
-                        (zn_node *[]){x, factor, offset}, offset ? 3 : 2,
-                        &(zn_modulate_attributes){.plain = true});
+    return zn_times_vector(scope->graph, node_name(scope, name, tail, full), x, factor, offset);
 }
 
 // The rows of a linear code's matrix: what each of its numbers adds to a map.
 static zn_node *components(const zn_scope *scope, const zn_diffae_shape *is)
 {
-    const int64_t values = is->linear * is->linear * is->inputs;
-    return zn_scope_parameter(scope, "components", ".weight", ZN_SHAPE(is->code, values));
+    return zn_scope_parameter(scope, "components", ".weight",
+                              ZN_SHAPE(is->code, zn_diffae_linear_values(is)));
 }
 
 // How a map becomes one row of numbers and back: pieces first, whose places are channels then, and the rest after.
@@ -460,16 +453,14 @@ static void build_draft(const zn_scope *scope, const zn_variant *variant, const 
                                 "\"linear_code\": 1");
         return;
     }
-    const zn_linear_attributes turned = {.turned = true};
     zn_pixel_shuffle_attributes inner, outer;
     split(&is, &inner, &outer);
     zn_node *matrix = components(scope, &is);
     zn_node *mean = zn_scope_parameter(scope, "components", ".mean",
-                                       ZN_SHAPE(is.linear * is.linear * is.inputs));
+                                       ZN_SHAPE(zn_diffae_linear_values(&is)));
     zn_node *deviation = zn_scope_parameter(scope, "components", ".deviation", ZN_SHAPE(is.code));
     zn_node *x = times_vector(scope, "draft.code", "", inputs[0], deviation, NULL);
-    x = zn_graph_add(graph, &zn_op_linear, node_name(scope, "draft.row", "", full),
-                     (zn_node *[]){x, matrix, mean}, 3, &turned);
+    x = zn_linear_turned(graph, node_name(scope, "draft.row", "", full), x, matrix, mean);
     x = zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(scope, "draft.pieces", "", full), &x, 1,
                      &outer);
     outputs[0] = zn_graph_add(graph, &zn_op_pixel_shuffle, node_name(scope, "draft", "", full), &x,
@@ -868,6 +859,21 @@ zenith_status zn_diffae_spread(const zn_model *model, float *dst, zn_error *err)
     if (!zn_model_has(model, &parts[DRAFT]))
         return zn_fail(err, ZENITH_NOT_FOUND, "the codes of this model are not linear");
     return read_rows(model, "encoder.components.deviation", 0, 1, dst, err);
+}
+
+bool zn_diffae_recalls(const zn_model *model)
+{
+    return model->family == &zn_family_diffae && zn_model_has(model, &parts[RECALL]);
+}
+
+zenith_status zn_diffae_tells(const zn_model *model, float *dst, zn_error *err)
+{
+    return read_rows(model, "recall.tells.weight", 0, ZN_DIFFAE_VIEWS, dst, err);
+}
+
+zenith_status zn_diffae_norms(const zn_model *model, float *dst, zn_error *err)
+{
+    return read_rows(model, "recall.norms", 0, 1, dst, err);
 }
 
 zenith_status zn_diffae_known(const zn_model *model, size_t number, float *dst, zn_error *err)

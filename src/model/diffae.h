@@ -40,7 +40,12 @@ zenith_status zn_diffae_statistics(const zn_model *model, float *mean, float *de
                                    zn_error *err);
 // The deviation [code] of each number of a linear code, in what networks see of pictures.
 zenith_status zn_diffae_spread(const zn_model *model, float *dst, zn_error *err);
-// Row `number` of the components [code, numbers of a map] of a linear code, and the code [code] of a known picture.
+// Whether known pictures draw its codes (model/diffae_recall.h).
+bool zn_diffae_recalls(const zn_model *model);
+// Its tells [views, views] and norms [cells, known].
+zenith_status zn_diffae_tells(const zn_model *model, float *dst, zn_error *err);
+zenith_status zn_diffae_norms(const zn_model *model, float *dst, zn_error *err);
+// The code [code] of a known picture, and row `number` of the components [code, numbers of a map] of a linear code.
 zenith_status zn_diffae_known(const zn_model *model, size_t number, float *dst, zn_error *err);
 zenith_status zn_diffae_component(const zn_model *model, size_t number, float *dst, zn_error *err);
 // The weights [code] of an attribute of the classifier, and what is added to their sum; `offset` may be NULL.

@@ -65,6 +65,12 @@ typedef struct zn_diffae_shape {
     int64_t recall; // known pictures, by which codes are drawn; 0: there are none
 } zn_diffae_shape;
 
+// Numbers of a map whose codes are linear.
+static inline int64_t zn_diffae_linear_values(const zn_diffae_shape *is)
+{
+    return is->linear * is->linear * is->inputs;
+}
+
 // Whether codes can be linear in maps so high and wide; 0: they are not.
 static inline bool zn_diffae_linear_fits(int64_t side)
 {

@@ -24,20 +24,16 @@ void zn_diffae_views_ports(const zn_variant *variant, const char *said, const zn
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("spread", 1, is.code)},
-                      .outputs = {zn_port_sequence("views", 1, ZN_DIFFAE_VIEWS)},
-                      .inputs_count = 1,
-                      .outputs_count = 1};
+    *out = zn_ports_one_to_one(zn_port_sequence("spread", 1, is.code),
+                               zn_port_sequence("views", 1, ZN_DIFFAE_VIEWS));
 }
 
 void zn_diffae_tells_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                            zn_ports *out)
 {
     (void)variant, (void)said, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("views", ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS)},
-                      .outputs = {zn_port_sequence("tells", ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS)},
-                      .inputs_count = 1,
-                      .outputs_count = 1};
+    *out = zn_ports_one_to_one(zn_port_sequence("views", ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS),
+                               zn_port_sequence("tells", ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS));
 }
 
 void zn_diffae_norms_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
@@ -45,10 +41,8 @@ void zn_diffae_norms_ports(const zn_variant *variant, const char *said, const zn
 {
     const int64_t count = ZN_DIFFAE_CELLS * shape_of(said).recall;
     (void)variant, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("ones", 1, count)},
-                      .outputs = {zn_port_sequence("norms", 1, count)},
-                      .inputs_count = 1,
-                      .outputs_count = 1};
+    *out = zn_ports_one_to_one(zn_port_sequence("ones", 1, count),
+                               zn_port_sequence("norms", 1, count));
 }
 
 void zn_diffae_recall_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
@@ -56,10 +50,8 @@ void zn_diffae_recall_ports(const zn_variant *variant, const char *said, const z
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("told", ZN_DIFFAE_CELLS, ZN_DIFFAE_VIEWS)},
-                      .outputs = {zn_port_sequence("products", ZN_DIFFAE_CELLS, is.recall)},
-                      .inputs_count = 1,
-                      .outputs_count = 1};
+    *out = zn_ports_one_to_one(zn_port_sequence("told", ZN_DIFFAE_CELLS, ZN_DIFFAE_VIEWS),
+                               zn_port_sequence("products", ZN_DIFFAE_CELLS, is.recall));
 }
 
 void zn_diffae_recollect_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
@@ -67,10 +59,8 @@ void zn_diffae_recollect_ports(const zn_variant *variant, const char *said, cons
 {
     const zn_diffae_shape is = shape_of(said);
     (void)variant, (void)sizes;
-    *out = (zn_ports){.inputs = {zn_port_sequence("weights", ZN_DIFFAE_CELLS, is.recall)},
-                      .outputs = {zn_port_sequence("means", ZN_DIFFAE_CELLS, is.code)},
-                      .inputs_count = 1,
-                      .outputs_count = 1};
+    *out = zn_ports_one_to_one(zn_port_sequence("weights", ZN_DIFFAE_CELLS, is.recall),
+                               zn_port_sequence("means", ZN_DIFFAE_CELLS, is.code));
 }
 
 // --- networks -----------------------------------------------------------------------------------
@@ -88,16 +78,13 @@ static bool recalls(const zn_scope *scope, zn_diffae_shape *is)
 static zn_node *turned(const zn_scope *scope, const char *name, zn_node *x, zn_node *weight)
 {
     char full[ZN_NAME_SIZE];
-    return zn_graph_add(scope->graph, &zn_op_linear, zn_scope_name(scope, name, "", full),
-                        (zn_node *[]){x, weight}, 2, &(zn_linear_attributes){.turned = true});
+    return zn_linear_turned(scope->graph, zn_scope_name(scope, name, "", full), x, weight, NULL);
 }
 
-// Each token times a vector.
 static zn_node *times(const zn_scope *scope, const char *name, zn_node *x, zn_node *vector)
 {
     char full[ZN_NAME_SIZE];
-    return zn_graph_add(scope->graph, &zn_op_modulate, zn_scope_name(scope, name, "", full),
-                        (zn_node *[]){x, vector}, 2, &(zn_modulate_attributes){.plain = true});
+    return zn_times_vector(scope->graph, zn_scope_name(scope, name, "", full), x, vector, NULL);
 }
 
 static zn_node *views_of(const zn_scope *scope, const zn_diffae_shape *is)
@@ -181,7 +168,7 @@ void zn_diffae_recollect_build(const zn_scope *scope, const zn_variant *variant,
 static int cell_of(const zn_diffae_shape *is, int64_t value)
 {
     const int64_t pieces = is->linear > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : is->linear;
-    const int64_t piece = value / (zn_diffae_values(is) / (pieces * pieces));
+    const int64_t piece = value / (zn_diffae_linear_values(is) / (pieces * pieces));
     const int64_t y = piece / pieces * ZN_DIFFAE_CELLS_ROW / pieces;
     const int64_t x = piece % pieces * ZN_DIFFAE_CELLS_ROW / pieces;
     return (int)(y * ZN_DIFFAE_CELLS_ROW + x);
@@ -190,7 +177,7 @@ static int cell_of(const zn_diffae_shape *is, int64_t value)
 void zn_diffae_cells_of(const zn_diffae_shape *is, zn_diffae_cells *out)
 {
     size_t next[ZN_DIFFAE_CELLS] = {0};
-    const int64_t values = zn_diffae_values(is);
+    const int64_t values = zn_diffae_linear_values(is);
     out->code = (size_t)is->code;
     for (int64_t v = 0; v < values; v++) next[cell_of(is, v)]++;
     out->first[0] = 0;
@@ -235,8 +222,11 @@ void zn_diffae_weigh(double sharpness, const float *norms, float *products, size
 {
     enum { FAR = -60 }; // whose weights are too small to matter
     double largest = -INFINITY, total = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, (double)products[i] - (double)norms[i]);
+    // No fmax: with it gcc 12 for Arm does not get through this function.
+    for (size_t i = 0; i < count; i++) {
+        const double closeness = (double)products[i] - (double)norms[i];
+        if (closeness > largest) largest = closeness;
+    }
     for (size_t i = 0; i < count; i++) {
         const double behind = sharpness * ((double)products[i] - (double)norms[i] - largest);
         const double weight = behind < FAR ? 0 : exp(behind);

@@ -10,7 +10,8 @@
 // these guesses from noise to no noise (diffusion/ddim.h) so puts parts together that agree, and draws pictures that were
 // never seen. tools/diffae_recall.py chooses the known pictures and measures what tells of what.
 //
-// Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map. Five parts:
+// Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map. Five parts, of which tells and
+// norms are only there to be checked and written: zn_diffae_tells and zn_diffae_norms read them.
 //
 //     views       a spread code -> the views of its map, V x, 16 a cell
 //     tells       [views, views], for the rows of a unit matrix. Rows 16 i .. 16 i + 15 are those of cell i, in which columns 16 j ..
@@ -52,12 +53,6 @@ void zn_diffae_recollect_ports(const zn_variant *variant, const char *said, cons
                                zn_ports *out);
 void zn_diffae_recollect_build(const zn_scope *scope, const zn_variant *variant,
                                const zn_sizes *sizes, zn_node *const *inputs, zn_node **outputs);
-
-// Numbers of a map whose codes are linear.
-static inline int64_t zn_diffae_values(const zn_diffae_shape *is)
-{
-    return is->linear * is->linear * is->inputs;
-}
 
 // The columns of the components W [code, values], those of a cell side by side.
 typedef struct zn_diffae_cells {

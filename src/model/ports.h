@@ -29,6 +29,12 @@ typedef struct zn_ports {
     int inputs_count, outputs_count;
 } zn_ports;
 
+static inline zn_ports zn_ports_one_to_one(zn_port input, zn_port output)
+{
+    return (zn_ports){
+        .inputs = {input}, .outputs = {output}, .inputs_count = 1, .outputs_count = 1};
+}
+
 // Which step of a clip a part computes. Families of video have a network for each: the first step has
 // no past, and the next ones read what it left in states (src/graph/states.h).
 typedef enum zn_step {

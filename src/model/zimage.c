@@ -220,10 +220,8 @@ static void modulation_ports(const zn_variant *variant, const char *said, const 
     double is[SETTINGS];
     (void)variant;
     (void)!zn_settings_read(said, settings, SETTINGS, is);
-    *out = (zn_ports){.inputs = {zn_port_sequence("times", sizes->tokens, 1)},
-                      .outputs = {zn_port_sequence("modulation", sizes->tokens, modulation_of(is))},
-                      .inputs_count = 1,
-                      .outputs_count = 1};
+    *out = zn_ports_one_to_one(zn_port_sequence("times", sizes->tokens, 1),
+                               zn_port_sequence("modulation", sizes->tokens, modulation_of(is)));
 }
 
 // Sizes: those of the latent, and tokens of the context, which has padding. Of several items the latents are one map,
@@ -448,9 +446,7 @@ static zn_node *replaced(const builder *b, const char *name, const char *token, 
                               ZN_ACTIVATION_NONE);
     zn_node *absent = zn_affine(graph, node_name(b, name, "absent", full), mask, -1, 1);
     if (!filler || !absent) return NULL;
-    absent = zn_graph_add(graph, &zn_op_modulate, node_name(b, name, "filled", full),
-                          (zn_node *[]){absent, filler}, 2,
-                          &(zn_modulate_attributes){.plain = true});
+    absent = zn_times_vector(graph, node_name(b, name, "filled", full), absent, filler, NULL);
     return zn_add(graph, node_name(b, name, "", full), there, absent);
 }
 
@@ -485,8 +481,7 @@ static zn_node *summed(const builder *b, zn_node *ids, zn_node *angles)
                                   (zn_token_slice_attributes){0, 1, b->items});
     one = zn_affine(graph, node_name(b, "draft.one", "", full), one, 0, 1);
     if (!one || !sum) return NULL;
-    return zn_graph_add(graph, &zn_op_modulate, node_name(b, "draft.caption", "", full),
-                        (zn_node *[]){one, sum}, 2, &(zn_modulate_attributes){.plain = true});
+    return zn_times_vector(graph, node_name(b, "draft.caption", "", full), one, sum, NULL);
 }
 
 // Where config.json has "draft_dim", which no published network has, a network of two layers draws the mean picture of a

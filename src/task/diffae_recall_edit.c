@@ -22,13 +22,12 @@ typedef struct ramp {
 // explains the most.
 static const ramp BY_SHARE = {0.0003, 0.001}, BY_MOST = {0.01, 0.03};
 static const double SHARPNESS = 30; // nearly the best of all
-static const double ALL =
-    0.3; // the strength that is all of the way, at which moves along a direction show
+// The strength that is all of the way, at which moves along a direction show.
+static const double ALL = 0.3;
 
 typedef struct edit {
-    zn_recall r; // its norms are those of `side`
+    zn_recall r; // its norms are those of the side that is asked
     float *norms[2];
-    bool *has;                           // [known]
     size_t counts[2];                    // of known pictures
     float *direction, *mean, *deviation; // [code], of the classifier and of codes
     float *one;                          // [code]: what is read
@@ -49,12 +48,10 @@ static zenith_status begin(const zn_recall *r, int attribute, zn_arena *arena, e
     const size_t size = CELLS * r->known * sizeof(float);
     *e = (edit){.r = *r};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        ZN_TRY(zn_recall_floats(arena, 1, r->cells.code, vectors[i], err));
-    ZN_TRY(zn_recall_floats(arena, CELLS, r->cells.code, &e->own, err));
-    e->has = zn_arena_alloc(arena, r->known * sizeof *e->has);
-    if (!e->has) return zn_fail_memory(err, r->known);
+        ZN_TRY(zn_arena_floats(arena, 1, r->cells.code, vectors[i], err));
+    ZN_TRY(zn_arena_floats(arena, CELLS, r->cells.code, &e->own, err));
     for (int side = WITHOUT; side <= WITH; side++) {
-        ZN_TRY(zn_recall_floats(arena, CELLS, r->known, &e->norms[side], err));
+        ZN_TRY(zn_arena_floats(arena, CELLS, r->known, &e->norms[side], err));
         memcpy(e->norms[side], r->norms, size);
     }
     ZN_TRY(zn_diffae_statistics(r->model, e->mean, e->deviation, err));
@@ -71,31 +68,30 @@ static double score(const edit *e, const float *code)
 }
 
 // A known picture counts on its own side alone.
-static zenith_status part_known(edit *e, zn_error *err)
+static void count_known(edit *e, size_t k, float *sums[2])
 {
     const size_t known = e->r.known;
-    for (size_t k = 0; k < known; k++) {
-        ZN_TRY(zn_diffae_known(e->r.model, k, e->one, err));
-        e->has[k] = score(e, e->one) > 0;
-        e->counts[e->has[k]]++;
-        for (size_t i = 0; i < CELLS; i++) e->norms[!e->has[k]][i * known + k] = INFINITY;
-    }
-    if (e->counts[WITHOUT] && e->counts[WITH]) return ZENITH_OK;
-    return zn_fail(err, ZENITH_UNSUPPORTED,
-                   "all pictures that this model knows are alike in that attribute");
+    const int side = score(e, e->one) > 0 ? WITH : WITHOUT;
+    e->counts[side]++;
+    for (size_t i = 0; i < e->r.cells.code; i++) sums[side][i] += e->one[i];
+    for (size_t i = 0; i < CELLS; i++) e->norms[!side][i * known + k] = INFINITY;
 }
 
-static zenith_status make_step(edit *e, int wanted, zn_error *err)
+// Which known pictures count on which side, and the step between their means.
+static zenith_status part_known(edit *e, int wanted, zn_error *err)
 {
-    const size_t code = e->r.cells.code;
-    memset(e->step, 0, code * sizeof *e->step);
+    float *sums[2] = {e->before, e->after}; // zeroed, and not needed yet
     for (size_t k = 0; k < e->r.known; k++) {
-        const double count = (double)e->counts[e->has[k]];
-        const double weight = (e->has[k] == (wanted == WITH) ? 1 : -1) / count;
         ZN_TRY(zn_diffae_known(e->r.model, k, e->one, err));
-        for (size_t i = 0; i < code; i++)
-            e->step[i] += (float)(weight * (double)e->one[i] * (double)e->r.spread[i]);
+        count_known(e, k, sums);
     }
+    if (!e->counts[WITHOUT] || !e->counts[WITH])
+        return zn_fail(err, ZENITH_UNSUPPORTED,
+                       "all pictures that this model knows are alike in that attribute");
+    for (size_t i = 0; i < e->r.cells.code; i++)
+        e->step[i] = (float)(((double)sums[wanted][i] / (double)e->counts[wanted] -
+                              (double)sums[!wanted][i] / (double)e->counts[!wanted]) *
+                             (double)e->r.spread[i]);
     return ZENITH_OK;
 }
 
@@ -187,8 +183,7 @@ zenith_status zn_recall_edit(const zn_recall *r, int attribute, double strength,
     const double amount = fmin(1, fabs(strength) / ALL);
     edit e;
     ZN_TRY(begin(r, attribute, arena, &e, err));
-    ZN_TRY(part_known(&e, err));
-    ZN_TRY(make_step(&e, wanted, err));
+    ZN_TRY(part_known(&e, wanted, err));
     find_cells(&e);
     for (size_t i = 0; i < r->cells.code; i++) e.before[i] = code[i] * r->spread[i];
     ZN_TRY(add_difference(&e, wanted, err));

@@ -11,16 +11,6 @@ enum { CELLS = ZN_DIFFAE_CELLS };
 
 // --- what does not change from guess to guess ---------------------------------------------------
 
-zenith_status zn_recall_floats(zn_arena *arena, size_t rows, size_t width, float **out,
-                               zn_error *err)
-{
-    size_t count = 0, bytes = 0;
-    if (!zn_mul_size(rows, width, &count) || !zn_mul_size(count, sizeof(float), &bytes))
-        return zn_fail_memory(err, SIZE_MAX);
-    *out = zn_arena_alloc(arena, bytes);
-    return *out ? ZENITH_OK : zn_fail_memory(err, bytes);
-}
-
 static zenith_status call_part(const zn_recall *r, const char *part, const float *input,
                                float *output, zn_error *err)
 {
@@ -36,12 +26,13 @@ static zenith_status call_part(const zn_recall *r, const char *part, const float
 static zenith_status read_columns(zn_recall *r, const zn_diffae_shape *is, zn_arena *arena,
                                   zn_error *err)
 {
-    const size_t values = (size_t)zn_diffae_values(is), bytes = values * sizeof *r->cells.place;
+    const size_t values = (size_t)zn_diffae_linear_values(is),
+                 bytes = values * sizeof *r->cells.place;
     float *row = NULL;
     r->cells.place = zn_arena_alloc(arena, bytes);
     if (!r->cells.place) return zn_fail_memory(err, bytes);
-    ZN_TRY(zn_recall_floats(arena, values, (size_t)is->code, &r->cells.columns, err));
-    ZN_TRY(zn_recall_floats(arena, values, 1, &row, err));
+    ZN_TRY(zn_arena_floats(arena, values, (size_t)is->code, &r->cells.columns, err));
+    ZN_TRY(zn_arena_floats(arena, values, 1, &row, err));
     zn_diffae_cells_of(is, &r->cells);
     for (size_t i = 0; i < r->cells.code; i++) {
         ZN_TRY(zn_diffae_component(r->model, i, row, err));
@@ -51,38 +42,23 @@ static zenith_status read_columns(zn_recall *r, const zn_diffae_shape *is, zn_ar
     return ZENITH_OK;
 }
 
-static zenith_status read_tells(zn_recall *r, zn_arena *arena, zn_error *err)
-{
-    enum { VIEWS = ZN_DIFFAE_VIEWS };
-    float *unit = NULL;
-    ZN_TRY(zn_recall_floats(arena, VIEWS, VIEWS, &unit, err));
-    ZN_TRY(zn_recall_floats(arena, VIEWS, VIEWS, &r->tells, err));
-    for (int i = 0; i < VIEWS * VIEWS; i++) unit[i] = i % (VIEWS + 1) == 0;
-    return call_part(r, "tells", unit, r->tells, err);
-}
-
-static zenith_status read_norms(zn_recall *r, zn_arena *arena, zn_error *err)
-{
-    ZN_TRY(zn_recall_floats(arena, CELLS, r->known, &r->norms, err));
-    ZN_TRY(zn_recall_floats(arena, CELLS, r->known, &r->products, err));
-    for (size_t i = 0; i < CELLS * r->known; i++) r->products[i] = 1;
-    return call_part(r, "norms", r->products, r->norms, err);
-}
-
 zenith_status zn_recall_begin(zn_model *model, const zn_part_place *place, zn_arena *arena,
                               zn_recall *out, zn_error *err)
 {
     const zn_diffae_shape is = zn_diffae_facts_of(model).shape;
     *out = (zn_recall){.model = model, .place = place, .known = (size_t)is.recall};
     ZN_TRY(read_columns(out, &is, arena, err));
-    ZN_TRY(zn_recall_floats(arena, 1, out->cells.code, &out->spread, err));
+    ZN_TRY(zn_arena_floats(arena, 1, out->cells.code, &out->spread, err));
     ZN_TRY(zn_diffae_spread(model, out->spread, err));
-    ZN_TRY(zn_recall_floats(arena, CELLS, out->cells.code, &out->own, err));
-    ZN_TRY(zn_recall_floats(arena, CELLS, out->cells.code, &out->all, err));
-    ZN_TRY(zn_recall_floats(arena, 1, ZN_DIFFAE_VIEWS, &out->views, err));
-    ZN_TRY(zn_recall_floats(arena, CELLS, ZN_DIFFAE_VIEWS, &out->told, err));
-    ZN_TRY(read_tells(out, arena, err));
-    return read_norms(out, arena, err);
+    ZN_TRY(zn_arena_floats(arena, CELLS, out->cells.code, &out->own, err));
+    ZN_TRY(zn_arena_floats(arena, CELLS, out->cells.code, &out->all, err));
+    ZN_TRY(zn_arena_floats(arena, 1, ZN_DIFFAE_VIEWS, &out->views, err));
+    ZN_TRY(zn_arena_floats(arena, CELLS, ZN_DIFFAE_VIEWS, &out->told, err));
+    ZN_TRY(zn_arena_floats(arena, ZN_DIFFAE_VIEWS, ZN_DIFFAE_VIEWS, &out->tells, err));
+    ZN_TRY(zn_diffae_tells(model, out->tells, err));
+    ZN_TRY(zn_arena_floats(arena, CELLS, out->known, &out->products, err));
+    ZN_TRY(zn_arena_floats(arena, CELLS, out->known, &out->norms, err));
+    return zn_diffae_norms(model, out->norms, err);
 }
 
 // --- a guess ------------------------------------------------------------------------------------

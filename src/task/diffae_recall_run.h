@@ -34,9 +34,6 @@ zenith_status zn_recall_guess(const zn_recall *r, double a, const float *x, floa
 // agrees best. Pictures whose norms are infinite do not count.
 zenith_status zn_recall_expect(const zn_recall *r, double sharpness, const float *x, zn_error *err);
 
-zenith_status zn_recall_floats(zn_arena *arena, size_t rows, size_t width, float **out,
-                               zn_error *err);
-
 // Draws those cells anew that tell of an attribute, by known pictures that have it (strength below 0: have it not). 0.3 and more
 // is all of the way from the code to that, less a part of it.
 zenith_status zn_recall_edit(const zn_recall *r, int attribute, double strength, zn_arena *arena,

@@ -50,12 +50,7 @@ typedef struct job {
 
 static zenith_status floats(working *w, int64_t rows, int64_t width, float **out, zn_error *err)
 {
-    size_t count = 0, bytes = 0;
-    if (!zn_mul_size((size_t)rows, (size_t)width, &count) ||
-        !zn_mul_size(count, sizeof(float), &bytes))
-        return zn_fail_memory(err, SIZE_MAX);
-    *out = zn_arena_alloc(&w->arena, bytes);
-    return *out ? ZENITH_OK : zn_fail_memory(err, bytes);
+    return zn_arena_floats(&w->arena, (size_t)rows, (size_t)width, out, err);
 }
 
 static void to_map(const float *planes, size_t values, int64_t channels, float *map)
@@ -343,7 +338,7 @@ static zenith_status sample(working *w, const job *j, zn_error *err)
     float *normalised = NULL;
     w->sizes = (zn_sizes){.tokens = (int64_t)j->count};
     w->values = j->count * (size_t)w->facts.shape.code;
-    if (w->facts.shape.recall) return sample_recalled(w, j, err);
+    if (zn_diffae_recalls(w->is->model)) return sample_recalled(w, j, err);
     ZN_TRY(floats(w, w->sizes.tokens, w->facts.shape.code, &normalised, err));
     memcpy(normalised, j->output, w->values * sizeof(float));
     ZN_TRY(prepare_steps(w, &w->schedules.prior, NULL, err));
@@ -561,7 +556,7 @@ zenith_status zn_diffae_edit(zn_engine *engine, const zn_diffae_call *call, int 
              .attribute = attribute,
              .amount = amount,
              .err = err};
-    if (strcmp(call->model->family->name, "diffae") != 0 || !zn_model_part(call->model, "recall"))
+    if (!zn_diffae_recalls(call->model))
         return zn_diffae_manipulate(call->model, attribute, amount, code, err);
     return run_job(&j);
 }

@@ -62,8 +62,8 @@ zenith_status zn_diffae_sample(zn_engine *engine, const zn_diffae_call *call, si
 zenith_status zn_diffae_classify(zn_engine *engine, const zn_diffae_call *call, size_t count,
                                  const float *codes, float *scores, zn_error *err);
 
-// Moves a code towards an attribute (or away from it), in place. Where known pictures draw codes, amount 1 draws anew what tells of
-// the attribute (zn_recall_edit); else it is zn_diffae_manipulate.
+// Moves a code towards an attribute (or away from it), in place: by zn_recall_edit where known pictures draw codes, else by
+// zn_diffae_manipulate.
 zenith_status zn_diffae_edit(zn_engine *engine, const zn_diffae_call *call, int attribute,
                              double amount, float *code, zn_error *err);
 // Moves a code towards an attribute (or away from it), by `amount` of the usual length of codes; 0.3 shows.

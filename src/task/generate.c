@@ -37,12 +37,7 @@ typedef struct generating {
 static zenith_status floats(zn_arena *arena, int64_t rows, int64_t width, float **out,
                             zn_error *err)
 {
-    size_t count = 0, bytes = 0;
-    if (!zn_mul_size((size_t)rows, (size_t)width, &count) ||
-        !zn_mul_size(count, sizeof(float), &bytes))
-        return zn_fail_memory(err, SIZE_MAX);
-    *out = zn_arena_alloc(arena, bytes);
-    return *out ? ZENITH_OK : zn_fail_memory(err, bytes);
+    return zn_arena_floats(arena, (size_t)rows, (size_t)width, out, err);
 }
 
 static void to_map(const generating *g, const float *planes, float *map)

@@ -227,3 +227,11 @@ zn_node *zn_linear(zn_graph *graph, const char *name, zn_node *x, zn_node *weigh
     return zn_graph_add(graph, &zn_op_linear, name, (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
                         &a);
 }
+
+zn_node *zn_linear_turned(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
+                          zn_node *bias)
+{
+    const zn_linear_attributes a = {.turned = true};
+    return zn_graph_add(graph, &zn_op_linear, name, (zn_node *[]){x, weight, bias}, bias ? 3 : 2,
+                        &a);
+}

@@ -107,3 +107,10 @@ zn_node *zn_modulate(zn_graph *graph, const char *name, zn_node *x, zn_node *sca
     return zn_graph_add(graph, &zn_op_modulate, name, (zn_node *[]){x, scale, shift},
                         shift ? INPUTS : SHIFT, &usual);
 }
+
+zn_node *zn_times_vector(zn_graph *graph, const char *name, zn_node *x, zn_node *factor,
+                         zn_node *offset)
+{
+    return zn_graph_add(graph, &zn_op_modulate, name, (zn_node *[]){x, factor, offset},
+                        offset ? INPUTS : SHIFT, &(zn_modulate_attributes){.plain = true});
+}

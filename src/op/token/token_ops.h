@@ -91,6 +91,9 @@ typedef struct zn_time_features_attributes {
 
 // y = x weight^T + bias: x a map or a vector, over its channels; weight [out, in], bias [out] or NULL.
 zn_node *zn_linear(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias);
+// y = x weight + bias: weight [in, out].
+zn_node *zn_linear_turned(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
+                          zn_node *bias);
 // The gradient of its weight, f32 [out, in]: the sum over tokens of dy^T x.
 zn_node *zn_linear_weight_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dy);
 
@@ -119,6 +122,9 @@ zn_node *zn_gated(zn_graph *graph, const char *name, zn_node *a, zn_node *b, zn_
 // x * (1 + scale) + shift: scale and shift are vectors of x's channels, or of those of all its columns, one after the
 // other: each column has its own then. shift may be NULL.
 zn_node *zn_modulate(zn_graph *graph, const char *name, zn_node *x, zn_node *scale, zn_node *shift);
+// x * factor + offset, as vectors of zn_modulate are; offset may be NULL.
+zn_node *zn_times_vector(zn_graph *graph, const char *name, zn_node *x, zn_node *factor,
+                         zn_node *offset);
 // x + gate * y: gate a vector of their channels, or of those of all columns.
 zn_node *zn_gated_add(zn_graph *graph, const char *name, zn_node *x, zn_node *y, zn_node *gate);
 
