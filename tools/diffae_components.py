@@ -9,8 +9,10 @@ NETWORK is a config of 'zenith train' whose "network" has "linear_code": 1; its 
 (docs/TRAINING.md, "Diffusion autoencoders"). The code of a picture is n numbers, how far it lies from the mean picture in each of
 the n directions with the largest variance, over the deviation there; "draft" is the mean picture plus these. Directions are the
 singular vectors of all pictures, found by the randomised method of Halko, Martinsson and Tropp. With --held, it says how near
-drafts of other pictures are. For a model on latents DATA is latents-KEY.safetensors, which a run keeps in its folder (one step of a
-config without "linear_code" makes it); the last tenth is held back instead. It prints what the network's config says besides.
+drafts of other pictures are. With --rounded, directions are rounded as `zenith diffae join --store f8_e4m3` rounds them, so that the
+U-Net is trained with the drafts that such a file makes. For a model on latents DATA is latents-KEY.safetensors, which a run keeps in
+its folder (one step of a config without "linear_code" makes it); the last tenth is held back instead. It prints what the network's
+config says besides.
 It needs numpy and pillow.
 """
 import argparse
@@ -55,6 +57,12 @@ def rows(maps):
     return maps.reshape(n, piece, inner, piece, inner, channels).transpose(0, 1, 3, 2, 4, 5).reshape(n, -1)
 
 
+def rounded(x):
+    """As f8 e4m3: four significant bits."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.round(mantissa * 16) / 16, exponent).astype(np.float32)
+
+
 def directions(x, count, rounds=4):
     """The first right singular vectors of x, [count, columns], and the deviation of x along each."""
     random = np.random.default_rng(1)
@@ -71,6 +79,7 @@ def main():
     parser.add_argument("data", type=pathlib.Path, help="folder of pictures of the network's size, or a file of latents")
     parser.add_argument("--network", type=pathlib.Path, required=True)
     parser.add_argument("--held", type=pathlib.Path, help="folder of others to judge by")
+    parser.add_argument("--rounded", action="store_true", help="directions as 8-bit floats")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     network = json.loads(options.network.read_text())["network"]
@@ -87,6 +96,8 @@ def main():
     middle = x.mean(0)
     x -= middle
     v, spread = directions(x, network["code"])
+    if options.rounded:
+        v = rounded(v)
     print(f"{1 - (spread**2).sum() / x.var(0).sum():.4f} of the variance is left of {len(x)} maps of {side}x{side}x{channels}")
     if len(others):
         y = rows((others - mean) / deviation) - middle

@@ -21,16 +21,10 @@ import pathlib
 
 import numpy as np
 import plain_safetensors
-from diffae_components import PIECE
+from diffae_components import PIECE, rounded
 
 CELLS, VIEWS = 8, 16  # cells of a side; numbers of a cell
 WIDTHS = {"depends": 0.03, "direction": 0.05}  # of the logistic curves
-
-
-def rounded(x):
-    """As f8 e4m3: four significant bits."""
-    mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.round(mantissa * 16) / 16, exponent).astype(np.float32)
 
 
 def cell_of_values(side, channels):

@@ -211,12 +211,18 @@ static zenith_status check_autoencoder(const zn_train_config *c, zn_error *err)
 // What the task needs, and what it knows nothing of.
 static zenith_status check_task(const zn_train_config *c, zn_error *err)
 {
-    static const char *const others[] = {"part",  "frozen",   "squeezenet", "discriminator",
-                                         "prune", "quantise", "residual",   "feature_window"};
+    static const char *const others[] = {"part",  "frozen",   "squeezenet",    "discriminator",
+                                         "prune", "residual", "feature_window"};
     ZN_TRY(check_not_words(c, err));
     if (c->task == ZN_TRAIN_AUTOENCODER) return check_autoencoder(c, err);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (zn_json_has(c->document, others[i])) return not_for(c, others[i], err);
+    if (c->quantise != ZN_F32 && c->task != ZN_TRAIN_DIFFAE) return not_for(c, "quantise", err);
+    if (c->quantise == ZN_S8)
+        return zn_fail(
+            err, ZENITH_BAD_FILE,
+            "\"quantise\" to int8 is not for \"task\": \"diffae\", which is trained with "
+            "the rounding of f8_e4m3 or f8_e5m2");
     if (c->data.corrupt.kind != ZN_CORRUPT_NOTHING)
         return zn_fail(err, ZENITH_BAD_FILE,
                        "\"data.corrupt\" is not for \"task\": \"%s\", which adds noise by itself",

@@ -298,6 +298,17 @@ def linear_codes(options, folder):
     check(said.returncode != 0 and "diffae_components.py" in said.stderr, said.stderr)
 
 
+def with_rounding(options, folder):
+    """Training with the rounding of 8-bit floats sees the weights that 'diffae join' stores."""
+    stored = folder / "f8.safetensors"
+    zenith(options, "diffae", "join", TINY_DIFFAE, "-o", stored, "--store", "f8_e4m3")
+    rounding, first = {"quantise": {"type": "f8_e4m3"}}, {}
+    for name, start, more in (("plain", TINY_DIFFAE, {}), ("rounding", TINY_DIFFAE, rounding), ("stored", stored, {})):
+        train(options, diffae_config(folder, name, init={"weights": str(start)}, steps=1, optimizer={"lr": 1e-3}, **more))
+        first[name] = losses_of(folder, name)
+    check(first["rounding"] == first["stored"] != first["plain"], f"losses are {first}")
+
+
 def with_numpy():
     """An interpreter that has numpy: this one, or the system's."""
     for python in (sys.executable, "/usr/bin/python3"):
@@ -336,6 +347,7 @@ def test_diffae(options, folder):
     as_pytorch(options, folder, TINY_DIFFAE_PATCH, "patch")
     as_pytorch(options, folder, TINY_DIFFAE_LINEAR, "linear")
     linear_codes(options, folder)
+    with_rounding(options, folder)
 
     broken = diffae_config(folder, "broken")
     for stop in (3, 7):

@@ -120,6 +120,8 @@ static void refuses_what_is_wrong(void **state)
         {"{" DIFFAE "}", "\"network\" must say what is trained"},
         {"{" DIFFAE ", \"network\": 3}", "\"network\" must be an object"},
         {"{" DIFFAE ", \"network\": {}, \"part\": \"both\"}", "\"part\" is not for \"task\""},
+        {"{" DIFFAE ", \"network\": {}, \"quantise\": {\"type\": \"int8\"}}",
+         "\"quantise\" to int8 is not for \"task\": \"diffae\""},
         {"{" DIFFAE ", \"network\": {}, \"losses\": [{\"kind\": \"kl\", \"weight\": 1}]}",
          "is one of the kinds l1 and mse"},
         {"{" WHOLE ", \"init\": {\"score\": -1}}", "\"init.score\" must be a number from 0"},
