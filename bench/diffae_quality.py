@@ -15,7 +15,8 @@ below --cache, with its own accuracy on test/), and SqueezeNet's features.
     edit         each attribute both ways: does it change, do the others stay, does more strength change more; once of all others
                  and once of those that labels do not tie to it (dark hair is not red): whose correlation with it is below 0.05
     interpolate  from picture to picture: the longest step over the shortest, the distance to the nearest picture of train/
-    sample       Frechet distance to held-out pictures, over that between two halves of pictures
+    sample       Frechet distance to held-out pictures, over that between two halves of pictures; and copies: the share of drawn pictures that
+                 lie nearer to one of train/ than 99 % of held-out pictures do. A model that only copies has the best distance
 
 --steps and --noise-steps are those of `zenith diffae`. --sheets FOLDER gets pictures of what was made, always the first: again.webp (originals,
 from code and noise, from the code and other noise), edit.webp (a column for each attribute: a face without it, it put on; one with it, it taken
@@ -323,9 +324,10 @@ def sample(o, judge, paths):
     first, like = pictures_in(out)[:24], torch.cdist(made[:24], known).argmin(1)
     like = [o.train[i] for i in like]
     sheet(o, "samples", [first[:12], like[:12], first[12:], like[12:]])
-    distance = frechet(made, held)
+    distance, near, usual = frechet(made, held), nearest(made, known), nearest(held, known)
     return {"samples": len(made), "held_out": len(held), "frechet": round(distance, 4), "frechet_of_halves": round(halves, 4),
-            "ratio": round(distance / halves, 3), "nearest_median": round(float(nearest(made, known).median()), 3)}
+            "ratio": round(distance / halves, 3), "nearest_median": round(float(near.median()), 3),
+            "nearest_of_held_out_median": round(float(usual.median()), 3), "copies": round(float((near < usual.quantile(0.01)).float().mean()), 4)}
 
 
 def config_of(model):

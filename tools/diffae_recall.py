@@ -11,8 +11,8 @@ written: the codes of the first --count pictures; the views, the first 16 number
 norms.
 
 Two cells are compared by the canonical correlations r of their views. All views of a cell tell of another as far as the mean r^2 is above
---depends, and a single direction of them as far as its r^2 is above --direction; both by a logistic curve. Less of both puts faces
-together more freely, and more of both comes nearer to known faces. Weights are rounded as 8-bit floats are, so that norms are those of what is
+--depends, and a single direction of them as far as its r^2 is above --direction; both by a logistic curve. Higher numbers put faces
+together more freely, of parts that fit less well; with lower ones, more of what is drawn is a known face. Weights are rounded as 8-bit floats are, so that norms are those of what is
 stored. It needs numpy.
 """
 import argparse
@@ -93,8 +93,8 @@ def main():
     parser.add_argument("--model", type=pathlib.Path, required=True, help="folder of the autoencoder that made the codes")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     parser.add_argument("--count", type=int, default=5000, help="known pictures to keep (default: %(default)s)")
-    parser.add_argument("--depends", type=float, default=0.12, help="mean r^2 from which all views of a cell tell half of another (default: %(default)s)")
-    parser.add_argument("--direction", type=float, default=0.1, help="r^2 from which a direction does (default: %(default)s)")
+    parser.add_argument("--depends", type=float, default=0.16, help="mean r^2 from which all views of a cell tell half of another (default: %(default)s)")
+    parser.add_argument("--direction", type=float, default=0.14, help="r^2 from which a direction does (default: %(default)s)")
     o = parser.parse_args()
     found, facts = plain_safetensors.read(o.codes)
     weights, _ = plain_safetensors.read(o.model / "model.safetensors")

@@ -520,7 +520,8 @@ static zenith_status sample(zenith_context *context, zenith_model *model, const 
                        "these weights have no prior with statistics of codes, which codes are "
                        "drawn by: convert a checkpoint of the prior, together with its latent.pkl");
     ZN_TRY(collect(inner, count, &numbers, err));
-    const zn_diffae_call call = call_of(model, &p, &w);
+    zn_diffae_call call = call_of(model, &p, &w);
+    call.seed = p.seed;
     const size_t size = zn_diffae_sizes_of(inner).code;
     for (size_t i = 0; i < count; i++) {
         ZN_GO(zn_code_in(inner, codes, i, &code, err));

@@ -111,17 +111,20 @@ static void mix(const walk *w, double start, double noise)
 
 // Seeds far from each other, and from those that callers count up for their pictures: equal noise in two steps,
 // or in a step and in what the walk began with, would not be noise.
-static uint64_t seed_of(const zn_ddim_run *run, int number)
+static uint64_t seed_of(uint64_t seed, int number)
 {
     uint32_t words[4];
-    zn_philox(run->seed, (uint64_t)number, words);
+    zn_philox(seed, (uint64_t)number, words);
     return words[0] | (uint64_t)words[1] << 32;
 }
 
 static void add_noise(const walk *w, int number, double deviation)
 {
     const float factor = (float)deviation;
-    zn_noise_fill(w->run->noise, seed_of(w->run, number), 0, w->noise, w->count);
+    const size_t each = w->run->each ? w->run->each : w->count;
+    for (size_t i = 0; i < w->count / each; i++)
+        zn_noise_fill(w->run->noise, seed_of(w->run->seed + i, number), 0, w->noise + i * each,
+                      each);
     for (size_t i = 0; i < w->count; i++) w->x[i] += factor * w->noise[i];
 }
 

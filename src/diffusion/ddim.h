@@ -53,6 +53,9 @@ typedef struct zn_ddim_run {
     zn_prediction prediction;
     bool clips;    // the start is kept within -1 .. 1, and the noise is then what is left
     uint64_t seed; // of the noise that steps add: each has its own
+    // Numbers of a sample, where there are several one after another: the noise of the i-th is that of seed + i.
+    // 0: all numbers are one sample.
+    size_t each;
     zn_noise noise;
 
     float *start; // NULL, or room for the start that the answer of a step of DDIM means

@@ -317,7 +317,8 @@ static zenith_status begin_recall(working *w, recalled *r, zn_error *err)
     return zn_ddim_steps(&betas, w->is->steps, r->steps, err);
 }
 
-// Normal numbers become codes.
+// Normal numbers become codes. Fresh noise in each step matters: parts that were chosen early, when all was noise, can be chosen
+// again. Without it, hair and skin come together that no picture has (docs/DIFFAE.md).
 static zenith_status sample_recalled(working *w, const job *j, zn_error *err)
 {
     recalled r;
@@ -325,6 +326,8 @@ static zenith_status sample_recalled(working *w, const job *j, zn_error *err)
     zn_ddim_run run = run_of(w, &w->schedules.prior);
     run.prediction = ZN_PREDICT_START;
     run.clips = false;
+    run.eta = 1;
+    run.each = r.recall.cells.code;
     run.predict = guess;
     run.stepped = stepped_codes;
     run.cookie = &r;

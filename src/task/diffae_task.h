@@ -55,7 +55,8 @@ zenith_status zn_diffae_encode(zn_engine *engine, const zn_diffae_call *call, co
 // noise and picture may be one array, where they are of one size.
 zenith_status zn_diffae_decode(zn_engine *engine, const zn_diffae_call *call, const float *code,
                                const float *noise, float *picture, zn_error *err);
-// codes [count, code] by the prior: normal numbers before, codes after.
+// codes [count, code] by the prior: normal numbers before, codes after. Known pictures add noise in each step, to code i that of
+// seed + i.
 zenith_status zn_diffae_sample(zn_engine *engine, const zn_diffae_call *call, size_t count,
                                float *codes, zn_error *err);
 // The classifier's numbers [count, attributes] for codes [count, code]: above 0, the picture has the attribute.

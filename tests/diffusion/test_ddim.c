@@ -243,6 +243,27 @@ static void noise_is_by_seed(void **state)
     }
 }
 
+// Of two samples in a row, each has the noise of its own seed, whichever place it has.
+static void noise_is_by_sample(void **state)
+{
+    enum { EACH = COUNT / 2 };
+    static float x[2][2][EACH];
+    zn_error err = {0};
+    toy t = {.constant = 0.25f};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zn_ddim_run run = run_of(&t, &pictures, 4);
+        run.eta = 1;
+        run.each = EACH;
+        run.seed = 5 - (uint64_t)i;
+        t.asked = 0;
+        for (int k = 0; k < 2; k++) memcpy(x[i][k], normal(), sizeof x[i][k]);
+        zn_test_ok(zn_ddim_sample(&run, x[i][0], COUNT, &err), &err);
+    }
+    assert_memory_equal(x[0][0], x[1][1], sizeof x[0][0]);
+    assert_memory_not_equal(x[0][0], x[0][1], sizeof x[0][0]);
+}
+
 // --- stopping -----------------------------------------------------------------------------------
 
 static void stopping(void **state)
@@ -292,11 +313,17 @@ static void arcs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timesteps),       cmocka_unit_test(numbers_of_steps_that_do_not_divide),
-        cmocka_unit_test(exact_networks),  cmocka_unit_test(inversion_ends_in_the_last_noise),
-        cmocka_unit_test(clipped_starts),  cmocka_unit_test(nan_stays),
-        cmocka_unit_test(spread_of_noise), cmocka_unit_test(noise_is_by_seed),
-        cmocka_unit_test(stopping),        cmocka_unit_test(arcs),
+        cmocka_unit_test(timesteps),
+        cmocka_unit_test(numbers_of_steps_that_do_not_divide),
+        cmocka_unit_test(exact_networks),
+        cmocka_unit_test(inversion_ends_in_the_last_noise),
+        cmocka_unit_test(clipped_starts),
+        cmocka_unit_test(nan_stays),
+        cmocka_unit_test(spread_of_noise),
+        cmocka_unit_test(noise_is_by_seed),
+        cmocka_unit_test(noise_is_by_sample),
+        cmocka_unit_test(stopping),
+        cmocka_unit_test(arcs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

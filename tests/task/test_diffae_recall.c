@@ -5,6 +5,7 @@
 // same bits on one thread and two, alone and among others; stopped; weights that do not fit.
 #include "tests/model/diffae_golden.h"
 
+#include "src/base/random.h"
 #include "src/model/diffae_recall.h"
 #include "src/task/diffae_task.h"
 
@@ -256,17 +257,29 @@ static void fill_known_maps(void)
     }
 }
 
-static void walk(const float *noise, int steps, float *code)
+// Fresh noise of a step, as diffusion/ddim.c numbers it.
+static void add_noise(uint64_t seed, int number, double deviation, double x[CODES])
+{
+    uint32_t words[4];
+    float noise[CODES];
+    zn_philox(seed, (uint64_t)number, words);
+    zn_noise_fill(ZN_NOISE_TORCH, words[0] | (uint64_t)words[1] << 32, 0, noise, CODES);
+    for (int i = 0; i < CODES; i++) x[i] += deviation * (double)noise[i];
+}
+
+static void walk(const float *noise, int steps, uint64_t seed, float *code)
 {
     double x[CODES], start[CODES];
     for (int i = 0; i < CODES; i++) x[i] = (double)noise[i];
     for (int step = steps - 1; step >= 0; step--) {
         const int stride = 1000 / steps, t = step * stride;
         const double a = pow(1 - 0.008, t + 1), before = step ? pow(1 - 0.008, t - stride + 1) : 1;
+        const double fresh = (1 - before) / (1 - a) * (1 - a / before); // eta is 1
         guess(x, a, start);
         for (int i = 0; i < CODES; i++)
             x[i] = sqrt(before) * start[i] +
-                   sqrt(1 - before) * (x[i] - sqrt(a) * start[i]) / sqrt(1 - a);
+                   sqrt(1 - before - fresh) * (x[i] - sqrt(a) * start[i]) / sqrt(1 - a);
+        if (step) add_noise(seed, steps - 1 - step, sqrt(fresh), x);
     }
     for (int i = 0; i < CODES; i++) code[i] = (float)(x[i] / (double)weights.deviation[i]);
 }
@@ -367,13 +380,13 @@ static void plain_loops_walk_the_same_way(void **state)
     world w;
     (void)state;
     open_world(&w, 2);
-    const zn_diffae_call call = {.model = w.model, .steps = STEPS};
+    const zn_diffae_call call = {.model = w.model, .steps = STEPS, .seed = 7};
     for (int i = 0; i < 3; i++) noise_of((uint64_t)i, codes[i]);
     zn_test_ok(zn_diffae_sample(w.engine, &call, 3, codes[0], &err), &err);
     for (int i = 0; i < 3; i++) {
         float noise[CODES];
         noise_of((uint64_t)i, noise);
-        walk(noise, STEPS, expected);
+        walk(noise, STEPS, 7 + (uint64_t)i, expected);
         part_compare("drawn code", codes[i], expected, CODES, BOUND);
     }
     close_world(&w);
@@ -411,12 +424,13 @@ static void threads_and_neighbours_change_nothing(void **state)
     world w;
     (void)state;
     open_world(&w, 1);
-    zn_diffae_call call = {.model = w.model, .steps = STEPS};
+    zn_diffae_call call = {.model = w.model, .steps = STEPS, .seed = 2};
     noise_of(2, alone);
     zn_test_ok(zn_diffae_sample(w.engine, &call, 1, alone, &err), &err);
     close_world(&w);
     open_world(&w, 2);
     call.model = w.model;
+    call.seed = 0;
     for (int i = 0; i < 3; i++) noise_of((uint64_t)i, among[i]);
     zn_test_ok(zn_diffae_sample(w.engine, &call, 3, among[0], &err), &err);
     assert_memory_equal(alone, among[2], sizeof alone);
