@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes what a diffusion autoencoder with a linear code draws by: known pictures, and which parts of a picture tell of which.
 
-    python3 tools/diffae_recall.py codes.safetensors --model runs/faces/ema -o recall [--count 5000] [--errors errors.safetensors]
+    python3 tools/diffae_recall.py codes.safetensors --model runs/faces/ema -o recall [--count 5000]
     zenith diffae join runs/faces/ema recall runs/faces-classifier/ema -o model.safetensors --store f8_e4m3
 
 CODES is what `zenith diffae features` made of known pictures, by the weights of MODEL. src/model/diffae_recall.h explains what is
@@ -13,10 +13,7 @@ norms.
 Two cells are compared by the canonical correlations r of their views. All views of a cell tell of another as far as the mean r^2 is above
 --depends, and a single direction of them as far as its r^2 is above --direction; both by a logistic curve. Higher numbers put faces
 together more freely, of parts that fit less well; with lower ones, more of what is drawn is a known face. Weights are rounded as 8-bit floats are, so that norms are those of what is
-stored.
-
---errors writes what drawing does to codes, for "code_errors" of `zenith train`, so that the U-Net learns to take it away: pictures that are not
-known get a little noise, are drawn again by those that are, and the error is what their codes then differ by. As many rows are zero. It needs numpy.
+stored. It needs numpy.
 """
 import argparse
 import json
@@ -27,7 +24,6 @@ import plain_safetensors
 from diffae_components import PIECE, rounded
 
 CELLS, VIEWS = 8, 16  # cells of a side; numbers of a cell
-MOST_ERRORS = 2000
 WIDTHS = {"depends": 0.03, "direction": 0.05}  # of the logistic curves
 
 
@@ -91,44 +87,6 @@ def norms_of(seen, tells):
     return out
 
 
-def guess(x, kept, known, views, tells, norms, cell, components):
-    """Of noisy spread codes [n, code], the best guesses: src/model/diffae_recall.h."""
-    seen = (known @ views.reshape(-1, known.shape[1]).T).reshape(len(known), -1)
-    of_x = (x / kept**0.5 @ views.reshape(-1, known.shape[1]).T).reshape(len(x), CELLS**2, VIEWS)
-    out = np.zeros_like(x)
-    for i in range(CELLS**2):
-        told = np.einsum("nje,ejf->njf", of_x, tells[i]).reshape(len(x), -1)
-        agreement = (told @ seen.T - norms[i]) * (kept / (1 - kept))
-        weights = np.exp(agreement - agreement.max(1, keepdims=True))
-        weights /= weights.sum(1, keepdims=True)
-        columns = components[:, cell == i]
-        out += weights @ (known @ columns) @ columns.T
-    return out
-
-
-def drawn_again(x, begin, *by, steps=20, timesteps=1000, beta=0.008):
-    """Spread codes with the noise of the `begin`-th step from the end, and the walk from there (eta is 1)."""
-    random = np.random.default_rng(begin)
-    kept = [(1 - beta)**(step * (timesteps // steps) + 1) for step in range(steps)]
-    x = kept[begin]**0.5 * x + (1 - kept[begin])**0.5 * random.standard_normal(x.shape, np.float32)
-    for step in range(begin, -1, -1):
-        now, then = kept[step], kept[step - 1] if step else 1
-        start, fresh = guess(x, now, *by), (1 - then) / (1 - now) * (1 - now / then)
-        noise = max(0, 1 - then - fresh)**0.5 * (x - now**0.5 * start) / (1 - now)**0.5
-        x = then**0.5 * start + noise + fresh**0.5 * random.standard_normal(x.shape, np.float32)
-    return x
-
-
-def write_errors(path, spread, deviation, facts, *by):
-    """Of spread codes that are not known, half with hardly any noise, half with more."""
-    half = len(spread) // 2
-    again = np.concatenate([drawn_again(spread[:half], 0, *by), drawn_again(spread[half:], 2, *by)])
-    errors = ((again - spread) / deviation).astype(np.float32)
-    rows = np.concatenate([errors, np.zeros_like(errors)])
-    plain_safetensors.write(path, {"z": rows}, {"zenith.model": "diffae"} | {k: facts[k] for k in ("zenith.weights", "zenith.size")})
-    print(f"{len(errors)} errors; their deviation, over that of codes, is {errors[:, :16].std():.2f} of the first numbers and {errors[:, -16:].std():.2f} of the last")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("codes", type=pathlib.Path)
@@ -137,7 +95,6 @@ def main():
     parser.add_argument("--count", type=int, default=5000, help="known pictures to keep (default: %(default)s)")
     parser.add_argument("--depends", type=float, default=0.16, help="mean r^2 from which all views of a cell tell half of another (default: %(default)s)")
     parser.add_argument("--direction", type=float, default=0.14, help="r^2 from which a direction does (default: %(default)s)")
-    parser.add_argument("--errors", type=pathlib.Path, help="file for what drawing does to codes")
     o = parser.parse_args()
     found, facts = plain_safetensors.read(o.codes)
     weights, _ = plain_safetensors.read(o.model / "model.safetensors")
@@ -146,22 +103,17 @@ def main():
     side = int(round((components.shape[1] / config["in_channels"])**0.5))
     codes = rounded(found["z"][:o.count])
     spread = codes * deviation
-    cell = cell_of_values(side, config["in_channels"])
-    views, deviations = views_of_cells(spread, components, cell)
+    views, deviations = views_of_cells(spread, components, cell_of_values(side, config["in_channels"]))
     views = rounded(views)
     seen = (spread @ views.reshape(-1, len(deviation)).T).reshape(len(codes), CELLS**2, VIEWS)
     tells = rounded(what_tells(seen, deviations, o))
-    norms = norms_of(seen, tells)
     o.output.mkdir(parents=True, exist_ok=True)
     (o.output / "config.json").write_text(json.dumps(config | {"recall": len(codes)}, indent=1) + "\n")
     plain_safetensors.write(o.output / "model.safetensors", {
         "recall.codes.weight": codes, "recall.views.weight": views.reshape(-1, len(deviation)),
-        "recall.tells.weight": tells.reshape(CELLS**2 * VIEWS, -1), "recall.norms": norms.reshape(-1)},
+        "recall.tells.weight": tells.reshape(CELLS**2 * VIEWS, -1), "recall.norms": norms_of(seen, tells).reshape(-1)},
         {"zenith.autoencoder": facts["zenith.weights"]})
     print(f"{len(codes)} known pictures of {len(found['z'])}")
-    if o.errors:
-        others = np.asarray(found["z"][o.count:o.count + MOST_ERRORS]) * deviation
-        write_errors(o.errors, others, deviation, facts, spread, views, tells, norms, cell, components)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,6 @@ typedef struct zn_train_config {
     const char *layout;    // of a network that is not read from its own weights; NULL: the usual
     // Folder of what is solved for: what draws the mean picture of words, or a linear encoder; NULL: init.weights have it
     const char *draft;
-    const char *code_errors; // file of what linear codes are disturbed by; NULL: none
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
     const char *frozen_from; // its weights; NULL: searched for by name
     const char *squeezenet;  // weights of ZN_LOSS_SQUEEZENET; NULL: searched for by name

@@ -171,7 +171,6 @@ static zenith_status check_distil(zn_train_config *c, zn_error *err)
 static zenith_status check_not_words(const zn_train_config *c, zn_error *err)
 {
     const zn_train_validation *v = &c->validation;
-    if (c->code_errors && c->task != ZN_TRAIN_DIFFAE) return not_for(c, "code_errors", err);
     if (c->task == ZN_TRAIN_WORDS) return ZENITH_OK;
     if (c->text_network) return not_for(c, "text", err);
     if (c->draft && c->task != ZN_TRAIN_DIFFAE) return not_for(c, "draft", err);

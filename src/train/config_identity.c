@@ -130,7 +130,6 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_
     put_integer(&w, "part", c->part);
     put(&w, "init.weights", c->weights ? c->weights : "");
     if (c->draft) put(&w, "draft", c->draft);
-    if (c->code_errors) put(&w, "code_errors", c->code_errors);
     put_integer(&w, "init.seed", c->init_seed);
     put_integer(&w, "init.width", c->width);
     if (c->rule != ZN_INIT_HE) put_integer(&w, "init.rule", c->rule);

@@ -37,8 +37,7 @@ static void fill(const void *cookie, zn_sample *sample)
     *zn_sample_input(sample, "time") = (float)l->steps[l->step].timestep;
     const zn_diffae_training *own = l->trainer->own;
     zn_diffae_expect(l->trainer, l->steps[l->step].timestep, sample);
-    if (own->solved)
-        memset(zn_sample_input(sample, "code_noise"), 0, (size_t)own->shape.code * sizeof(float));
+    if (own->solved) zn_diffae_disturb(l->trainer, 0, 0, zn_sample_input(sample, "code_noise"));
 }
 
 static zenith_status predict(void *cookie, int step, const float *x, float *answer, zn_error *err)

@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-// Of what a sparse encoder sees, and of noise and errors in linear codes: other numbers than crops and noise have.
-static const uint64_t SEEN_SEED = 0x5ee2, CODE_SEED = 0xc0de, ERROR_SEED = 0xe440;
+// Of what a sparse encoder sees, and of noise in linear codes: other numbers than crops and noise have.
+static const uint64_t SEEN_SEED = 0x5ee2, CODE_SEED = 0xc0de;
 
 static const char *const part_names[ZN_DIFFAE_TRAINED + 1] = {"encoder", "modulation", "denoiser",
                                                               NULL};
@@ -102,23 +102,6 @@ static zenith_status open_autoencoder(zn_trainer *t, zn_error *err)
                                err);
 }
 
-// What codes are disturbed by, besides noise.
-static zenith_status open_errors(zn_trainer *t, zn_error *err)
-{
-    zn_diffae_training *own = own_of(t);
-    const char *path = t->config.code_errors;
-    if (!path) return ZENITH_OK;
-    if (!own->solved)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "\"code_errors\" is for linear codes: leave it out, or say "
-                       "\"network.linear_code\": 1");
-    ZN_TRY(zn_code_set_open(path, &own->errors, err));
-    if ((int64_t)own->errors.numbers == own->shape.code) return ZENITH_OK;
-    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "the errors of '%s' have %zu numbers, and codes of the model %lld", path,
-                   own->errors.numbers, (long long)own->shape.code);
-}
-
 // A linear encoder is solved for, not trained (tools/diffae_components.py).
 static zenith_status open_solved(zn_trainer *t, const zn_json *config, zn_error *err)
 {
@@ -187,7 +170,6 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
     ZN_TRY(check(t, layout, err));
     const zn_network_shape shape = {.layout = layout};
     ZN_TRY(open_solved(t, config, err));
-    ZN_TRY(open_errors(t, err));
     for (int i = own_of(t)->solved ? ZN_DIFFAE_MODULATION : 0; i < ZN_DIFFAE_TRAINED; i++) {
         const zn_part *part = zn_family_part(zn_family_of(variant), part_names[i]);
         zn_network *network = &t->trained[t->trained_count];
@@ -284,7 +266,6 @@ static void close_task(zn_trainer *t)
     zn_latents_free(own->latents);
     zn_network_free(&own->encoder);
     zn_network_free(&own->draft);
-    zn_code_set_free(&own->errors);
     zn_model_unref(own->solved);
     zn_free(own->config);
     zn_free(own->kept);
@@ -437,18 +418,12 @@ void zn_diffae_expect(const zn_trainer *t, int timestep, zn_sample *sample)
     for (int64_t c = 0; c < own->shape.inputs; c++) noisy[c] = guess.noisy, draft[c] = guess.draft;
 }
 
-void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float *noise)
+void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float amount, float *noise)
 {
-    const zn_diffae_training *own = own_of(t);
-    const size_t count = (size_t)own->shape.code;
-    const uint64_t seed = (uint64_t)t->config.data.seed;
-    const uint32_t drawn = zn_diffae_noise(seed + CODE_SEED, number, noise, count);
-    for (size_t i = 0; i < count; i++) noise[i] *= own->code_noise * (float)drawn * 0x1p-32f;
-    if (own->errors.count == 0) return;
-    uint32_t words[4];
-    zn_philox(seed + ERROR_SEED, number, words);
-    const size_t row = (size_t)((uint64_t)words[0] * own->errors.count >> 32);
-    for (size_t i = 0; i < count; i++) noise[i] += own->errors.codes[row * count + i];
+    const size_t count = (size_t)own_of(t)->shape.code;
+    const uint32_t drawn = zn_diffae_noise((uint64_t)t->config.data.seed + CODE_SEED, number, noise,
+                                           count);
+    for (size_t i = 0; i < count; i++) noise[i] *= amount * (float)drawn * 0x1p-32f;
 }
 
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst)
@@ -478,7 +453,9 @@ static void fill(const void *cookie, zn_sample *sample)
     }
     zn_diffae_see_seen(t, sample->number, picture);
     zn_diffae_expect(t, (int)time, sample);
-    if (own->solved) zn_diffae_disturb(t, sample->number, zn_sample_input(sample, "code_noise"));
+    if (own->solved)
+        zn_diffae_disturb(t, sample->number, own->code_noise,
+                          zn_sample_input(sample, "code_noise"));
 }
 
 // A step makes no picture, so there are no decibels.

@@ -16,7 +16,6 @@
 #define ZN_TRAIN_DIFFAE_TRAINING_H
 
 #include "src/diffusion/ddim.h"
-#include "src/format/code_set.h"
 #include "src/model/diffae_config.h"
 #include "src/train/latent_store.h"
 #include "src/train/task.h"
@@ -32,7 +31,6 @@ typedef struct zn_diffae_training {
     zn_model *solved;          // whose encoder is used as it is, where codes are linear; else NULL
     zn_network encoder, draft; // its parts
     float code_noise;
-    zn_code_set errors;  // one of which is added to each linear code; count 0: none
     zn_latents *latents; // NULL: networks see pictures
     int64_t side;        // of what networks see
     float *kept, *added; // of each timestep: shares of the picture and of the noise
@@ -56,8 +54,8 @@ void zn_diffae_see(const zn_trainer *t, uint64_t number, const uint8_t *pixels, 
 void zn_diffae_see_seen(const zn_trainer *t, uint64_t number, float *picture);
 // Where codes are linear, what the network need not predict at a timestep.
 void zn_diffae_expect(const zn_trainer *t, int timestep, zn_sample *sample);
-// What is added to the linear code of sample `number`: normal numbers times 0 .. code_noise, and one of the errors.
-void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float *noise);
+// Noise for the linear code of sample `number`: normal numbers times 0 .. amount.
+void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float amount, float *noise);
 // Of held crop `index`.
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst);
 

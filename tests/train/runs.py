@@ -298,58 +298,6 @@ def linear_codes(options, folder):
     check(said.returncode != 0 and "diffae_components.py" in said.stderr, said.stderr)
 
 
-def bf16_numbers(data):
-    return [struct.unpack("<f", b"\0\0" + data[i:i + 2])[0] for i in range(0, len(data), 2)]
-
-
-def write_errors(path, rows):
-    """A file for "code_errors", as tools/diffae_recall.py writes them."""
-    data = array.array("f", [value for row in rows for value in row]).tobytes()
-    facts = {"dtype": "F32", "shape": [len(rows), len(rows[0])], "data_offsets": [0, len(data)]}
-    text = json.dumps({"__metadata__": {"zenith.model": "diffae"}, "z": facts}).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
-    return {"code_errors": str(path)}
-
-
-def moved_model(folder, by):
-    """The model with codes that are moved by about so much; and by how much they are, for its weights are BF16."""
-    shutil.copytree(TINY_DIFFAE_LINEAR, folder)
-    data = bytearray((folder / "model.safetensors").read_bytes())
-    begin = 8 + int.from_bytes(data[:8], "little")
-    facts = json.loads(data[8:begin])["encoder.components.offset"]
-    first, last = (begin + at for at in facts["data_offsets"])
-    offset = bf16_numbers(data[first:last])
-    data[first:last] = b"".join(struct.pack("<f", a + b)[2:] for a, b in zip(offset, by, strict=True))
-    (folder / "model.safetensors").write_bytes(data)
-    return {"init": {"weights": str(folder)}}, [a - b for a, b in zip(bf16_numbers(data[first:last]), offset)]
-
-
-def code_errors(options, folder):
-    """Codes with an error are trained on as those of a model that makes the error; each sample has one of the errors, the same on any
-    number of threads; errors of other codes are refused."""
-    start, numbers = {"init": {"weights": str(TINY_DIFFAE_LINEAR)}}, json.loads((TINY_DIFFAE_LINEAR / "config.json").read_text())["code"]
-    moved, one = moved_model(folder / "moved-model", [0.5 * (-1)**i for i in range(numbers)])
-    none = [0] * numbers
-    changes = {"plain": start, "zero": start | write_errors(folder / "zero.errors", [none, none]),
-               "error": start | write_errors(folder / "one.errors", [one]), "moved": moved,
-               "some": start | write_errors(folder / "some.errors", [one, none]), "some-one": start | {"threads": 1}}
-    changes["some-one"] |= {"code_errors": changes["some"]["code_errors"]}
-    losses = {}
-    for name, change in changes.items():
-        train(options, diffae_config(folder, f"errors-{name}", steps=3, **change))
-        losses[name] = losses_of(folder, f"errors-{name}")
-    check(losses["plain"] == losses["zero"] != losses["some"] == losses["some-one"], f"losses are {losses}")
-    far = max(abs(a - b) / b for a, b in zip(losses["error"], losses["moved"], strict=True))
-    apart = min(abs(losses["error"][0] - losses[name][0]) / losses[name][0] for name in ("plain", "some"))
-    print(f"losses with an error differ by {far:.1e} from those of a model that makes it, and by {apart:.1e} from others")
-    check(far < 1e-5 < 1e-3 < apart, "the error is not that of the codes")
-    for name, change, word in (("long", start | write_errors(folder / "long.errors", [one + one]), f"{2 * numbers} numbers"),
-                               ("gone", start | {"code_errors": str(folder / "gone.errors")}, "gone.errors"),
-                               ("deep", {"code_errors": changes["some"]["code_errors"]}, "linear_code")):
-        said = zenith(options, "train", diffae_config(folder, f"errors-{name}", **change), code=None)
-        check(said.returncode != 0 and word in said.stderr, f"{name}: {said.stderr}")
-
-
 def with_rounding(options, folder):
     """Training with the rounding of 8-bit floats sees the weights that 'diffae join' stores."""
     stored = folder / "f8.safetensors"
@@ -376,10 +324,6 @@ def test_recall(options, folder):
     zenith(options, "diffae", "features", HERE / "data", "-m", model, "-o", known, "-q")
     tool = [with_numpy(), ROOT / "tools/diffae_recall.py", known, "--model", model, "-o", folder / "recall", "--depends", "-9"]
     subprocess.run(list(map(str, tool)), check=True, capture_output=True)
-    subprocess.run(list(map(str, [*tool, "-o", folder / "some", "--count", 2, "--errors", folder / "errors"])), check=True, capture_output=True)
-    of_known, errors = (tensors_of(path)["z"] for path in (known, folder / "errors"))
-    half = len(errors) // 2
-    check(len(errors) == len(of_known) and all(errors[:half]) and not any(errors[half:]), "the other half of errors are not zeros")
     joined = folder / "joined.safetensors"
     zenith(options, "diffae", "join", model, folder / "recall", "-o", joined, "--store", "f8_e4m3")
     drawn = {}
@@ -404,7 +348,6 @@ def test_diffae(options, folder):
     as_pytorch(options, folder, TINY_DIFFAE_LINEAR, "linear")
     linear_codes(options, folder)
     with_rounding(options, folder)
-    code_errors(options, folder)
 
     broken = diffae_config(folder, "broken")
     for stop in (3, 7):
