@@ -23,6 +23,7 @@ from code and noise, from the code and other noise), edit.webp (a column for eac
 away), between.webp and samples.webp (24, below each the nearest picture of train/ by SqueezeNet). Exit code: 0 measured, 2 could not.
 """
 import argparse
+import functools
 import json
 import pathlib
 import subprocess
@@ -293,7 +294,7 @@ def nearest(features, among):
 
 
 def interpolate(o, judge, paths, pairs=10, count=8):
-    known = o.squeezenet.of_files(o.train[:4000])
+    known = o.known()
     bound = nearest(o.squeezenet.of_files(paths), known)
     ratios, far, rows = [], [], []
     codes = o.maker.encode(paths[:2 * pairs])
@@ -319,8 +320,8 @@ def sample(o, judge, paths):
         o.maker.run("sample", "-n", o.samples, "--steps", o.steps, "--seed", 1, "-o", f"{out}/")
     made = o.squeezenet.of_files(pictures_in(out))
     held = o.squeezenet.of_files(o.held[:o.samples])
-    known = o.squeezenet.of_files(o.train[:2 * len(held)])
-    halves = frechet(known[::2], known[1::2])
+    known = o.known()
+    halves = frechet(known[:2 * len(held):2], known[1:2 * len(held):2])
     first, like = pictures_in(out)[:24], torch.cdist(made[:24], known).argmin(1)
     like = [o.train[i] for i in like]
     sheet(o, "samples", [first[:12], like[:12], first[12:], like[12:]])
@@ -368,6 +369,7 @@ def main(argv):
     o.held = pictures_in(o.held or o.data / "test")
     o.side = config_of(o.model)["image_size"]
     o.squeezenet = SqueezeNet(o.squeezenet)
+    o.known = functools.cache(lambda: o.squeezenet.of_files(o.train[:4000]))  # that a drawn picture may be a copy of
     judge = Reader(o, labels)
     right = (judge.attributes(paths) == (labels_of(labels, "test", paths) > 0)).float().mean(0)
     found = {"pictures": len(paths), "classifier_of_pictures": share(right)}

@@ -191,6 +191,7 @@ static zn_diffae_call call_of(const zenith_model *model, const zenith_diffae_par
                             .dtype = params->dtype,
                             .steps = (int)params->steps,
                             .max_memory = params->max_memory,
+                            .seed = params->seed,
                             .cancel = params->cancel ? &params->cancel->requested : NULL,
                             .stepped = params->report ? on_step : NULL,
                             .cookie = w};
@@ -324,7 +325,6 @@ static zenith_status encode(zenith_context *context, zenith_model *model, const 
     call.height = from.height;
     call.width = from.width;
     call.seen = p.seen;
-    call.seed = p.seed;
     zenith_status status = move_rows(&from, planes, true, err);
     if (status == ZENITH_OK)
         status = zn_diffae_encode(context->engine, &call, planes, code.code, code.noise, err);
@@ -520,8 +520,7 @@ static zenith_status sample(zenith_context *context, zenith_model *model, const 
                        "these weights have no prior with statistics of codes, which codes are "
                        "drawn by: convert a checkpoint of the prior, together with its latent.pkl");
     ZN_TRY(collect(inner, count, &numbers, err));
-    zn_diffae_call call = call_of(model, &p, &w);
-    call.seed = p.seed;
+    const zn_diffae_call call = call_of(model, &p, &w);
     const size_t size = zn_diffae_sizes_of(inner).code;
     for (size_t i = 0; i < count; i++) {
         ZN_GO(zn_code_in(inner, codes, i, &code, err));

@@ -317,8 +317,7 @@ static zenith_status begin_recall(working *w, recalled *r, zn_error *err)
     return zn_ddim_steps(&betas, w->is->steps, r->steps, err);
 }
 
-// Normal numbers become codes. Fresh noise in each step matters: parts that were chosen early, when all was noise, can be chosen
-// again. Without it, hair and skin come together that no picture has (docs/DIFFAE.md).
+// Normal numbers become codes. With fresh noise in each step, a part that was chosen early, when all was noise, can be chosen again.
 static zenith_status sample_recalled(working *w, const job *j, zn_error *err)
 {
     recalled r;
