@@ -145,6 +145,15 @@ bool cli_queue_open(const cli_queue_address *address, double wait, cli_queue **o
     return false;
 }
 
+// Who waits for acknowledgements is woken before libnats has freed the last one. What is freed after nats_Close is lost,
+// so that the connection ends only when its threads have returned.
+static void end_threads(natsConnection *connection)
+{
+    if (natsConnection_FlushTimeout(connection, ACK_WAIT) != NATS_OK) return; // the server is away
+    if (natsConnection_DrainTimeout(connection, ACK_WAIT) != NATS_OK) return;
+    while (!natsConnection_IsClosed(connection)) nats_Sleep(5);
+}
+
 void cli_queue_free(cli_queue *queue)
 {
     if (queue == NULL) return;
@@ -157,8 +166,8 @@ void cli_queue_free(cli_queue *queue)
     }
     natsMsg_Destroy(queue->held);
     natsSubscription_Destroy(queue->subscription);
+    if (queue->connection != NULL) end_threads(queue->connection);
     jsCtx_Destroy(queue->js);
-    if (queue->connection != NULL) (void)natsConnection_FlushTimeout(queue->connection, ACK_WAIT);
     natsConnection_Destroy(queue->connection);
     (void)nats_CloseAndWait(ACK_WAIT); // its threads free what they hold
     pthread_cond_destroy(&queue->wake);
