@@ -127,7 +127,7 @@ static void output_block(const zn_winograd_args *a, int64_t row, int64_t x, int6
         for (int64_t p = 0; p < POINTS; p++) m[p] = sums[p][c];
         untransform(m, y);
         for (int64_t j = 0; j < TILE && x + j < a->width; j++) {
-            const int64_t at = (row * a->width + x + j) * a->channels_out + channel + c;
+            const int64_t at = (row * a->width + x + j) * a->out_step + channel + c;
             float value = y[j] + (a->bias ? a->bias[channel + c] : 0.0f);
             if (a->residual) value += a->residual[at];
             a->dst[at] = a->relu && value < 0 ? 0.0f : value;

@@ -45,10 +45,11 @@ enum {
 typedef struct zn_winograd_args {
     const float *src; // [rows + 2, width, channels_in]
     int64_t width, channels_in, channels_out;
+    int64_t out_step;      // from a pixel of dst to the next: channels_out or more
     const float *packed;   // by zn_winograd_pack
     const float *bias;     // [channels_out] or NULL
-    const float *residual; // [rows, width, channels_out] or NULL; may be dst
-    float *dst;            // [rows, width, channels_out]
+    const float *residual; // [rows, width, out_step] or NULL; may be dst
+    float *dst;            // [rows, width, out_step]
     bool relu;             // NaN stays NaN
 } zn_winograd_args;
 
@@ -63,6 +64,18 @@ bool zn_winograd_scratch_bytes(int64_t channels_in, const zn_area *area, size_t 
 
 // [out, in, 3, 3] -> u as [out / BLOCK, point, kernel row, in, BLOCK], rounded once.
 void zn_winograd_pack(const float *dense, int64_t channels_out, int64_t channels_in, float *packed);
+
+// The same for the output channels begin <= c < end alone, both multiples of BLOCK.
+static inline zn_winograd_args zn_winograd_channels(zn_winograd_args args, int64_t begin,
+                                                    int64_t end)
+{
+    args.channels_out = end - begin;
+    args.packed += begin * 3 * ZN_WINOGRAD_POINTS * args.channels_in;
+    if (args.bias) args.bias += begin;
+    if (args.residual) args.residual += begin;
+    args.dst += begin;
+    return args;
+}
 
 // Computes the rows of the area; its columns are tiles.
 typedef void zn_winograd_fn(const zn_winograd_args *args, const zn_area *area, float *scratch);

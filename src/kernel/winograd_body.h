@@ -8,7 +8,7 @@
 //
 //     v [point][tile][row of src][channel]     all input channels, once
 //     for each 2 vectors of output channels:
-//         m [row][tile][point][2 vectors]      a product of matrices per point and row
+//         m [row][tile][point][2 vectors]      a product of matrices per point and row, or column of tiles
 //         dst = A m + bias + residual, ReLU
 //
 // In v the channels of three rows below each other are one run of floats, so a sum is one loop. The
@@ -92,22 +92,34 @@ static void transform_area(const wino *w)
 
 // --- m = sum of u v -----------------------------------------------------------------------------
 
+// One point: a product for each row or, in an area that is higher than wide, for each column of tiles. In a narrow map rows have
+// few tiles, and the weights would pass by for each of them.
+static void multiply_point(const wino *w, product p, int vectors)
+{
+    const int64_t rows = w->area->rows, tiles = w->area->columns;
+    const int64_t down = w->args->channels_in, down_dst = tiles * POINTS * PRODUCT_ROW;
+    const int64_t right = w->tile_step, right_dst = POINTS * PRODUCT_ROW;
+    const bool wide = tiles >= rows;
+    p.left_step = wide ? right : down;
+    p.dst_step = wide ? right_dst : down_dst;
+    for (int64_t line = 0; line < (wide ? rows : tiles); line++) {
+        product_run(p, wide ? tiles : rows, vectors);
+        p.left += wide ? down : right;
+        p.dst += wide ? down_dst : right_dst;
+    }
+}
+
 static void multiply_area(const wino *w, int64_t channel, int vectors)
 {
-    const int64_t channels = w->args->channels_in, tiles = w->area->columns;
-    product p = {
-        .left_step = w->tile_step,
-        .right = w->args->packed + channel / ZN_WINOGRAD_BLOCK * w->block_weights,
-        .second = product_second(w->block_weights),
-        .k_count = 3 * channels,
-        .dst_step = POINTS * PRODUCT_ROW,
-    };
-    for (int64_t i = 0; i < POINTS; i++, p.right += p.k_count * PRODUCT_BLOCK) {
-        for (int64_t row = 0; row < w->area->rows; row++) {
-            p.left = w->v + i * w->point_step + row * channels;
-            p.dst = w->m + (row * tiles * POINTS + i) * PRODUCT_ROW;
-            product_run(p, tiles, vectors);
-        }
+    const int64_t k_count = 3 * w->args->channels_in;
+    for (int64_t i = 0; i < POINTS; i++) {
+        const float *block = w->args->packed + channel / ZN_WINOGRAD_BLOCK * w->block_weights;
+        const product p = {.left = w->v + i * w->point_step,
+                           .right = block + i * k_count * PRODUCT_BLOCK,
+                           .second = product_second(w->block_weights),
+                           .k_count = k_count,
+                           .dst = w->m + i * PRODUCT_ROW};
+        multiply_point(w, p, vectors);
     }
 }
 
@@ -137,7 +149,7 @@ ALWAYS_INLINE void finish_tile(const zn_winograd_args *a, const float *m, int64_
     UNROLL
     for (int i = 0; i < TILE; i++) {
         if (i >= pixels) break;
-        const int64_t at = offset + i * a->channels_out;
+        const int64_t at = offset + i * a->out_step;
         vec value = vec_add(y[i], bias);
         if (a->residual) value = vec_add(value, vec_load_f32(a->residual + at));
         vec_store_f32(a->dst + at, a->relu ? vec_relu(value) : value);
@@ -151,7 +163,7 @@ static void finish_area(const wino *w, int64_t channel, int vectors)
     for (int64_t row = 0; row < w->area->rows; row++) {
         for (int64_t t = 0; t < w->area->columns; t++, m += POINTS * PRODUCT_ROW) {
             const int64_t x = (w->area->column + t) * TILE;
-            const int64_t first = ((w->area->row + row) * a->width + x) * a->channels_out + channel;
+            const int64_t first = ((w->area->row + row) * a->width + x) * a->out_step + channel;
             for (int v = 0; v < vectors; v++) {
                 const vec bias = a->bias ? vec_load_f32(a->bias + channel + v * LANES) : vec_zero();
                 finish_tile(a, m + v * LANES, first + v * LANES, a->width - x, bias);

@@ -63,6 +63,7 @@ static problem make(const shape *s, int64_t rows, size_t shift, uint64_t seed)
         .width = s->width,
         .channels_in = s->channels_in,
         .channels_out = s->channels_out,
+        .out_step = s->channels_out,
         .packed = p.packed.data,
         .bias = zn_random_below(&random, 2) ? p.bias.data : NULL,
         .residual = zn_random_below(&random, 2) ? p.residual.data : NULL,
@@ -199,6 +200,35 @@ static void bits_do_not_depend_on_areas(void **state)
                 assert_memory_equal(parts.dst.data, whole.dst.data, whole.dst.bytes);
                 free_problem(&parts);
             }
+        }
+        free_problem(&whole);
+    }
+}
+
+// Output channels of every count apart from the others, in place of the residual, have the bits of all together.
+static void bits_do_not_depend_on_slices(void **state)
+{
+    (void)state;
+    const shape s = {9, 16, 80};
+    FOR_EACH_ISA(isa)
+    {
+        problem whole = make(&s, 5, 0, 79);
+        whole.args.residual = whole.residual.data;
+        run_whole(&whole, isa);
+        for (int64_t slice = ZN_WINOGRAD_BLOCK; slice < s.channels_out;
+             slice += ZN_WINOGRAD_BLOCK) {
+            problem parts = make(&s, 5, 3, 79);
+            memcpy(parts.dst.data, parts.residual.data, parts.dst.bytes);
+            parts.args.residual = parts.dst.data;
+            problem one = parts;
+            for (int64_t begin = 0; begin < s.channels_out; begin += slice) {
+                const int64_t left = s.channels_out - begin;
+                one.args = zn_winograd_channels(parts.args, begin,
+                                                begin + (left < slice ? left : slice));
+                run_whole(&one, isa);
+            }
+            assert_memory_equal(parts.dst.data, whole.dst.data, whole.dst.bytes);
+            free_problem(&parts);
         }
         free_problem(&whole);
     }
@@ -356,9 +386,9 @@ static double flops(const shape *s, int64_t rows)
 
 static void bench(void)
 {
-    static const shape cases[] = {{64, 64, 64},    {128, 64, 64},   {256, 64, 64},
-                                  {512, 64, 64},   {512, 128, 128}, {256, 256, 256},
-                                  {128, 512, 512}, {64, 512, 512}};
+    static const shape cases[] = {{64, 64, 64},    {128, 64, 64},   {256, 64, 64},   {512, 64, 64},
+                                  {512, 128, 128}, {256, 256, 256}, {128, 512, 512}, {64, 512, 512},
+                                  {16, 512, 512},  {8, 512, 512}};
     enum { ROWS = 8 };
     FOR_EACH_ISA(isa)
     {
@@ -376,6 +406,7 @@ static void bench(void)
 
 KERNEL_GROUP(winograd, bench, cmocka_unit_test(outputs_are_near_double),
              cmocka_unit_test(bits_do_not_depend_on_areas),
+             cmocka_unit_test(bits_do_not_depend_on_slices),
              cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
              cmocka_unit_test(no_less_exact_than_direct), cmocka_unit_test(nan_stays_in_its_tiles),
              cmocka_unit_test(sizes));

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call is cut into areas of a few rows and tiles; part i of the scratch takes every so many of
-// them. Which area a result lies in changes no bit, so areas may follow the number of threads.
+// A call is cut into pieces, areas of a few rows and tiles; part i of the scratch takes every so many of
+// them. Of few areas each is cut by output channels, so that a thread reads its share of the weights once: cut by rows, each
+// thread would read them all, and maps of few pixels take longer to read weights than to multiply. Which piece a
+// result lies in changes no bit, so pieces may follow the number of threads.
 #include "src/op/conv/conv_winograd.h"
 
 #include "src/base/memory.h"
@@ -39,6 +41,7 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
         .args = {.width = x[2],
                  .channels_in = x[3],
                  .channels_out = parts->weight.tensor.desc.shape.dim[0],
+                 .out_step = parts->weight.tensor.desc.shape.dim[0],
                  .packed = packed,
                  .bias = bias,
                  .relu = parts->relu},
@@ -58,20 +61,39 @@ typedef struct job {
     const zn_conv_winograd *self;
     zn_winograd_args args;
     zn_areas areas;
+    int64_t slices; // of the output channels, of each area
     uint8_t *scratch;
 } job;
+
+static void run_piece(const job *j, int64_t piece, float *scratch)
+{
+    const int64_t slice = piece % j->slices, units = j->args.channels_out / ZN_WINOGRAD_BLOCK;
+    const zn_area area = zn_areas_get(&j->areas, piece / j->slices);
+    const zn_winograd_args args = zn_winograd_channels(
+        j->args, units * slice / j->slices * ZN_WINOGRAD_BLOCK,
+        units * (slice + 1) / j->slices * ZN_WINOGRAD_BLOCK);
+    j->self->run(&args, &area, scratch);
+}
 
 static void run_part(void *arg, size_t begin, size_t end)
 {
     const job *j = arg;
     for (size_t part = begin; part < end; part++) {
         float *scratch = (float *)(void *)(j->scratch + part * j->self->part_bytes);
-        const int64_t count = zn_areas_count(&j->areas), step = (int64_t)j->self->parts;
-        for (int64_t i = (int64_t)part; i < count; i += step) {
-            const zn_area area = zn_areas_get(&j->areas, i);
-            j->self->run(&j->args, &area, scratch);
-        }
+        const int64_t count = zn_areas_count(&j->areas) * j->slices;
+        for (int64_t i = (int64_t)part; i < count; i += (int64_t)j->self->parts)
+            run_piece(j, i, scratch);
     }
+}
+
+// Slices that give every thread as many pieces; 1 where areas do already, or where slices would be too thin.
+static int64_t choose_slices(int64_t areas, int64_t parts, int64_t channels)
+{
+    enum { THINNEST = 64 };
+    int64_t slices = 1;
+    if (areas >= parts) return 1;
+    while (areas * slices % parts != 0) slices++;
+    return slices * THINNEST <= channels ? slices : 1;
 }
 
 void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, int64_t rows,
@@ -82,6 +104,10 @@ void zn_conv_winograd_run(const zn_conv_winograd *self, zn_team *team, int64_t r
     j.args.src = src;
     j.args.residual = residual;
     j.args.dst = dst;
-    j.areas = zn_areas_cut(rows, self->most.rows, tiles, self->most.columns, (int64_t)self->parts);
+    const int64_t parts = (int64_t)self->parts;
+    j.areas = zn_areas_cut(rows, self->most.rows, tiles, self->most.columns, 1);
+    j.slices = choose_slices(zn_areas_count(&j.areas), parts, j.args.channels_out);
+    if (j.slices == 1)
+        j.areas = zn_areas_cut(rows, self->most.rows, tiles, self->most.columns, parts);
     zn_parallel(team, self->parts, 1, run_part, &j);
 }
