@@ -32,6 +32,8 @@ import compare
 import train as train_bench
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDER = pathlib.Path.home() / ".cache/zenith-bench/diffae"
+PYTHON = ROOT / ".venv-bench/bin/python"  # compare.py makes this one
 
 
 def weights_of(options):
@@ -147,9 +149,9 @@ def parse():
     parser.add_argument("--minutes", type=float, default=4, help="after which it ends with what it has")
     parser.add_argument("--batch", type=int, default=16, help="of training")
     parser.add_argument("--steps", type=int, default=4, help="of training, in a round")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path.home() / ".cache/zenith-bench/diffae")
+    parser.add_argument("--folder", type=pathlib.Path, default=FOLDER)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("--python", default=ROOT / ".venv-bench/bin/python", help="one that has torch: compare.py makes this one")
+    parser.add_argument("--python", default=PYTHON, help="one that has torch")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.size = options.size or (64 if options.train else 256)
