@@ -6,7 +6,9 @@
     bench/threads.py [--op decode] [--dtype bf16] [--threads 2] [--rounds 40]
     bench/threads.py --op step [--size 256]
 
-`step` is one answer of the denoiser of a diffusion autoencoder of a published size, as in bench/diffae.py. In a round: the probe with one thread and with N, Zenith with one and with N in an order that turns
+`step` is one answer of the denoiser of a diffusion autoencoder of a published size, as in bench/diffae.py.
+
+In a round: the probe with one thread and with N, Zenith with one and with N in an order that turns
 around, and the probe again. Gain: the time with one thread over the time with N; of the probe, the best
 rate with N over the best with one. Rounds in which a probe was more than 10 % below its best are
 dropped, as in compare.py; if all were, none is. The bar: a median of 0.92 of the probe's gain. Exit
