@@ -60,7 +60,7 @@ import numpy as np  # noqa: E402  (only after enter_environment)
 import torch  # noqa: E402
 from PIL import Image  # noqa: E402
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools/goldens"))
 import taesd_reference  # noqa: E402
 
 DTYPES = ("f32", "bf16", "int8")

@@ -6,7 +6,7 @@
     diffae_peer.py make FOLDER CONFIG       random weights of CONFIG's shapes, and the operations of each part
     diffae_peer.py serve --weights FOLDER --op encode|step|decode|train --size N --dtype T --threads N --input FILE [--batch N]
 
-The network is that of tools/make_diffae_goldens.py, channels last. `serve` speaks contender.h's protocol; its commands are in
+The network is that of tools/goldens/make_diffae_goldens.py, channels last. `serve` speaks contender.h's protocol; its commands are in
 peers.py. An iteration of `train` is one step of Adam in bf16 autocast (or f32) on encoder and denoiser.
 """
 import argparse
@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 import peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools/goldens"))
 import make_diffae_goldens as network  # noqa: E402
 
 STEPS, TIMESTEP, TIMESTEPS = 20, 500, 1000  # as diffae_server.c

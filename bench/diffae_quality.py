@@ -5,7 +5,7 @@
 
     bench/diffae_quality.py MODEL --data FOLDER [--parts reconstruct random swap edit interpolate sample] [--pictures 500] [--json]
 
-FOLDER is a set of tools/avatars.mjs: train/, test/ and labels.json. MODEL is a folder or a file that `zenith diffae` opens. All pictures are
+FOLDER is a set of tools/models/avatars.mjs: train/, test/ and labels.json. MODEL is a folder or a file that `zenith diffae` opens. All pictures are
 made by `zenith diffae`; who judges them knows nothing of codes: a small classifier that is trained here on the pictures of train/ (kept
 below --cache, with its own accuracy on test/), and SqueezeNet's features.
 

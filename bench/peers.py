@@ -69,7 +69,7 @@ def load_networks(options):
     """PyTorch's (encoder, decoder)."""
     if is_folder(options):
         return load_folder(options.weights)
-    sys.path.insert(0, str(ROOT / "tools"))
+    sys.path.insert(0, str(ROOT / "tools/goldens"))
     import taesd_reference
     return taesd_reference.load(options.model, options.weights)
 

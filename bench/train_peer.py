@@ -33,7 +33,7 @@ def parse():
 
 
 def make_step(options):
-    sys.path.insert(0, str(ROOT / "tools"))
+    sys.path.insert(0, str(ROOT / "tools/goldens"))
     import taesd_reference
     torch.manual_seed(1)
     encoder, decoder = taesd_reference.load("taesd", options.weights)

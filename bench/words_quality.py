@@ -5,7 +5,7 @@
 
     bench/words_quality.py MODEL --data FOLDER [--parts retrieve compose copies sheet] [--count 100] [--steps 30] [--json]
 
-FOLDER is a set of tools/words.mjs: captions.jsonl, shapes.jsonl and pictures. MODEL is a pipeline that `zenith generate` opens. Pictures
+FOLDER is a set of tools/models/words.mjs: captions.jsonl, shapes.jsonl and pictures. MODEL is a pipeline that `zenith generate` opens. Pictures
 are made by `zenith generate`, a caption of each line with one seed, so nothing is chosen; who judges them knows nothing of words:
 SqueezeNet's features, and pixels.
 
@@ -245,7 +245,7 @@ def parse(argv):
 def main(argv):
     o = parse(argv)
     if not (o.data / "captions.jsonl").is_file() or not o.squeezenet.is_file():
-        print("--data needs captions.jsonl of tools/words.mjs, and --squeezenet its weights", file=sys.stderr)
+        print("--data needs captions.jsonl of tools/models/words.mjs, and --squeezenet its weights", file=sys.stderr)
         return 2
     o.lines = [json.loads(x) for x in (o.data / "captions.jsonl").read_text().splitlines()]
     o.trained = {o.data / x["file"] for x in o.lines if x["split"] == "train"}

@@ -14,7 +14,7 @@
 //     "attention_resolutions": [16]         heights of maps (of image_size) that have attention
 //     "scan_encoder": 0                     1: the semantic encoder's blocks and attention are scans (nn/diffae_blocks.h)
 //     "linear_code": 0                      1: the code is linear in what networks see, and the U-Net sees what it draws back
-//                                           (tools/diffae_components.py); pictures of image_size alone
+//                                           (tools/models/diffae_components.py); pictures of image_size alone
 //     "draft_deviation": 1                  how far what networks see is from that
 //     "recall": 0                           so many known pictures draw such codes (model/diffae_recall.h)
 //     "code_noise": 0                       training adds normal numbers times 0 .. this to such codes

@@ -8,7 +8,7 @@
 // skin. Of a noisy map, each cell is the mean of that cell of all known pictures, weighted by how well they agree with the noisy map
 // in the views that tell of it: the best guess there is, if pictures were put together of parts of known ones. A walk by
 // these guesses from noise to no noise (diffusion/ddim.h) so puts parts together that agree, and draws pictures that were
-// never seen. tools/diffae_recall.py chooses the known pictures and measures what tells of what.
+// never seen. tools/models/diffae_recall.py chooses the known pictures and measures what tells of what.
 //
 // Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map. Five parts, of which tells and
 // norms are only there to be checked and written: zn_diffae_tells and zn_diffae_norms read them.

@@ -486,7 +486,7 @@ static zn_node *summed(const builder *b, zn_node *ids, zn_node *angles)
 
 // Where config.json has "draft_dim", which no published network has, a network of two layers draws the mean picture of a
 // caption's words, and the denoiser sees it. Which word means which shape can be solved for in seconds
-// (tools/words_draft.py); gradients take hours for the same.
+// (tools/models/words_draft.py); gradients take hours for the same.
 static void build_draft(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                         zn_node *const *inputs, zn_node **outputs)
 {

@@ -102,7 +102,7 @@ static zenith_status open_autoencoder(zn_trainer *t, zn_error *err)
                                err);
 }
 
-// A linear encoder is solved for, not trained (tools/diffae_components.py).
+// A linear encoder is solved for, not trained (tools/models/diffae_components.py).
 static zenith_status open_solved(zn_trainer *t, const zn_json *config, zn_error *err)
 {
     static const char *const parts[] = {"encoder", "draft", NULL};
@@ -114,7 +114,7 @@ static zenith_status open_solved(zn_trainer *t, const zn_json *config, zn_error 
     if (!path && !t->start)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "\"network.linear_code\" needs \"draft\", a folder with what "
-                       "tools/diffae_components.py makes");
+                       "tools/models/diffae_components.py makes");
     const zn_model_request request = {.name = t->config.model, .weights = path, .parts = parts};
     if (path)
         ZN_TRY(zn_model_open(&request, &own->solved, err));

@@ -79,7 +79,7 @@ static zenith_status open_network(zn_trainer *t, int which, zn_error *err)
     return ZENITH_OK;
 }
 
-// What draws the mean picture of words is solved for, not trained (tools/words_draft.py).
+// What draws the mean picture of words is solved for, not trained (tools/models/words_draft.py).
 static zenith_status open_draft(zn_trainer *t, zn_error *err)
 {
     static const char *const parts[] = {"draft", NULL};
@@ -95,7 +95,7 @@ static zenith_status open_draft(zn_trainer *t, zn_error *err)
     else
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "\"network.draft_dim\" needs \"draft\", a folder with the draft "
-                       "that tools/words_draft.py makes");
+                       "that tools/models/words_draft.py makes");
     if (length + 1 >= sizeof path)
         return zn_fail(err, ZENITH_LIMIT, "the path of the draft is too long");
     const zn_model_request request = {.name = t->config.model, .weights = path, .parts = parts};

@@ -197,7 +197,7 @@ static void the_latent_is_decoded(void **state)
 
 // --- from a picture -----------------------------------------------------------------------------
 
-// With all of it made anew, nothing of the picture is left; and every step is diffusers' (tools/make_img2img_golden.py).
+// With all of it made anew, nothing of the picture is left; and every step is diffusers' (tools/goldens/make_img2img_golden.py).
 static void pictures_begin_with_a_picture(void **state)
 {
     (void)state;

@@ -44,7 +44,7 @@ add_test(NAME cli.dataset_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOU
 add_test(NAME cli.dataset_many_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
     --zenith $<TARGET_FILE:zenith_program> --kills 20 kills)
 if(NOT ZENITH_SANITIZE) # which takes memory of its own
-    add_test(NAME cli.dataset_large COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/dataset_large.py
+    add_test(NAME cli.dataset_large COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/cli/dataset_large.py
         --zenith $<TARGET_FILE:zenith_program> --pictures 200 --broken 9 --shards 8 --side 3000)
     set_tests_properties(cli.dataset_large PROPERTIES LABELS cli TIMEOUT 300)
 endif()

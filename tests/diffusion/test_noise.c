@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Noise as torch makes it: on the CPU against its own numbers (tools/make_noise_goldens.py), by CUDA against
+// Noise as torch makes it: on the CPU against its own numbers (tools/goldens/make_noise_goldens.py), by CUDA against
 // numbers that a GPU printed, and against the layout of threads and calls written out.
 #include "tests/testing.h"
 

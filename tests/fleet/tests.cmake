@@ -6,9 +6,9 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 add_test(NAME fleet.manifests COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/manifests.py
     --zenith $<TARGET_FILE:zenith_program> $<$<BOOL:${ZENITH_QUEUE}>:--queue>)
 set_tests_properties(fleet.manifests PROPERTIES LABELS fleet TIMEOUT 300)
-add_test(NAME fleet.scale COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/scale.py
-    --check ${PROJECT_SOURCE_DIR}/bench/results/fleet-three-hosts.json)
-add_test(NAME fleet.scale_table COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/scale.py
+add_test(NAME fleet.scale COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/notes/scale.py
+    --check ${PROJECT_SOURCE_DIR}/bench/notes/fleet-three-hosts.json)
+add_test(NAME fleet.scale_table COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/notes/scale.py
     --pictures 1e6 --cores 10 1000 --set hours_between_failures=5)
 set_tests_properties(fleet.scale_table PROPERTIES PASS_REGULAR_EXPRESSION "1e6 . 1000 . 100 ")
 set_tests_properties(fleet.scale fleet.scale_table PROPERTIES LABELS fleet TIMEOUT 300)
@@ -29,7 +29,7 @@ if(ZENITH_QUEUE)
         set_tests_properties(fleet.metrics PROPERTIES LABELS fleet TIMEOUT 300)
     endif()
     if(NOT ZENITH_SANITIZE) # whose programs take minutes for it
-        # Five faults of five kinds; bench/fleet.py is the long run.
+        # Five faults of five kinds; tests/fleet/long.py is the long run.
         add_test(NAME fleet.faults COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/fleet/faults.py
             --zenith $<TARGET_FILE:zenith_program> --seed 3)
         set_tests_properties(fleet.faults PROPERTIES LABELS fleet TIMEOUT 300)

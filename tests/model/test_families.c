@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Families of other kinds than autoencoders (tests/model/families): opened, trained ten steps beside PyTorch,
-// written, opened again, compiled in each type. tools/make_family_goldens.py makes weights, samples and losses.
+// written, opened again, compiled in each type. tools/goldens/make_family_goldens.py makes weights, samples and losses.
 #include "tests/testing.h"
 
 #include "src/base/memory.h"

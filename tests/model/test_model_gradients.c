@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every gradient tensor of TAESD's and TAEF2's encoder and decoder against PyTorch in float64
-// (tools/make_gradient_goldens.py): the length of each and its projections on four vectors. In f32 by
+// (tools/goldens/make_gradient_goldens.py): the length of each and its projections on four vectors. In f32 by
 // our own kernels and by oneDNN within 1e-4; in bf16, over all tensors, within 1.5 times the error of
 // PyTorch's own bf16; in f16, with an eighth of its rounding error, within the root of that (a third):
 // as the error falls, fewer relus turn, but each turns as much.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The five tiny autoencoders against PyTorch, layer by layer, on the small goldens of tests/golden
-// (tools/make_goldens.py remakes them): every residual block and convolution, the latent and the
+// (tools/goldens/make_goldens.py remakes them): every residual block and convolution, the latent and the
 // decoded picture, in whole maps and in bands.
 #include "tests/testing.h"
 

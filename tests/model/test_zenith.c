@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Networks of the zenith family, of one, two and three stages, against PyTorch
-// (tools/make_zenith_goldens.py), through the public calls; and layouts that are none.
+// (tools/goldens/make_zenith_goldens.py), through the public calls; and layouts that are none.
 #include "tests/testing.h"
 
 #include "src/format/safetensors.h"

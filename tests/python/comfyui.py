@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ComfyUI's nodes: loaded as ComfyUI loads a folder of custom_nodes, and asked what its stock nodes ask of a VAE.
 
-The stand-ins here do what ComfyUI's code of January 2026 does; tools/check_comfyui.py runs that code itself. Arrays are torch's where
+The stand-ins here do what ComfyUI's code of January 2026 does; tools/peers/check_comfyui.py runs that code itself. Arrays are torch's where
 this Python has it, else numpy's. Skipped (77) without numpy.
 """
 import importlib.util

@@ -58,7 +58,7 @@ class Examples(unittest.TestCase):
         self.assertFalse([title for title, found in EXAMPLES.items() if found], "sections with examples that no test runs")
 
     def diffusers(self):
-        """On a pipeline with random weights, where torch and diffusers are installed; tools/check_diffusers.py has more."""
+        """On a pipeline with random weights, where torch and diffusers are installed; tools/peers/check_diffusers.py has more."""
         if not all(importlib.util.find_spec(name) for name in ("torch", "diffusers")):
             EXAMPLES.pop("diffusers")
             return

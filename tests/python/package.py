@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package: its structs are those of the header, its bits those of the program, and it stops when it is asked to.
 
-ZENITH_LIBRARY and ZENITH_PROGRAM name what is tested. Skipped (77) without numpy. tools/check_diffusers.py tries diffusers' classes.
+ZENITH_LIBRARY and ZENITH_PROGRAM name what is tested. Skipped (77) without numpy. tools/peers/check_diffusers.py tries diffusers' classes.
 """
 import ctypes
 import os

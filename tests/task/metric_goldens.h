@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Made by tools/make_metric_goldens.py.
+// Made by tools/goldens/make_metric_goldens.py.
 // clang-format off
 #ifndef ZN_TESTS_TASK_METRIC_GOLDENS_H
 #define ZN_TESTS_TASK_METRIC_GOLDENS_H

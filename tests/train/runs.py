@@ -322,7 +322,7 @@ def test_recall(options, folder):
     threads, and with everything telling of everything it is one of the four; edits need a classifier."""
     model, known = TINY_DIFFAE_LINEAR, folder / "known.safetensors"
     zenith(options, "diffae", "features", HERE / "data", "-m", model, "-o", known, "-q")
-    tool = [with_numpy(), ROOT / "tools/diffae_recall.py", known, "--model", model, "-o", folder / "recall", "--depends", "-9"]
+    tool = [with_numpy(), ROOT / "tools/models/diffae_recall.py", known, "--model", model, "-o", folder / "recall", "--depends", "-9"]
     subprocess.run(list(map(str, tool)), check=True, capture_output=True)
     joined = folder / "joined.safetensors"
     zenith(options, "diffae", "join", model, folder / "recall", "-o", joined, "--store", "f8_e4m3")
@@ -390,7 +390,7 @@ def test_diffae(options, folder):
 
 
 def words_start(folder, golden=TINY_WORDS):
-    """The golden's weights with the tensor that is a formula (tools/make_words_goldens.py)."""
+    """The golden's weights with the tensor that is a formula (tools/goldens/make_words_goldens.py)."""
     start = folder / "start"
     if start.exists():
         return start
@@ -625,7 +625,7 @@ def test_words_generate(options, folder):
 
 
 def write_draft(folder, width, inner, places, numbers, words):
-    """A random draft, as tools/words_draft.py writes them."""
+    """A random draft, as tools/models/words_draft.py writes them."""
     drawn = random.Random(5)
     shapes = {"draft.words.weight": [words, width], "draft.norm.weight": [width], "draft.w1.weight": [inner, width],
               "draft.w3.weight": [inner, width], "draft.w2.weight": [places * numbers, inner], "draft.w2.bias": [places * numbers]}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The SqueezeNet loss with its real weights: its value is the judge's figure, its gradient PyTorch's
-// (tools/make_metric_goldens.py, in float64), by our own kernels and by oneDNN; in bf16 it is near.
+// (tools/goldens/make_metric_goldens.py, in float64), by our own kernels and by oneDNN; in bf16 it is near.
 // And what is said where there are no weights.
 #include "tests/task/metric_goldens.h"
 #include "tests/task/metric_pictures.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small model of sequences: the numbers of tokens go in, a score for each token of the vocabulary comes out.
-// tools/make_family_goldens.py has the same network in PyTorch.
+// tools/goldens/make_family_goldens.py has the same network in PyTorch.
 //
 //     x      = embed(ids)
 //     x      = x + mix(attention(rope(query(h)), rope(key(h)), value(h))), h = norm1(x)
