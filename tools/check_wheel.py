@@ -5,9 +5,10 @@
 
     tools/check_wheel.py [--site FOLDER] [--without PACKAGE] [WHEEL]
 
-Installs it into a new virtual environment, encodes and decodes with a model that it holds, runs its program, imports torch and
-scikit-learn before and after it and counts the libgomps of the process, and has auditwheel judge it. Needs PyPI. --site: a
-site-packages with torch, which need not be fetched then. Exit code 1: something is not as it should be.
+Installs it into a new virtual environment, encodes and decodes with a model that it holds, runs its program and the examples
+of docs/PYTHON.md, imports torch and scikit-learn before and after it and counts the libgomps of the process, and has
+auditwheel judge it. Needs PyPI. --site: a site-packages with torch, which need not be fetched then. Exit code 1: something is
+not as it should be.
 """
 import argparse
 import pathlib
@@ -61,6 +62,13 @@ def check_orders(python, folder, name):
     run(f"{name} after Zenith", python, "-c", ZENITH + OTHERS[name] + ZENITH + COUNT, folder=folder)
 
 
+def check_first_calls(binaries, folder):
+    """The examples of docs/PYTHON.md, and bundled models by their names."""
+    for name in ("examples", "bundled"):
+        run(f"tests/python/{name}.py", binaries / "python", ROOT / f"tests/python/{name}.py", folder=folder, PYTHONDONTWRITEBYTECODE="1",
+            ZENITH_PROGRAM=str(binaries / "zenith"))
+
+
 def check_program(binaries, folder):
     run("zenith --version", binaries / "zenith", "--version", folder=folder)
     (folder / "in.ppm").write_bytes(b"P6 64 64 255 " + bytes(range(192)) * 64)
@@ -83,6 +91,7 @@ def main():
         subprocess.run([*install, wheel], check=True)
         run("alone", binaries / "python", "-c", ZENITH + COUNT, folder=folder)
         check_program(binaries, folder)
+        check_first_calls(binaries, folder)
         for package in others:
             if options.site and package == "torch":
                 site = next((folder / "venv/lib").glob("python*/site-packages"))

@@ -4,6 +4,7 @@
 
 torch is looked at only where a caller brings a tensor, and so has imported it.
 """
+import os
 import sys
 from typing import Any, Dict, Sequence
 
@@ -25,6 +26,9 @@ def _torch_numbers(torch: Any) -> Dict[Any, int]:
 
 def dense(array: Any) -> Any:
     """The same numbers, one after the other: the array itself where they lie so already."""
+    if isinstance(array, (str, bytes, os.PathLike)):
+        raise TypeError(f"{os.fsdecode(array)!r} is a path, and an array is needed: open the file first, such as by "
+                        f"numpy.asarray(PIL.Image.open(path).convert('RGB')) or numpy.load(path)")
     torch = _torch_of(array)
     if torch is None:
         return np.ascontiguousarray(array)
@@ -50,5 +54,7 @@ def empty(shape: Sequence[int], number: int, like: Any) -> Any:
     """A new array of the kind of another."""
     torch = _torch_of(like)
     known = _NUMPY if torch is None else _torch_numbers(torch)
-    dtype = next(t for t, n in known.items() if n == number)
+    dtype = next((t for t, n in known.items() if n == number), None)
+    if dtype is None:
+        raise ValueError("number is 'bf16', which torch has and numpy has not: give a torch tensor, or take f32 or f16")
     return np.empty(tuple(shape), dtype) if torch is None else torch.empty(tuple(shape), dtype=dtype)

@@ -8,17 +8,18 @@ loader finds. Structs say their size, so a newer library takes them as they are.
 import ctypes
 import os
 import pathlib
+import re
 from typing import Any, Dict, List, Optional, Tuple
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_float, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 
 from . import _openmp
 
-OK, CANCELLED = 0, 50
+OK, AMBIGUOUS, CANCELLED = 0, 41, 50
 ENCODER, DECODER = 1, 2
 U8, F32, F16, BF16 = 1, 2, 3, 4
 HWC, CHW = 1, 2
 SPACES = {"model": 0, "raw": 1}
-DTYPES: Dict[Optional[str], int] = {None: 0, "f32": 1, "bf16": 2, "int8": 3}
+DTYPES = {"f32": 1, "bf16": 2, "int8": 3}
 MEAN, SAMPLE, MOMENTS = 0, 1, 2
 
 NOISES = {"torch": 0, "cuda": 1}
@@ -136,6 +137,17 @@ class DiffaeParams(Sized):
                 ("no_pictures", c_bool), ("seen", c_float)]
 
 
+# What sentences of the library call things, and what they are called here.
+_WORDS = ((re.compile(r"\bzenith_\w+_params\.(\w+)"), r"\1="), (re.compile(r"\bzenith_code\.weights NULL"), "code.weights = None"),
+          (re.compile(r"\bzenith_inspect\b"), "'zenith inspect'"), (re.compile(r"\bzenith_model_name\b"), "zenith_latents.models()"))
+
+
+def in_python(sentence: str) -> str:
+    for pattern, word in _WORDS:
+        sentence = pattern.sub(word, sentence)
+    return sentence
+
+
 class Error(RuntimeError):
     """What the library says of a call that failed. `status` is the number of zenith_status."""
 
@@ -147,6 +159,7 @@ class Error(RuntimeError):
 # Name: (type of the result, types of the arguments).
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "zenith_version": (c_char_p, []),
+    "zenith_status_text": (c_char_p, [c_int]),
     "zenith_context_create": (c_int, [POINTER(ContextParams), POINTER(c_void_p)]),
     "zenith_context_free": (None, [c_void_p]),
     "zenith_context_error": (c_char_p, [c_void_p]),

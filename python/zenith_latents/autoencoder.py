@@ -3,10 +3,11 @@
 """Contexts and autoencoders: zenith_context and zenith_model with Python's manners."""
 import ctypes
 import dataclasses
+import operator
 import os
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, Union
 
 from . import _arrays, _library as c
 from ._library import Error, library
@@ -16,6 +17,7 @@ Path = Union[str, "os.PathLike[str]"]
 Array = Any  # a numpy array or a torch tensor
 Progress = Callable[[float], object]
 Result = TypeVar("Result")
+_MOST_THREADS = 1024  # the library's
 
 
 def models() -> Dict[str, str]:
@@ -66,10 +68,11 @@ class Context:
 
     def __init__(self, threads: int = 0, streams: int = 0) -> None:
         self._handle = ctypes.c_void_p()
-        params = c.ContextParams(threads=threads, streams=streams)
+        params = c.ContextParams(threads=_whole("threads", threads, most=_MOST_THREADS),
+                                 streams=_whole("streams", streams, most=_MOST_THREADS))
         status = library.zenith_context_create(ctypes.byref(params), ctypes.byref(self._handle))
         if status != c.OK:
-            raise Error(status, "the context could not be made")
+            raise Error(status, f"the context could not be made: {library.zenith_status_text(status).decode()}")
         self._finalizer = weakref.finalize(self, library.zenith_context_free, self._handle)
 
     def trim(self) -> None:
@@ -79,7 +82,7 @@ class Context:
     def _call(self, function: Any, *arguments: Any) -> Tuple[int, str]:
         """One call, and the sentence of its failure: the library has it for the thread that made the call."""
         status = function(self._handle, *arguments)
-        return status, "" if status == c.OK else library.zenith_context_error(self._handle).decode(errors="replace")
+        return status, "" if status == c.OK else c.in_python(library.zenith_context_error(self._handle).decode(errors="replace"))
 
     def _check(self, function: Any, *arguments: Any) -> None:
         status, sentence = self._call(function, *arguments)
@@ -142,6 +145,8 @@ class Autoencoder:
         self._finalizer = weakref.finalize(self, library.zenith_model_free, self._handle)
         info = c.ModelInfo()
         library.zenith_model_get_info(self._handle, ctypes.byref(info))
+        if info.latent_channels == 0:
+            raise ValueError(_not_this_kind(info.name.decode(), str(weights or name)))
         self.name: str = info.name.decode()
         self.description: str = info.description.decode()
         self.channels: int = info.latent_channels
@@ -176,13 +181,11 @@ class Autoencoder:
         pictures = _arrays.dense(picture)
         shape, single = _pictures_shape(pictures)
         count, height, width = shape
-        kinds = {"mean": c.MEAN, "sample": c.SAMPLE, "moments": c.MOMENTS}
-        if kind not in kinds:
-            raise ValueError(f"kind is {kind!r}, not one of {', '.join(kinds)}")
+        code = _choice("kind", kind, {"mean": c.MEAN, "sample": c.SAMPLE, "moments": c.MOMENTS})
         channels = self.channels * (2 if kind == "moments" else 1)
-        stored = {"f32": c.F32, "f16": c.F16, "bf16": c.BF16}[number]
+        stored = _choice("number", number, {"f32": c.F32, "f16": c.F16, "bf16": c.BF16})
         out = _arrays.empty((count, channels, height // self.factor, width // self.factor), stored, pictures)
-        latents = _latents(out, channels, space, kinds[kind], seed)
+        latents = _latents(out, channels, space, code, _whole("seed", seed))
         params = _params(dtype, max_memory)
         self.context._run(library.zenith_encode, self._handle, _images(pictures, shape), latents, count, ctypes.byref(params),
                           params=params, report=progress)
@@ -205,7 +208,7 @@ class Autoencoder:
             latents = latents[None]
         count, channels, rows, columns = latents.shape
         height, width = rows * self.factor, columns * self.factor
-        as_bytes = {"u8": True, "f32": False}[number]
+        as_bytes = _choice("number", number, {"u8": True, "f32": False})
         shape = (count, height, width, 3) if as_bytes else (count, 3, height, width)
         out = _arrays.empty(shape, c.U8 if as_bytes else c.F32, latents)
         params = _params(dtype, max_memory)
@@ -217,8 +220,9 @@ class Autoencoder:
                  max_memory: int = 0) -> Estimate:
         """What a picture of this size will take; a max_memory that is too small raises Error, with the bytes it takes."""
         info = c.EstimateInfo()
-        self.context._check(library.zenith_estimate, self._handle, {"encoder": c.ENCODER, "decoder": c.DECODER}[part], width, height,
-                            False, ctypes.byref(_params(dtype, max_memory)), ctypes.byref(info))
+        flag = _choice("part", part, {"encoder": c.ENCODER, "decoder": c.DECODER})
+        self.context._check(library.zenith_estimate, self._handle, flag, _whole("width", width), _whole("height", height), False,
+                            ctypes.byref(_params(dtype, max_memory)), ctypes.byref(info))
         return Estimate(info.total_bytes, info.arena_bytes, info.weights_bytes, info.flops)
 
 
@@ -227,17 +231,39 @@ def open(name: Optional[str] = None, weights: Optional[Path] = None, threads: in
     return Autoencoder(name, weights, Context(threads))
 
 
-# --- arrays as the library's structs
+def _not_this_kind(kind: str, asked: str) -> str:
+    if kind == "diffae":
+        return f'{asked} is a diffusion autoencoder: zenith_latents.DiffAE("{asked}") opens it'
+    return f"{asked} is {kind}, which is no autoencoder of pictures"
+
+
+# --- arguments, and arrays as the library's structs
+
+
+def _whole(name: str, value: Any, least: int = 0, most: int = 2**64 - 1) -> int:
+    """A whole number of these: ctypes would take others for some number, too."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, not a whole number") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}: it must be {least} to {most}" if most < 2**32 else
+                         f"{name} is {number}: it must be {least} or more{'' if number < least else ', below 2**64'}")
+    return number
+
+
+def _choice(name: str, value: Any, choices: Mapping[str, Result]) -> Result:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, not one of {', '.join(choices)}")
+    return choices[value]
 
 
 def _dtype(name: Optional[str]) -> int:
-    if name not in c.DTYPES:
-        raise ValueError(f"dtype is {name!r}, not one of f32, bf16, int8")
-    return c.DTYPES[name]
+    return 0 if name is None else _choice("dtype", name, c.DTYPES)
 
 
 def _params(dtype: Optional[str], max_memory: int) -> c.RunParams:
-    return c.RunParams(dtype=_dtype(dtype), max_memory=max_memory)
+    return c.RunParams(dtype=_dtype(dtype), max_memory=_whole("max_memory", max_memory))
 
 
 def _pictures_shape(pictures: Array) -> Tuple[Tuple[int, int, int], bool]:
@@ -264,11 +290,10 @@ def _images(pictures: Array, shape: Tuple[int, int, int]) -> Any:
 
 
 def _latents(latents: Array, channels: int, space: str, kind: int, seed: int) -> Any:
-    if space not in c.SPACES:
-        raise ValueError(f"space is {space!r}, not model or raw")
+    where = _choice("space", space, c.SPACES)
     count, _, height, width = latents.shape
     number = _arrays.number_of(latents)
     step = channels * height * width * (4 if number == c.F32 else 2)
-    return (c.Latent * count)(*(c.Latent(width=width, height=height, channels=channels, space=c.SPACES[space], number=number,
+    return (c.Latent * count)(*(c.Latent(width=width, height=height, channels=channels, space=where, number=number,
                                          order=c.CHW, data=_arrays.address_of(latents) + i * step, kind=kind, seed=seed + i)
                                 for i in range(count)))

@@ -158,6 +158,11 @@ static zenith_status open_named(const char *folder, const char *name, zn_weights
     if (zn_path_is_file(path)) return open_file(path, out, err);
     zn_text_format(path, sizeof path, "%s/%s", folder, name);
     if (!zn_path_is_directory(path)) return ZENITH_NOT_FOUND;
+    if (zn_pipeline_is(path))
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "'%s' is a whole pipeline, which makes images from text: name one of its "
+                       "models, in the folder %s",
+                       name, path);
     status = open_any_parts(name, path, "", out, err);
     return status == ZENITH_NOT_FOUND ? zn_weights_open(path, out, err) : status;
 }
@@ -182,6 +187,25 @@ static zenith_status open_own(const char *folder, const char *name, zn_weights *
     return zn_path_is_file(path) ? zn_weights_open(folder, out, err) : ZENITH_NOT_FOUND;
 }
 
+// Models of others that are bundled as parts of ours.
+static const struct {
+    const char *name, *folder;
+} inner[] = {{"taef1", "zenith-words/vae"}, {"taesd3", "zenith-avatars256"}};
+
+static zenith_status search_inner(const char *name, zn_weights **out, zn_error *err)
+{
+    char folder[ZN_PATH_SIZE], path[ZN_PATH_SIZE];
+    for (size_t m = 0; m < sizeof inner / sizeof *inner; m++) {
+        for (int i = 0; strcmp(inner[m].name, name) == 0 && search_folder(i, folder); i++) {
+            if (!folder[0]) continue;
+            zn_text_format(path, sizeof path, "%s/%s", folder, inner[m].folder);
+            zenith_status status = open_named(path, name, out, err);
+            if (status != ZENITH_NOT_FOUND) return status;
+        }
+    }
+    return ZENITH_NOT_FOUND;
+}
+
 static zenith_status search(const char *name, zn_weights **out, zn_error *err)
 {
     char folder[ZN_PATH_SIZE];
@@ -195,6 +219,8 @@ static zenith_status search(const char *name, zn_weights **out, zn_error *err)
         zenith_status status = open_named(folder, name, out, err);
         if (status != ZENITH_NOT_FOUND) return status;
     }
+    zenith_status status = search_inner(name, out, err);
+    if (status != ZENITH_NOT_FOUND) return status;
     if (!zn_variant_find(name)) {
         return zn_fail(err, ZENITH_NOT_FOUND, "there is no model '%s'", name);
     }

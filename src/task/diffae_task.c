@@ -432,9 +432,8 @@ static zenith_status check(const zn_diffae_call *is, const zn_diffae_facts *fact
     *sizes = (zn_sizes){.height = height / facts->factor, .width = width / facts->factor};
     if (facts->shape.linear && (height != facts->shape.size || width != facts->shape.size))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "%lld x %lld pixels: codes of this diffusion autoencoder are linear in "
-                       "pictures of %lld x %lld, and there are none of other sizes",
-                       (long long)width, (long long)height, (long long)facts->shape.size,
+                       "%lld x %lld pixels: this model works at %lldx%lld only", (long long)width,
+                       (long long)height, (long long)facts->shape.size,
                        (long long)facts->shape.size);
     if (height <= MOST_SIDE && width <= MOST_SIDE && height % multiple == 0 &&
         width % multiple == 0)
