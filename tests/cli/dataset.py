@@ -16,14 +16,17 @@ import pathlib
 import random
 import resource
 import shutil
-import signal
 import struct
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from lib.process import kill_at_random  # noqa: E402
+
 MODEL = ROOT / "tests/golden/tiny_diffusers"
 KL = ROOT / "tests/golden/tiny_kl"
 IMAGES = ROOT / "tests/format/images"
@@ -472,11 +475,16 @@ def check_kills(folder):
     whole, output, seed = time.monotonic() - begin, folder / "out", random.randrange(1 << 30)
     choose = random.Random(seed)
     command = [ZENITH, "dataset", "encode", source, output, "-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--size", "128x128", "--shard", "8", "-q"]
-    for _ in range(KILLS):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "ZENITH_TUNE": ""})
-        time.sleep(choose.uniform(0, whole))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+
+    def start():
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "ZENITH_TUNE": ""})
+
+    def after(killed):
+        if killed:
+            return bool(list(output.glob("*.lease")))
+        assert hashes(output) == hashes(folder / "whole"), f"seed {seed}"
+        shutil.rmtree(output)
+    kill_at_random(start, KILLS, whole, choose, after)
     for number in range(2):  # two at once; what one holds the other leaves alone
         others = [subprocess.Popen(command, env={**os.environ, "ZENITH_TUNE": ""}) for _ in range(2)]
         assert [process.wait() for process in others] == [0, 0], seed

@@ -27,6 +27,7 @@ import urllib.request
 
 import dataset
 from dataset import encode, make_folder, make_tar, run
+from lib.process import kill_at_random
 from s3_server import SECRET, Fault, Object, Server
 
 KILLS = 4
@@ -509,13 +510,19 @@ def check_kills(folder):
         encode("s3://bucket/in", "s3://bucket/whole")
         whole = time.monotonic() - begin
         compare(server, folder / "local", "whole")
-        for _ in range(KILLS):
-            process = start("s3://bucket/in", "s3://bucket/out")
-            time.sleep(chance.random() * whole)
-            process.kill()
-            process.wait()
-            for key in [key for key in server.objects["bucket"] if key.startswith("out/") and key.endswith(".json")]:
-                assert key == "out/_zenith.json" or key.replace(".json", ".tar") in server.objects["bucket"], "a record without its tar"
+        objects = server.objects["bucket"]
+
+        def after(killed):
+            made = [key for key in objects if key.startswith("out/")]
+            for key in [key for key in made if key.endswith(".json") and key != "out/_zenith.json"]:
+                assert key.replace(".json", ".tar") in objects, "a record without its tar"
+            if killed:
+                return any(key.endswith(".lease") for key in made)
+            server.uploads.clear()
+            compare(server, folder / "local", "out")
+            for key in made:
+                del objects[key]
+        kill_at_random(lambda: start("s3://bucket/in", "s3://bucket/out"), KILLS, whole, chance, after)
         encode("s3://bucket/in", "s3://bucket/out")
         server.uploads.clear()
         compare(server, folder / "local", "out")

@@ -22,7 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import images  # noqa: E402
 import jobs  # noqa: E402
 import serve  # noqa: E402
-from serve import DATA, ROOT, Server, check, ramp  # noqa: E402
+from lib.pictures import ramp  # noqa: E402
+from serve import DATA, ROOT, Server, check  # noqa: E402
 
 MODEL = ROOT / "models/zenith-avatars64.safetensors"
 STEPS = ("--steps", "2")

@@ -19,7 +19,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import serve  # noqa: E402
-from serve import ROOT, Server, check, ramp  # noqa: E402
+from lib.pictures import png, ramp  # noqa: E402
+from serve import ROOT, Server, check  # noqa: E402
 
 GOLDEN = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out"))
 PIPELINE = GOLDEN / "pipeline"
@@ -146,7 +147,7 @@ def edits():
             (*form(fields + [("image[]", picture)]), 422),
             (*form(fields[:3] + [("image", b"no picture")]), 422),
             (*form(fields[:3] + [("image", picture[:200])]), 400),
-            (*form(fields[:3] + [("image", serve.png(60000, 60000))]), 413),
+            (*form(fields[:3] + [("image", png(60000, 60000))]), 413),
             (*form(fields + [("seed", "many")]), 400),
             (*form(fields + [("strength", 0)]), 400),
             (*form(fields + [(f"a{i}", 1) for i in range(40)]), 400),

@@ -22,7 +22,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import images  # noqa: E402
 import serve  # noqa: E402
-from serve import DATA, ROOT, TENSOR, Server, check, f32, make_latent, query, ramp, slow_request  # noqa: E402
+from lib.pictures import ramp  # noqa: E402
+from serve import DATA, ROOT, TENSOR, Server, check, f32, make_latent, query, slow_request  # noqa: E402
 
 
 def submit(server, path, body, headers=None):

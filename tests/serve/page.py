@@ -17,7 +17,8 @@ import zlib
 
 import serve
 from browser import Browser
-from serve import check, png, ramp
+from lib.pictures import psnr, ramp, png, read_png
+from serve import check
 
 DONE = ("document.querySelector('#busy').hidden && /\\d/.test(document.querySelector('#psnr').textContent)"
         " && !document.querySelector('#facts').hidden")
@@ -43,31 +44,6 @@ def open_page(browser, server, **how):
 def fail_on_problems(browser, allowed=()):
     for problem in browser.problems:
         check(any(word in problem for word in allowed), f"the console says: {problem}")
-
-
-def read_png(data):
-    """Rows of a PNG of 8-bit RGB."""
-    width, height = struct.unpack(">II", data[16:24])
-    packed, place = b"", 8
-    while place < len(data):
-        size, kind = struct.unpack(">I4s", data[place:place + 8])
-        packed += data[place + 8:place + 8 + size] if kind == b"IDAT" else b""
-        place += 12 + size
-    raw, stride = zlib.decompress(packed), 3 * width
-    above, out = bytes(stride), bytearray()
-    for y in range(height):
-        way, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-        for x in range(stride):
-            left, up, corner = row[x - 3] if x > 2 else 0, above[x], above[x - 3] if x > 2 else 0
-            near = min((left, up, corner), key=lambda v: abs(left + up - corner - v)) if way == 4 else 0
-            row[x] = (row[x] + (0, left, up, (left + up) // 2, near)[way]) & 255
-        out += row
-        above = bytes(row)
-    return width, height, bytes(out)
-
-
-def psnr(a, b):
-    return 10 * math.log10(255 ** 2 / (sum((x - y) ** 2 for x, y in zip(a, b)) / len(a)))
 
 
 def ssim(a, b, width, height):

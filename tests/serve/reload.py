@@ -20,7 +20,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import serve  # noqa: E402
-from serve import ROOT, TENSOR, TINY, Server, check, f32, make_latent, query, ramp  # noqa: E402
+from lib.pictures import ramp  # noqa: E402
+from serve import ROOT, TENSOR, TINY, Server, check, f32, make_latent, query  # noqa: E402
 
 
 PIPELINE = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out")) / "pipeline"
