@@ -65,7 +65,7 @@ static void check_threads(struct doctor *doctor)
 {
     const zenith_machine_info *machine = &doctor->machine;
     const char *wait = getenv("OMP_WAIT_POLICY");
-    bool passive = wait != NULL && strcasecmp(wait, "passive") == 0;
+    bool spins = wait != NULL && strcasecmp(wait, "active") == 0;
     if (machine->threads > machine->affinity)
         warn(doctor, "%d threads on %d CPUs wait for each other: leave --threads out",
              machine->threads, machine->affinity);
@@ -83,9 +83,8 @@ static void check_threads(struct doctor *doctor)
     if (doctor->facts.load > 0.5 * machine->affinity)
         warn(doctor, "the machine is busy (load %.1f on %d CPUs), which the times show%s",
              doctor->facts.load, machine->affinity,
-             passive ? ""
-                     : "; OMP_WAIT_POLICY=passive in the environment keeps waiting threads from "
-                       "taking more of it");
+             spins ? "; OMP_WAIT_POLICY=active has waiting threads take more of it: leave it out"
+                   : "");
     if (getenv("GOMP_CPU_AFFINITY") != NULL || getenv("OMP_PLACES") != NULL)
         warn(doctor, "GOMP_CPU_AFFINITY or OMP_PLACES binds threads to CPUs: several programs then "
                      "share the same ones");

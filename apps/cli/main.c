@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith: the program. Finds the sub-command, parses its options by its table, runs it.
+#include "apps/cli/bounded_wait.h"
 #include "apps/cli/command.h"
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
@@ -72,12 +73,14 @@ static int run_command(int argc, char **argv)
     int first = 1 + (int)used;
     int code = cli_options_parse(command, argc - first, argv + first, &settings);
     if (code != CLI_DONE) return code;
-    if (settings.help)
+    if (settings.help) {
         cli_help_command(stdout, command);
-    else if (command->run != NULL)
+    } else if (command->run != NULL) {
+        cli_bound_waiting(argv); // starts the program again, so before the command does anything
         code = command->run(&settings);
-    else
+    } else {
         code = say_commands(command);
+    }
     cli_settings_free(&settings);
     return code;
 }

@@ -214,10 +214,11 @@ def _path() -> str:
 
 def _open() -> ctypes.CDLL:
     path = _path()
-    if "/" in path:
-        _openmp.share(pathlib.Path(path))
     try:
-        library = ctypes.CDLL(path)
+        with _openmp.bounded_waiting():
+            if "/" in path:
+                _openmp.share(pathlib.Path(path))
+            library = ctypes.CDLL(path)
     except OSError as error:
         help = "install it, such as by apt-get install libgomp1" if "libgomp.so.1" in str(error) else "set ZENITH_LIBRARY to its path"
         raise ImportError(f"libzenith cannot be opened ({error}); {help}") from error

@@ -7,13 +7,30 @@ with a hash in it, which the loader does not take for libgomp.so.1: there would 
 the same cores. So theirs is made to be known as libgomp.so.1 too, before libzenith is opened: libzenith_openmp.so needs
 libgomp.so.1 and looks beside itself first, where a link leads to their file. The loader sees that it has this file, or opens it,
 and keeps the name. Neither the link nor its folder is needed after that.
+
+A libgomp that is loaded here also gets a bound for how long its threads spin before they sleep (docs/DEPENDENCIES.md).
 """
+import contextlib
 import ctypes
+import os
 import pathlib
 import re
 import sys
 import tempfile
 from typing import Iterator, Optional
+
+
+@contextlib.contextmanager
+def bounded_waiting() -> Iterator[None]:
+    """libgomp reads how often threads spin when it is loaded: as the program zenith has it, unless the user chose."""
+    if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ:
+        yield
+        return
+    os.environ["GOMP_SPINCOUNT"] = "2000"
+    try:
+        yield
+    finally:
+        del os.environ["GOMP_SPINCOUNT"]  # it is not for the processes that this one starts
 
 
 def _mapped() -> Iterator[pathlib.Path]:

@@ -43,7 +43,10 @@ add_test(NAME cli.dataset_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOU
     --zenith $<TARGET_FILE:zenith_program> kills)
 add_test(NAME cli.dataset_many_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
     --zenith $<TARGET_FILE:zenith_program> --kills 20 kills)
-if(NOT ZENITH_SANITIZE) # which takes memory of its own
+if(NOT ZENITH_SANITIZE) # which takes time and memory of its own
+    add_test(NAME cli.waiting COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/waiting.py
+        --zenith $<TARGET_FILE:zenith_program>)
+    set_tests_properties(cli.waiting PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 600)
     add_test(NAME cli.dataset_large COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/cli/dataset_large.py
         --zenith $<TARGET_FILE:zenith_program> --pictures 200 --broken 9 --shards 8 --side 3000)
     set_tests_properties(cli.dataset_large PROPERTIES LABELS cli TIMEOUT 300)

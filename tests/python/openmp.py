@@ -65,6 +65,15 @@ class OpenMP(unittest.TestCase):
     def test_alone(self):
         self.assertEqual(len(mapped(ZENITH)), 1)
 
+    def test_waiting(self):
+        """Threads spin for a bounded time, unless the user says how they wait; children are not told."""
+        code = "import os, zenith_latents; print(os.environ.get('GOMP_SPINCOUNT'))"
+        plain = {k: v for k, v in os.environ.items() if k not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")} | {"OMP_DISPLAY_ENV": "VERBOSE"}
+        for more, spins, left in (({}, "2000", "None"), ({"GOMP_SPINCOUNT": "77"}, "77", "77"), ({"OMP_WAIT_POLICY": "passive"}, "0", "None")):
+            done = subprocess.run([sys.executable, "-c", code], env=plain | more, capture_output=True, text=True)
+            self.assertEqual(done.stdout.strip(), left, done.stderr)
+            self.assertIn(f"GOMP_SPINCOUNT = '{spins}'", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
