@@ -22,7 +22,7 @@ const char *zn_test_data(void);    // ZENITH_TEST_DATA, ../shared/data
 const char *zn_test_golden(void);  // ZENITH_TEST_GOLDEN, ../shared/reference/golden/out
 const char *zn_test_quant(void);   // ZENITH_TEST_QUANT, ../shared/reference/quant-golden
 const char *zn_test_source(void);  // the checkout
-const char *zn_test_build(void);   // the build folder
+const char *zn_test_build(void);   // ZENITH_BUILD_DIR, a folder for this test's files alone
 
 // folder + "/" + name, in one of a few rotating buffers.
 const char *zn_test_path(const char *folder, const char *name);

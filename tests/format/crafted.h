@@ -29,7 +29,7 @@ static inline crafted craft_safetensors(const char *header, size_t data)
     return file;
 }
 
-// A path in the build folder; `name` must be the test's own.
+// A path in the test's own folder.
 static inline const char *scratch(const char *name)
 {
     return zn_test_path(zn_test_build(), name);
