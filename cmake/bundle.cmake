@@ -3,7 +3,7 @@
 # has, and must have only once in a process, stays out: the C library, and the run-time libraries of the C++ in oneDNN.
 # With licences_only (a wheel, whose libraries auditwheel copies) the licences alone; libgomp then stays out too.
 set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
-file(GLOB library LIST_DIRECTORIES false "${prefix}/${library_folder}/libzenith.so.[0-9]")
+file(GLOB library LIST_DIRECTORIES false "${prefix}/${library_folder}/libzenith.so.[0-9]*")
 file(GET_RUNTIME_DEPENDENCIES
     LIBRARIES ${library}
     EXECUTABLES "${prefix}/bin/zenith"

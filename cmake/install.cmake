@@ -3,19 +3,39 @@
 # installed tree can be moved. docs/PACKAGING.md shows the tree.
 include(CMakePackageConfigHelpers)
 
-# The program finds the library beside it. The library finds oneDNN in its own lib/zenith where that is installed too,
-# else where it was when the library was linked (said by name: INSTALL_RPATH_USE_LINK_PATH leaves out folders inside the
-# checkout, such as .deps).
+# The program finds the library beside it, and the library finds oneDNN in its own lib/zenith, which
+# is installed too where oneDNN is not the system's. Libraries in lib/zenith (package.cmake) need
+# others that are there: RPATH serves those too, RUNPATH does not.
 set(private_libraries ${CMAKE_INSTALL_LIBDIR}/zenith)
-if(ZENITH_PROGRAM)
-    set_target_properties(zenith_program PROPERTIES
-        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${private_libraries}")
-    install(TARGETS zenith_program)
+set(bundles_onednn OFF)
+if(ZENITH_DNN)
+    cmake_path(ABSOLUTE_PATH dnnl_DIR NORMALIZE OUTPUT_VARIABLE onednn_library_folder)
+    cmake_path(GET onednn_library_folder PARENT_PATH onednn_library_folder)
+    cmake_path(GET onednn_library_folder PARENT_PATH onednn_library_folder)
+    if(NOT onednn_library_folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+        set(bundles_onednn ON)
+    endif()
 endif()
-if(ZENITH_BUNDLE)
+if(NOT WIN32)
+    target_link_options(zenith PRIVATE -Wl,--disable-new-dtags)
     set_target_properties(zenith PROPERTIES INSTALL_RPATH "$ORIGIN/zenith")
-elseif(ZENITH_DNN)
-    set_target_properties(zenith PROPERTIES INSTALL_RPATH "$<TARGET_FILE_DIR:DNNL::dnnl>")
+endif()
+if(bundles_onednn)
+    find_path(ONEDNN_LICENCES THIRD-PARTY-PROGRAMS REQUIRED
+        HINTS ${dnnl_DIR}/../../../share/doc/onednn ${dnnl_DIR}/../../../share/doc/dnnl)
+    install(PROGRAMS $<TARGET_FILE:DNNL::dnnl> DESTINATION ${private_libraries}
+        RENAME $<TARGET_SONAME_FILE_NAME:DNNL::dnnl>)
+    install(FILES ${ONEDNN_LICENCES}/LICENSE ${ONEDNN_LICENCES}/THIRD-PARTY-PROGRAMS
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/onednn)
+endif()
+if(ZENITH_PROGRAM)
+    foreach(program zenith_program ${zenith_offline})
+        target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+        set_target_properties(${program} PROPERTIES
+            INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${private_libraries}")
+    endforeach()
+    install(TARGETS zenith_program COMPONENT program)
+    install(TARGETS ${zenith_offline} COMPONENT offline EXCLUDE_FROM_ALL)
 endif()
 
 install(TARGETS zenith EXPORT zenith-targets)

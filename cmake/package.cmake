@@ -1,23 +1,16 @@
-# Packages (tools/package, docs/PACKAGING.md): a .deb for Debian 12, which depends on the system's libraries, and a tarball
-# that runs where it is unpacked, which brings them along. Both hold oneDNN, in lib/zenith, where nobody else's programs
-# find it. The parts, as components of the install:
-#   Unspecified        everything of install.cmake, and oneDNN with its licence
-#   system_libraries   the libraries that the .deb depends on: in the tarball only
-if(ZENITH_BUNDLE AND ZENITH_PROGRAM)
-    # Libraries in lib/zenith need others that are there too. RPATH is looked at for those; RUNPATH is not.
-    target_link_options(zenith PRIVATE -Wl,--disable-new-dtags)
-    target_link_options(zenith_program PRIVATE -Wl,--disable-new-dtags)
-    if(ZENITH_DNN)
-        find_path(ONEDNN_LICENCES THIRD-PARTY-PROGRAMS HINTS ${dnnl_DIR}/../../../share/doc/onednn REQUIRED)
-        install(PROGRAMS $<TARGET_FILE:DNNL::dnnl> DESTINATION ${private_libraries}
-            RENAME $<TARGET_SONAME_FILE_NAME:DNNL::dnnl>)
-        install(FILES ${ONEDNN_LICENCES}/LICENSE ${ONEDNN_LICENCES}/THIRD-PARTY-PROGRAMS
-            DESTINATION ${CMAKE_INSTALL_DOCDIR}/onednn)
-    endif()
-    install(FILES cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Packages (tools/package, docs/PACKAGING.md): a .deb for Debian 12, which depends on the system's
+# libraries, and a tarball that runs where it is unpacked, which brings them along. Both are
+# installed from one build, as components:
+#   Unspecified        the library and all else of install.cmake, and oneDNN in lib/zenith, where
+#                      nobody else's programs find it
+#   program            the program: in the .deb
+#   offline            the program without the parts that need the system's TLS: in the tarball
+#   system_libraries   the libraries that the .deb depends on: in the tarball
+if(ZENITH_PROGRAM AND NOT WIN32)
+    install(FILES cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
     install(CODE "set(library_folder \"${CMAKE_INSTALL_LIBDIR}\")\nset(doc_folder \"${CMAKE_INSTALL_DOCDIR}\")"
-        COMPONENT system_libraries)
-    install(SCRIPT cmake/bundle.cmake COMPONENT system_libraries)
+        COMPONENT system_libraries EXCLUDE_FROM_ALL)
+    install(SCRIPT cmake/bundle.cmake COMPONENT system_libraries EXCLUDE_FROM_ALL)
 endif()
 
 set(CPACK_PACKAGE_VENDOR "The Zenith authors")

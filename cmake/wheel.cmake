@@ -1,5 +1,6 @@
 # The Python wheel (pyproject.toml, tools/build_wheel): what is installed into the folder of the package, as the component
-# `wheel`. The tree is that of install.cmake, so library and program find the models as they do elsewhere.
+# `wheel`. The tree is that of install.cmake, so library and program find the models as they do elsewhere. tools/build_wheel
+# installs it from the release build (ZENITH_BUILT); a source distribution compiles with the preset wheel.
 if(ZENITH_OPENMP AND NOT WIN32)
     # A library that only needs libgomp.so.1, and looks for it beside itself first: python/zenith_latents/_openmp.py.
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/openmp.c CONTENT "int zenith_openmp_unused;\n")
@@ -9,29 +10,34 @@ if(ZENITH_OPENMP AND NOT WIN32)
     set_target_properties(zenith_openmp PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endif()
 
-if(ZENITH_WHEEL)
-    set_target_properties(zenith PROPERTIES VERSION ${PROJECT_VERSION_MAJOR}) # wheels hold no links: one file, of the soname
-    install(TARGETS zenith LIBRARY DESTINATION lib COMPONENT wheel NAMELINK_SKIP)
-    install(TARGETS zenith_program RUNTIME DESTINATION bin COMPONENT wheel)
+# install_wheel(WHAT.. DESTINATION ..): into the wheel alone.
+macro(install_wheel)
+    install(${ARGN} COMPONENT wheel EXCLUDE_FROM_ALL)
+endmacro()
+
+if(ZENITH_PROGRAM AND NOT WIN32)
+    install(TARGETS zenith LIBRARY DESTINATION lib COMPONENT wheel NAMELINK_SKIP EXCLUDE_FROM_ALL)
+    install(TARGETS ${zenith_offline} RUNTIME DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
     if(TARGET zenith_openmp)
-        install(TARGETS zenith_openmp LIBRARY DESTINATION lib COMPONENT wheel)
+        install(TARGETS zenith_openmp LIBRARY DESTINATION lib COMPONENT wheel EXCLUDE_FROM_ALL)
     endif()
-    install(FILES ${model_files} DESTINATION share/zenith/models COMPONENT wheel)
-    install(DIRECTORY models/zenith-words models/zenith-avatars256 DESTINATION share/zenith/models COMPONENT wheel)
-    install(FILES ${diffae_files} DESTINATION share/zenith/models/diffae COMPONENT wheel)
-    install(FILES ${training_files} DESTINATION share/zenith/models/training COMPONENT wheel)
-    install(FILES docs/TRAINING.md docs/EVALUATION.md DESTINATION share/doc/zenith COMPONENT wheel)
-    if(ZENITH_DNN)
-        find_path(ONEDNN_LICENCES THIRD-PARTY-PROGRAMS HINTS ${dnnl_DIR}/../../../share/doc/onednn)
-        if(ONEDNN_LICENCES)
-            install(FILES ${ONEDNN_LICENCES}/LICENSE ${ONEDNN_LICENCES}/THIRD-PARTY-PROGRAMS
-                DESTINATION share/doc/zenith/onednn COMPONENT wheel)
+    install_wheel(FILES ${model_files} DESTINATION share/zenith/models)
+    install_wheel(DIRECTORY models/zenith-words models/zenith-avatars256 DESTINATION share/zenith/models)
+    install_wheel(FILES ${diffae_files} DESTINATION share/zenith/models/diffae)
+    install_wheel(FILES ${training_files} DESTINATION share/zenith/models/training)
+    install_wheel(FILES docs/TRAINING.md docs/EVALUATION.md DESTINATION share/doc/zenith)
+    if(bundles_onednn)
+        install_wheel(FILES ${ONEDNN_LICENCES}/LICENSE ${ONEDNN_LICENCES}/THIRD-PARTY-PROGRAMS
+            DESTINATION share/doc/zenith/onednn)
+        if(SKBUILD) # nobody repairs a wheel that pip makes of a source distribution
+            install_wheel(PROGRAMS $<TARGET_FILE:DNNL::dnnl> DESTINATION lib/zenith
+                RENAME $<TARGET_SONAME_FILE_NAME:DNNL::dnnl>)
         endif()
     endif()
     # Licences of the libraries that auditwheel adds, which are Debian's where wheels are made.
     find_program(DPKG dpkg)
     if(DPKG)
-        install(CODE "set(library_folder lib)\nset(doc_folder share/doc/zenith)\nset(licences_only ON)" COMPONENT wheel)
-        install(SCRIPT cmake/bundle.cmake COMPONENT wheel)
+        install_wheel(CODE "set(library_folder lib)\nset(doc_folder share/doc/zenith)\nset(licences_only ON)")
+        install_wheel(SCRIPT cmake/bundle.cmake)
     endif()
 endif()

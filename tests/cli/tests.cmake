@@ -12,24 +12,15 @@ foreach(case ${cases})
 endforeach()
 include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
 zenith_add_fuzzer(picture_parameters)
-target_sources(fuzz_picture_parameters PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/picture_parameters.c)
+target_link_libraries(fuzz_picture_parameters PRIVATE zenith_apps)
 if(ZENITH_PULL)
     add_test(NAME cli.pull_server COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/pull.py
         --zenith $<TARGET_FILE:zenith_program>)
     set_tests_properties(cli.pull_server PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
-if(ZENITH_PULL)
-    # The same program built without downloading, a server and queues, as in the tarball: what it advises instead.
-    get_target_property(without_pull_sources zenith_program SOURCES)
-    list(FILTER without_pull_sources EXCLUDE REGEX "/(download|sha256|s3_[a-z]+|queue_n[a-z]+)\\.c$|/apps/serve/")
-    add_executable(zenith_without_pull ${without_pull_sources} ${PROJECT_SOURCE_DIR}/apps/cli/download_none.c
-        ${PROJECT_SOURCE_DIR}/apps/cli/s3_none.c ${PROJECT_SOURCE_DIR}/apps/cli/queue_none.c
-        ${PROJECT_SOURCE_DIR}/apps/serve/serve_none.c)
-    target_link_libraries(zenith_without_pull PRIVATE zenith_flags zenith PkgConfig::JANSSON m)
-    set_target_properties(zenith_without_pull PROPERTIES OUTPUT_NAME zenith
-        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/without_pull)
+if(TARGET zenith_offline) # the program of the tarball: what it advises instead of downloading, a server and queues
     add_test(NAME cli.without_pull COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.py
-        --zenith $<TARGET_FILE:zenith_without_pull> ${CMAKE_CURRENT_SOURCE_DIR}/cli/without_pull.case)
+        --zenith $<TARGET_FILE:zenith_offline> ${CMAKE_CURRENT_SOURCE_DIR}/cli/without_pull.case)
     set_tests_properties(cli.without_pull PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 if(ZENITH_MPI)
@@ -60,8 +51,7 @@ if(ZENITH_PULL)
         set_tests_properties(fleet.s3_${check} PROPERTIES LABELS "cli;fleet" SKIP_RETURN_CODE 77 TIMEOUT 300)
     endforeach()
     zenith_add_fuzzer(s3_answer)
-    target_sources(fuzz_s3_answer PRIVATE ${PROJECT_SOURCE_DIR}/apps/cli/s3_answer.c ${PROJECT_SOURCE_DIR}/apps/cli/s3_address.c)
-    target_link_libraries(fuzz_s3_answer PRIVATE PkgConfig::CURL PkgConfig::EXPAT)
+    target_link_libraries(fuzz_s3_answer PRIVATE zenith_apps)
 endif()
 add_test(NAME cli.manual COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py
     --zenith $<TARGET_FILE:zenith_program> --man ${CMAKE_BINARY_DIR}/man)

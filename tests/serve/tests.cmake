@@ -44,14 +44,11 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.images_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
     endforeach()
+    include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
+    zenith_add_fuzzer(serve_request)
+    target_link_libraries(fuzz_serve_request PRIVATE zenith_apps)
 endif()
-include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
-zenith_add_fuzzer(serve_request)
 set(serve_folder ${PROJECT_SOURCE_DIR}/apps/serve)
-target_sources(fuzz_serve_request PRIVATE ${serve_folder}/serve_ask.c ${serve_folder}/serve_parameters.c
-    ${serve_folder}/serve_numbers.c ${serve_folder}/serve_failure.c ${serve_folder}/serve_answer.c ${serve_folder}/serve_json.c
-    ${serve_folder}/serve_oip.c ${serve_folder}/serve_openai.c ${serve_folder}/serve_wish.c ${serve_folder}/serve_multipart.c
-    ${serve_folder}/serve_base64.c ${serve_folder}/serve_generate.c ${serve_folder}/serve_generation.c ${serve_folder}/serve_make.c
-    ${serve_folder}/serve_pipelines.c ${serve_folder}/serve_line.c ${serve_folder}/serve_clock.c ${serve_folder}/serve_sdapi.c)
-target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c ${serve_folder}/serve_clock.c)
+target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c
+    ${serve_folder}/serve_clock.c)
 set_tests_properties(serve.turns PROPERTIES LABELS serve)
