@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The version, in this one place: the build, the packages and the soname (= major) read it here.
+// The version, in this one place: the build, the packages and the soname read it here.
 #ifndef ZENITH_VERSION_H
 #define ZENITH_VERSION_H
 

@@ -209,7 +209,7 @@ def _path() -> str:
     named = os.environ.get("ZENITH_LIBRARY")
     if named and pathlib.Path(named).is_dir():
         return str(pathlib.Path(named) / "libzenith.so")
-    return named or (str(beside[0]) if beside else "libzenith.so.0")
+    return named or (str(beside[0]) if beside else "libzenith.so.0.1")
 
 
 def _open() -> ctypes.CDLL:

@@ -6,7 +6,8 @@
     abi.py libzenith.so            fails on any difference of exported functions and public types
     abi.py --update libzenith.so   writes the file anew; look at the difference before you commit it
 
-Also checked: every public struct begins with its size, and the soname is the major version. Needs libabigail's
+Also checked: every public struct begins with its size, and the soname, which Python asks for too, is the major version, and before 1.0 the minor one
+too. Needs libabigail's
 abidw and abidiff, and a library whose src/api was compiled with -g by gcc. Exit code 77: they are not there.
 """
 import pathlib
@@ -51,10 +52,14 @@ def check_structs():
 
 
 def check_soname(library):
-    major = re.search(r"VERSION_MAJOR +(\d+)", (HEADERS / "version.h").read_text())[1]
+    major, minor = re.findall(r"VERSION_M\w+ +(\d+)", (HEADERS / "version.h").read_text())
+    expected = f"libzenith.so.{major}" if major != "0" else f"libzenith.so.0.{minor}"
     dynamic = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
     soname = re.search(r"soname: \[(.*)\]", dynamic)[1]
-    return [] if soname == f"libzenith.so.{major}" else [f"the soname is {soname}, but the major version {major}"]
+    wrong = [] if soname == expected else [f"the soname is {soname}, not {expected}"]
+    if f'"{expected}"' not in (ROOT / "python/zenith_latents/_library.py").read_text():
+        wrong.append(f"python/zenith_latents/_library.py does not ask for {expected}")
+    return wrong
 
 
 def main():
