@@ -3,6 +3,12 @@
 # program with a run on the real CPU; qemu.control shows that the emulator does refuse what it should.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 find_program(ZENITH_QEMU qemu-x86_64)
+if(CMAKE_OBJDUMP AND ZENITH_PROGRAM AND NOT ZENITH_SANITIZE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    add_test(NAME layers.instructions COMMAND Python3::Interpreter
+        ${CMAKE_CURRENT_SOURCE_DIR}/layers/instructions.py ${CMAKE_OBJDUMP}
+        $<TARGET_FILE:zenith_static> $<TARGET_FILE:zenith_apps>)
+    set_tests_properties(layers.instructions PROPERTIES LABELS layers)
+endif()
 if(NOT ZENITH_QEMU OR ZENITH_SANITIZE OR CMAKE_CROSSCOMPILING OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     return()
 endif()
