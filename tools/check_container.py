@@ -90,7 +90,7 @@ def build(work):
         for word, rest in instructions(ROOT / "Containerfile"):
             print(f"{word} {rest}", flush=True)
             if word == "FROM":
-                image, name = re.fullmatch(r"(debian:12\S*)(?: AS (\w+))?", rest).groups()
+                image, name = re.fullmatch(r"(debian:12\S*)@sha256:[0-9a-f]{64}(?: AS (\w+))?", rest).groups()
                 stage = stages[name or image] = Stage(work / (name or "last"))
                 stage.begin()
             elif word == "COPY":

@@ -5,7 +5,7 @@
 phone, and pictures of them to look at. Fails on a fault that axe-core calls serious or critical. Needs Chromium and axe-core; the
 tests of CTest do without the latter.
 
-    npm install --ignore-scripts --prefix /tmp/axe axe-core@4
+    tools/fetch npm axe /tmp/axe
     zenith serve taesd --port 8188 &
     tools/check_page.py --axe /tmp/axe/node_modules/axe-core/axe.min.js --picture photo.jpg --pictures OUT
 """

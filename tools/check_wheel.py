@@ -7,8 +7,8 @@
 
 Installs it into a new virtual environment, encodes and decodes with a model that it holds, runs its program and the examples
 of docs/PYTHON.md, imports torch and scikit-learn before and after it and counts the libgomps of the process, and has
-auditwheel judge it. Needs PyPI. --site: a site-packages with torch, which need not be fetched then. Exit code 1: something is
-not as it should be.
+auditwheel judge it. numpy and the others are those of tools/locks. --site: a site-packages with torch, which need
+not be fetched then. Exit code 1: something is not as it should be.
 """
 import argparse
 import pathlib
@@ -86,8 +86,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         binaries = folder / "venv/bin"
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
-        install = [binaries / "pip", "install", "-q"]
+        subprocess.run([ROOT / "tools/fetch", "python", "numpy", folder / "venv"], check=True)
+        install = [binaries / "pip", "install", "-q", "--no-deps"]
         subprocess.run([*install, wheel], check=True)
         run("alone", binaries / "python", "-c", ZENITH + COUNT, folder=folder)
         check_program(binaries, folder)
@@ -97,7 +97,7 @@ def main():
                 site = next((folder / "venv/lib").glob("python*/site-packages"))
                 (site / "others.pth").write_text(f"{options.site.resolve()}\n")
             else:
-                subprocess.run([*install, package], check=True)
+                subprocess.run([*install, "--require-hashes", "-r", ROOT / f"tools/locks/{package}.txt"], check=True)
             check_orders(binaries / "python", folder, package)
         run("auditwheel show", ROOT / "build/wheel_python/bin/auditwheel", "show", wheel, folder=folder)
         if "manylinux" not in wheel.name:

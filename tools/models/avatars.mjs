@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Draws faces with known attributes: a set of pictures to train diffusion autoencoders and classifiers on. A face is a
-// function of its number alone, so the same command makes the same set. Needs Node 20 and three packages:
+// function of its number alone, so the same command makes the same set. Needs Node 20 and the packages of
+// tools/locks/avatars:
 //
-//     npm install @dicebear/core@9 @dicebear/collection@9 @resvg/resvg-js
-//     node tools/models/avatars.mjs OUT --count 12000 --size 64 [--test 500] [--packages FOLDER]
+//     tools/fetch npm avatars PACKAGES
+//     node tools/models/avatars.mjs OUT --count 12000 --size 64 [--test 500] --packages PACKAGES
 //
 // OUT gets train/NUMBER.png, test/NUMBER.png (the last `--test` faces) and labels.json:
 //

@@ -4,12 +4,10 @@
 //
 // Draws a set of pictures with captions, to train small models that make pictures from words: emoji in ten styles, and
 // shapes of one colour on a ground of another. All choices are hashes of names, so the same command and the same packages
-// make the same set. Needs Node 20 and these packages (docs/WORDS.md has their versions):
+// make the same set. Needs Node 20 and the packages of tools/locks/words:
 //
-//     npm install --ignore-scripts @resvg/resvg-js@2.6.2 emojibase-data@17 @iconify-json/{noto,noto-v1,fluent-emoji}
-//         @iconify-json/{fluent-emoji-flat,fluent-emoji-high-contrast,twemoji,emojione,emojione-monotone,fxemoji}
-//         @iconify-json/{streamline-emojis,game-icons,openmoji,emojione-v1}
-//     node tools/models/words.mjs OUT [--size 128] [--colours 3] [--packages FOLDER]
+//     tools/fetch npm words PACKAGES
+//     node tools/models/words.mjs OUT [--size 128] [--colours 3] --packages PACKAGES
 //
 // OUT gets SET/CODE.png and colours/SET/NAME-COLOUR-GROUND.png on white or on their ground, and
 //
