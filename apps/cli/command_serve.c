@@ -25,10 +25,28 @@ static char *describe(const serve_picture_facts *facts)
     return cli_parameters_text(&parameters);
 }
 
+enum { MOST_BUNDLED = 16 };
+
+// Where no model is named: what comes with the program.
+static size_t list_bundled(const char *names[MOST_BUNDLED])
+{
+    size_t count = 0;
+    for (size_t i = 0; cli_shipped_autoencoders[i] != NULL && count < MOST_BUNDLED; i++)
+        names[count++] = cli_shipped_autoencoders[i];
+    for (size_t i = 0; cli_shipped_pipelines[i].name != NULL && count < MOST_BUNDLED; i++)
+        names[count++] = cli_shipped_pipelines[i].name;
+    for (size_t i = 0; cli_shipped_diffae[i].name != NULL && count < MOST_BUNDLED; i++)
+        names[count++] = cli_shipped_diffae[i].name;
+    return count;
+}
+
 static int run(const cli_settings *settings)
 {
-    const serve_settings serve = {.models = settings->inputs,
-                                  .model_count = settings->input_count,
+    const char *names[MOST_BUNDLED];
+    const size_t bundled = settings->input_count == 0 ? list_bundled(names) : 0;
+    const serve_settings serve = {.models = bundled > 0 ? names : settings->inputs,
+                                  .model_count = bundled > 0 ? bundled : settings->input_count,
+                                  .bundled = bundled > 0,
                                   .weights = settings->weights,
                                   .host = settings->host,
                                   .port = settings->port,
@@ -203,7 +221,8 @@ static const cli_option_group messages_group = {"Messages", messages};
 static const cli_option_group *const groups[] = {&listening_group, &limits_group, &computing_group,
                                                  &messages_group, NULL};
 static const cli_example examples[] = {
-    {"zenith serve taesd", "one model, for this machine"},
+    {"zenith serve", "the models that come with the program, for this machine"},
+    {"zenith serve taesd", "one model"},
     {"zenith serve taesd taef1=weights/taef1 --port 9000", "two, one with weights of its own"},
     {"zenith serve Z-Image-Turbo", "a pipeline's folder: pictures from text"},
     {"zenith serve zenith-avatars64", "a diffusion autoencoder: codes, edits, new pictures"},
@@ -212,10 +231,11 @@ static const cli_example examples[] = {
 
 const cli_command cli_command_serve = {
     .name = "serve",
-    .arguments = "MODEL.. [OPTIONS]",
+    .arguments = "[MODEL..] [OPTIONS]",
     .summary = "serve models over HTTP, as diffusers' remote VAE, OpenAI's images and more",
     .description =
-        "Serves autoencoders over HTTP, and pipelines that make pictures from text. "
+        "Serves autoencoders over HTTP, and pipelines that make pictures from text; without a "
+        "MODEL, those that come with the program. "
         "/remote/MODEL/decode and /remote/MODEL/encode speak the "
         "protocol of diffusers' remote_decode and remote_encode; /v2/models/MODEL_decoder/infer "
         "is the Open Inference Protocol; /v1/images/generations and /v1/images/edits are OpenAI's, "
@@ -230,7 +250,6 @@ const cli_command cli_command_serve = {
         "docs/SERVER.md is the manual.",
     .groups = groups,
     .examples = examples,
-    .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .takes = CLI_TAKES_PUBLISHED,
     .run = run,

@@ -71,6 +71,9 @@ const cli_shipped cli_shipped_diffae[] = {
 const cli_shipped cli_shipped_pipelines[] = {
     {"zenith-words", "pictures of 128x128 from words, for 'zenith generate'"}, {NULL, NULL}};
 
+const char *const cli_shipped_autoencoders[] = {"zenith-sd-fast", "zenith-sd-small",
+                                                "zenith-f1-fast", "zenith-f1-small", NULL};
+
 static bool is_listed(const cli_shipped *list, const char *model)
 {
     while (list->name != NULL && strcmp(list->name, model) != 0) list++;
@@ -82,11 +85,9 @@ static bool comes_along(const char *model)
 {
     if (is_listed(cli_shipped_diffae, model) || is_listed(cli_shipped_pipelines, model))
         return true;
-    static const char *const names[] = {"zenith-sd-fast", "zenith-sd-small", "zenith-f1-fast",
-                                        "zenith-f1-small"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], model) == 0) return true;
-    return false;
+    const char *const *name = cli_shipped_autoencoders;
+    while (*name != NULL && strcmp(*name, model) != 0) name++;
+    return *name != NULL;
 }
 
 // Those that others publish where we cannot name a checksum.

@@ -49,5 +49,6 @@ typedef struct cli_shipped {
     const char *name, *description;
 } cli_shipped;
 extern const cli_shipped cli_shipped_diffae[], cli_shipped_pipelines[]; // end with a NULL name
+extern const char *const cli_shipped_autoencoders[];                    // ends with NULL
 
 #endif

@@ -8,6 +8,7 @@
 #include "apps/serve/serve_jobs.h"
 #include "apps/serve/serve_reload.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -42,6 +43,25 @@ static void drain(serve_server *server, const sigset_t *signals)
     }
 }
 
+static bool is_of_this_machine(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+    const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+    return address->ss_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&six->sin6_addr)
+                                          : ntohl(four->sin_addr.s_addr) >> 24 == 127;
+}
+
+static void warn_if_open(const serve_server *server)
+{
+    struct sockaddr_storage address = {0};
+    const serve_settings *settings = &server->settings;
+    if (server->keys.count == 0 &&
+        serve_http_address(settings->host, settings->port, settings->say, &address) &&
+        !is_of_this_machine(&address))
+        settings->say("everybody who reaches %s may use it: --keys FILE lets in those with a key",
+                      settings->host);
+}
+
 // Signals come to this thread alone: others are started with them blocked.
 static int serve(serve_server *server, const sigset_t *signals)
 {
@@ -50,6 +70,7 @@ static int serve(serve_server *server, const sigset_t *signals)
     if (daemon == NULL) return 1;
     settings->say("listening on http://%s%s%s:%d", strchr(settings->host, ':') ? "[" : "",
                   settings->host, strchr(settings->host, ':') ? "]" : "", serve_http_port(daemon));
+    warn_if_open(server);
     while (!wait_signal(server, signals)) serve_http_look(server, false);
     settings->say("answers what it has accepted, then ends");
     drain(server, signals);

@@ -31,6 +31,7 @@ typedef struct serve_picture_facts {
 typedef struct serve_settings {
     const char *const *models; // "NAME", "NAME=WEIGHTS", or the folder of a pipeline
     size_t model_count;
+    bool bundled;        // those that come with the program: one that is not there is left out
     const char *weights; // of those without their own; NULL: the search path
     const char *host;    // NULL: 127.0.0.1
     int port;            // CLI port number; 0: any that is free

@@ -22,6 +22,10 @@ static int on_step(void *cookie, const zenith_diffae_report *report)
 {
     serve_diffae *r = cookie;
     pthread_mutex_lock(&r->all->line.lock);
+    if (r->what == SERVE_DIFFAE_SAMPLE && r->prior_steps == 0) {
+        r->prior_steps = report->steps;
+        r->total += report->steps;
+    }
     r->step = r->before + report->step;
     r->all->steps++;
     pthread_mutex_unlock(&r->all->line.lock);

@@ -51,8 +51,9 @@ struct serve_diffae {
     bool admitted;
     serve_diffae_model *with; // held
     serve_diffae_work what;
-    uint32_t steps, noise_steps, prior_steps;
-    bool noise, random; // of encode: with noise; of decode and edit: another than the code's
+    uint32_t steps, noise_steps;
+    uint32_t prior_steps; // 0: the model's own number, which its first report tells
+    bool noise, random;   // of encode: with noise; of decode and edit: another than the code's
     uint64_t seed;
     serve_diffae_change changes[SERVE_DIFFAE_CHANGES]; // of edit
     size_t changed;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { USUAL_TO_NOISE = 250, USUAL_BACK = 100, USUAL_PRIOR = 200, MOST_STEPS = 1000 };
+enum { USUAL_TO_NOISE = 250, USUAL_BACK = 100, MOST_STEPS = 1000 };
 
 static bool unprocessable(serve_failure *failure, const char *text)
 {
@@ -321,7 +321,6 @@ static bool read_parameters(serve_diffae *request, const serve_parameters *given
                                         "format", "quality", NULL};
     request->steps = USUAL_BACK;
     request->noise_steps = USUAL_TO_NOISE;
-    request->prior_steps = USUAL_PRIOR;
     request->noise = true;
     request->weight = 0.5;
     if (!serve_parameters_known(given, known, failure) ||

@@ -115,11 +115,11 @@ static bool find_model(serve_request *request, const char *name, size_t length)
 {
     serve_server *server = request->server;
     const char *given = serve_parameter_get(&request->parameters, "model");
-    const size_t whole = length;
     if (name == NULL && given != NULL) {
         name = given;
         length = strlen(given);
     }
+    const size_t whole = length;
     if (name == NULL && server->model_count == 1) {
         request->model = serve_models_get(server, 0);
         return true;

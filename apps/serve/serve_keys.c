@@ -63,11 +63,14 @@ static bool read_line(serve_keys *keys, char *line, const char **why)
 
 static bool read_lines(serve_keys *keys, FILE *file, const char **why)
 {
-    char line[1024];
-    while (fgets(line, sizeof line, file) != NULL)
-        if (!read_line(keys, line, why)) return false;
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    while (good && getline(&line, &room, file) >= 0) good = read_line(keys, line, why);
+    free(line);
+    if (!good || keys->count > 0) return good;
     *why = "it holds no key";
-    return keys->count > 0;
+    return false;
 }
 
 bool serve_keys_read(serve_keys *keys, const char *path, const char **why)

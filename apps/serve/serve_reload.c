@@ -135,6 +135,25 @@ void serve_reloads_ask(serve_reloads *reloads)
     pthread_mutex_unlock(&reloads->lock);
 }
 
+// Names are the owner's words: a label escapes three letters.
+static void put_label(FILE *out, const char *name)
+{
+    for (; *name != 0; name++) {
+        if (*name == '"' || *name == '\\') fputc('\\', out);
+        if (*name == '\n')
+            fputs("\\n", out);
+        else
+            fputc(*name, out);
+    }
+}
+
+static void put_count(FILE *out, const char *name, const char *result, uint64_t count)
+{
+    fputs("zenith_model_reloads_total{model=\"", out);
+    put_label(out, name);
+    fprintf(out, "\",result=\"%s\"} %" PRIu64 "\n", result, count);
+}
+
 void serve_reloads_write(serve_reloads *reloads, FILE *out)
 {
     const serve_server *server = reloads->server;
@@ -142,11 +161,8 @@ void serve_reloads_write(serve_reloads *reloads, FILE *out)
                  "# TYPE zenith_model_reloads_total counter\n");
     pthread_mutex_lock(&reloads->lock);
     for (size_t i = 0; i < count_all(server); i++) {
-        const char *name = name_of(server, i);
-        fprintf(out,
-                "zenith_model_reloads_total{model=\"%s\",result=\"ok\"} %" PRIu64 "\n"
-                "zenith_model_reloads_total{model=\"%s\",result=\"failed\"} %" PRIu64 "\n",
-                name, reloads->good[i], name, reloads->failed[i]);
+        put_count(out, name_of(server, i), "ok", reloads->good[i]);
+        put_count(out, name_of(server, i), "failed", reloads->failed[i]);
     }
     pthread_mutex_unlock(&reloads->lock);
 }

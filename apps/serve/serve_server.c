@@ -175,6 +175,18 @@ static bool open_word(serve_server *server, const char *word)
     return is_diffae || serve_models_open(server, word);
 }
 
+static bool open_words(serve_server *server)
+{
+    const serve_settings *settings = &server->settings;
+    size_t opened = 0;
+    for (size_t i = 0; i < settings->model_count; i++) {
+        const bool good = open_word(server, settings->models[i]);
+        if (!good && !settings->bundled) return false;
+        opened += good;
+    }
+    return opened > 0;
+}
+
 int serve_server_open(serve_server *server, const serve_settings *settings)
 {
     const char *why;
@@ -200,8 +212,7 @@ int serve_server_open(serve_server *server, const serve_settings *settings)
         settings->say("cannot start: %s", zenith_status_text(status));
         return 1;
     }
-    for (size_t i = 0; i < settings->model_count; i++)
-        if (!open_word(server, settings->models[i])) return 3;
+    if (!open_words(server)) return 3;
     server->reloads = serve_reloads_create(server);
     if (server->reloads == NULL) settings->say("cannot start: out of memory");
     return server->reloads != NULL ? 0 : 1;

@@ -95,6 +95,11 @@ def bytes_():
         same(post(server, "interpolate?steps=2&weight=0.5", json.dumps(pair)), between, "interpolate codes")
         same(post(server, "sample?steps=2&prior_steps=4&seed=3"),
              diffae(folder, "sample", "-n", "1", "--seed", "3", *STEPS, "--prior-steps", "4", "e.png"), "sample")
+        usual = diffae(folder, "sample", "-n", "1", "--seed", "3", *STEPS, "f.png")
+        same(post(server, "sample?steps=2&seed=3"), usual, "sample in as many steps of codes as zenith diffae takes")
+        job = jobs.submit(server, "/v1/diffae/sample?steps=2&seed=3", b"")[1]
+        end = jobs.wait(server, job)
+        check(end["step"] == end["total"] == 22, f"its steps are counted: {end}")
         check(server.metric("zenith_diffae_requests") == 0 and server.metric("zenith_diffae_steps_total") > 30, "metrics")
 
 

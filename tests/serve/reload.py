@@ -215,7 +215,15 @@ def faces():
                               "/v1/diffae/sample?seed=3&steps=4&prior_steps=4", b"", {})
 
 
-TESTS = [load, broken, pipelines, faces]
+def labels():
+    """A model is called what its owner likes, and /metrics stays readable."""
+    with Server("--threads", "1", models=[f'a "b"\\c={ROOT / "models/zenith-avatars64.safetensors"}']) as server:
+        text = server.ask("GET", "/metrics")[2].decode()
+        check('zenith_model_reloads_total{model="a \\"b\\"\\\\c",result="ok"} 0' in text.splitlines(),
+              [line for line in text.splitlines() if "reloads_total{" in line])
+
+
+TESTS = [load, broken, pipelines, faces, labels]
 
 
 if __name__ == "__main__":

@@ -499,6 +499,9 @@ def wrong():
                     raw.shutdown(socket.SHUT_WR)
                     while raw.recv(65536):
                         pass
+        for path in ("/v1/encode?model=nope", "/v1/jobs?route=/v1/decode&model=nope", "/remote/nope/decode"):
+            answer = server.ask("POST", path, picture)[2]
+            check("there is no model 'nope' here" in json.loads(answer)["error"]["message"], f"{path}: {answer}")
         check(server.ask("POST", good, latent, TENSOR)[0] == 200, "the server does not answer any more")
 
 
@@ -584,7 +587,8 @@ def hostile():
 def keys():
     key = "k" * 30
     with tempfile.NamedTemporaryFile("w") as file:
-        file.write(f"# ours\n{key}\n\n{'other' * 5}\n")
+        hidden = "h" * 40  # behind a comment longer than any buffer: no key
+        file.write(f"# ours\n{key}\n\n{'other' * 5}\n# {'x' * 1021}{hidden}\n{'long' * 500}\n")
         file.flush()
         with Server("--keys", file.name) as server:
             picture = ramp(48, 40)
@@ -592,7 +596,7 @@ def keys():
             basic = base64.b64encode(f"any:{key}".encode()).decode()
             wrong_basic = base64.b64encode(b"any:wrong").decode()
             for header, expected in ((None, 401), (f"Bearer {key}", 200), (f"Bearer {'other' * 5}", 200),
-                                     (f"Bearer {key}x", 401), ("Bearer ", 401), ("Bearer # ours", 401),
+                                     (f"Bearer {key}x", 401), (f"Bearer {hidden}", 401), (f"Bearer {'long' * 500}", 200), ("Bearer ", 401), ("Bearer # ours", 401),
                                      (f"Basic {basic}", 200), (f"Basic {wrong_basic}", 401), ("Basic %%%", 401)):
                 headers = {"Authorization": header} if header else {}
                 code = server.ask("POST", path, picture, headers)[0]
@@ -602,6 +606,35 @@ def keys():
     done = subprocess.run([str(ZENITH), "serve", *MODELS, "--keys", "/nowhere"], capture_output=True, text=True,
                           env=environment())
     check(done.returncode == 1 and "keys" in done.stderr, f"no file of keys: {done.stderr}")
+
+
+def bundled():
+    """Nothing named: what comes with the program is served, and said to be open where others reach it without a key."""
+    def start(*options, **more):
+        process = subprocess.Popen([str(ZENITH), "serve", "--port", "0", "--batch", "1", *options], stderr=subprocess.PIPE, text=True,
+                                   env=environment() | {"ZENITH_MODELS": str(ROOT / "models")} | more)
+        lines = iter(process.stderr.readline, "")
+        return process, next(line for line in lines if "listening on" in line)
+
+    process, line = start("--threads", "1")
+    connection = http.client.HTTPConnection("127.0.0.1", int(line.rsplit(":", 1)[1]), timeout=300)
+    connection.request("GET", "/v1/models")
+    names = {model["id"] for model in json.loads(connection.getresponse().read())["data"]}
+    connection.close()
+    expected = {"zenith-sd-fast", "zenith-sd-small", "zenith-f1-fast", "zenith-f1-small", "zenith-words", "zenith-avatars64", "zenith-avatars256"}
+    check(names == expected, f"served: {names}")
+    process.terminate()
+    said = process.stderr.read()
+    check("keys" not in said, f"this machine alone reaches it: {said}")
+    process, _ = start("--host", "0.0.0.0", "--threads", "1", "zenith-sd-small")
+    time.sleep(0.5)
+    process.terminate()
+    said = process.stderr.read()
+    check("everybody who reaches 0.0.0.0 may use it: --keys FILE" in said, f"no warning: {said}")
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([str(ZENITH), "serve", "--port", "0", "--weights", folder], capture_output=True, text=True, env=environment() | {"HOME": folder},
+                              cwd=folder, timeout=300)
+        check(done.returncode == 3 and "zenith-sd-fast" in done.stderr, f"no weights anywhere: {done.returncode} {done.stderr}")
 
 
 def key_limits():
@@ -894,7 +927,7 @@ def drain():
         check(server.process.wait(timeout=60) == 0, "its exit code")
 
 
-TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, hostile, keys, key_limits, full_queue, deadlines, leavers,
+TESTS = [pages, remote_decode, packed, remote_encode, native, oip, wrong, large_bodies, hostile, keys, bundled, key_limits, full_queue, deadlines, leavers,
          under_load, drain, batches, fairness, logs]
 
 

@@ -1,7 +1,7 @@
 # The server, asked by plain Python; and what reads its requests, fuzzed.
 if(ZENITH_PROGRAM AND ZENITH_SERVE)
     find_package(Python3 COMPONENTS Interpreter REQUIRED)
-    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies hostile keys key_limits full_queue deadlines leavers under_load
+    foreach(name pages remote_decode packed remote_encode native oip wrong large_bodies hostile keys bundled key_limits full_queue deadlines leavers under_load
             drain batches fairness logs)
         add_test(NAME serve.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/serve.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
@@ -12,7 +12,7 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.jobs_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
     endforeach()
-    foreach(name load broken pipelines faces)
+    foreach(name load broken pipelines faces labels)
         add_test(NAME serve.reload_${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/serve/reload.py
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.reload_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
