@@ -27,14 +27,23 @@ const char *zn_test_build(void);   // ZENITH_BUILD_DIR, a folder for this test's
 // folder + "/" + name, in one of a few rotating buffers.
 const char *zn_test_path(const char *folder, const char *name);
 
-// Unless path exists, ends the whole program with CTest's code for "skipped" and says why.
+// Unless path exists, skips the test that calls it, and says why; outside of a test, as in main or a
+// group's setup, the whole program. The program ends with CTest's code for "skipped" where a test was
+// skipped and none failed.
 void zn_test_need(const char *path);
+
+int zn_test_group(const char *name, const struct CMUnitTest *tests, size_t count,
+                  CMFixtureFunction setup, CMFixtureFunction teardown);
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown)                                             \
+    zn_test_group(#tests, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
 
 // The number in ZENITH_TEST_QUICK, 0 to 9. From 1 on, long loops take every so many of their cases,
 // because the same test runs in full elsewhere (see .ci/run) and here under a sanitizer, an emulator
 // or an old instruction set; from 2 on, the longest take one case of so many.
 int zn_test_quick(void);
-// Of those longest loops: whether this suite takes the case with this number.
+// Of those longest loops: whether this suite takes the case with this number. ZENITH_TEST_OFFSET moves
+// the choice by so many, so that suites with different offsets take different cases.
 bool zn_test_takes(uint64_t number);
 
 // How much longer than the bound of a release build things may take: sanitizers and emulators (which is
