@@ -285,7 +285,8 @@ static void bytes_are_pictures(void **state)
 {
     (void)state;
     static uint8_t bytes[MOST][PICTURE];
-    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_U8, NULL);
+    const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32}; // as `decoded`
+    zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_U8, &f32);
     zenith_latent latent = latent_of(latents);
     zenith_image image = image_of(NULL);
     image.number = ZENITH_U8;
@@ -300,7 +301,7 @@ static void bytes_are_pictures(void **state)
     // One picture by itself is the first of a clip.
     static uint8_t alone[PICTURE];
     image.data = alone;
-    ok(zenith_decode(context, model, &latent, &image, 1, NULL));
+    ok(zenith_decode(context, model, &latent, &image, 1, &f32));
     assert_memory_equal(alone, bytes[0], sizeof alone);
     zenith_clip_free(clip);
 }

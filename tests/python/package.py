@@ -86,18 +86,18 @@ class Package(unittest.TestCase):
 
     def test_batches_types_and_orders(self):
         pictures = np.stack([picture(seed=1), picture(seed=2)])
-        both = self.model.encode(pictures)
+        both = self.model.encode(pictures, dtype="f32")  # which the bounds below are of
         self.assertEqual(both.shape, (2, 4, 8, 12))
-        np.testing.assert_array_equal(both[1], self.model.encode(pictures[1]))
+        np.testing.assert_array_equal(both[1], self.model.encode(pictures[1], dtype="f32"))
         planes = np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)).astype(np.float32) / np.float32(255)
-        np.testing.assert_allclose(self.model.encode(planes), both, atol=1e-5)
+        np.testing.assert_allclose(self.model.encode(planes, dtype="f32"), both, atol=1e-5)
         turned = pictures.transpose(0, 2, 1, 3)  # rows do not follow each other
         np.testing.assert_array_equal(self.model.encode(turned), self.model.encode(np.ascontiguousarray(turned)))
         half = self.model.encode(pictures, number="f16")
         self.assertEqual(half.dtype, np.float16)
         self.assertEqual(self.model.decode(half).shape, pictures.shape)
         self.assertEqual(self.model.decode(both, number="f32").shape, (2, 3, 64, 96))
-        raw = self.model.encode(pictures[0], space="raw")
+        raw = self.model.encode(pictures[0], space="raw", dtype="f32")
         np.testing.assert_allclose((raw - self.model.shift) * self.model.scale, both[0], rtol=1e-5, atol=1e-5)
 
     def test_mistakes(self):

@@ -9,6 +9,8 @@
 #include "src/api/models.h"
 #include "src/task/engine.h"
 
+// Named, because what a budget holds depends on it.
+#define TYPE .dtype = ZENITH_DTYPE_F32
 enum { SIZES = 3, HEIGHT = 64, MOST = 8, COMPOSITIONS = 20 };
 
 static zenith_model *model;
@@ -23,12 +25,13 @@ static uint32_t width_of(size_t i)
 static int setup(void **state)
 {
     (void)state;
+    const zenith_run_params plain = {.size = sizeof plain, TYPE};
     zenith_context *quiet = session_context(1, 1);
     model = session_tiny(quiet);
     for (size_t i = 0; i < SIZES; i++) {
         latents[i] = session_latent(width_of(i), HEIGHT, i);
         expected[i] = session_image(width_of(i), HEIGHT, 0);
-        session_ok(quiet, zenith_decode(quiet, model, &latents[i], &expected[i], 1, NULL));
+        session_ok(quiet, zenith_decode(quiet, model, &latents[i], &expected[i], 1, &plain));
     }
     zenith_context_free(quiet);
     return 0;
@@ -49,7 +52,7 @@ static int teardown(void **state)
 static uint64_t decode(zenith_context *context, const size_t *sizes, size_t count,
                        uint64_t max_memory)
 {
-    const zenith_run_params params = {.size = sizeof params, .max_memory = max_memory};
+    const zenith_run_params params = {.size = sizeof params, TYPE, .max_memory = max_memory};
     const uint64_t before = zn_engine_compiles(context->engine);
     zenith_latent in[MOST];
     zenith_image out[MOST];
@@ -69,7 +72,7 @@ static uint64_t decode(zenith_context *context, const size_t *sizes, size_t coun
 static uint64_t least_memory(zenith_context *context)
 {
     const zenith_run_params narrow = {
-        .size = sizeof narrow, .bands = ZENITH_BANDS_ROWS, .band_rows = 1};
+        .size = sizeof narrow, TYPE, .bands = ZENITH_BANDS_ROWS, .band_rows = 1};
     zenith_estimate_info info = {.size = sizeof info};
     session_ok(context, zenith_estimate(context, model, ZENITH_DECODER, width_of(SIZES - 1), HEIGHT,
                                         false, &narrow, &info));

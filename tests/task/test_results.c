@@ -4,6 +4,9 @@
 // A status and a sentence for each picture of a batch; numbers that are not finite; rows with gaps.
 #include "tests/task/session.h"
 
+#include "src/api/context.h"
+#include "src/task/compile.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -67,6 +70,23 @@ static void all_good(void **state)
     zenith_item_result results[COUNT];
     assert_int_equal(decode(results, 0), ZENITH_OK);
     assert_string_equal(zenith_context_error(context), "");
+}
+
+// What every caller gets who names no type, by the class of the CPU. Tests with bounds of a type name it.
+static void the_type_of_each_class(void **state)
+{
+    (void)state;
+    static const zenith_dtype types[] = {[ZN_ISA_BASELINE] = ZENITH_DTYPE_F32,
+                                         [ZN_ISA_AVX2] = ZENITH_DTYPE_F32,
+                                         [ZN_ISA_AVX512] = ZENITH_DTYPE_F32,
+                                         [ZN_ISA_AMX] = ZENITH_DTYPE_BF16};
+    for (int isa = ZN_ISA_BASELINE; isa <= ZN_ISA_AMX; isa++) {
+        const zn_cpu cpu = {.isa = (zn_isa)isa, .hardware = ZN_ISA_AMX, .avx512_vnni = true};
+        assert_int_equal(zn_default_dtype(&cpu), types[isa]);
+    }
+    zenith_item_result results[COUNT];
+    assert_int_equal(decode(results, 0), ZENITH_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(results[i].dtype, types[zn_cpu_detect().isa]);
 }
 
 // One that is refused before the run and one that fails in it.
@@ -199,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_good),
+        cmocka_unit_test(the_type_of_each_class),
         cmocka_unit_test(bad_ones_leave_the_others_alone),
         cmocka_unit_test(none_done),
         cmocka_unit_test(cancelled),

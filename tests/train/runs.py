@@ -274,19 +274,20 @@ def linear_codes(options, folder):
     """Codes are PyTorch's; noise gives a picture back; there are no codes of other sizes, and none of networks of other codes."""
     model, picture = folder / "linear/ema", HERE / "data/0.png"
     golden = json.loads((TINY_DIFFAE_LINEAR / "ten_losses.json").read_text())
-    zenith(options, "diffae", "encode", picture, "-m", model, "-o", folder / "linear.safetensors", "-q")
+    f32 = ("--dtype", "f32", "-q")  # the bounds below are this type's
+    zenith(options, "diffae", "encode", picture, "-m", model, "-o", folder / "linear.safetensors", *f32)
     code = tensors_of(folder / "linear.safetensors")["z"]
     worst = max(abs(a - b) for a, b in zip(code, golden["code"], strict=True)) / max(map(abs, golden["code"]))
     print(f"linear codes differ by {worst:.1e} of the largest number")
     check(worst <= 1e-5, "the codes differ")
-    zenith(options, "diffae", "decode", folder / "linear.safetensors", "-m", model, "-o", folder / "linear.png", "-q")
-    zenith(options, "diffae", "encode", folder / "linear.png", "-m", model, "-o", folder / "again.safetensors", "--no-noise", "-q")
+    zenith(options, "diffae", "decode", folder / "linear.safetensors", "-m", model, "-o", folder / "linear.png", *f32)
+    zenith(options, "diffae", "encode", folder / "linear.png", "-m", model, "-o", folder / "again.safetensors", "--no-noise", *f32)
     again = tensors_of(folder / "again.safetensors")["z"]
     far = (sum((a - b)**2 for a, b in zip(code, again)) / sum(a * a for a in code))**0.5
     print(f"the code of what code and noise give back differs by {far:.1e} of its norm")
     check(far <= 0.15, "code and noise do not give the picture back")
     zenith(options, "diffae", "join", model, "-o", folder / "joined.safetensors", "--store", "f16")
-    zenith(options, "diffae", "encode", picture, "-m", folder / "joined.safetensors", "-o", folder / "f16.safetensors", "--no-noise", "-q")
+    zenith(options, "diffae", "encode", picture, "-m", folder / "joined.safetensors", "-o", folder / "f16.safetensors", "--no-noise", *f32)
     rounded = tensors_of(folder / "f16.safetensors")["z"]
     check(max(abs(a - b) for a, b in zip(code, rounded)) <= 2e-3 * max(map(abs, code)), "codes of the joined file differ")
     said = zenith(options, "diffae", "encode", picture, "-m", model, "-o", folder / "other.safetensors", "--size", "64x64", code=1)
