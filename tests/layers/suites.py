@@ -9,8 +9,9 @@
 
 Tests are lost where there are fewer than written down, in all or of a label. A label that begins
 with not_ says which tests a suite leaves out, so there it is the other way round: more are a loss.
-The preset is the last part of BUILD's path; the build of no preset is not compared. In the preset
-release each line of tests/labels/*.list must also name a test that exists.
+Tests with the label some_cpus, which only some CPUs have, are not counted. The preset is the last part
+of BUILD's path; the build of no preset is not compared. In the preset release each line of
+tests/labels/*.list must also name a test that exists.
 """
 import argparse
 import collections
@@ -34,8 +35,9 @@ def labels_of_tests(ctest, build):
 
 
 def count(tests):
-    of_labels = collections.Counter(label for labels in tests.values() for label in set(labels))
-    return {"all": len(tests), **dict(sorted(of_labels.items()))}
+    everywhere = [set(labels) for labels in tests.values() if "some_cpus" not in labels]
+    of_labels = collections.Counter(label for labels in everywhere for label in labels)
+    return {"all": len(everywhere), **dict(sorted(of_labels.items()))}
 
 
 def compare(preset, expected, now, exact):
@@ -86,7 +88,7 @@ def main():
         print("\n".join(wrong))
         print(f"if this is meant: tests/layers/suites.py ctest build/{preset} --record")
     else:
-        print(f"{now['all']} tests of {preset}, none is lost")
+        print(f"{len(tests)} tests of {preset}, none is lost")
     return 1 if wrong else 0
 
 
