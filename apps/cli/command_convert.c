@@ -33,7 +33,8 @@ static bool make_folder(const char *path, cli_failure *failure)
 static void report(const cli_settings *settings, const zenith_model_info *info, const char *type)
 {
     bool both = info->parts == (ZENITH_ENCODER | ZENITH_DECODER);
-    const char *parts = both                           ? "encoder and decoder"
+    const char *parts = info->latent_channels == 0     ? "all parts"
+                        : both                         ? "encoder and decoder"
                         : info->parts & ZENITH_ENCODER ? "encoder"
                                                        : "decoder";
     if (settings->json)
@@ -121,7 +122,8 @@ static const cli_option options[] = {
      .letter = 'o',
      .argument = "PATH",
      .help =
-         "a folder, which gets NAME_encoder.safetensors and NAME_decoder.safetensors; or one "
+         "a folder, which gets NAME_encoder.safetensors and NAME_decoder.safetensors, or of "
+         "a diffusion autoencoder diffae.safetensors; or one "
          "file that ends with .safetensors, in which names begin with encoder. or decoder. In few "
          "bits: a folder, which gets the weights and config.json, or the whole pipeline",
      .kind = CLI_TEXT,

@@ -75,7 +75,7 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
         .shift = facts->shift,
         .parameters = inner->parameters,
         .weights_sha256 = tells_hash(inner) ? zn_model_sha256(inner) : NULL,
-        .has_int8 = inner->calibration || variant->int8 == ZN_INT8_DYNAMIC,
+        .has_int8 = zn_model_has_int8(inner),
         .can_int8 = variant->int8 != ZN_INT8_NONE,
         .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0)),
         .has_moments = inner->family->moments && zn_model_part(inner, "encoder"),

@@ -124,6 +124,11 @@ static zn_node *part_of_matrix(void *cookie, zn_graph *graph, const char *name,
     return zn_stored_cut(model->weights, &stored, graph, name, shape, cut);
 }
 
+bool zn_model_has_int8(const zn_model *model)
+{
+    return model->calibration || model->variant->int8 == ZN_INT8_DYNAMIC;
+}
+
 const zn_part *zn_model_part(const zn_model *model, const char *name)
 {
     const zn_part *part = zn_family_part(model->family, name);
@@ -190,27 +195,30 @@ zenith_status zn_model_graph(const zn_model *model, const zn_part *part, const z
     return status;
 }
 
-// Of parameters that share a tensor, the first stands for it.
-static bool begins_tensor(const zn_weights *weights, const void *data)
+enum { NO_PART = 0 }; // of a tensor that no parameter begins; else 1 + the first part with one
+
+// Of parameters that share a tensor, the first stands for it. NULL: the parameter is not the first.
+static uint8_t *tensor_of(const zn_weights *weights, const zn_node *node, uint8_t *of)
 {
+    const void *data = node->constant.rows ? node->constant.rows->address : node->constant.data;
     for (size_t i = 0; i < zn_weights_count(weights); i++)
-        if ((const void *)zn_weights_get(weights, i)->data == data) return true;
-    return false;
+        if ((const void *)zn_weights_get(weights, i)->data == data) return &of[i];
+    return NULL;
 }
 
-static size_t count_parameters(const zn_weights *weights, const zn_graph *graph, uint64_t *elements)
+// Notes in `of`, which is per tensor, those of this part; parts that share one count it once.
+static void count_parameters(zn_model *model, const zn_graph *graph, int part, uint8_t *of)
 {
-    size_t tensors = 0;
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
         size_t n = 0;
         if (node->kind != ZN_NODE_PARAMETER) continue;
         if (zn_graph_find(graph, node->name) != node) continue; // named twice
-        if (zn_shape_elements(&node->desc.shape, &n)) *elements += n;
-        tensors += begins_tensor(weights, node->constant.rows ? node->constant.rows->address
-                                                              : node->constant.data);
+        uint8_t *tensor = tensor_of(model->weights, node, of);
+        if (tensor && *tensor == NO_PART) *tensor = (uint8_t)(part + 1);
+        if (tensor && *tensor != part + 1) continue;
+        if (zn_shape_elements(&node->desc.shape, &n)) model->parameters += n;
     }
-    return tensors;
 }
 
 zenith_status zn_model_small_graph(const zn_model *model, const zn_part *part, zn_graph *out,
@@ -281,22 +289,32 @@ static bool is_small(const zn_model *model)
 }
 
 // Fails if a parameter is missing or misshapen, or, of a small model, no number.
-static zenith_status check_parameters(zn_model *model, zn_error *err)
+static zenith_status check_parts_parameters(zn_model *model, uint8_t *of, zn_error *err)
 {
-    size_t used = 0;
     for (int i = 0; i < model->family->parts_count; i++) {
         zn_graph graph;
         const zn_part *part = &model->family->parts[i];
         if (!zn_model_has(model, part)) continue;
         ZN_TRY(zn_model_small_graph(model, part, &graph, err));
-        used += count_parameters(model->weights, &graph, &model->parameters);
+        count_parameters(model, &graph, i, of);
         zenith_status status = is_small(model) ? check_graph_numbers(&graph, err) : ZENITH_OK;
         model->bytes = model->bytes || has_bytes(&graph);
         zn_graph_free(&graph);
         ZN_TRY(status);
     }
-    model->unexpected = zn_weights_count(model->weights) - zn_weight_notes(model->weights) - used;
     return ZENITH_OK;
+}
+
+static zenith_status check_parameters(zn_model *model, zn_error *err)
+{
+    const size_t count = zn_weights_count(model->weights);
+    uint8_t *of = zn_alloc_zero(count + 1);
+    if (!of) return zn_fail_memory(err, count + 1);
+    zenith_status status = check_parts_parameters(model, of, err);
+    model->unexpected = count - zn_weight_notes(model->weights);
+    for (size_t i = 0; i < count; i++) model->unexpected -= of[i] != NO_PART;
+    zn_free(of);
+    return status;
 }
 
 // --- open ---------------------------------------------------------------------------------------

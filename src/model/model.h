@@ -70,6 +70,7 @@ zenith_status zn_model_check_numbers(const zn_model *model, zn_error *err);
 // The part of this name; NULL where the family or the weights lack it.
 const zn_part *zn_model_part(const zn_model *model, const char *name);
 bool zn_model_has(const zn_model *model, const zn_part *part);
+bool zn_model_has_int8(const zn_model *model); // by a calibration, or without one
 
 // How a part of the weights is arranged, by their metadata (zenith.decoder) or the family; NULL: neither
 // says.

@@ -204,16 +204,20 @@ static zenith_status write_tensor(zn_writer *file, const zn_file_tensor *tensor,
     return ZENITH_OK;
 }
 
-// config.json of one file for all, where it names the family: that family has more in it than layouts say.
-static zenith_status keep_config(const zn_model *model, const zn_part *only, char **text,
-                                 zn_error *err)
+// Whether config.json names the family, which then has more in it than layouts say.
+static bool has_own_config(const zn_model *model)
 {
     const char *name = "";
     const zn_json *config = zn_weights_config(model->weights);
-    if (only || !zn_json_as_text(zn_json_find(config, "model"), &name) ||
-        strcmp(name, model->family->name) != 0)
-        return ZENITH_OK;
-    return zn_json_dump(config, text, NULL, err);
+    return zn_json_as_text(zn_json_find(config, "model"), &name) &&
+           strcmp(name, model->family->name) == 0;
+}
+
+static zenith_status keep_config(const zn_model *model, const zn_part *only, char **text,
+                                 zn_error *err)
+{
+    if (only || !has_own_config(model)) return ZENITH_OK;
+    return zn_json_dump(zn_weights_config(model->weights), text, NULL, err);
 }
 
 static zenith_status write_tensors(zn_writer *file, parameters *p, const zn_model *model,
@@ -262,18 +266,27 @@ fail:
     return status;
 }
 
-zenith_status zn_model_write(const zn_model *model, const char *path, zn_type type, zn_error *err)
+// A file for `only`, or with NULL for all parts, in a folder.
+static zenith_status write_in(const zn_model *model, const zn_part *only, const char *folder,
+                              zn_type type, zn_error *err)
 {
     char file[ZN_PATH_SIZE];
+    const size_t length = zn_text_format(file, sizeof file, "%s/%s%s%s.safetensors", folder,
+                                         model->variant->name, only ? "_" : "",
+                                         only ? only->name : "");
+    if (length + 1 >= sizeof file)
+        return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", folder);
+    return write_file(model, only, file, type, err);
+}
+
+// Parts of a model with a config of its own share tensors, and are nothing without the config: they stay together.
+zenith_status zn_model_write(const zn_model *model, const char *path, zn_type type, zn_error *err)
+{
     if (!zn_path_is_directory(path)) return write_file(model, NULL, path, type, err);
+    if (has_own_config(model)) return write_in(model, NULL, path, type, err);
     for (int i = 0; i < model->family->parts_count; i++) {
         const zn_part *part = &model->family->parts[i];
-        if (!zn_model_has(model, part)) continue;
-        size_t length = zn_text_format(file, sizeof file, "%s/%s_%s.safetensors", path,
-                                       model->variant->name, part->name);
-        if (length + 1 >= sizeof file)
-            return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", path);
-        ZN_TRY(write_file(model, part, file, type, err));
+        if (zn_model_has(model, part)) ZN_TRY(write_in(model, part, path, type, err));
     }
     return ZENITH_OK;
 }

@@ -63,6 +63,19 @@ zenith_status zn_pipeline_path(const zn_pipeline *pipeline, const char *name,
     return zn_fail(err, ZENITH_LIMIT, "the path '%s' is too long", pipeline->folder);
 }
 
+// A folder of several files: those of one model as they are published, NAME_PART.safetensors.
+static zenith_status open_published(const char *folder, zn_weights **out, zn_error *err)
+{
+    const zn_variant *variant;
+    for (size_t i = 0; (variant = zn_variant_at(i)); i++) {
+        zn_error why = {0};
+        const zenith_status status = zn_locate_weights(variant->name, folder, out, &why);
+        if (status == ZENITH_NOT_FOUND) continue;
+        return status == ZENITH_OK ? status : zn_fail(err, status, "%s", why.text);
+    }
+    return ZENITH_AMBIGUOUS;
+}
+
 zenith_status zn_pipeline_weights(const zn_pipeline *pipeline, const char *name, zn_weights **out,
                                   zn_error *err)
 {
@@ -73,7 +86,10 @@ zenith_status zn_pipeline_weights(const zn_pipeline *pipeline, const char *name,
     if (!zn_path_is_directory(path))
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "%s is not a folder, though model_index.json names it", path);
-    return zn_weights_open(path, out, err);
+    zn_error why = {0};
+    zenith_status status = zn_weights_open(path, out, &why);
+    if (status == ZENITH_AMBIGUOUS) status = open_published(path, out, err);
+    return status == ZENITH_OK ? status : zn_fail(err, status, "%s", why.text);
 }
 
 // --- the one that is known ----------------------------------------------------------------------

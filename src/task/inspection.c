@@ -1,94 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A path is tried as a picture (by its first bytes), as a latent (one tensor, or our metadata), and
-// as weights, in this order.
+// A path is tried by its bytes (inspection_bytes.h), and as weights, in this order.
 #include "src/task/inspection.h"
 
+#include "src/base/input.h"
 #include "src/base/json.h"
 #include "src/base/os.h"
-#include "src/format/image.h"
-#include "src/format/latent_file.h"
 #include "src/format/safetensors.h"
 #include "src/format/weight_scale.h"
 #include "src/model/locate.h"
 #include "src/model/model.h"
 #include "src/model/pipeline.h"
 #include "src/task/compile.h"
+#include "src/task/inspection_bytes.h"
 #include "src/task/weight_facts.h"
 
 #include <jansson.h>
 #include <string.h>
-
-static json_t *shape_json(const zn_shape *shape)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < shape->rank; i++) {
-        json_array_append_new(list, json_integer((json_int_t)shape->dim[i]));
-    }
-    return list;
-}
-
-// --- pictures and latents -----------------------------------------------------------------------
-
-static zenith_status inspect_picture(const char *path, json_t **out, zn_error *err)
-{
-    zn_mapped mapped;
-    zn_image_reader *reader = NULL;
-    zn_image_options options = zn_image_options_default();
-    options.first_frame = true;
-    ZN_TRY(zn_mapped_open(path, &mapped, err));
-    zenith_status status = ZENITH_OK;
-    if (zn_image_sniff(mapped.data, mapped.size) == ZN_IMAGE_UNKNOWN) {
-        status = ZENITH_UNSUPPORTED;
-        goto fail;
-    }
-    ZN_GO(zn_image_reader_open(mapped.data, mapped.size, &options, &reader, err));
-    const zn_image_facts *facts = zn_image_reader_facts(reader);
-    *out = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:s}", "kind", "picture",
-                     "format", zn_image_format_name(facts->format), "width", (int)facts->width,
-                     "height", (int)facts->height, "orientation", facts->orientation, "bits",
-                     facts->bits, "channels", facts->channels, "alpha", (int)facts->has_alpha,
-                     "profile", (int)facts->has_icc, "animated", (int)facts->animated, "colour",
-                     facts->colour);
-fail:
-    zn_image_reader_free(reader);
-    zn_mapped_close(&mapped);
-    return status;
-}
-
-// What the file says; npy says nothing.
-static void add_latent_facts(json_t *json, const zn_latent_facts *facts)
-{
-    if (*facts->model) json_object_set_new(json, "model", json_string(facts->model));
-    if (*facts->space) json_object_set_new(json, "space", json_string(facts->space));
-    if (facts->has_scale) {
-        json_object_set_new(json, "scale", json_real((double)facts->scale));
-        json_object_set_new(json, "shift", json_real((double)facts->shift));
-    }
-    if (facts->source_width) {
-        json_object_set_new(json, "source_width", json_integer(facts->source_width));
-        json_object_set_new(json, "source_height", json_integer(facts->source_height));
-    }
-    if (facts->frames) json_object_set_new(json, "frames", json_integer(facts->frames));
-    if (facts->crop_width)
-        json_object_set_new(json, "crop",
-                            json_pack("[i, i, i, i]", (int)facts->crop_x, (int)facts->crop_y,
-                                      (int)facts->crop_width, (int)facts->crop_height));
-}
-
-static zenith_status inspect_latent(const char *path, json_t **out, zn_error *err)
-{
-    zn_latent_file *file = NULL;
-    ZN_TRY(zn_latent_file_open(path, &file, err));
-    const zn_latent_facts *facts = zn_latent_file_facts(file);
-    const zn_shape shape = zn_latent_file_shape(file);
-    *out = json_pack("{s:s, s:o, s:s}", "kind", "latent", "shape", shape_json(&shape), "type",
-                     zn_type_name(zn_latent_file_type(file)));
-    add_latent_facts(*out, facts);
-    zn_latent_file_free(file);
-    return ZENITH_OK;
-}
 
 // --- weights ------------------------------------------------------------------------------------
 
@@ -122,7 +51,7 @@ static json_t *tensors_json(const zn_weights *weights)
     for (size_t i = 0; i < zn_weights_count(weights); i++) {
         const zn_file_tensor *tensor = zn_weights_get(weights, i);
         json_t *entry = json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type", tensor->dtype,
-                                  "shape", shape_json(&tensor->shape));
+                                  "shape", zn_shape_json(&tensor->shape));
         float scale = 1; // a scale that cannot be read is a problem of the model, which says so
         if (zn_weight_scale(weights, tensor, &scale, NULL) == ZENITH_OK && scale != 1.0f)
             json_object_set_new(entry, "scale", json_real((double)scale));
@@ -138,7 +67,7 @@ static json_t *node_json(const zn_node *node)
         json_array_append_new(inputs, json_string(node->inputs[i]->name));
     }
     return json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", node->name, "op", node->op->name, "type",
-                     zn_type_name(node->desc.type), "shape", shape_json(&node->desc.shape),
+                     zn_type_name(node->desc.type), "shape", zn_shape_json(&node->desc.shape),
                      "inputs", inputs);
 }
 
@@ -181,7 +110,7 @@ static zenith_status add_model(json_t *json, const char *path, const char *name,
     json_object_set_new(json, "parameters", json_integer((json_int_t)model->parameters));
     json_object_set_new(json, "unexpected", json_integer((json_int_t)model->unexpected));
     json_object_set_new(json, "sha256", json_string(zn_model_sha256(model)));
-    json_object_set_new(json, "int8", json_boolean(model->calibration != NULL));
+    json_object_set_new(json, "int8", json_boolean(zn_model_has_int8(model)));
     for (int i = 0; with_graph && i < model->family->parts_count; i++) {
         json_t *graph = NULL;
         const zn_part *part = &model->family->parts[i];
@@ -256,7 +185,7 @@ static zenith_status inspect_folder(const char *path, json_t **out, zn_error *er
             json_object_set_new(entry, "encoder", has_part(model->family, model->parts, "encoder"));
             json_object_set_new(entry, "decoder", has_part(model->family, model->parts, "decoder"));
             json_object_set_new(entry, "parts", parts_json(model->family, model->parts));
-            json_object_set_new(entry, "int8", json_boolean(model->calibration != NULL));
+            json_object_set_new(entry, "int8", json_boolean(zn_model_has_int8(model)));
             json_object_set_new(entry, "parameters", json_integer((json_int_t)model->parameters));
         } else {
             json_object_set_new(entry, "problem", json_string(reason.text));
@@ -337,17 +266,27 @@ static zenith_status inspect_other(const char *path, const char *model, bool gra
     return status == ZENITH_OK ? status : zn_fail(err, status, "%s", reason.text);
 }
 
+static zenith_status inspect_bytes(const char *path, json_t **out, zn_error *err)
+{
+    zn_input input = {.size = 0};
+    ZN_TRY(zn_input_open(path, 0, &input, err));
+    zenith_status status = zn_inspect_bytes(input.data, input.size, path, out, err);
+    zn_input_close(&input);
+    if (status == ZENITH_UNSUPPORTED && strcmp(path, "-") == 0)
+        return zn_fail(err, status,
+                       "what came in is neither an image nor a latent nor a code: weights are "
+                       "inspected by their path");
+    return status;
+}
+
 zenith_status zn_inspect(const char *path, const char *model, bool graph, char **out, zn_error *err)
 {
     json_t *json = NULL;
     zenith_status status = ZENITH_UNSUPPORTED;
-    if (!zn_path_is_directory(path)) {
-        status = inspect_picture(path, &json, err);
-        if (status == ZENITH_UNSUPPORTED) status = inspect_latent(path, &json, NULL);
-    }
-    // Neither a picture nor a latent: what is wrong with it as weights is the message.
-    bool other = status != ZENITH_OK && status != ZENITH_OUT_OF_MEMORY;
-    if (other && !(err && err->text[0])) status = inspect_other(path, model, graph, &json, err);
+    if (!zn_path_is_directory(path)) status = inspect_bytes(path, &json, err);
+    // What is wrong with it as weights is the message.
+    if (status == ZENITH_UNSUPPORTED && !err->text[0])
+        status = inspect_other(path, model, graph, &json, err);
     ZN_TRY(status);
     if (!json) return zn_fail_memory(err, 0);
     status = zn_json_dump(json, out, NULL, err);
