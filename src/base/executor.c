@@ -135,17 +135,35 @@ fail:
     return status;
 }
 
-// Tasks whose streams end: nobody waits for them, so somebody must tell. With the lock free, since `drop`
-// may take locks of its own.
-static void drop_tasks(zn_executor *executor)
+// Takes all waiting tasks off the queue: callers that wait for theirs are told here, and the others are
+// returned as a list.
+static zn_task *empty_queue(zn_executor *executor)
 {
+    zn_task *others = NULL, **end = &others;
     zn_mutex_lock(executor->lock);
-    zn_task *first = executor->first;
+    for (zn_task *next, *each = executor->first; each; each = next) {
+        next = each->next;
+        if (each->waited_for) {
+            each->status = ZENITH_CANCELLED;
+            each->done = true; // from here on the caller may take the job's memory away
+        } else {
+            *end = each;
+            end = &each->next;
+        }
+    }
+    *end = NULL;
+    if (executor->first) zn_condition_wake_all(executor->done); // it may not have been made yet
     executor->first = NULL;
     zn_mutex_unlock(executor->lock);
-    for (zn_task *next; first; first = next) {
-        next = first->next;
-        first->drop(first->arg);
+    return others;
+}
+
+// With the lock free, since `drop` may take locks of its own.
+static void drop_tasks(zn_executor *executor)
+{
+    for (zn_task *next, *each = empty_queue(executor); each; each = next) {
+        next = each->next;
+        each->drop(each->arg);
     }
 }
 

@@ -33,7 +33,8 @@ void zn_executor_free(zn_executor *executor);
 
 // Hands the job over `count` times (as many as there are streams: each then takes its share of a
 // batch) and waits for all. The status of the first one, in that order, that failed. Any number of
-// threads may call it.
+// threads may call it. ZENITH_CANCELLED, without a sentence, for a job that no stream has begun when the
+// executor ends.
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, int count,
                               zn_error *err);
 

@@ -269,6 +269,55 @@ static void forked_child_gets_a_status(void **state)
     zn_executor_free(busy.executor);
 }
 
+// A caller whose job waits when the executor ends, and what it was told.
+struct waiter {
+    zn_executor *executor;
+    int ran, dropped;
+    zenith_status status;
+};
+
+static zenith_status count_job(void *arg, zn_team *team, int stream)
+{
+    (void)team, (void)stream;
+    ((struct waiter *)arg)->ran++;
+    return ZENITH_OK;
+}
+
+static void count_drop(void *arg)
+{
+    ((struct waiter *)arg)->dropped++;
+}
+
+static void *waiter_main(void *arg)
+{
+    struct waiter *self = arg;
+    self->status = zn_executor_run(self->executor, count_job, self, 2, NULL);
+    return NULL;
+}
+
+static void ending_tells_who_waits(void **state)
+{
+    (void)state;
+    zn_error err = {0};
+    pthread_t thread;
+    struct waiter waits = {.status = ZENITH_INTERNAL}, hands_over = {0};
+    zn_executor *executor = NULL;
+    zn_test_ok(zn_executor_create(1, 1, &executor, &err), &err);
+    zn_task task = {.run = count_job, .drop = count_drop, .arg = &hands_over};
+    waits.executor = executor;
+    zn_executor_hold(executor);
+    zn_test_ok(zn_executor_submit(executor, &task, &err), &err);
+    assert_int_equal(pthread_create(&thread, NULL, waiter_main, &waits), 0);
+    while (zn_executor_waiting(executor) < 3) usleep(500);
+    zn_executor_end(executor);
+    pthread_join(thread, NULL);
+    assert_int_equal(waits.status, ZENITH_CANCELLED);
+    assert_int_equal(waits.ran, 0);
+    assert_int_equal(hands_over.ran, 0);
+    assert_int_equal(hands_over.dropped, 1);
+    zn_executor_free(executor);
+}
+
 static void refuses_nothing(void **state)
 {
     (void)state;
@@ -286,6 +335,7 @@ int main(void)
         cmocka_unit_test(forked_child_gets_a_status),
         cmocka_unit_test(many_hosts),
         cmocka_unit_test(first_come_first_served),
+        cmocka_unit_test(ending_tells_who_waits),
         cmocka_unit_test(refuses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
