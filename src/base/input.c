@@ -9,13 +9,17 @@
 #include <string.h>
 
 enum { FIRST_READ = 64 * 1024, FORGET_AFTER = 8 * 1024 * 1024 };
-static const uint64_t default_limit = (uint64_t)2 << 30;
+
+uint64_t zn_input_limit(uint64_t max_held)
+{
+    return max_held ? max_held : UINT64_C(2) << 30;
+}
 
 static zenith_status grow(zn_input *input, uint64_t limit, zn_error *err)
 {
     // One byte more than allowed, to tell "as much as that" from "more than that".
     uint64_t wanted = input->held ? 2 * (uint64_t)input->held : FIRST_READ;
-    if (wanted > limit + 1) wanted = limit + 1;
+    if (wanted - 1 > limit) wanted = limit + 1;
     uint8_t *grown = wanted <= SIZE_MAX ? zn_alloc((size_t)wanted) : NULL;
     if (!grown) return zn_fail_memory(err, (size_t)wanted);
     if (input->size) memcpy(grown, input->buffer, input->size);
@@ -48,8 +52,7 @@ zenith_status zn_input_open(const char *path, uint64_t max_held, zn_input *out, 
     zn_input input = {0};
     zenith_status status;
     if (strcmp(path, "-") == 0) {
-        bool bounded = max_held && max_held < default_limit;
-        status = read_standard_input(&input, bounded ? max_held : default_limit, err);
+        status = read_standard_input(&input, zn_input_limit(max_held), err);
     } else {
         status = zn_mapped_open(path, &input.mapped, err);
         input.data = input.mapped.data;

@@ -23,7 +23,8 @@ typedef struct zn_input {
 // max_held bounds what standard input may bring (0: 2 GiB), since it has no size to look at first;
 // more is ZENITH_LIMIT. A file is only mapped, whatever its size.
 zenith_status zn_input_open(const char *path, uint64_t max_held, zn_input *out, zn_error *err);
-void zn_input_close(zn_input *input); // zeroes it; a zeroed one is fine
+uint64_t zn_input_limit(uint64_t max_held); // that bound
+void zn_input_close(zn_input *input);       // zeroes it; a zeroed one is fine
 
 // Tells that `bytes` of results were made from the input. Every few megabytes the pages read so far
 // are given back, so that a file that is streamed does not become resident as a whole.

@@ -5,6 +5,7 @@
 #include "tests/testing.h"
 
 #include "src/base/directory.h"
+#include "src/base/input.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
 
@@ -296,6 +297,42 @@ static void listing_in_byte_order(void **state)
     for (size_t i = 0; i < 6; i++) unlink(zn_test_path(list, names[i]));
 }
 
+// Opens standard input when it is these bytes.
+static zenith_status open_standard_input(const char *text, uint64_t max_held, zn_input *out,
+                                         zn_error *err)
+{
+    int ends[2];
+    const int kept = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+    close(ends[1]);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    zenith_status status = zn_input_open("-", max_held, out, err);
+    assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+    close(ends[0]);
+    close(kept);
+    return status;
+}
+
+static void standard_input_has_the_bound_that_is_given(void **state)
+{
+    static const uint64_t bounds[] = {7, 8, UINT64_C(3) << 30, UINT64_MAX, 0};
+    zn_error err = {0};
+    zn_input input = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        zn_test_ok(open_standard_input("7 bytes", bounds[i], &input, &err), &err);
+        assert_int_equal(input.size, 7);
+        assert_memory_equal(input.data, "7 bytes", 7);
+        zn_input_close(&input);
+    }
+    assert_int_equal(open_standard_input("7 bytes", 6, &input, &err), ZENITH_LIMIT);
+    assert_non_null(strstr(err.text, "more than the 6 bytes"));
+    assert_true(zn_input_limit(0) == UINT64_C(2) << 30);
+    assert_true(zn_input_limit(5) == 5);
+    assert_true(zn_input_limit(UINT64_C(3) << 30) == UINT64_C(3) << 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +345,7 @@ int main(void)
         cmocka_unit_test(devices),
         cmocka_unit_test(standard_output),
         cmocka_unit_test(listing_in_byte_order),
+        cmocka_unit_test(standard_input_has_the_bound_that_is_given),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
