@@ -77,7 +77,6 @@ typedef void zn_linear_end_fn(const zn_linear_end *end);
 // largest magnitude / 127, or 0 where that is no normal number, or NaN.
 typedef float zn_linear_round_fn(const float *src, int64_t n, int offset, int8_t *dst);
 
-// One way to compute.
 // Numbers of panels in the order of a version: one of its panels over one run.
 typedef struct zn_linear_unpack {
     const zn_panels *panels;
@@ -89,6 +88,7 @@ typedef struct zn_linear_unpack {
 } zn_linear_unpack;
 typedef void zn_linear_unpack_fn(const zn_linear_unpack *unpack);
 
+// One way to compute.
 typedef struct zn_linear_version {
     zn_isa isa;
     bool vnni;
