@@ -261,8 +261,10 @@ zenith_status zn_locate_companion(const char *name, const char *beside, zn_weigh
             if (status != ZENITH_NOT_FOUND) return status;
         }
         char *slash = strrchr(folder, '/');
-        if (!slash || slash == folder) break;
-        *slash = 0;
+        if (slash)
+            slash[slash == folder] = 0;
+        else
+            zn_text_format(folder, sizeof folder, ".");
     }
     return search(name, out, err);
 }

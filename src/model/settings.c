@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_DIGITS = 15 }; // of a number in a layout
+
 static void set_usual(const zn_setting *table, int count, double *numbers)
 {
     for (int i = 0; i < count; i++) numbers[i] = table[i].usual;
@@ -22,7 +24,6 @@ static bool fits(const zn_setting *setting, double number)
 // the nearest.
 static bool read_number(const char *text, size_t length, double *out)
 {
-    enum { MOST_DIGITS = 15 };
     double digits = 0, divisor = 1;
     bool point = false;
     if (length < 1 || length > MOST_DIGITS + 1) return false;
@@ -82,6 +83,17 @@ bool zn_settings_of(const zn_scope *scope, const zn_setting *table, int count, d
     return false;
 }
 
+// With so many digits as are read, and none that say nothing.
+static void write_number(double number, char *dst, size_t size)
+{
+    int decimals = MOST_DIGITS - 1;
+    for (double rest = fabs(number); rest >= 10 && decimals > 0; rest /= 10) decimals--;
+    size_t length = zn_text_format(dst, size, "%.*f", decimals, number);
+    if (!memchr(dst, '.', length)) return;
+    while (dst[length - 1] == '0') length--;
+    dst[length - (dst[length - 1] == '.')] = 0;
+}
+
 // --- config.json --------------------------------------------------------------------------------
 
 // What a path of keys and places leads to; NULL: nothing.
@@ -106,11 +118,13 @@ void zn_settings_write(const zn_json *config, const zn_setting *table, int count
     dst[0] = 0;
     for (int i = 0; i < count && length < ZN_LAYOUT_SIZE; i++) {
         double number;
+        char text[400];
         if (!zn_json_as_number(follow(config, table[i].config), &number) &&
             !zn_json_as_number(follow(config, table[i].older), &number))
             continue;
         if (number == table[i].usual) continue;
-        length += zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%s=%.12g",
-                                 length ? " " : "", table[i].name, number);
+        write_number(number, text, sizeof text);
+        length += zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "%s%s=%s",
+                                 length ? " " : "", table[i].name, text);
     }
 }

@@ -268,15 +268,19 @@ static frames add_copies(const builder *b, const char *name, frames x, const fra
     const int64_t repeats = in > 0 ? 4 * out / in : 0; // of a channel in a square of pixels
     const int each = x.count / from->count;
     char full[ZN_NAME_SIZE];
-    if (in != out && (each != 1 || repeats < 1 || repeats * in != 4 * out))
+    zn_node *same[PATCH * PATCH];
+    const bool divides = repeats >= 1 && repeats <= PATCH * PATCH && repeats * in == 4 * out;
+    if (in != out && (each != 1 || !divides)) {
         refuse(b, name, in, out);
+        return x;
+    }
     for (int t = 0; t < x.count; t++) {
         zn_node *source = from->at[t / each], *copies = source;
         named(b, name, t, full);
         if (in == out) {
             copies = zn_upsample2(graph, full, source);
         } else {
-            zn_node *same[] = {source, source, source, source};
+            for (int64_t i = 0; i < repeats; i++) same[i] = source;
             copies = zn_interleave(graph, full, same, (int)repeats, 0);
             copies = zn_pixel_shuffle(graph, full, copies, PATCH);
         }

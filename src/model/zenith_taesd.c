@@ -26,7 +26,7 @@
 #include "src/op/ops.h"
 
 typedef enum style { VANILLA, TAESD, LITE, SPECTRAL } style;
-enum { STAGES = 3, FACTOR = 8 };
+enum { STAGES = 3, FACTOR = 8, MOST_SIDE = 1 << 14 };
 static const style styles[] = {VANILLA, TAESD, LITE, SPECTRAL};
 static const int64_t widths[STAGES] = {64, 128, 256};
 
@@ -71,14 +71,21 @@ static unsigned probe(const zn_weights *weights, unsigned *parts)
     return shape->rank == 4 && shape->dim[2] == 3 ? 1u << TAESD : 1u << LITE;
 }
 
-// The side of latents, from the gates of the largest map of each part.
+// The first dimension of a tensor; 0: it is not there, or no map is so large.
+static int64_t first_of(const zn_weights *weights, const char *name)
+{
+    const zn_file_tensor *tensor = zn_weights_find(weights, name);
+    const bool fits = tensor && tensor->shape.rank > 0 && tensor->shape.dim[0] <= MOST_SIDE;
+    return fits ? tensor->shape.dim[0] : 0;
+}
+
+// The side of latents, from the gates of the largest map of each part. Where a gate has an
+// impossible size it is the smallest, for which `build` refuses the gate.
 static zn_sizes sizes_of(const zn_weights *weights)
 {
-    const zn_file_tensor *first = zn_weights_find(weights, "encoder.block1.row.weight");
-    const zn_file_tensor *last = zn_weights_find(weights, "decoder.block3.row.weight");
-    int64_t side = FACTOR;
-    if (last) side = 2 * last->shape.dim[0];
-    if (first) side = first->shape.dim[0];
+    int64_t side = first_of(weights, "encoder.block1.row.weight");
+    if (!side) side = 2 * first_of(weights, "decoder.block3.row.weight");
+    if (side < FACTOR) side = FACTOR;
     return (zn_sizes){.height = side / FACTOR, .width = side / FACTOR};
 }
 

@@ -34,9 +34,10 @@ zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_c
                                                 .direct = scope->direct});
 }
 
+// The last dimension. A scalar has none, and linear refuses it.
 static int64_t inputs_of(const zn_node *x)
 {
-    return x ? x->desc.shape.dim[x->desc.shape.rank - 1] : 1;
+    return x && x->desc.shape.rank > 0 ? x->desc.shape.dim[x->desc.shape.rank - 1] : 1;
 }
 
 zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,

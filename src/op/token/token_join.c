@@ -212,8 +212,15 @@ zn_node *zn_token_join(zn_graph *graph, const char *name, zn_node *const *maps, 
 {
     zn_node *inputs[MOST_MAPS + 1];
     const zn_token_join_attributes attributes = {tokens, filler != NULL};
-    for (int i = 0; i < count && i < MOST_MAPS; i++) inputs[i] = maps[i];
-    if (filler && count <= MOST_MAPS) inputs[count] = filler;
+    if (count > MOST_MAPS) {
+        if (graph->status == ZENITH_OK)
+            graph->status = zn_fail(graph->err, ZENITH_INTERNAL,
+                                    "token_join '%s' of %d maps: %d are the most", name, count,
+                                    MOST_MAPS);
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) inputs[i] = maps[i];
+    if (filler) inputs[count] = filler;
     return zn_graph_add(graph, &zn_op_token_join, name, inputs, count + (filler != NULL),
                         &attributes);
 }
