@@ -63,8 +63,7 @@ static inline int64_t alter_size(choices *from, int64_t size)
 
 static inline bool begins_number(const char *text, const char *at)
 {
-    const bool digit = isdigit((unsigned char)*at) ||
-                       (*at == '-' && isdigit((unsigned char)at[1]));
+    const bool digit = isdigit((unsigned char)*at) || (*at == '-' && isdigit((unsigned char)at[1]));
     return digit && (at == text || (!isdigit((unsigned char)at[-1]) && at[-1] != '.' &&
                                     at[-1] != '-' && tolower((unsigned char)at[-1]) != 'e'));
 }
@@ -126,8 +125,8 @@ static inline void alter_number(choices *from, char *text, size_t size)
     if (how == EDGES + 1) snprintf(number, sizeof number, "%lld", old * 2);
     if (how == EDGES + 2) snprintf(number, sizeof number, "%lld", old / 2);
     if (how == EDGES + 3) snprintf(number, sizeof number, "%u", choose_byte(from));
-    const size_t length = *at == '-' ? 1 + strspn(at + 1, "0123456789.") :
-                                       strspn(at, "0123456789.");
+    const size_t length = *at == '-' ? 1 + strspn(at + 1, "0123456789.")
+                                     : strspn(at, "0123456789.");
     replace_text(text, size, at, length, number);
 }
 

@@ -277,10 +277,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                                           : ZENITH_DTYPE_F32,
                                    ZENITH_DTYPE_F32};
     const model_use how = {.named = !(flags & 1),
-                     .inspected = (flags & 0x30) == 0x30,
-                     .dtype = dtypes[flags >> 1 & 3],
-                     .pixels = flags & 8 ? ZENITH_U8 : ZENITH_F32,
-                     .most = flags & 0x40 ? USED_BYTES >> 6 : 0};
+                           .inspected = (flags & 0x30) == 0x30,
+                           .dtype = dtypes[flags >> 1 & 3],
+                           .pixels = flags & 8 ? ZENITH_U8 : ZENITH_F32,
+                           .most = flags & 0x40 ? USED_BYTES >> 6 : 0};
     (void)open_and_use(&model, &how);
     return 0;
 }

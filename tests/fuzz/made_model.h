@@ -22,9 +22,9 @@ typedef struct made_dtype {
     int64_t size;
 } made_dtype;
 static const made_dtype made_dtypes[] = {
-    {"F32", 4},     {"F16", 2},     {"BF16", 2}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I8", 1},
-    {"U8", 1},      {"I32", 4},     {"U32", 4},  {"I64", 8},     {"F64", 8},     {"BOOL", 1},
-    {"F8_E8M0", 1}, {"NOTHING", 1},
+    {"F32", 4}, {"F16", 2},  {"BF16", 2},    {"F8_E4M3", 1}, {"F8_E5M2", 1},
+    {"I8", 1},  {"U8", 1},   {"I32", 4},     {"U32", 4},     {"I64", 8},
+    {"F64", 8}, {"BOOL", 1}, {"F8_E8M0", 1}, {"NOTHING", 1},
 };
 enum { MADE_DTYPES = sizeof made_dtypes / sizeof *made_dtypes };
 
@@ -39,7 +39,7 @@ typedef struct made_model {
     char layout[ZN_LAYOUT_SIZE], config[4096]; // "": it has none
     made_tensor tensors[MADE_TENSORS];
     size_t count;
-    bool overflowed; // it has more tensors than there is room for
+    bool overflowed;                    // it has more tensors than there is room for
     int64_t (*width)(const char *name); // of a layer that may have any; NULL: made_width
 } made_model;
 

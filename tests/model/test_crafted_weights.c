@@ -173,8 +173,8 @@ static zn_node *any_parameter(void *cookie, zn_graph *graph, const char *name,
     static float numbers[64];
     int64_t *inputs = cookie;
     *inputs = shape->rank == 2 ? shape->dim[1] : *inputs;
-    return zn_graph_parameter(
-        graph, name, (zn_tensor){.desc = zn_desc_make(ZN_F32, *shape), .data = numbers});
+    return zn_graph_parameter(graph, name,
+                              (zn_tensor){.desc = zn_desc_make(ZN_F32, *shape), .data = numbers});
 }
 
 static void linear_refuses_a_scalar(void **state)
@@ -198,9 +198,20 @@ static void linear_refuses_a_scalar(void **state)
 static void numbers_come_back(void **state)
 {
     static const zn_setting table[] = {{"theta", "theta", NULL, 7, 1e-12, 1e12, true}};
-    static const double numbers[] = {500000.123, 1e12,  999999999999.5, 1e-12, 1.25e-10,
-                                     0.1,        1e-5,  256,            10000, 1234567.8901234,
-                                     1 / 3.0,    1e-06, 99.999999999,   0.5,
+    static const double numbers[] = {500000.123,
+                                     1e12,
+                                     999999999999.5,
+                                     1e-12,
+                                     1.25e-10,
+                                     0.1,
+                                     1e-5,
+                                     256,
+                                     10000,
+                                     1234567.8901234,
+                                     1 / 3.0,
+                                     1e-06,
+                                     99.999999999,
+                                     0.5,
                                      9.9999999999999995e-7};
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
