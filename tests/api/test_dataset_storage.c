@@ -7,6 +7,8 @@
 #include "tests/fail_in_turn.h"
 #include "zenith/experimental.h"
 
+#include <stdatomic.h>
+
 enum { PICTURES = 4, MOST = 32 };
 
 typedef struct object {

@@ -14,7 +14,7 @@ if(NOT ZENITH_QEMU OR ZENITH_SANITIZE OR CMAKE_CROSSCOMPILING OR NOT CMAKE_SYSTE
 endif()
 set(old_cpu ${ZENITH_QEMU} -cpu Nehalem)
 
-foreach(source ${tests})
+foreach(source ${tests} ${oom_tests})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
     cmake_path(GET source STEM stem)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs and files in memory with each allocation failing in turn.
-#include "tests/fail_in_turn.h"
+#include "tests/oom/oom.h"
 #include "tests/task/session.h"
 #include "zenith/experimental.h"
 
@@ -32,14 +32,6 @@ static zenith_status run_job(zn_error *err)
     return status;
 }
 
-static void jobs(void **state)
-{
-    (void)state;
-    zn_error err = {0};
-    assert_int_equal(run_job(&err), ZENITH_OK); // its plans are compiled, and kept
-    fail_in_turn(run_job, ZENITH_OK, 6);
-}
-
 static zenith_status write_files(zn_error *err)
 {
     zenith_bytes *bytes = NULL;
@@ -67,23 +59,29 @@ fail:
     return status;
 }
 
-static void files(void **state)
+static int make_all(void **state)
 {
     (void)state;
-    fail_in_turn(write_files, ZENITH_OK, 8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(jobs), cmocka_unit_test(files)};
+    zn_error err = {0};
     context = session_context(1, 1);
     model = session_tiny(context);
     image = session_image(SIDE, SIDE, 1);
     result = session_image(SIDE, SIDE, 2);
     latent = session_latent(SIDE, SIDE, 3);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return run_job(&err) != ZENITH_OK; // its plans are compiled, and kept
+}
+
+static int free_all(void **state)
+{
+    (void)state;
     free(image.data), free(result.data), free(latent.data);
     zenith_model_free(model);
     zenith_context_free(context);
-    return failed;
+    return 0;
 }
+
+const oom_program program_jobs_oom = {
+    .open = make_all,
+    .close = free_all,
+    .calls = {OOM_CALL(run_job, ZENITH_OK, 6), OOM_CALL(write_files, ZENITH_OK, 8)},
+};

@@ -1,45 +1,48 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations that fail on request, by whom they are made for. The test program defines malloc and
-// its family over glibc's own, so that every library in the process comes here; the return address
-// tells which library asked. Where that is libc itself (fopen, opendir, pthread_create), the stack
-// is walked up to the first caller outside of it. Include it once, in a test program.
+// Allocations that fail on request, by whom they are made for. This file defines malloc and its family
+// over glibc's own, so that every library in the process comes here; the return address tells which
+// library asked. Where that is libc itself (fopen, opendir, pthread_create), the stack is walked up to
+// the first caller outside of it.
 //
 // With ZN_TEST_WRAPPED (builds with sanitizers, which own malloc) only aligned_alloc is taken, by
 // the linker's --wrap: all allocations of libzenith itself, none of the codecs; leaks are then the
 // sanitizer's to find.
-#ifndef ZN_TESTS_TASK_FAILING_ALLOC_H
-#define ZN_TESTS_TASK_FAILING_ALLOC_H
+#include "tests/fail_in_turn.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unwind.h>
 
 static atomic_long failing_left = -1; // allocations until the one that fails; below zero: none does
 static atomic_long failing_live;      // blocks of those watched that are not freed
 
-// True once the allocation that was asked for has failed.
-static inline bool failing_stop(void)
+void fail_allocation(long after)
+{
+    atomic_store(&failing_left, after);
+}
+
+bool fail_stop(void)
 {
     return atomic_exchange(&failing_left, -1) < 0;
 }
 
-static inline bool failing_now(void)
+long fail_live(void)
+{
+    return atomic_load(&failing_live);
+}
+
+static bool failing_now(void)
 {
     return atomic_load(&failing_left) >= 0 && atomic_fetch_sub(&failing_left, 1) == 0;
 }
 
 #ifdef ZN_TEST_WRAPPED
 
-static inline const char *failing_library(void)
+const char *fail_library(void)
 {
     return "libzenith";
 }
@@ -52,7 +55,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return failing_now() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-static inline void failing_watch(const char *const *libraries, size_t count)
+void fail_watch(const char *const *libraries, size_t count)
 {
     (void)libraries;
     (void)count;
@@ -84,7 +87,7 @@ typedef struct failing_names {
     size_t count;
 } failing_names;
 
-static inline failing_owner failing_name_owner(const failing_names *names, const char *path)
+static failing_owner failing_name_owner(const failing_names *names, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < names->count; i++) {
@@ -98,7 +101,7 @@ static inline failing_owner failing_name_owner(const failing_names *names, const
     return OWNER_OTHER;
 }
 
-static inline int failing_add_library(struct dl_phdr_info *info, size_t size, void *cookie)
+static int failing_add_library(struct dl_phdr_info *info, size_t size, void *cookie)
 {
     (void)size;
     failing_owner owner = failing_name_owner(cookie, info->dlpi_name);
@@ -113,7 +116,7 @@ static inline int failing_add_library(struct dl_phdr_info *info, size_t size, vo
     return 0;
 }
 
-static inline failing_owner failing_owner_of(uintptr_t address)
+static failing_owner failing_owner_of(uintptr_t address)
 {
     for (int i = 0; i < failing_ranges_count; i++) {
         const failing_range *range = &failing_ranges[i];
@@ -128,7 +131,7 @@ typedef struct failing_walk {
     failing_owner owner;
 } failing_walk;
 
-static inline _Unwind_Reason_Code failing_step(struct _Unwind_Context *context, void *cookie)
+static _Unwind_Reason_Code failing_step(struct _Unwind_Context *context, void *cookie)
 {
     failing_walk *walk = cookie;
     uintptr_t at = (uintptr_t)_Unwind_GetIP(context);
@@ -140,7 +143,7 @@ static inline _Unwind_Reason_Code failing_step(struct _Unwind_Context *context, 
 
 static _Thread_local bool failing_inside; // the walk, or this file's own call, allocates
 
-static inline bool failing_is_watched(void *caller)
+static bool failing_is_watched(void *caller)
 {
     failing_owner owner = failing_owner_of((uintptr_t)caller);
     if (owner != OWNER_LIBC || failing_inside) return owner == OWNER_WATCHED;
@@ -151,8 +154,7 @@ static inline bool failing_is_watched(void *caller)
     return walk.owner == OWNER_WATCHED;
 }
 
-// Watches allocations made by these libraries, named by how their file begins; "" is the program.
-static inline void failing_watch(const char *const *libraries, size_t count)
+void fail_watch(const char *const *libraries, size_t count)
 {
     failing_names names = {libraries, count};
     failing_walk warm_up = {.from = 0}; // the unwinder's first use allocates
@@ -169,12 +171,12 @@ enum { FAILING_PLACES = 1 << 16 };
 static uintptr_t failing_blocks[FAILING_PLACES];
 static atomic_flag failing_lock = ATOMIC_FLAG_INIT;
 
-static inline size_t failing_hash(uintptr_t block)
+static size_t failing_hash(uintptr_t block)
 {
     return (size_t)(((uint64_t)block >> 4) * 0x9e3779b97f4a7c15u >> 48) % FAILING_PLACES;
 }
 
-static inline void failing_note(void *block, void *caller)
+static void failing_note(void *block, void *caller)
 {
     if (!block || failing_owner_of((uintptr_t)caller) != OWNER_WATCHED) return;
     while (atomic_flag_test_and_set(&failing_lock)) continue;
@@ -187,7 +189,7 @@ static inline void failing_note(void *block, void *caller)
     atomic_flag_clear(&failing_lock);
 }
 
-static inline void failing_forget(void *block)
+static void failing_forget(void *block)
 {
     if (!block || failing_ranges_count == 0) return;
     while (atomic_flag_test_and_set(&failing_lock)) continue;
@@ -210,18 +212,17 @@ static inline void failing_forget(void *block)
 
 static _Atomic(void *) failing_caller; // of the allocation that failed last
 
-// The library that asked for the allocation that failed last.
-static inline const char *failing_library(void)
+const char *fail_library(void)
 {
     Dl_info info = {0};
     dladdr(atomic_load(&failing_caller), &info);
     return info.dli_fname ? info.dli_fname : "?";
 }
 
-static inline bool failing_refuses(void *caller)
+static bool failing_refuses(void *caller)
 {
     if (atomic_load_explicit(&failing_left, memory_order_relaxed) < 0) return false;
-    if (!failing_is_watched(caller) || !failing_now()) return false;
+    if (failing_ranges_count == 0 || !failing_is_watched(caller) || !failing_now()) return false;
     atomic_store(&failing_caller, caller);
     errno = ENOMEM;
     return true;
@@ -260,7 +261,7 @@ void *realloc(void *old, size_t size)
 void *aligned_alloc(size_t alignment, size_t size)
 {
     void *caller = FAILING_CALLER;
-    if (failing_refuses(caller)) return NULL;
+    if (failing_ranges_count == 0 ? failing_now() : failing_refuses(caller)) return NULL;
     void *block = __libc_memalign(alignment, size);
     failing_note(block, caller);
     return block;
@@ -295,5 +296,4 @@ void free(void *block)
 
 #pragma GCC visibility pop
 
-#endif
 #endif

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations of a session with an AutoencoderKL (open, encode a sample, decode with a spill file) fail in turn: the first 100 of
-// them, then every 41st. The session must say ZENITH_OUT_OF_MEMORY, leak nothing (the sanitizers look), and give
-// the same picture once memory is back.
-#include "tests/fail_in_turn.h"
+// Allocations of a session with an AutoencoderKL: open, encode a sample, decode with a spill file.
+#include "tests/oom/oom.h"
 #include "tests/task/session.h"
 
 enum { SIDE = 32, LATENT = SIDE / 8 * (SIDE / 8) * 4 };
@@ -52,7 +50,7 @@ static zenith_status session(void *decoded)
     return status;
 }
 
-static void allocations_fail(void **state)
+static void a_bound_changes_no_pixel(void **state)
 {
     static uint8_t expected[sizeof pixels], decoded[sizeof pixels];
     (void)state;
@@ -63,17 +61,10 @@ static void allocations_fail(void **state)
     assert_int_equal(session(decoded), ZENITH_LIMIT);
     assert_int_equal(session(decoded), ZENITH_OK);
     assert_memory_equal(decoded, expected, sizeof decoded);
-    fail_some(&(fail_session){.run = session,
-                              .expected = expected,
-                              .made = decoded,
-                              .bytes = sizeof decoded,
-                              .each = 100,
-                              .step = 41});
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations_fail)};
-    zn_test_need(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const oom_program program_kl_vae_oom = {
+    .need = "vae_sd/io.safetensors",
+    .tests = {cmocka_unit_test(a_bound_changes_no_pixel)}, // and finds the bound
+    .sessions = {{"session", session, sizeof pixels, 100, 41, 0}},
+};

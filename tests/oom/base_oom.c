@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each allocation of base fails in turn: the call must say so, leave its result alone, leak nothing
-// (the address sanitizer looks), and work again as soon as there is memory.
+// Each allocation of base fails in turn; results are left alone.
 #include "src/base/directory.h"
 #include "src/base/executor.h"
 #include "src/base/memory.h"
 #include "src/base/os.h"
-#include "tests/fail_in_turn.h"
+#include "tests/oom/oom.h"
 
 static zenith_status set_job(void *arg, zn_team *team, int stream)
 {
@@ -65,37 +64,9 @@ static zenith_status use_arena(zn_error *err)
     return status;
 }
 
-static void executor(void **state)
-{
-    (void)state;
-    fail_in_turn(use_executor, ZENITH_OK, 8); // itself, lock, conditions, two threads, two teams
-}
-
-static void writer(void **state)
-{
-    (void)state;
-    fail_in_turn(use_writer, ZENITH_OK, 1);
-}
-
-static void directory(void **state)
-{
-    (void)state;
-    fail_in_turn(use_directory, ZENITH_OK, 3);
-}
-
-static void arena(void **state)
-{
-    (void)state;
-    fail_in_turn(use_arena, ZENITH_OK, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(executor),
-        cmocka_unit_test(writer),
-        cmocka_unit_test(directory),
-        cmocka_unit_test(arena),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const oom_program program_base_oom = {
+    .calls = {OOM_CALL(use_executor, ZENITH_OK,
+                       8), // itself, lock, conditions, two threads, two teams
+              OOM_CALL(use_writer, ZENITH_OK, 1), OOM_CALL(use_directory, ZENITH_OK, 3),
+              OOM_CALL(use_arena, ZENITH_OK, 4)},
+};

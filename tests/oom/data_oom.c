@@ -5,7 +5,7 @@
 // and by workers: it must say ZENITH_OUT_OF_MEMORY and leave no block, never skip a picture for it,
 // and give the right sample when it is asked again.
 #include "src/train/data.h"
-#include "tests/task/failing_alloc.h"
+#include "tests/oom/oom.h"
 #include "tests/train/training_set.h"
 
 enum { CROP = 16, BYTES = 3 * CROP * CROP, SAMPLES = 8, SKIPPED = 2 };
@@ -68,22 +68,22 @@ static void each_allocation_fails(int workers, long least)
     static session good, made;
     good.workers = made.workers = workers;
     assert_int_equal(run_session(&good), ZENITH_OK); // also: what libraries keep from first use
-    const long live = atomic_load(&failing_live);
+    const long live = fail_live();
     long n = 0, tried = 0, refused = 0;
     // Workers make the allocations that were tried without them, on threads: a part will do.
     const int step = zn_test_quick() || workers > 0 ? 5 : 1;
     for (;; n += step, tried++) {
         memset(made.pixels, 0, sizeof made.pixels);
-        atomic_store(&failing_left, n);
+        fail_allocation(n);
         zenith_status status = run_session(&made);
-        bool reached = failing_stop();
+        bool reached = fail_stop();
         if (status != ZENITH_OUT_OF_MEMORY) {
             if (status != ZENITH_OK)
-                fail_msg("allocation %ld (%s): status %d", n, failing_library(), (int)status);
+                fail_msg("allocation %ld (%s): status %d", n, fail_library(), (int)status);
             assert_memory_equal(made.pixels, good.pixels, sizeof good.pixels);
         }
         refused += status != ZENITH_OK || made.failed;
-        assert_int_equal(atomic_load(&failing_live), live);
+        assert_int_equal(fail_live(), live);
         if (!reached) break;
     }
     print_message("%d workers: %ld of %ld allocations failed, %ld were missed\n", workers, tried, n,
@@ -96,13 +96,13 @@ static void data_lives_without_memory(void **state)
     (void)state;
     static const char *const ours[] = {"", "libjpeg", "libspng", "liblcms2", "libz"};
     make_set();
-    failing_watch(ours, sizeof ours / sizeof *ours);
+    fail_watch(ours, sizeof ours / sizeof *ours);
     each_allocation_fails(0, 60);
     each_allocation_fails(2, 60);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(data_lives_without_memory)};
-    return cmocka_run_group_tests(tests, set_make, set_remove);
-}
+const oom_program program_data_oom = {
+    .open = set_make,
+    .close = set_remove,
+    .tests = {cmocka_unit_test(data_lives_without_memory)},
+};

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each allocation behind the calls of diffusion autoencoders fails in turn: the call says so, leaves no file behind,
-// leaks nothing (the sanitizers look), and a session after it has the same bits. Plans are compiled before, and again by
-// tests/task/test_diffae_oom.c.
-#include "tests/fail_in_turn.h"
+// Each allocation behind the calls of diffusion autoencoders fails in turn; no file is left behind. Plans are
+// compiled before, and again in task.diffae_oom.
 #include "tests/model/diffae_golden.h"
+#include "tests/oom/oom.h"
 
 #include "zenith/experimental.h"
 
@@ -72,33 +71,29 @@ static zenith_status session(void *made)
     return zenith_diffae_classify(context, model, &drawn, 1, r->probabilities, &params);
 }
 
-static void allocations_fail(void **state)
+static int open_model(void **state)
 {
-    static result expected, got;
-    (void)state;
-    assert_int_equal(session(&expected), ZENITH_OK);
-    fail_some(&(fail_session){.run = session,
-                              .expected = &expected,
-                              .made = &got,
-                              .bytes = sizeof got,
-                              .each = 20,
-                              .step = 1 + zn_test_quick() * 4});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations_fail)};
     const zenith_context_params machine = {.size = sizeof machine, .threads = 1};
     char folder[256];
-    zn_test_need(zn_test_path(zn_test_golden(), golden_io));
+    (void)state;
     golden_folder("diffae_calls_oom", folder);
     snprintf(path, sizeof path, "%s/code.npy", folder);
     const zenith_model_params which = {.size = sizeof which, .weights = folder};
-    if (zenith_context_create(&machine, &context) != ZENITH_OK ||
-        zenith_model_open(context, &which, &model) != ZENITH_OK)
-        return 1;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return zenith_context_create(&machine, &context) != ZENITH_OK ||
+           zenith_model_open(context, &which, &model) != ZENITH_OK;
+}
+
+static int free_model(void **state)
+{
+    (void)state;
     zenith_model_free(model);
     zenith_context_free(context);
-    return failed;
+    return 0;
 }
+
+const oom_program program_diffae_calls_oom = {
+    .need = "diffae/io.safetensors",
+    .open = open_model,
+    .close = free_model,
+    .sessions = {{"session", session, sizeof(result), 20, 1, 4}},
+};

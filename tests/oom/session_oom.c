@@ -7,16 +7,16 @@
 // leave no block and no file behind, and not crash. Where it says ZENITH_OK all the same (an
 // allocation its owner can do without), it must have made the same bytes.
 //
-//     task_test_oom --library libdnnl [STEP]     what oneDNN (or libgomp) does without memory: a
+//     oom task.oom --library libdnnl [STEP]      what oneDNN (or libgomp) does without memory: a
 //                                                decode in a child per allocation, every STEP-th;
 //                                                counts how they end (docs/FAILURES.md)
-#include "tests/task/failing_alloc.h"
-#include "tests/testing.h"
+#include "tests/oom/oom.h"
 
 #include "zenith/zenith.h"
 
 #include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,7 +169,7 @@ static bool same_bytes(const session *a, const session *b)
 // Libraries that say no more than "it did not work" where they run out of memory inside a file.
 static bool cannot_tell(void)
 {
-    return strstr(failing_library(), "libjansson") || strstr(failing_library(), "libwebp");
+    return strstr(fail_library(), "libjansson") || strstr(fail_library(), "libwebp");
 }
 
 // What was wrong with the session in which allocation n failed, or NULL.
@@ -177,7 +177,7 @@ static const char *wrong_with(zenith_status status, const session *made, const s
                               long live)
 {
     if (strange_files() != 0) return "a file was left";
-    if (atomic_load(&failing_live) != live) return "blocks were not freed";
+    if (fail_live() != live) return "blocks were not freed";
     if (status == ZENITH_OK) return same_bytes(made, good) ? NULL : "ZENITH_OK with other bytes";
     if (status == ZENITH_OUT_OF_MEMORY) return NULL;
     return status == ZENITH_BAD_FILE && cannot_tell() ? NULL : zenith_status_text(status);
@@ -194,23 +194,23 @@ static void each_allocation(void **state)
     enum { EACH = 2000, LEAST = 4000 };
 #endif
     static session good, made;
-    failing_watch(ours, sizeof ours / sizeof *ours);
+    fail_watch(ours, sizeof ours / sizeof *ours);
     assert_int_equal(run_session(&good), ZENITH_OK); // also: what libraries keep from first use
     assert_int_equal(run_session(&made), ZENITH_OK);
     assert_true(same_bytes(&made, &good));
     assert_int_equal(strange_files(), 0);
-    const long live = atomic_load(&failing_live);
+    const long live = fail_live();
     long fine = 0, wrong = 0, tried = 0, n = 0;
     for (;; n += all || n < EACH ? 1 : 7) {
-        atomic_store(&failing_left, n);
+        fail_allocation(n);
         zenith_status status = run_session(&made);
-        if (!failing_stop()) {
+        if (!fail_stop()) {
             assert_int_equal(status, ZENITH_OK);
             break;
         }
         const char *what = wrong_with(status, &made, &good, live);
         if (what && ++wrong < 20)
-            print_error("allocation %ld failed (%s): %s\n", n, failing_library(), what);
+            print_error("allocation %ld failed (%s): %s\n", n, fail_library(), what);
         tried++;
         fine += status == ZENITH_OK;
     }
@@ -239,9 +239,9 @@ static int decode_in_child(long n, bool again)
         .size = sizeof image, .width = WIDTH, .height = HEIGHT, .data = s.pixels};
     if (again && zenith_decode(s.context, s.model, &latent, &image, 1, NULL) != ZENITH_OK)
         return CHILD_BROKEN;
-    atomic_store(&failing_left, n);
+    fail_allocation(n);
     zenith_status status = zenith_decode(s.context, s.model, &latent, &image, 1, NULL);
-    if (!failing_stop()) return CHILD_DONE;
+    if (!fail_stop()) return CHILD_DONE;
     if (status == ZENITH_OUT_OF_MEMORY) return CHILD_MEMORY;
     return status == ZENITH_OK ? CHILD_OK : CHILD_STATUS;
 }
@@ -250,7 +250,7 @@ static int count_outcomes(const char *library, long step, bool again)
 {
     long memory = 0, fine = 0, other = 0, exits = 0, aborts = 0, signals = 0;
     long tried = 0;
-    failing_watch(&library, 1);
+    fail_watch(&library, 1);
     for (long n = 0;; n += step) {
         int result = 0;
         pid_t child = fork();
@@ -277,7 +277,7 @@ static int count_outcomes(const char *library, long step, bool again)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int read_options(int argc, char **argv)
 {
     set_paths();
     if (argc > 2 && strcmp(argv[1], "--library") == 0) {
@@ -288,6 +288,10 @@ int main(int argc, char **argv)
         return code;
     }
     all = argc > 1 && strcmp(argv[1], "--all") == 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return -1;
 }
+
+const oom_program program_oom = {
+    .options = read_options,
+    .tests = {cmocka_unit_test(each_allocation)},
+};

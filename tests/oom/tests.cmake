@@ -1,0 +1,28 @@
+# Allocations that fail in turn: one program, whose parts are the tests FOLDER.NAME of programs.list. Sanitizers own malloc, so
+# there it takes only the call by which the library allocates.
+file(GLOB oom_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/oom/*.c)
+add_executable(oom ${oom_sources})
+target_link_libraries(oom PRIVATE zenith_testing)
+foreach(name dataset dataset_storage)
+    target_sources(api_test_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/oom/failing.c)
+endforeach()
+if(ZENITH_SANITIZE)
+    foreach(name oom api_test_dataset api_test_dataset_storage)
+        target_compile_definitions(${name} PRIVATE ZN_TEST_WRAPPED)
+        target_link_options(${name} PRIVATE -Wl,--wrap=aligned_alloc)
+    endforeach()
+endif()
+set(oom_list ${CMAKE_CURRENT_SOURCE_DIR}/oom/programs.list)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${oom_list})
+file(STRINGS ${oom_list} oom_programs REGEX "^PROGRAM")
+set(oom_tests "") # as tests/qemu/tests.cmake reads them
+foreach(line ${oom_programs})
+    string(REGEX REPLACE "PROGRAM\\((.*), (.*)\\)" "\\1;\\2" words ${line})
+    list(GET words 0 folder)
+    list(GET words 1 name)
+    set(test_command_${folder}_test_${name} oom ${folder}.${name})
+    list(APPEND oom_tests ${folder}/test_${name})
+    add_test(NAME ${folder}.${name} COMMAND ${test_command_${folder}_test_${name}})
+    set_tests_properties(${folder}.${name} PROPERTIES LABELS oom SKIP_RETURN_CODE 77 TIMEOUT 900
+        ENVIRONMENT "${ZENITH_TEST_ENVIRONMENT}")
+endforeach()

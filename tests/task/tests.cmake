@@ -1,5 +1,0 @@
-# Sanitizers own malloc, so there the test that fails allocations takes only the call by which the library allocates.
-if(ZENITH_SANITIZE)
-    target_compile_definitions(task_test_oom PRIVATE ZN_TEST_WRAPPED)
-    target_link_options(task_test_oom PRIVATE -Wl,--wrap=aligned_alloc)
-endif()
