@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct job {
     const cli_generate_request *asked;
@@ -23,6 +24,7 @@ struct job {
     cli_generate_models models;
     cli_step_previews *previews;
     uint32_t done, all; // pictures
+    uint32_t passed;    // numbers of names that are there, which the prompt in work passes over
     float *latent;
     cli_failure failure;
 };
@@ -143,7 +145,8 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
                                   .guidance = job->models.guidance,
                                   .shift = job->models.info.shift,
                                   .strength = job->models.picture != NULL ? job->asked->strength
-                                                                          : 0};
+                                                                          : 0,
+                                  .transparent = settings->transparent};
     char *parameters = cli_parameters_text(&facts);
     if (parameters == NULL) return ZENITH_OUT_OF_MEMORY;
     const zenith_target_params params = {.size = sizeof params,
@@ -237,9 +240,23 @@ static void report_picture(const struct picture *picture)
 static char *output_of(const struct job *job, size_t prompt, uint32_t index, uint32_t number)
 {
     const bool folder = job->outputs->folder;
-    const bool several = folder ? job->asked->count > 1 : job->all > 1;
+    const bool several = folder ? job->asked->count > 1 || job->passed > 0 : job->all > 1;
     return cli_outputs_path(job->outputs, folder ? prompt : 0,
-                            several ? (int64_t)(folder ? index : number) : CLI_UNSET);
+                            several ? (int64_t)(folder ? index + job->passed : number) : CLI_UNSET);
+}
+
+// A name in a folder is chosen by the program, so what has it already is not lost: the number goes on.
+static void pass_names(struct job *job, size_t prompt)
+{
+    job->passed = 0;
+    if (!job->outputs->folder || job->session->settings->keep) return;
+    for (uint32_t free_names = 0; free_names < job->asked->count;) {
+        char *path = output_of(job, prompt, free_names, 0);
+        const bool there = path != NULL && access(path, F_OK) == 0;
+        free(path);
+        job->passed += there ? free_names + 1 : 0;
+        free_names = there ? 0 : free_names + 1;
+    }
 }
 
 static bool make_picture(struct job *job, size_t prompt, uint32_t index)
@@ -268,6 +285,7 @@ static bool make_prompt(struct job *job, size_t prompt)
 {
     cli_session *session = job->session;
     bool done = true;
+    pass_names(job, prompt);
     for (uint32_t i = 0; done && i < job->asked->count && !cli_interrupted(); i++)
         done = make_picture(job, prompt, i);
     if (done) return true;
@@ -360,9 +378,13 @@ static bool names_file(const char *path)
     return path != NULL && strchr(slash != NULL ? slash : path, '.') != NULL;
 }
 
-static int check_transparent(const cli_settings *settings, const cli_outputs *outputs)
+// What the picture of --from says counts where the format can have it.
+static int check_transparent(const cli_settings *settings, const cli_outputs *outputs,
+                             cli_generate_request *asked)
 {
-    if (!settings->transparent || strcmp(outputs->format->word, "png") == 0) return CLI_DONE;
+    const bool png = strcmp(outputs->format->word, "png") == 0;
+    asked->settings.transparent = asked->settings.transparent && png;
+    if (!settings->transparent || png) return CLI_DONE;
     cli_say("--transparent makes PNG files: end the output's name in .png, or give --format png");
     return CLI_USAGE;
 }
@@ -379,7 +401,7 @@ static int run(const cli_settings *settings)
     naming.from_folder = code == CLI_DONE && asked.prompts_count > 1 &&
                          !names_file(settings->output);
     if (code == CLI_DONE) code = cli_outputs_plan(&naming, cli_formats_picture, &outputs);
-    if (code == CLI_DONE) code = check_transparent(settings, &outputs);
+    if (code == CLI_DONE) code = check_transparent(settings, &outputs, &asked);
     if (code == CLI_DONE) code = cli_step_previews_check(settings);
     if (code == CLI_DONE) code = make_all(&asked, &outputs);
     cli_generate_request_free(&asked);
@@ -562,7 +584,8 @@ const cli_command cli_command_generate = {
         "drawings that comes with the program. A PNG file keeps prompt, "
         "seed and the rest as a text \"parameters\", where other programs look for them. "
         "In a folder, pictures are named by the "
-        "prompt. Processes of mpirun make each picture together, if this program has MPI.",
+        "prompt, with a number where the name is taken. Processes of mpirun make each picture "
+        "together, if this program has MPI.",
     .groups = groups,
     .examples = examples,
     .max_inputs = 1,

@@ -53,16 +53,40 @@ static char *read_lines(const char *path)
     return NULL;
 }
 
-// Letters and digits, and a dash for whatever is between.
+// Whether a letter of several bytes may stand in a name: not the signs of Latin-1 (U+0080 to U+00BF), nor blanks, dashes,
+// quotes and marks of direction (U+2000 to U+206F, U+3000 to U+303F).
+static bool is_for_names(const char *letter)
+{
+    const unsigned char a = (unsigned char)letter[0], b = (unsigned char)letter[1];
+    return a != 0xc2 && !(a == 0xe2 && (b == 0x80 || b == 0x81)) && !(a == 0xe3 && b == 0x80);
+}
+
+// Bytes of the letter of UTF-8; 1: it has one, or is none.
+static size_t letter_bytes(const char *letter)
+{
+    const unsigned char c = (unsigned char)letter[0];
+    const size_t bytes = c < 0xc2 || c > 0xf4 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < bytes; i++)
+        if (((unsigned char)letter[i] & 0xc0) != 0x80) return 1;
+    return bytes;
+}
+
+// Letters and digits, of any script, and a dash for whatever is between.
 static void name_file(const char *prompt, char *dst, size_t size)
 {
-    size_t length = 0;
-    for (; *prompt != 0 && length < CLI_PROMPT_SHOWN; prompt++) {
-        const unsigned char c = (unsigned char)*prompt, low = (unsigned char)(c | 0x20);
-        if ((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9'))
-            dst[length++] = (char)c;
-        else if (length > 0 && dst[length - 1] != '-')
+    size_t length = 0, bytes;
+    for (const char *at = prompt; *at != 0; at += bytes) {
+        const unsigned char c = (unsigned char)*at, low = (unsigned char)(c | 0x20);
+        bytes = letter_bytes(at);
+        const bool kept = bytes == 1 ? (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9')
+                                     : is_for_names(at);
+        if (length + bytes > CLI_PROMPT_SHOWN) break;
+        if (kept) {
+            memcpy(dst + length, at, bytes);
+            length += bytes;
+        } else if (length > 0 && dst[length - 1] != '-') {
             dst[length++] = '-';
+        }
     }
     while (length > 0 && dst[length - 1] == '-') length--;
     snprintf(dst + length, size - length, "%s.prompt", length > 0 ? "" : "picture");
@@ -168,6 +192,7 @@ static int fill_from_picture(cli_generate_request *request)
     if (settings->guidance == 0 && settings->negative == made.negative) settings->negative = NULL;
     if (settings->strength == CLI_UNSET && made.strength > 0) settings->strength = made.strength;
     if (settings->steps == 0) settings->steps = (int)made.steps;
+    settings->transparent = settings->transparent || made.transparent;
     if (settings->size.width == 0 && settings->size.height == 0) settings->size = made.size;
     if (!settings->seed.given) settings->seed = made.seed;
     if (made.strength > 0 && settings->image == NULL && !settings->quiet)

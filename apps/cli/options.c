@@ -25,8 +25,8 @@ static int store_value(const cli_option *option, const char *text, cli_settings 
     else if (option->kind == CLI_SHARE)
         cli_say("--%s %s: expected a share above 0 and below 1, such as 0.5", option->name, text);
     else if (option->kind == CLI_DECIMAL)
-        cli_say("--%s %s: expected a number from %d to %d, such as 3.5", option->name, text,
-                option->min, option->max);
+        cli_say("--%s %s: expected a number from %d to %d, such as %s", option->name, text,
+                option->min, option->max, option->max > 3 ? "3.5" : "0.6");
     else if (option->kind == CLI_SEED)
         cli_say("--%s %s: expected a whole number from 0 to 18446744073709551615", option->name,
                 text);

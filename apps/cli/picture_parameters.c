@@ -21,11 +21,12 @@ char *cli_parameters_text(const cli_parameters *p)
     int made = asprintf(
         &text,
         "%s%s%s\nSteps: %u, Sampler: Euler, Schedule type: Simple, CFG scale: %g, "
-        "Seed: %" PRIu64 ", Size: %ux%u, Model: %s, VAE: %s, %sShift: %g, RNG: CPU, "
+        "Seed: %" PRIu64 ", Size: %ux%u, Model: %s, VAE: %s, %sShift: %g, %sRNG: CPU, "
         "Version: Zenith %s",
         p->prompt, negative ? "\nNegative prompt: " : "", negative ? p->negative : "",
         (unsigned)p->steps, 1 + p->guidance, p->seed.value, (unsigned)p->size.width,
-        (unsigned)p->size.height, p->model, p->decoder, from, p->shift, zenith_version());
+        (unsigned)p->size.height, p->model, p->decoder, from, p->shift,
+        p->transparent ? "Transparent: true, " : "", zenith_version());
     return made < 0 ? NULL : text;
 }
 
@@ -100,6 +101,8 @@ static void read_setting(const char *key, char *value, cli_parameters *out)
         if (read_decimal(value, 1, 1 + MOST_GUIDANCE, &decimal)) out->guidance = decimal - 1;
     } else if (strcmp(key, "Denoising strength") == 0 && out->strength == 0) {
         if (read_decimal(value, 0, 1, &decimal)) out->strength = decimal;
+    } else if (strcmp(key, "Transparent") == 0) {
+        out->transparent = strcmp(value, "true") == 0;
     } else if (strcmp(key, "Model") == 0 && out->model[0] == 0) {
         out->model = value;
     }

@@ -18,9 +18,10 @@ typedef struct cli_parameters {
     cli_dimensions size;
     cli_seed seed;
     uint32_t steps;
-    double guidance; // as --guidance; other programs count from 1
-    double shift;    // of the schedule
-    double strength; // how much of another picture was made anew; 0: it was made from text alone
+    double guidance;  // as --guidance; other programs count from 1
+    double shift;     // of the schedule
+    double strength;  // how much of another picture was made anew; 0: it was made from text alone
+    bool transparent; // the ground was cut out
 } cli_parameters;
 
 // To be freed; NULL when memory ran out.

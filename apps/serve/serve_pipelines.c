@@ -230,6 +230,7 @@ json_t *serve_generators_describe(serve_generators *all, size_t index, double cr
         "created", (json_int_t)created, "owned_by", "zenith", "description", "pictures from text",
         "generate", true, "edit", (int)(p->encoder != NULL), "transformer", p->info.name,
         "multiple", (json_int_t)p->info.multiple, "parameters", (json_int_t)p->info.parameters);
+    if (p->info.side > 0) json_object_set_new(object, "side", json_integer(p->info.side));
     serve_pipeline_leave(p);
     return object;
 }

@@ -7,6 +7,7 @@
 #include "src/api/context.h"
 #include "src/base/memory.h"
 #include "src/model/autoencoder.h"
+#include "src/model/zimage.h"
 #include "src/task/autoencode.h"
 #include "src/task/generator.h"
 #include "src/tensor/finite.h"
@@ -142,6 +143,18 @@ static zenith_status fill_params(const zenith_generator *generator,
     return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown dtype or kind of noise");
 }
 
+// The draft of a prompt is a picture of one size and shape.
+static zenith_status check_side(const zn_generator *generator, uint32_t width, uint32_t height,
+                                zn_error *err)
+{
+    const uint32_t side = zn_generator_side(generator);
+    if (zn_zimage_facts_of(generator->transformer).draft == 0 || side == 0 ||
+        (width == side && height == side))
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "this model draws pictures of %ux%u only: leave the size out", side, side);
+}
+
 static zenith_status check_latent(const zn_generator *generator, const zenith_latent *latent,
                                   zenith_latent *out, zn_error *err)
 {
@@ -163,7 +176,7 @@ static zenith_status check_latent(const zn_generator *generator, const zenith_la
                        "both sides of a picture are multiples of %u up to %u: a latent of %u x %u "
                        "does not fit that",
                        multiple, ZN_GENERATOR_MOST_SIDE * factor, out->width, out->height);
-    return ZENITH_OK;
+    return check_side(generator, out->width * factor, out->height * factor, err);
 }
 
 // A picture to begin with, of the size of the latent.

@@ -438,6 +438,70 @@ def check_hostile(folder):
     assert "2 pictures in 3 shards" in encode(source, folder / "out", command="retry", code=1).stderr
 
 
+def check_links(folder):
+    """What cannot be opened in a folder of pictures is a bad sample; the input's own faults name the input."""
+    source = folder / "in"
+    make_folder(source)
+    (source / "a.jpg").symlink_to("nowhere.jpg")
+    os.mkfifo(source / "pipe.png")
+    output = encode(source, folder / "out", code=1).stderr
+    assert "2 samples could not be used" in output and "archive" not in output, output
+    facts = record(folder / "out")
+    reasons = {b["key"]: (b["reason"], b["message"]) for b in facts["bad_samples"]}
+    assert facts["ok"] == 4 and reasons.keys() == {"a", "pipe"} and {r[0] for r in reasons.values()} == {"unreadable"}, reasons
+    assert "No such file" in reasons["a"][1] and "not a file" in reasons["pipe"][1], reasons
+    assert "were done before" in encode(source, folder / "out").stderr
+    (source / "a.jpg").unlink()
+    (source / "a.jpg").write_bytes((IMAGES / "jpeg_420.jpg").read_bytes())
+    (source / "pipe.png").unlink()
+    encode(source, folder / "out")
+    assert record(folder / "out")["ok"] == 5
+    photo = source / "a.jpg"
+    assert f"'{photo}' is a picture" in encode(photo, folder / "x", code=(1, 2)).stderr
+    assert not (folder / "x").exists()
+    assert encode(folder / "no", folder / "x", code=1).stderr.startswith(f"zenith: {folder}/no: "), "the prefix"
+    (source / "cut.tar").write_bytes(b"no archive" * 100)
+    for path in source.iterdir():
+        if path.suffix != ".tar":
+            path.unlink()
+    said = encode(source, folder / "cut", code=1).stderr
+    assert "1 archive could not be read to its end" in said and "sample" not in said, said
+
+
+def on_terminal(columns, *arguments, stop=None):
+    """What a terminal of so many columns shows of a run, and its exit code; stop: a word after which it is interrupted."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {**os.environ, "ZENITH_TUNE": "", "OMP_WAIT_POLICY": "passive", "TERM": "xterm"}
+    process = subprocess.Popen([ZENITH, "dataset", *map(str, arguments)], stderr=theirs, stdout=subprocess.DEVNULL, env=environment)
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while data := os.read(ours, 4096):
+            said += data
+            if stop and stop in said:
+                process.send_signal(signal.SIGINT)
+                stop = None
+    os.close(ours)
+    return said.decode(), process.wait()
+
+
+def check_terminal(folder):
+    """80 columns are enough for the progress; an interrupt counts shards."""
+    source = folder / "in"
+    source.mkdir()
+    for number in range(12):
+        (source / f"{number:02d}.ppm").write_bytes(make_ppm(640, 480)[0])
+    options = ("-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--shard", "1", "--threads", "1")
+    for columns in (80, 50):
+        said, code = on_terminal(columns, "encode", source, folder / f"out{columns}", *options)
+        lines = [line for line in re.split(r"[\r\n]|\x1b\[[0-9;]*[A-Za-z]", said) if "images/s" in line and "->" not in line]
+        assert code == 0 and lines and all(len(line) < columns for line in lines), (columns, lines, said)
+    said, code = on_terminal(80, "encode", source, folder / "stopped", *options, stop=b"shard 000002")
+    done = len(list((folder / "stopped").glob("*.tar")))
+    assert code == 130 and f"interrupted, {done} of 12 shards done" in said and 2 <= done < 12, (done, said)
+
+
 def check_again(folder):
     """A second run does no work; other settings, weights or sizes are refused with a sentence."""
     source, output = folder / "in", folder / "out"

@@ -29,7 +29,7 @@ if(ZENITH_MPI)
     set_tests_properties(cli.processes PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 add_test(NAME cli.dataset COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
-    --zenith $<TARGET_FILE:zenith_program> bits stores moments choices buckets models full captions hostile again leases partition verify memory inputs document)
+    --zenith $<TARGET_FILE:zenith_program> bits stores moments choices buckets models full captions hostile links terminal again leases partition verify memory inputs document)
 add_test(NAME cli.dataset_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py
     --zenith $<TARGET_FILE:zenith_program> kills)
 add_test(NAME cli.dataset_many_kills COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/cli/dataset.py

@@ -224,7 +224,7 @@ def made_up(browser, answers):
 
 def words():
     first, last = (base64.b64encode(ramp(*size)).decode() for size in ((16, 16), (24, 16)))
-    models = json.dumps({"data": [{"id": "painter", "generate": True}, {"id": "taesd", "encode": True, "decode": True, "factor": 8}]})
+    models = json.dumps({"data": [{"id": "painter", "generate": True}, {"id": "small", "generate": True, "side": 128}, {"id": "taesd", "encode": True, "decode": True, "factor": 8}]})
     stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in (
         {"type": "image_generation.partial_image", "b64_json": first, "partial_image_index": 0},
         {"type": "image_generation.completed", "b64_json": last}))
@@ -232,7 +232,13 @@ def words():
     with serve.Server() as server, Browser() as browser:
         made_up(browser, [("/v1/models", 200, "application/json", models)])
         open_page(browser, server)
-        check(shown(browser, "#words") and text(browser, "#words-model") == "painter", "the form of words")
+        check(shown(browser, "#words") and text(browser, "#words-model") == "paintersmall", "the form of words")
+        sizes = "[...document.querySelector('#words-size').options].filter((o) => !o.disabled).map((o) => o.textContent).join()"
+        check(browser.evaluate(sizes) == "Usual,256x256,512x512,768x768,1024x1024", "sizes of any model")
+        choose = "const list = document.querySelector('#words-model'); list.value = '%s'; list.dispatchEvent(new Event('change'))"
+        browser.evaluate("{" + choose % "small" + "}")
+        check(browser.evaluate(sizes) == "128x128", f"sizes of a model that has one: {browser.evaluate(sizes)}")
+        browser.evaluate("{" + choose % "painter" + "}")
         asked = made_up(browser, [("/v1/images/generations", 200, "text/event-stream", stream)])
         browser.evaluate("document.querySelector('#prompt').value = 'a red bird'; document.querySelector('#seed').value = 7;"
                          "document.querySelector('#words-run').click()")

@@ -92,10 +92,20 @@ async function run(submit) {
 
 export const isGenerator = (model) => model.generate === true;
 
+// A model that was made for one size has that one alone.
+function offerSizes(model) {
+  const list = at("words-size");
+  list.options[0].textContent = model.side ? `${model.side}x${model.side}` : "Usual";
+  for (const option of [...list.options].slice(1)) option.hidden = option.disabled = Boolean(model.side);
+  if (model.side) list.value = "auto";
+}
+
 export function start(models) {
   const makers = models.filter(isGenerator);
   at("words").hidden = makers.length === 0;
   at("words-model").replaceChildren(...makers.map((model) => new Option(model.id, model.id)));
+  at("words-model").onchange = () => offerSizes(makers.find((model) => model.id === at("words-model").value));
+  if (makers.length > 0) offerSizes(makers[0]);
   at("words-form").onsubmit = run;
   at("words-stop").onclick = () => stop?.abort();
 }
