@@ -32,18 +32,20 @@ typedef struct job {
     zenith_storage storage; // of s3://
 } job;
 
-static void format_line(const zenith_dataset_report *r, char *line, size_t size)
+// `narrow`: without the shares of time, which 80 columns have no room for.
+static void format_line(const zenith_dataset_report *r, bool narrow, char *line, size_t size)
 {
-    char left[32], bad[40] = "";
+    char left[32], bad[40] = "", shares[80] = "";
     const double done = r->bytes > 0 ? (double)r->bytes_done / (double)r->bytes : 0;
     const double seconds = r->seconds > 0 ? r->seconds : 1;
     cli_progress_left(left, sizeof left, done > 0 ? seconds / done - seconds : 0);
     if (r->bad > 0) snprintf(bad, sizeof bad, "  %llu bad", (unsigned long long)r->bad);
-    snprintf(line, size,
-             "shard %s  %.0f%%  %.1f images/s  read %.0f%% decode %.0f%% encode %.0f%% write "
-             "%.0f%%%s  %s",
-             r->shard, 100 * done, (double)(r->pictures + r->bad) / seconds, 100 * r->read_share,
-             100 * r->decode_share, 100 * r->encode_share, 100 * r->write_share, bad, left);
+    if (!narrow)
+        snprintf(shares, sizeof shares, "  read %.0f%% decode %.0f%% encode %.0f%% write %.0f%%",
+                 100 * r->read_share, 100 * r->decode_share, 100 * r->encode_share,
+                 100 * r->write_share);
+    snprintf(line, size, "shard %s  %.0f%%  %.1f images/s%s%s  %s", r->shard, 100 * done,
+             (double)(r->pictures + r->bad) / seconds, shares, bad, left);
 }
 
 // On a terminal a line that is drawn over itself, elsewhere a plain one each minute.
@@ -58,11 +60,14 @@ static int show(void *cookie, const zenith_dataset_report *report)
     j->read = report->bytes;
     if (settings->quiet || settings->json || now - j->shown < (bar ? 0.1 : 60)) return stop;
     j->shown = now;
-    format_line(report, line, sizeof line);
-    if (!bar)
+    format_line(report, false, line, sizeof line);
+    if (!bar) {
         cli_say("%s", line);
-    else if (cli_text_columns(line) < cli_terminal_columns(stderr))
-        cli_status_show(line);
+        return stop;
+    }
+    const int columns = cli_terminal_columns(stderr);
+    if (cli_text_columns(line) >= columns) format_line(report, true, line, sizeof line);
+    if (cli_text_columns(line) < columns) cli_status_show(line);
     return stop;
 }
 
@@ -80,6 +85,22 @@ static void print_json(const cli_settings *settings, const zenith_dataset_info *
                              "write", i->write_share));
 }
 
+static void say_bad(const zenith_dataset_info *i, const char *in, const char *out)
+{
+    char samples[64] = "", archives[80] = "";
+    if (i->bad == 0 && i->damaged == 0) return;
+    if (i->bad > 0)
+        snprintf(samples, sizeof samples, "%llu sample%s could not be used",
+                 (unsigned long long)i->bad, i->bad == 1 ? "" : "s");
+    if (i->damaged > 0)
+        snprintf(archives, sizeof archives, "%llu archive%s could not be read to %s end",
+                 (unsigned long long)i->damaged, i->damaged == 1 ? "" : "s",
+                 i->damaged == 1 ? "its" : "their");
+    cli_say("%s%s%s: 'zenith dataset stats %s %s' counts the reasons, and the records in %s have "
+            "each",
+            samples, i->bad > 0 && i->damaged > 0 ? ", and " : "", archives, in, out, out);
+}
+
 static void say_result(const cli_settings *settings, const zenith_dataset_info *i)
 {
     const char *in = settings->inputs[0], *out = settings->inputs[1];
@@ -95,10 +116,7 @@ static void say_result(const cli_settings *settings, const zenith_dataset_info *
     if (i->held > 0)
         cli_say("%llu shard%s in work elsewhere", (unsigned long long)i->held,
                 i->held == 1 ? " is" : "s are");
-    if (i->bad > 0 || i->damaged > 0)
-        cli_say("%llu samples could not be used, and %llu archives not be read to their end: "
-                "'zenith dataset stats %s %s' has the reasons",
-                (unsigned long long)i->bad, (unsigned long long)i->damaged, in, out);
+    say_bad(i, in, out);
 }
 
 static zenith_status encode(job *j, const cli_dataset_part *part, bool retry,
@@ -152,11 +170,16 @@ static int finish(job *j, zenith_status status)
     const cli_settings *settings = session->settings;
     cli_failure failure = {0};
     cli_status_clear();
-    session->told = !cli_interrupted(); // shards are what is counted, not the two arguments
+    session->told = true; // shards are what is counted, not the two arguments
     if (status == ZENITH_OK || status == ZENITH_PARTIAL) say_result(settings, &j->info);
-    if (status != ZENITH_OK) {
+    const bool stopped = cli_interrupted() && status == ZENITH_CANCELLED;
+    if (stopped)
+        cli_say("interrupted, %llu of %llu shards done: the same command goes on",
+                (unsigned long long)(j->info.done + j->info.done_before),
+                (unsigned long long)j->info.shards);
+    if (status != ZENITH_OK && !stopped) {
         (void)cli_fail(session, &failure, status, NULL);
-        cli_session_failed(session, settings->inputs[1], &failure);
+        cli_session_failed(session, settings->inputs[status == ZENITH_NOT_FOUND ? 0 : 1], &failure);
     }
     cli_s3_close(&j->storage);
     const int code = cli_session_close(session);

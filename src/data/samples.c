@@ -30,6 +30,7 @@ struct zn_samples {
     bool started, there;
     const char *name;
     uint64_t size;
+    const char *fault;     // why its file cannot be read; NULL: it can
     char key[ZN_TAR_NAME]; // of the sample that is put together
     zenith_status broken;  // the archive is, from here on
     zn_error why;
@@ -52,8 +53,10 @@ static zenith_status open_file(zn_samples *s, zn_error *err)
     char size[24];
     zn_object_reader_close(s->file);
     s->file = NULL;
-    ZN_TRY(zn_object_reader_open(s->shard->storage, file->path,
-                                 file->object_etag ? file->object_etag : "", &s->file, err));
+    s->fault = file->fault;
+    if (!s->fault)
+        ZN_TRY(zn_object_reader_open(s->shard->storage, file->path,
+                                     file->object_etag ? file->object_etag : "", &s->file, err));
     s->name = file->name;
     s->size = file->size;
     zn_text_format(size, sizeof size, "%llu", (unsigned long long)file->size);
@@ -241,6 +244,7 @@ static zenith_status gather(zn_samples *s, zn_sample *sample, zn_error *err)
         zn_sample_refuse(sample, "same-key", "an earlier sample of the shard has this key");
     while (belongs(s, length)) {
         sample->bytes += s->size;
+        if (s->fault) zn_sample_refuse(sample, "unreadable", s->fault);
         ZN_TRY(is_picture(s->name) ? add_picture(s, sample, err)
                                    : add_carried(s, sample, &held, err));
         ZN_TRY(next_member(s, err));

@@ -131,8 +131,8 @@ static zenith_status add_picture(const search *s, const char *path, const zenith
         return zn_fail_memory(s->err, sizeof object->etag);
     ZN_TRY(zn_array_reserve((void **)&shards->files, &shards->files_capacity,
                             shards->files_count + 1, sizeof *shards->files, s->err));
-    shards->files[shards->files_count++] = (zn_shard_file){kept, name, object ? object->bytes : 0,
-                                                           picture, etag};
+    shards->files[shards->files_count++] = (zn_shard_file){
+        kept, name, object ? object->bytes : 0, picture, etag, NULL};
     return ZENITH_OK;
 }
 
@@ -172,6 +172,25 @@ static void drop_strays(zn_shards *shards)
     shards->files_count = kept;
 }
 
+// A file that cannot be looked at is one bad sample, not the end of the shard; what it says changes when it can be.
+static zenith_status look_at_file(zn_shards *shards, zn_shard_file *file, zn_sha256 *hash,
+                                  zn_error *err)
+{
+    zn_file_facts facts = {0};
+    zn_error why = {0};
+    if (file->object_etag) {
+        add_object_facts(hash, file->name, file->size, file->object_etag);
+        return ZENITH_OK;
+    }
+    const zenith_status status = zn_file_get_facts(file->path, &facts, &why);
+    if (status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", why.text);
+    if (status != ZENITH_OK && !(file->fault = zn_arena_text(&shards->arena, why.text)))
+        return zn_fail_memory(err, sizeof why.text);
+    file->size = facts.size;
+    add_facts(hash, file->name, &facts);
+    return ZENITH_OK;
+}
+
 static zenith_status add_cut(zn_shards *shards, size_t begin, size_t end, size_t pictures,
                              zn_error *err)
 {
@@ -189,16 +208,8 @@ static zenith_status add_cut(zn_shards *shards, size_t begin, size_t end, size_t
                      .storage = shards->storage};
     zn_sha256_begin(&hash);
     for (size_t i = begin; i < end; i++) {
-        zn_shard_file *file = &shards->files[i];
-        zn_file_facts facts;
-        if (file->object_etag) {
-            add_object_facts(&hash, file->name, file->size, file->object_etag);
-        } else {
-            ZN_TRY(zn_file_get_facts(file->path, &facts, err));
-            file->size = facts.size;
-            add_facts(&hash, file->name, &facts);
-        }
-        made.bytes += file->size;
+        ZN_TRY(look_at_file(shards, &shards->files[i], &hash, err));
+        made.bytes += shards->files[i].size;
     }
     zn_sha256_end(&hash, made.etag);
     shards->list[shards->count++] = made;
@@ -271,6 +282,11 @@ static zenith_status open_input(zn_shards *shards, const char *input, size_t pic
         return add_archive(shards, input, &object, err);
     }
     if (zn_path_is_directory(input)) return open_folder(&s, pictures);
+    if (zn_path_is_file(input) && zn_image_format_of_path(input) != ZN_IMAGE_UNKNOWN)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "'%s' is a picture: a dataset is made of a folder of them, or of tar "
+                       "archives",
+                       input);
     if (zn_path_is_file(input)) return add_archive(shards, input, NULL, err);
     return zn_fail(err, ZENITH_NOT_FOUND, "there is no folder or tar archive '%s'", input);
 }

@@ -18,6 +18,7 @@ typedef struct zn_shard_file {
     uint64_t size;
     bool is_picture;
     const char *object_etag; // of a storage's object; NULL: it is a file
+    const char *fault; // why it cannot be read, such as a link that leads nowhere; NULL: it can
 } zn_shard_file;
 
 typedef struct zn_shard {
