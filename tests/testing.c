@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/testing.h"
 
+#include "src/base/os.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -99,6 +101,18 @@ bool zn_test_takes(uint64_t number)
     const char *set = getenv("ZENITH_TEST_OFFSET");
     const uint64_t offset = set ? strtoull(set, NULL, 10) : 0;
     return level < 2 || (number + offset) % (uint64_t)level == 0;
+}
+
+zn_test_moment zn_test_now(void)
+{
+    return (zn_test_moment){zn_clock_seconds(), zn_process_cpu_seconds()};
+}
+
+double zn_test_seconds_since(zn_test_moment begin)
+{
+    const zn_test_moment end = zn_test_now();
+    const double clock = end.clock - begin.clock, cpu = end.cpu - begin.cpu;
+    return clock < cpu ? clock : cpu;
 }
 
 __attribute__((constructor)) static void choose_tests(void)

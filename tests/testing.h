@@ -54,6 +54,14 @@ enum { ZN_TEST_SLOWER = 8 };
 enum { ZN_TEST_SLOWER = 1 };
 #endif
 
+// A moment, and what has passed since: seconds of the clock, or of the CPU time that this process took
+// where those are fewer, because other processes on a busy machine are not what a bound is about.
+typedef struct zn_test_moment {
+    double clock, cpu;
+} zn_test_moment;
+zn_test_moment zn_test_now(void);
+double zn_test_seconds_since(zn_test_moment begin);
+
 // ZENITH_TEST_ONLY=PATTERN leaves out the tests of a program whose names do not match (* and ?),
 // ZENITH_TEST_SKIP=PATTERN those whose names do.
 
