@@ -47,8 +47,9 @@ file(GLOB diffae_files CONFIGURE_DEPENDS models/diffae/*.json) # sizes of diffus
 install(FILES ${diffae_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models/diffae)
 file(GLOB training_files CONFIGURE_DEPENDS models/training/*.json) # configs of training runs
 install(FILES ${training_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/zenith/models/training)
-# What help texts and manual pages refer to.
-install(FILES LICENSE NOTICE docs/TRAINING.md docs/EVALUATION.md TYPE DOC)
+# What help texts and manual pages refer to (tests/package/installed.py looks for each).
+set(help_documents docs/DATASET.md docs/DIFFAE.md docs/EVALUATION.md docs/SERVER.md docs/TRAINING.md docs/WORDS.md)
+install(FILES LICENSE NOTICE ${help_documents} TYPE DOC)
 
 # find_package(zenith), then target_link_libraries(program zenith::zenith). Before 1.0 a minor version may break callers.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/zenith)

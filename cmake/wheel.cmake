@@ -25,7 +25,7 @@ if(ZENITH_PROGRAM AND NOT WIN32)
     install_wheel(DIRECTORY models/zenith-words models/zenith-avatars256 DESTINATION share/zenith/models)
     install_wheel(FILES ${diffae_files} DESTINATION share/zenith/models/diffae)
     install_wheel(FILES ${training_files} DESTINATION share/zenith/models/training)
-    install_wheel(FILES docs/TRAINING.md docs/EVALUATION.md DESTINATION share/doc/zenith)
+    install_wheel(FILES ${help_documents} DESTINATION share/doc/zenith)
     if(bundles_onednn)
         install_wheel(FILES ${ONEDNN_LICENCES}/LICENSE ${ONEDNN_LICENCES}/THIRD-PARTY-PROGRAMS
             DESTINATION share/doc/zenith/onednn)

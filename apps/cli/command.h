@@ -32,6 +32,12 @@ typedef struct cli_band_setting {
     uint32_t rows;
 } cli_band_setting;
 
+enum { CLI_MOST_TEXTS = 16 };
+typedef struct cli_texts {
+    const char *texts[CLI_MOST_TEXTS];
+    size_t count;
+} cli_texts;
+
 typedef struct cli_seed {
     bool given;
     uint64_t value;
@@ -90,7 +96,8 @@ typedef struct cli_settings {
     cli_seed seed;
     int count; // 0: 1
     // diffae
-    const char *attribute, *strengths;
+    cli_texts attributes;
+    const char *strengths;
     bool no_noise, random;
     double seen;                  // 0: all
     int noise_steps, prior_steps; // 0: the usual ones
@@ -137,6 +144,7 @@ typedef enum cli_show { CLI_SHOW_NOT = 0, CLI_SHOW_AUTO, CLI_SHOW_KITTY, CLI_SHO
 typedef enum cli_option_kind {
     CLI_FLAG,       // bool
     CLI_TEXT,       // const char *
+    CLI_TEXTS,      // cli_texts, of an option that can be given again
     CLI_INPUT,      // one more input
     CLI_WORD,       // const char *, one of the choices
     CLI_CHOICE,     // int, the value of one of the choices

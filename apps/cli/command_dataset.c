@@ -27,7 +27,7 @@ const cli_command cli_command_dataset = {
     .description =
         "Turns a folder of pictures, or of tar shards, into shards of latents, one after the "
         "other. A run that was stopped or killed goes on where it was, several may work at once, "
-        "and every picture is accounted for. docs/DATASET.md has more.",
+        "and every picture is accounted for. DATASET.md in share/doc/zenith has more.",
     .groups = groups,
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,

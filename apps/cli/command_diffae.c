@@ -25,7 +25,8 @@ const cli_command cli_command_diffae = {
     .description =
         "A diffusion autoencoder turns a picture into a code of a few hundred numbers, which say "
         "what is in it, and into noise, which holds the rest. Codes can be moved towards an "
-        "attribute, mixed, drawn and classified. docs/DIFFAE.md says how a model is made.",
+        "attribute, mixed, drawn and classified. DIFFAE.md in share/doc/zenith says how a model is "
+        "made.",
     .groups = groups,
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,

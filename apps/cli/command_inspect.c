@@ -3,11 +3,14 @@
 //
 // zenith inspect PATH: what a file or folder is, as the library sees it.
 #include "apps/cli/json_text.h"
+#include "apps/cli/option_sentences.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
 #include "zenith/zenith.h"
 
 #include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void print_text(const char *text)
 {
@@ -20,6 +23,20 @@ static void print_text(const char *text)
     }
     cli_print_json_text(stdout, value);
     json_decref(value);
+}
+
+// Problems are sentences of the library's. A word of the program's is at most half as long again as
+// the library's.
+static void print_translated(const cli_settings *settings, const char *text)
+{
+    const size_t size = strlen(text) * 3 / 2 + 1;
+    char *ours = malloc(size);
+    if (ours != NULL) cli_say_options(text, ours, size);
+    if (settings->json)
+        printf("%s\n", ours != NULL ? ours : text);
+    else
+        print_text(ours != NULL ? ours : text);
+    free(ours);
 }
 
 static int run(const cli_settings *settings)
@@ -35,10 +52,8 @@ static int run(const cli_settings *settings)
         failure.model = status == ZENITH_AMBIGUOUS;
         cli_fail(&session, &failure, status, NULL);
         cli_session_failed(&session, settings->inputs[0], &failure);
-    } else if (settings->json) {
-        printf("%s\n", text);
     } else {
-        print_text(text);
+        print_translated(settings, text);
     }
     zenith_text_free(text);
     return cli_session_close(&session);

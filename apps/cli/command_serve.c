@@ -247,7 +247,7 @@ const cli_command cli_command_serve = {
         "/metrics are for operators. Pictures have the bytes that 'zenith decode' and 'zenith "
         "generate' write. SIGTERM "
         "answers what was accepted, and ends; SIGHUP opens the files of models again. "
-        "docs/SERVER.md is the manual.",
+        "SERVER.md in share/doc/zenith is the manual.",
     .groups = groups,
     .examples = examples,
     .max_inputs = SIZE_MAX,

@@ -17,9 +17,9 @@ const cli_command cli_command_tokenizer = {
     .name = "tokenizer",
     .arguments = "COMMAND [OPTIONS] ...",
     .summary = "make the tokenizer of a text model",
-    .description =
-        "A tokenizer turns a text into the numbers that a text model reads. docs/WORDS.md "
-        "has more.",
+    .description = "A tokenizer turns a text into the numbers that a text model reads. WORDS.md in "
+                   "share/doc/zenith "
+                   "has more.",
     .groups = groups,
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,

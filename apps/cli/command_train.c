@@ -4,6 +4,7 @@
 // zenith train CONFIG.json: trains a model. On a terminal one line shows how it goes; elsewhere a
 // plain line is printed now and then, and one at the end.
 #include "apps/cli/interrupt.h"
+#include "apps/cli/option_sentences.h"
 #include "apps/cli/report.h"
 #include "apps/cli/session.h"
 #include "apps/cli/terminal.h"
@@ -150,6 +151,9 @@ static int run(const cli_settings *settings)
         cli_say("%s", failure.text);
     } else {
         cli_fail(&session, &failure, status, NULL);
+        if (*zenith_context_error(session.context) != 0)
+            cli_say_config(zenith_context_error(session.context), failure.text,
+                           sizeof failure.text);
         cli_session_failed(&session, config, &failure);
     }
     return cli_session_close(&session);

@@ -34,7 +34,8 @@ const cli_command cli_dataset_encode = {
         "of every sample. The same command again goes on where it was stopped or killed. Several "
         "processes and machines may work on one OUT at once. Settings that would give other bytes "
         "are refused. The exit code is 1 where samples could not be used. With --queue it is a "
-        "worker: SIGTERM lets it end the shard in hand, and docs/DATASET.md has more.",
+        "worker: SIGTERM lets it end the shard in hand, and DATASET.md in share/doc/zenith has "
+        "more.",
     .groups = cli_dataset_work_groups,
     .examples = examples,
     .min_inputs = 2,

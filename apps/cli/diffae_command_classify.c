@@ -115,13 +115,13 @@ static const cli_option_group *const groups[] = {&cli_group_inputs,
                                                  &cli_group_report,
                                                  NULL};
 static const cli_example examples[] = {
-    {"zenith diffae classify face.jpg -m ffhq256 | head -5", "the most probable attributes"},
-    {"zenith diffae classify faces/ -m ffhq256 --json", "one JSON object for each picture"},
+    {"zenith diffae classify face.jpg | head -5", "the most probable attributes"},
+    {"zenith diffae classify faces/ --json", "one JSON object for each picture"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_classify = {
     .name = "diffae classify",
-    .arguments = "IMAGE|CODE.. --model FOLDER [OPTIONS]",
+    .arguments = "IMAGE|CODE.. [OPTIONS]",
     .summary = "say which attributes pictures have",
     .description =
         "Prints how probable each attribute of the model's classifier is, from 0 to 1, the most "

@@ -31,7 +31,7 @@ static void report(struct job *job, const char *input, const char *output, const
                                                   .output = output,
                                                   .width = code->width,
                                                   .height = code->height,
-                                                  .model = d->model->info.name,
+                                                  .model = d->name,
                                                   .facts = &facts,
                                                   .started = started,
                                                   .more = more});
@@ -125,14 +125,14 @@ static const cli_option_group *const groups[] = {
     &cli_group_inputs, &cli_group_output,     &cli_diffae_group_model, &group, &cli_group_picture,
     &cli_group_show,   &cli_diffae_group_run, &cli_group_report,       NULL};
 static const cli_example examples[] = {
-    {"zenith diffae decode face.safetensors -m ffhq256 -o face.png", "the picture"},
-    {"zenith diffae decode face.safetensors -m ffhq256 -o other.png --random --seed 7 --steps 20",
+    {"zenith diffae decode face.safetensors -o face.png", "the picture"},
+    {"zenith diffae decode face.safetensors -o other.png --random --seed 7 --steps 20",
      "another one of the same code, quickly"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_decode = {
     .name = "diffae decode",
-    .arguments = "CODE.. -o PICTURE --model FOLDER [OPTIONS]",
+    .arguments = "CODE.. -o PICTURE [OPTIONS]",
     .summary = "turn codes into pictures",
     .description = "Turns files of zenith diffae encode into pictures. A code without noise, or "
                    "with --random, becomes a picture by the noise of --seed.",

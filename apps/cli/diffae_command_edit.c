@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STRENGTHS = 64, COLUMNS = 8 };
+enum { MOST_STRENGTHS = 64, MOST_ATTRIBUTES = 16, COLUMNS = 8 };
 static const double most_strength = 100;
 
 struct job {
     double strengths[MOST_STRENGTHS];
-    uint32_t count, attribute;
+    uint32_t count;
+    uint32_t attributes[MOST_ATTRIBUTES], attribute_count; // in their order
     cli_code from;
 };
 
@@ -41,10 +42,36 @@ static bool make(void *cookie, cli_diffae *d, uint32_t index, cli_code *out)
 {
     const struct job *job = cookie;
     if (!cli_code_copy(d, &job->from, out)) return false;
-    return cli_diffae_done(d,
-                           zenith_diffae_edit(d->session.context, d->model->model, &out->code,
-                                              job->attribute, job->strengths[index]),
-                           NULL);
+    zenith_status status = ZENITH_OK;
+    for (uint32_t i = 0; i < job->attribute_count && status == ZENITH_OK; i++)
+        status = zenith_diffae_edit(d->session.context, d->model->model, &out->code,
+                                    job->attributes[i], job->strengths[index]);
+    return cli_diffae_done(d, status, NULL);
+}
+
+// "glasses", or "glasses,hair".
+static bool find_attributes(cli_diffae *d, const char *text, struct job *job)
+{
+    char word[256];
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (job->attribute_count == MOST_ATTRIBUTES)
+            return cli_fail_text(&d->failure, ZENITH_INVALID_ARGUMENT,
+                                 "--attribute: at most %d at once", MOST_ATTRIBUTES);
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        if (!cli_diffae_find_attribute(d, word, &job->attributes[job->attribute_count++]))
+            return false;
+        at += length;
+        if (*at == 0) return true;
+    }
+}
+
+static bool find_all_attributes(cli_diffae *d, struct job *job)
+{
+    const cli_texts *given = &d->settings.attributes;
+    for (size_t i = 0; i < given->count; i++)
+        if (!find_attributes(d, given->texts[i], job)) return false;
+    return true;
 }
 
 static json_t *facts_of(const cli_diffae *d, const struct job *job)
@@ -53,9 +80,11 @@ static json_t *facts_of(const cli_diffae *d, const struct job *job)
     json_t *strengths = json_array();
     for (uint32_t i = 0; i < job->count; i++)
         json_array_append_new(strengths, json_real(job->strengths[i]));
-    return json_pack("{s:o, s:o}", "attribute",
-                     cli_json_text(cli_diffae_attribute_name(d, job->attribute, number)),
-                     "strengths", strengths);
+    json_t *attributes = json_array();
+    for (uint32_t i = 0; i < job->attribute_count; i++)
+        json_array_append_new(
+            attributes, cli_json_text(cli_diffae_attribute_name(d, job->attributes[i], number)));
+    return json_pack("{s:o, s:o}", "attributes", attributes, "strengths", strengths);
 }
 
 static bool edit(cli_diffae *d, const cli_outputs *outputs, struct job *job)
@@ -66,8 +95,8 @@ static bool edit(cli_diffae *d, const cli_outputs *outputs, struct job *job)
         .name = input, .count = job->count, .columns = COLUMNS, .make = make, .cookie = job};
     d->line.all = 1;
     d->later = (uint64_t)cli_diffae_steps(d) * job->count;
-    if (!cli_diffae_find_attribute(d, settings->attribute, &job->attribute) ||
-        !cli_diffae_seed(d, &frames.seed) || !cli_code_read(d, input, true, &job->from))
+    if (!find_all_attributes(d, job) || !cli_diffae_seed(d, &frames.seed) ||
+        !cli_code_read(d, input, true, &job->from))
         return false;
     if (settings->random && job->from.file != NULL) job->from.code.noise = NULL;
     frames.size = (cli_dimensions){job->from.code.width, job->from.code.height};
@@ -79,8 +108,8 @@ static int run(const cli_settings *settings)
     cli_diffae d;
     cli_frame_places places;
     struct job job = {.count = 0};
-    if (settings->attribute == NULL) {
-        cli_say("which attribute? Give --attribute NAME, such as Smiling; zenith diffae classify "
+    if (settings->attributes.count == 0) {
+        cli_say("which attribute? Give --attribute NAME, such as glasses; zenith diffae classify "
                 "lists them");
         return CLI_USAGE;
     }
@@ -101,9 +130,10 @@ static const cli_option options[] = {
      .letter = 'a',
      .argument = "ATTRIBUTE",
      .help = "of the model's classifier, by its name or its number; zenith diffae classify lists "
-             "them",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, attribute)},
+             "them. Several, as glasses,hair or with the option again, are moved towards in their "
+             "order",
+     .kind = CLI_TEXTS,
+     .offset = offsetof(cli_settings, attributes)},
     {.name = "strength",
      .argument = "S,S..",
      .help = "how far the code is moved towards the attribute, as a part of its usual length; "
@@ -128,15 +158,15 @@ static const cli_option_group *const groups[] = {&cli_diffae_group_output,
                                                  &cli_group_report,
                                                  NULL};
 static const cli_example examples[] = {
-    {"zenith diffae edit face.jpg -m ffhq256 --attribute Smiling -o smile.png", "a smile"},
-    {"zenith diffae edit face.safetensors -m ffhq256 -a Young --strength -0.4,-0.2,0,0.2,0.4 -o "
-     "ages.png",
-     "five ages beside each other, from a code that is there already"},
+    {"zenith diffae edit face.jpg --attribute glasses -o glasses.png", "with glasses"},
+    {"zenith diffae edit face.safetensors -a long_hair --strength -0.4,-0.2,0,0.2,0.4 -o "
+     "hair.png",
+     "five lengths beside each other, from a code that is there already"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_edit = {
     .name = "diffae edit",
-    .arguments = "IMAGE|CODE --attribute ATTRIBUTE -o PICTURE --model FOLDER [OPTIONS]",
+    .arguments = "IMAGE|CODE --attribute ATTRIBUTE -o PICTURE [OPTIONS]",
     .summary = "give a picture more or less of an attribute",
     .description =
         "Moves the code of a picture along the direction of an attribute of the model's classifier "

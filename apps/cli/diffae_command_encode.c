@@ -25,7 +25,7 @@ static void report(cli_diffae *d, const char *input, const char *output, const z
                                                   .output = output,
                                                   .width = code->width,
                                                   .height = code->height,
-                                                  .model = d->model->info.name,
+                                                  .model = d->name,
                                                   .facts = &facts,
                                                   .started = started,
                                                   .more = more});
@@ -99,13 +99,13 @@ static const cli_option_group *const groups[] = {
     &cli_group_inputs,        &cli_group_output,     &cli_diffae_group_model, &group,
     &cli_diffae_group_source, &cli_diffae_group_run, &cli_group_report,       NULL};
 static const cli_example examples[] = {
-    {"zenith diffae encode face.jpg -m ffhq256 -o face.safetensors", "a code and its noise"},
-    {"zenith diffae encode faces/ -m ffhq256 -o codes/ --no-noise", "codes alone, of a folder"},
+    {"zenith diffae encode face.jpg -o face.safetensors", "a code and its noise"},
+    {"zenith diffae encode faces/ -o codes/ --no-noise", "codes alone, of a folder"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_encode = {
     .name = "diffae encode",
-    .arguments = "IMAGE.. -o CODE --model FOLDER [OPTIONS]",
+    .arguments = "IMAGE.. -o CODE [OPTIONS]",
     .summary = "turn pictures into codes and noise",
     .description =
         "Turns pictures (JPEG, PNG, WebP, PNM) into files with a code and the noise that holds the "

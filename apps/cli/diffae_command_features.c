@@ -29,6 +29,11 @@ struct job {
 static void report(struct job *job, double started)
 {
     cli_diffae *d = &job->d;
+    const cli_settings *settings = &d->settings;
+    if (!settings->json && !settings->quiet)
+        cli_say("%zu picture%s -> %s, %u numbers %s", job->count, job->count == 1 ? "" : "s",
+                job->outputs.place, (unsigned)d->info.numbers, job->count == 1 ? "" : "each");
+    if (!settings->json) return;
     const zenith_run_facts facts = {.dtype = d->facts.dtype, .seconds = cli_clock() - started};
     json_t *more = json_pack("{s:[i,i], s:O, s:i, s:i}", "shape", (int)job->count,
                              (int)d->info.numbers, "pictures", job->names, "reused",
@@ -37,7 +42,7 @@ static void report(struct job *job, double started)
                                                   .output = job->outputs.place,
                                                   .width = d->settings.size.width,
                                                   .height = d->settings.size.height,
-                                                  .model = d->model->info.name,
+                                                  .model = d->name,
                                                   .facts = &facts,
                                                   .started = started,
                                                   .more = more});
@@ -79,6 +84,15 @@ static bool add_picture(struct job *job, const char *input)
     return cli_diffae_done(d, status, NULL);
 }
 
+// Nothing was written, and so nothing is done.
+static void say_no_array(struct job *job)
+{
+    job->d.session.told = true;
+    cli_say("'%s' is not written: rows of npy have no names, so every picture must be readable; in "
+            "safetensors (-o NAME.safetensors) those that are not have no row",
+            job->outputs.place);
+}
+
 // Rows of an array have no names, so a picture that cannot be read ends it.
 static bool add_to_array(struct job *job, const char *input)
 {
@@ -115,6 +129,7 @@ static void make_all(struct job *job)
         (void)!zenith_code_set_finish(d->session.context, job->set,
                                       false); // a resumed run goes on from there
     if (cli_interrupted()) return;
+    if (!going && job->array && job->count > 0 && d->failure.status == ZENITH_OK) say_no_array(job);
     if (going)
         report(job, started);
     else if (d->failure.status != ZENITH_OK)
@@ -190,14 +205,14 @@ static const cli_option_group *const groups[] = {&cli_group_inputs,
                                                  &cli_group_report,
                                                  NULL};
 static const cli_example examples[] = {
-    {"zenith diffae features faces/ -m ffhq256 -o codes.npy", "a row of 512 numbers for each"},
-    {"zenith diffae features faces/ -m ffhq256 -o codes.safetensors --resume",
+    {"zenith diffae features faces/ -o codes.npy", "a row of 384 numbers for each"},
+    {"zenith diffae features faces/ -o codes.safetensors --resume",
      "with names, mean and deviation, to train a prior; go on after a stop"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_features = {
     .name = "diffae features",
-    .arguments = "IMAGE.. -o CODES --model FOLDER [OPTIONS]",
+    .arguments = "IMAGE.. -o CODES [OPTIONS]",
     .summary = "write the codes of many pictures as one array",
     .description =
         "Writes the codes of pictures, without their noise, as one array with a row for each "

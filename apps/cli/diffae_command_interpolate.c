@@ -128,15 +128,15 @@ static const cli_option_group *const groups[] = {&cli_diffae_group_output,
                                                  &cli_group_report,
                                                  NULL};
 static const cli_example examples[] = {
-    {"zenith diffae interpolate a.jpg b.jpg -m ffhq256 -o between.png", "eight pictures in a row"},
-    {"zenith diffae interpolate a.safetensors b.safetensors -m ffhq256 -n 30 -o between.webp "
+    {"zenith diffae interpolate a.jpg b.jpg -o between.png", "eight pictures in a row"},
+    {"zenith diffae interpolate a.safetensors b.safetensors -n 30 -o between.webp "
      "--steps 20",
      "an animation, from codes that are there already"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_interpolate = {
     .name = "diffae interpolate",
-    .arguments = "A B -o PICTURE --model FOLDER [OPTIONS]",
+    .arguments = "A B -o PICTURE [OPTIONS]",
     .summary = "make the pictures between two",
     .description =
         "Makes pictures from one picture to another: codes on the straight line between theirs, "

@@ -103,13 +103,13 @@ static const cli_option_group *const groups[] = {
     &cli_diffae_group_output, &cli_diffae_group_model, &group, &cli_group_picture, &cli_group_show,
     &cli_diffae_group_run,    &cli_group_report,       NULL};
 static const cli_example examples[] = {
-    {"zenith diffae sample -m ffhq256 -n 16 --seed 1 -o faces.png", "sixteen faces, four by four"},
-    {"zenith diffae sample -m ffhq256 -n 100 --steps 20 -o faces/", "a hundred files, quickly"},
+    {"zenith diffae sample -n 16 --seed 1 -o faces.png", "sixteen faces, four by four"},
+    {"zenith diffae sample -n 100 --steps 20 -o faces/", "a hundred files, quickly"},
     {NULL, NULL}};
 
 const cli_command cli_diffae_sample = {
     .name = "diffae sample",
-    .arguments = "-o PICTURE --model FOLDER [OPTIONS]",
+    .arguments = "-o PICTURE [OPTIONS]",
     .summary = "draw new pictures",
     .description = "Draws codes by the model's prior and makes pictures of them: one picture with "
                    "all of them, or in a folder a file for each.",

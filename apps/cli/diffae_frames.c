@@ -52,7 +52,7 @@ static void report(cli_diffae *d, const cli_outputs *outputs, const cli_frames *
                                      .output = outputs->place,
                                      .width = across * grid->width,
                                      .height = (frames->animated ? 1 : down) * grid->height,
-                                     .model = d->model->info.name,
+                                     .model = d->name,
                                      .facts = &facts,
                                      .started = started,
                                      .more = json_incref(more)});

@@ -58,12 +58,14 @@ static bool check_needs(cli_diffae *d, unsigned needs)
         return lacks(d, "U-Net", "codes cannot become pictures");
     if ((needs & CLI_PRIOR) != 0 && !info->has_prior)
         return lacks(d, "prior with statistics of codes",
-                     "convert a checkpoint of the prior (tools/convert.py --diffae, with --latents "
-                     "latent.pkl)");
+                     "train one ('zenith train'), then 'zenith diffae join' puts it beside the "
+                     "autoencoder; or convert a checkpoint of one (tools/convert.py --diffae, with "
+                     "--latents latent.pkl)");
     if ((needs & CLI_CLASSIFIER) != 0 && info->attributes == 0)
         return lacks(d, "classifier of attributes",
-                     "convert the checkpoint together with its classifier (tools/convert.py "
-                     "--diffae, with --classifier CLS.ckpt)");
+                     "train one ('zenith train'), then 'zenith diffae join' puts it beside the "
+                     "autoencoder; or convert the checkpoint together with its classifier "
+                     "(tools/convert.py --diffae, with --classifier CLS.ckpt)");
     return true;
 }
 
@@ -92,9 +94,24 @@ static bool say_usual_is_missing(cli_diffae *d)
                          d->settings.model);
 }
 
+// What people call it: the last word of where it is, without an ending. All are of one family, "diffae".
+static void set_name(cli_diffae *d)
+{
+    const char *from = d->settings.model != NULL ? d->settings.model : d->settings.weights;
+    size_t end = strlen(from);
+    while (end > 1 && from[end - 1] == '/') end--;
+    size_t begin = end;
+    while (begin > 0 && from[begin - 1] != '/') begin--;
+    const size_t ending = strlen(".safetensors");
+    if (end - begin > ending && strncmp(from + end - ending, ".safetensors", ending) == 0)
+        end -= ending;
+    snprintf(d->name, sizeof d->name, "%.*s", (int)(end - begin), from + begin);
+}
+
 static bool open_model(cli_diffae *d, unsigned needs)
 {
     const char *name, *weights;
+    set_name(d);
     find_weights(d, &name, &weights);
     if (!cli_session_model_at(&d->session, name, weights, 0, &d->model, &d->failure))
         return say_usual_is_missing(d);

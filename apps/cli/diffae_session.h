@@ -23,6 +23,7 @@ typedef struct cli_diffae {
     cli_failure failure;
     bool usual;       // nobody named a model: it is the one that comes with the program
     char place[1024]; // of the weights
+    char name[256];   // of the model, for reports
 } cli_diffae;
 
 // What a command needs of the model.

@@ -5,8 +5,10 @@
 // terminal. Lines longer than 100 characters are hard to read, so a wider terminal stays empty at
 // the right.
 #include "apps/cli/help.h"
+#include "apps/cli/download.h"
 #include "apps/cli/published.h"
 #include "apps/cli/terminal.h"
+#include "apps/serve/serve.h"
 #include "zenith/zenith.h"
 
 #include <string.h>
@@ -30,7 +32,7 @@ const cli_example cli_help_examples[] = {
     {"zenith encode photo.jpg -o photo.safetensors --model zenith-sd-fast",
      "a picture to a latent, by a model that comes with the program"},
     {"zenith decode photo.safetensors -o photo.png", "the latent to a picture"},
-    {"zenith pull taesd", "fetch the published weights of another model"},
+    {"zenith models", "all models, and how to get those that are not bundled"},
     {"zenith help encode", "all options of a command"},
     {NULL, NULL}};
 
@@ -107,11 +109,19 @@ void cli_help_inputs(const cli_command *command, char *text, size_t size)
              (int)strcspn(endings, " "), endings, (int)strlen(endings) - 1, endings);
 }
 
+// One that only says that this program was built without it is not worth a line.
+static bool is_built(const cli_command *command)
+{
+    if (command == &cli_command_serve) return serve_is_built;
+    return command != &cli_command_pull || cli_can_download;
+}
+
 static void print_commands(FILE *out, const cli_command *const *commands, int width)
 {
     fputs("\nCommands\n", out);
     for (size_t i = 0; commands[i] != NULL; i++)
-        print_row(out, cli_command_word(commands[i]), commands[i]->summary, 16, width);
+        if (is_built(commands[i]))
+            print_row(out, cli_command_word(commands[i]), commands[i]->summary, 16, width);
 }
 
 void cli_help_command(FILE *out, const cli_command *command)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
@@ -63,6 +64,21 @@ static int say_commands(const cli_command *command)
     return CLI_USAGE;
 }
 
+// A word that is none would leave the CPU's own class in use, without a word about it.
+static bool cpu_is_known(void)
+{
+    static const char *const classes[] = {"", "baseline", "avx2", "avx512", "amx"};
+    const char *wanted = getenv("ZENITH_CPU");
+    bool known = wanted == NULL;
+    for (size_t i = 0; !known && i < sizeof classes / sizeof *classes; i++)
+        known = strcmp(wanted, classes[i]) == 0;
+    if (!known)
+        cli_say("ZENITH_CPU=%s: expected baseline, avx2, avx512 or amx; 'zenith doctor' says which "
+                "the CPU has",
+                wanted);
+    return known;
+}
+
 static int run_command(int argc, char **argv)
 {
     cli_settings settings;
@@ -73,8 +89,11 @@ static int run_command(int argc, char **argv)
     int first = 1 + (int)used;
     int code = cli_options_parse(command, argc - first, argv + first, &settings);
     if (code != CLI_DONE) return code;
+    const bool tells = command == &cli_command_doctor || command == &cli_command_help;
     if (settings.help) {
         cli_help_command(stdout, command);
+    } else if (!tells && !cpu_is_known()) {
+        code = CLI_USAGE;
     } else if (command->run != NULL) {
         cli_bound_waiting(argv); // starts the program again, so before the command does anything
         code = command->run(&settings);

@@ -4,6 +4,7 @@
 // See option_sentences.h.
 #include "apps/cli/option_sentences.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,26 +37,47 @@ static const struct word {
     {"zenith_generator_params.autoencoder", "--vae PATH"},
 };
 
-// Only after a space, a bracket or nothing: a path that has such a word in it stays as it is.
-static const struct word *word_at(const char *text, char before)
+// Where a config says what options of other commands do.
+static const struct word config_words[] = {{"zenith_model_params.name", "\"model\""},
+                                           {"zenith_model_params.weights", "\"weights\""}};
+
+static const struct word *find_word(const struct word *list, size_t count, const char *text)
 {
-    if (before != 0 && before != ' ' && before != '(') return NULL;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strncmp(text, words[i].library, strlen(words[i].library)) == 0) return &words[i];
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(text, list[i].library, strlen(list[i].library)) == 0) return &list[i];
     return NULL;
 }
 
-void cli_say_options(const char *sentence, char *dst, size_t size)
+// Only after a space, a bracket or nothing: a path that has such a word in it stays as it is.
+static const struct word *word_at(const char *text, char before, bool config)
+{
+    const struct word *found = NULL;
+    if (before != 0 && before != ' ' && before != '(') return NULL;
+    if (config) found = find_word(config_words, sizeof config_words / sizeof config_words[0], text);
+    return found != NULL ? found : find_word(words, sizeof words / sizeof words[0], text);
+}
+
+static void say(const char *sentence, bool config, char *dst, size_t size)
 {
     size_t length = 0;
     char before = 0;
     dst[0] = 0;
     while (*sentence != 0 && length + 1 < size) {
-        const struct word *word = word_at(sentence, before);
+        const struct word *word = word_at(sentence, before, config);
         const char *from = word != NULL ? word->program : sentence;
         int count = word != NULL ? (int)strlen(from) : 1;
         length += (size_t)snprintf(dst + length, size - length, "%.*s", count, from);
         before = from[count - 1];
         sentence += word != NULL ? strlen(word->library) : 1;
     }
+}
+
+void cli_say_options(const char *sentence, char *dst, size_t size)
+{
+    say(sentence, false, dst, size);
+}
+
+void cli_say_config(const char *sentence, char *dst, size_t size)
+{
+    say(sentence, true, dst, size);
 }

@@ -10,5 +10,7 @@
 
 // The sentence with the program's words in place of the library's; cut off where dst ends.
 void cli_say_options(const char *sentence, char *dst, size_t size);
+// The same for a command whose config names models and weights.
+void cli_say_config(const char *sentence, char *dst, size_t size);
 
 #endif

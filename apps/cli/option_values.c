@@ -81,10 +81,12 @@ static bool parse_dimensions(const char *text, void *out)
 {
     const uint64_t max = 1u << 20; // far beyond any picture; the library has the true limit
     uint64_t width = 0, height = 0;
-    if (*text != 'x' && !parse_unsigned(text, max, &width, &text)) return false;
+    const bool across = *text != 'x'; // a side that is left out is not 0
+    if (across && (!parse_unsigned(text, max, &width, &text) || width == 0)) return false;
     if (*text++ != 'x') return false;
-    if (*text != 0 && !parse_unsigned(text, max, &height, &text)) return false;
-    if (*text != 0 || (width == 0 && height == 0)) return false;
+    const bool down = *text != 0;
+    if (down && (!parse_unsigned(text, max, &height, &text) || height == 0)) return false;
+    if (*text != 0 || (!across && !down)) return false;
     *(cli_dimensions *)out = (cli_dimensions){(uint32_t)width, (uint32_t)height};
     return true;
 }
@@ -114,6 +116,14 @@ static bool parse_bands(const char *text, void *out)
     return true;
 }
 
+static bool add_text(const char *text, void *out)
+{
+    cli_texts *texts = out;
+    if (*text == 0 || texts->count == CLI_MOST_TEXTS) return false;
+    texts->texts[texts->count++] = text;
+    return true;
+}
+
 static bool parse_choice(const cli_option *option, const char *text, void *out)
 {
     for (const cli_choice *choice = option->choices; choice->word != NULL; choice++) {
@@ -134,6 +144,8 @@ bool cli_option_value(const cli_option *option, const char *text, void *out)
     case CLI_TEXT:
         *(const char **)out = text;
         return *text != 0;
+    case CLI_TEXTS:
+        return add_text(text, out);
     case CLI_INPUT: // kept by whoever keeps the inputs
         return false;
     case CLI_WORD:

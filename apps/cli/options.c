@@ -163,7 +163,10 @@ static int check_inputs(const cli_command *command, const cli_settings *settings
     if (settings->input_count >= command->min_inputs &&
         settings->input_count <= command->max_inputs)
         return CLI_DONE;
-    if (settings->input_count < command->min_inputs)
+    if (settings->input_count == 1)
+        cli_say("two inputs are needed, and there is one: zenith %s %s", command->name,
+                command->arguments);
+    else if (settings->input_count < command->min_inputs)
         cli_say("nothing to do: zenith %s %s", command->name, command->arguments);
     else
         cli_say("too many arguments ('%s'): zenith %s %s", settings->inputs[command->max_inputs],

@@ -244,6 +244,38 @@ static int check_standard_input(const cli_settings *settings)
     return CLI_USAGE;
 }
 
+// An option that the format has no use for was meant for another one.
+static int check_picture_options(const cli_settings *settings, const char *format)
+{
+    const bool jpeg = strcmp(format, "jpeg") == 0, webp = strcmp(format, "webp") == 0;
+    const char *wrong = NULL;
+    if (settings->quality != 0 && !jpeg && !webp)
+        wrong = "--quality is for jpeg and webp";
+    else if (settings->level != 0 && strcmp(format, "png") != 0)
+        wrong = "--level is for png";
+    else if (settings->lossless && jpeg)
+        wrong = "--lossless is for webp";
+    else if (settings->lossless && settings->quality != 0)
+        wrong = "--quality and --lossless exclude each other";
+    if (wrong == NULL) return CLI_DONE;
+    cli_say("%s, and the result is %s", wrong, format);
+    return CLI_USAGE;
+}
+
+static int say_no_format(const cli_format *formats, const char *ending)
+{
+    char endings[128] = "";
+    size_t length = 0;
+    for (const cli_format *f = formats; f->word != NULL && length < sizeof endings; f++)
+        length += (size_t)snprintf(endings + length, sizeof endings - length, "%s%s",
+                                   f == formats        ? ""
+                                   : f[1].word == NULL ? " or "
+                                                       : ", ",
+                                   f->ending);
+    cli_say("no format is known for '%s': the name can end with %s", ending, endings);
+    return CLI_USAGE;
+}
+
 static int choose_format(const cli_settings *settings, const cli_format *formats, cli_outputs *out)
 {
     const char *ending = out->folder || out->stream ? "" : ending_of(out->place);
@@ -253,9 +285,8 @@ static int choose_format(const cli_settings *settings, const cli_format *formats
         out->format = &formats[0];
     else
         out->format = format_by_ending(formats, ending);
-    if (out->format != NULL) return CLI_DONE;
-    cli_say("no format is known for '%s': give --format, or another ending", ending);
-    return CLI_USAGE;
+    if (out->format == NULL) return say_no_format(formats, ending);
+    return check_picture_options(settings, out->format->word);
 }
 
 static int make_folder(const char *path)

@@ -88,6 +88,8 @@ static void return_memory(void)
 #endif
 }
 
+const bool serve_is_built = true;
+
 int serve_run(const serve_settings *settings)
 {
     sigset_t signals, before;

@@ -57,6 +57,7 @@ typedef struct serve_settings {
 
 // Serves until SIGINT or SIGTERM, then answers what was accepted. SIGHUP opens the files of models again. The exit code: 0, 1 after a message about the
 // server, 3 after one about a model.
+extern const bool serve_is_built; // false: what follows says that it is not
 int serve_run(const serve_settings *settings);
 
 // --- what a worker of 'zenith dataset encode --queue' has done, at /metrics ----------------------

@@ -4,6 +4,8 @@
 // Stands in for the server in a program built without libmicrohttpd (ZENITH_SERVE=OFF).
 #include "apps/serve/serve.h"
 
+const bool serve_is_built = false;
+
 int serve_run(const serve_settings *settings)
 {
     settings->say("this program was built without a server (ZENITH_SERVE=OFF)");

@@ -37,6 +37,25 @@ def install(build, work):
     return prefix
 
 
+def check_documents(prefix):
+    """Each document that help names is installed."""
+    zenith, documents = prefix / "bin/zenith", prefix / "share/doc/zenith"
+    commands = re.findall(r"^  ([a-z]+) ", run(zenith, "help").split("Models")[0], re.M)
+    named = set()
+    for command in commands:
+        text = run(zenith, "help", command)
+        more = re.search(r"^Commands\n(.*?)\n\n", text, re.M | re.S)
+        for sub in re.findall(r"^  ([a-z]+) ", more[1], re.M) if more else []:
+            text += run(zenith, "help", command, sub)
+        named |= set(re.findall(r"(\S*[A-Z]+\.md)(?: in |\s+in\s+)share/doc/zenith|(\S+/[A-Z]+\.md)", " ".join(text.split())))
+    wrong = [outside for _, outside in named if outside]
+    assert not wrong, f"help names documents by paths of the sources: {wrong}"
+    names = {inside for inside, _ in named}
+    assert {"DATASET.md", "DIFFAE.md", "SERVER.md", "TRAINING.md", "WORDS.md"} <= names, names
+    missing = [name for name in names if not (documents / name).is_file()]
+    assert not missing, f"help names documents that are not installed: {missing}"
+
+
 def build_examples(prefix, compiler, work):
     run("cmake", "-S", ROOT / "examples/decode_latent", "-B", work / "decode_latent",
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}")
@@ -92,6 +111,7 @@ def main(build, compiler):
         work, build = pathlib.Path(folder).resolve(), pathlib.Path(build).resolve()
         os.chdir(work)  # where there is no folder `models`
         prefix = install(build, work)
+        check_documents(prefix)
         decode_latent, roundtrip = build_examples(prefix, compiler, work)
         models = {"zenith-sd-fast": work / "weights"} | ({"taesd": published} if (published / "taesd_decoder.safetensors").exists() else {})
         (work / "weights").mkdir()  # without the calibration that lies beside them in the checkout
