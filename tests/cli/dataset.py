@@ -31,6 +31,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+from lib import safetensors  # noqa: E402
 from lib.process import kill_at_random  # noqa: E402
 
 MODEL = ROOT / "tests/golden/tiny_diffusers"
@@ -72,7 +73,7 @@ def tensors(data):
     """The bytes behind the header of an npy or a safetensors file."""
     if data[:6] == b"\x93NUMPY":
         return data[10 + int.from_bytes(data[8:10], "little"):]
-    return data[8 + int.from_bytes(data[:8], "little"):]
+    return safetensors.split(data)[1]
 
 
 def members(path):
@@ -89,14 +90,6 @@ def latents(output, ending=".npy"):
 
 def facts_of(output):
     return {key: json.loads(data) for key, data in latents(output, ".latent.json").items()}
-
-
-def parts(data):
-    """The tensors of a safetensors file: {name: (dtype, shape, bytes)}"""
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:8 + length])
-    return {name: (t["dtype"], t["shape"], data[8 + length + t["data_offsets"][0]:8 + length + t["data_offsets"][1]])
-            for name, t in header.items() if name != "__metadata__"}
 
 
 def as_float(value):
@@ -149,7 +142,7 @@ def check_bits(folder):
 def single(source, folder, *options, model="taesd", weights=MODEL):
     """The files of zenith encode, by key."""
     run("encode", source, "-o", f"{folder}/", "-m", model, "--weights", weights, "--dtype", "f32", "--size", "32x32", "-q", *options)
-    return {path.stem: parts(path.read_bytes()) for path in folder.glob("*.safetensors")}
+    return {path.stem: safetensors.unpack(path.read_bytes()) for path in folder.glob("*.safetensors")}
 
 
 def check_bytes_of_channels(values, plane, stored, offset, scale):
@@ -179,7 +172,7 @@ def check_stores(folder):
             assert (said["member"], said["model"], said["space"], said["kind"], said["type"], said["shape"]) == (
                 container, "taesd", "model", "mean", store, [4, 4, 4]), said
             if container == "safetensors":
-                tensors_of = parts(data)
+                tensors_of = safetensors.unpack(data)
                 assert tensors_of["latent"][:2] == (store.upper(), [4, 4, 4]), tensors_of.keys()
                 stored = tensors_of["latent"][2]
             else:
@@ -221,7 +214,7 @@ def check_moments(folder):
             assert said["kind"] == "moments" and said["shape"] == [2 * mean[1][1], *mean[1][2:]], said
             assert tensors(data) == mean[2] + logvar[2], key
             if container == "safetensors":
-                assert parts(data)["logvar"] == ("F32", logvar[1][1:], logvar[2]), key
+                assert safetensors.unpack(data)["logvar"] == ("F32", logvar[1][1:], logvar[2]), key
     # Of 8 bits, the logarithms have ranges of their own.
     run("dataset", "encode", source, folder / "u8", "-m", "sd-vae", "--weights", KL, "--dtype", "f32", "--size", "32x32", "--moments",
         "--store", "u8")

@@ -24,8 +24,9 @@ import urllib.request
 from nats import PROGRAM, ROOT, Server, free_port
 from sets import MODEL, hashes, make_tars, picture
 
-sys.path.insert(1, str(ROOT / "tests/serve"))
+sys.path[1:1] = [str(ROOT / "tests/serve"), str(ROOT / "tests")]
 import operate  # noqa: E402
+from lib.process import wait_until  # noqa: E402
 
 ZENITH = None
 OPTIONS = ("-m", "taesd", "--weights", MODEL, "--dtype", "f32", "--size", "32x32")
@@ -139,10 +140,7 @@ def check_drain(folder, server):
     make_tars(source, shards=6, pictures=600)
     publish(source, url)
     worker = start("dataset", "encode", source, folder / "out", *OPTIONS, "--size", "256x256", "--threads", "1", "--queue", url, "--json")
-    for _ in range(600):
-        if list((folder / "out").glob("*.lease") if (folder / "out").is_dir() else ()):
-            break
-        time.sleep(0.02)
+    wait_until(lambda: list((folder / "out").glob("*.lease")), "a shard is in work")
     worker.send_signal(signal.SIGTERM)
     out, err = worker.communicate(timeout=120)
     lines = [json.loads(line) for line in out.splitlines()]
@@ -159,10 +157,7 @@ def check_twice(folder, server):
     publish(source, url, "--lease", "1")
     words = ("dataset", "encode", source, output, *OPTIONS, "--size", "256x256", "--threads", "1", "--queue", url, "--json")
     first = start(*words)
-    for _ in range(600):
-        if (output / "00000.lease").exists():
-            break
-        time.sleep(0.02)
+    wait_until((output / "00000.lease").exists, "the shard is in work")
     first.send_signal(signal.SIGSTOP)
     second = start(*words)
     lines = [json.loads(line) for line in second.communicate(timeout=120)[0].splitlines()]
@@ -200,10 +195,8 @@ def check_gone(folder, server):
     publish(source, url)
     (source / "00001.tar").rename(folder / "kept.tar")
     worker = start("dataset", "encode", source, folder / "out", *OPTIONS, "--queue", url)
-    for _ in range(600):
-        if (folder / "out/00000.json").exists() and server.ask("$JS.API.CONSUMER.INFO.gone.workers")["num_redelivered"] == 0:
-            break
-        time.sleep(0.05)
+    wait_until(lambda: (folder / "out/00000.json").exists() and
+               server.ask("$JS.API.CONSUMER.INFO.gone.workers")["num_redelivered"] == 0, "the other shard is done")
     assert server.ask("$JS.API.STREAM.DELETE.gone")["success"]
     err = worker.communicate(timeout=120)[1]
     assert worker.returncode == 1 and "the queue is gone" in err, err

@@ -23,6 +23,7 @@ import images  # noqa: E402
 import jobs  # noqa: E402
 import serve  # noqa: E402
 from lib.pictures import ramp  # noqa: E402
+from lib.process import wait_until  # noqa: E402
 from serve import DATA, ROOT, Server, check  # noqa: E402
 
 MODEL = ROOT / "models/zenith-avatars64.safetensors"
@@ -155,12 +156,8 @@ def leaving():
         check(jobs.result(server, job)[2] == expected, "the result of a job")
         with socket.create_connection(("127.0.0.1", server.port)) as raw:
             raw.sendall(b"POST /v1/diffae/sample?steps=1000 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
-            while server.metric("zenith_diffae_requests") == 0:
-                time.sleep(0.01)
-        begin = time.monotonic()
-        while server.metric("zenith_diffae_requests") > 0 and time.monotonic() - begin < 60:
-            time.sleep(0.02)
-        check(server.metric("zenith_diffae_requests") == 0, "the work of a client that left goes on")
+            wait_until(lambda: server.metric("zenith_diffae_requests") > 0, "the request is in work")
+        wait_until(lambda: server.metric("zenith_diffae_requests") == 0, "the work of a client that left has ended")
 
 
 def manual():

@@ -20,6 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import serve  # noqa: E402
 from lib.pictures import png, ramp  # noqa: E402
+from lib.process import wait_until  # noqa: E402
 from serve import ROOT, Server, check  # noqa: E402
 
 GOLDEN = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out"))
@@ -194,10 +195,7 @@ def wrong():
 
 
 def wait_generations(server, count):
-    begin = time.monotonic()
-    while server.metric("zenith_generations ") != count and time.monotonic() - begin < 60:
-        time.sleep(0.02)
-    check(server.metric("zenith_generations ") == count, f"not {count} generations are under way")
+    wait_until(lambda: server.metric("zenith_generations ") == count, f"{count} generations are under way")
 
 
 def leavers():

@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import images  # noqa: E402
 import serve  # noqa: E402
 from lib.pictures import ramp  # noqa: E402
+from lib.process import wait_until  # noqa: E402
 from serve import DATA, ROOT, TENSOR, Server, check, f32, make_latent, query, slow_request  # noqa: E402
 
 
@@ -40,14 +41,10 @@ def show(server, job, headers=None):
 
 
 def wait(server, job, states=("done", "failed", "cancelled"), headers=None):
-    begin = time.monotonic()
-    while True:
+    def settled():
         now = show(server, job, headers)
-        if isinstance(now, int) or now["state"] in states:
-            return now
-        if time.monotonic() - begin > 300:
-            sys.exit(f"a job does not come to {states}: {now}")
-        time.sleep(0.01)
+        return now if isinstance(now, int) or now["state"] in states else None
+    return wait_until(settled, f"a job comes to {states}", 300)
 
 
 def result(server, job, headers=None):
@@ -189,10 +186,7 @@ def events():
             check(steps == sorted(steps), f"steps: {steps}")
         check([name for name, _ in read_events(server, job)] == ["end"], "one that comes late is told the end")
         check(wait(server, slow)["state"] == "done", "the job whose reader left")
-        before = time.monotonic()
-        while server.metric("process_open_fds") > 12 and time.monotonic() - before < 20:
-            time.sleep(0.1)
-        check(server.metric("process_open_fds") <= 12, "connections are left open")
+        wait_until(lambda: server.metric("process_open_fds") <= 12, "connections are closed")
 
 
 def keys():

@@ -10,10 +10,8 @@ import base64
 import json
 import math
 import pathlib
-import struct
 import sys
 import tempfile
-import zlib
 
 import serve
 from browser import Browser

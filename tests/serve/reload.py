@@ -20,7 +20,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import serve  # noqa: E402
+from lib import safetensors  # noqa: E402
 from lib.pictures import ramp  # noqa: E402
+from lib.process import wait_until  # noqa: E402
 from serve import ROOT, TENSOR, TINY, Server, check, f32, make_latent, query  # noqa: E402
 
 
@@ -30,21 +32,20 @@ JSON = {"Content-Type": "application/json"}
 
 def change(data, only=""):
     """A safetensors file with other weights: of tensors whose names begin so each tenth number is halved, or zero where it has 8 bits."""
-    size = struct.unpack("<Q", data[:8])[0]
-    head = json.loads(data[8:8 + size])
-    out = bytearray(data)
-    for name, tensor in head.items():
-        if name == "__metadata__" or not name.startswith(only):
+    tensors = safetensors.unpack(data)
+    for name, (dtype, shape, old) in tensors.items():
+        if not name.startswith(only):
             continue
-        begin, end = (8 + size + each for each in tensor["data_offsets"])
-        if tensor["dtype"] == "F8_E4M3":
-            out[begin:end:10] = bytes(len(range(begin, end, 10)))
-            continue
-        kind = {"F32": "f", "F16": "e"}[tensor["dtype"]]
-        values = list(struct.unpack(f"<{(end - begin) // struct.calcsize(kind)}{kind}", out[begin:end]))
-        values[::10] = [v / 2 for v in values[::10]]
-        out[begin:end] = struct.pack(f"<{len(values)}{kind}", *values)
-    return bytes(out)
+        if dtype == "F8_E4M3":
+            new = bytearray(old)
+            new[::10] = bytes(len(new[::10]))
+        else:
+            kind = {"F32": "f", "F16": "e"}[dtype]
+            values = list(struct.unpack(f"<{len(old) // struct.calcsize(kind)}{kind}", old))
+            values[::10] = [v / 2 for v in values[::10]]
+            new = struct.pack(f"<{len(values)}{kind}", *values)
+        tensors[name] = dtype, shape, bytes(new)
+    return safetensors.pack(tensors, safetensors.split(data)[0].get("__metadata__"))
 
 
 def put_in(file, data):
@@ -71,12 +72,10 @@ class Weights:
 def reload(server, result="ok", model="taesd"):
     """Asks for it, and waits for its end; what the metric says of it then."""
     name = f'zenith_model_reloads_total{{model="{model}",result="{result}"}}'
-    before, begin = server.metric(name), time.monotonic()
+    before = server.metric(name)
     server.process.send_signal(signal.SIGHUP)
-    while server.metric(name) == before:
-        if time.monotonic() - begin > 60:
-            sys.exit(f"the reload does not end: {server.ask('GET', '/metrics')[2].decode()}")
-        time.sleep(0.02)
+    wait_until(lambda: server.metric(name) != before, lambda: f"the reload ends: {server.ask('GET', '/metrics')[2].decode()}")
+
 
 
 def requests():

@@ -14,7 +14,7 @@ tests/golden/words_train has
 and tests/golden/words_pooled the same of a transformer with "cap_pool": 1 and a draft, which is not trained.
 tests/golden/words_distil.json has ten losses of a student that begins with the weights of words_train and learns from them.
 
-The first layer of the timestep is large and its size is no setting. Its weights are a formula (tests/train/runs.py has it
+The first layer of the timestep is large and its size is no setting. Its weights are a formula (tests/train/words_runs.py has it
 too), and of its gradient there are the factors: the sum over samples of "left" times "right".
 
 --check DIR compares both networks with the goldens of transformers and diffusers in DIR (qwen3, zimage_transformer).
