@@ -5,12 +5,9 @@
 // first byte chooses, and the other bytes change sizes, ranks, types, names and layouts. It is
 // opened, inspected, compiled and, where that is cheap, run; unaltered, all of that must work.
 #include "tests/fuzz/alter.h"
+#include "tests/fuzz/made_configs.h"
 #include "tests/fuzz/made_model.h"
 #include "tests/fuzz/model_use.h"
-
-#include "src/model/diffae_config.h"
-#include "src/model/qwen3.h"
-#include "src/model/zimage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,17 +25,6 @@ typedef struct form {
     const char *config; // what the file's metadata has of config.json; NULL: nothing
 } form;
 
-#define DIFFAE                                                                                     \
-    "\"model\":\"diffae\",\"image_size\":16,\"in_channels\":3,\"channels\":4,"                     \
-    "\"channel_mult\":[1,2],\"encoder_mult\":[1,2],\"res_blocks\":1,"                              \
-    "\"attention_resolutions\":[8],\"code\":6,\"prior_width\":4,\"prior_layers\":3"
-#define QWEN3                                                                                      \
-    "{\"vocab_size\":16,\"hidden_size\":8,\"intermediate_size\":12,\"num_hidden_layers\":3,"       \
-    "\"num_attention_heads\":4,\"num_key_value_heads\":2,\"head_dim\":4}"
-#define ZIMAGE                                                                                     \
-    "\"dim\":24,\"n_layers\":2,\"n_refiner_layers\":1,\"n_heads\":2,\"cap_feat_dim\":8,"           \
-    "\"in_channels\":4,\"axes_dims\":[4,4,4]"
-
 static const form forms[] = {
     {"zenith", 0, "8x1 8x1 8x1", true, NULL},
     {"zenith", 0, "16x2w8 8x1w16 8x0", true, NULL},
@@ -50,15 +36,13 @@ static const form forms[] = {
     {"sd-vae", 0, "g2l2qw4-6-4-4", false, "{\"norm_num_groups\":2,\"scaling_factor\":0.18215}"},
     {"wan_vae", 0, "l1", false, NULL},
     {"wan_vae", 2, NULL, false, NULL},
-    {"qwen3", 0, NULL, false, QWEN3},
-    {"zimage", 7, NULL, false, "{" ZIMAGE "}"},
-    {"zimage", 15, NULL, false,
-     "{" ZIMAGE ",\"cap_pool\":1,\"draft_dim\":6,\"draft_width\":12,\"draft_places\":64,"
-     "\"draft_words\":16}"},
-    {"diffae", 127, NULL, false, "{" DIFFAE "}"},
-    {"diffae", 127, NULL, false, "{" DIFFAE ",\"patch\":2,\"sparse_encoder\":1}"},
-    {"diffae", 127, NULL, false, "{" DIFFAE ",\"scan_encoder\":1}"},
-    {"diffae", 0, NULL, false, "{" DIFFAE ",\"linear_code\":1,\"recall\":5}"},
+    {"qwen3", 0, NULL, false, MADE_QWEN3},
+    {"zimage", 7, NULL, false, "{" MADE_ZIMAGE "}"},
+    {"zimage", 15, NULL, false, "{" MADE_ZIMAGE "," MADE_DRAFT "}"},
+    {"diffae", 127, NULL, false, "{" MADE_DIFFAE "}"},
+    {"diffae", 127, NULL, false, "{" MADE_DIFFAE ",\"patch\":2,\"sparse_encoder\":1}"},
+    {"diffae", 127, NULL, false, "{" MADE_DIFFAE ",\"scan_encoder\":1}"},
+    {"diffae", 0, NULL, false, "{" MADE_DIFFAE ",\"linear_code\":1,\"recall\":5}"},
 };
 
 typedef struct sample {
@@ -67,18 +51,6 @@ typedef struct sample {
 } sample;
 enum { MOST_SAMPLES = 256 };
 
-// The layout that a config makes, as the family makes it.
-static void layout_of(const zn_variant *variant, const char *config, char dst[ZN_LAYOUT_SIZE])
-{
-    const char *family = zn_family_of(variant)->name;
-    zn_json *parsed = NULL;
-    if (zn_json_parse(config, strlen(config), "config", &parsed, NULL) != ZENITH_OK) return;
-    if (strcmp(family, "qwen3") == 0) zn_qwen3_layout(parsed, dst);
-    if (strcmp(family, "zimage") == 0) zn_zimage_layout(parsed, dst);
-    if (strcmp(family, "diffae") == 0) zn_diffae_layout(parsed, 40, dst);
-    zn_json_free(parsed);
-}
-
 static void make(const sample *is, made_model *model)
 {
     static const form plain = {.model = ""};
@@ -86,7 +58,7 @@ static void make(const sample *is, made_model *model)
     const zn_family *family = zn_family_of(is->variant);
     char layout[ZN_LAYOUT_SIZE] = "";
     zn_error err = {{0}};
-    if (how->config) layout_of(is->variant, how->config, layout);
+    if (how->config) made_layout(is->variant, how->config, layout);
     const unsigned parts = how->parts ? how->parts : (1u << family->parts_count) - 1;
     const char *built = how->layout ? how->layout : *layout ? layout : NULL;
     *model = (made_model){.variant = is->variant};
@@ -247,28 +219,34 @@ static bool open_and_use(const made_model *model, const model_use *how)
 static sample samples[MOST_SAMPLES];
 static size_t count;
 
-// What is not altered must be taken, so that alterations are of valid files.
+// A search begins with the list alone, since it has time for altered files only.
 int LLVMFuzzerInitialize(const int *argc, char ***argv);
 int LLVMFuzzerInitialize(const int *argc, char ***argv)
 {
-    static made_model model;
     (void)argc, (void)argv;
     count = list_samples(samples);
+    return 0;
+}
+
+// What is not altered must be taken, so that alterations are of valid files.
+static void check_samples(void)
+{
+    static made_model model;
+    count = list_samples(samples);
     for (size_t i = 0; i < count; i++) {
-        make(&samples[i], &model);
         const model_use usual = {true, true, ZENITH_DTYPE_F32, ZENITH_F32, USED_BYTES};
+        make(&samples[i], &model);
         if (open_and_use(&model, &usual)) continue;
         fprintf(stderr, "%s, form %zu, is refused\n", samples[i].variant->name, i);
         __builtin_trap();
     }
-    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static made_model model;
     choices from = {.data = data, .size = size < MOST_CHOICES ? size : MOST_CHOICES};
-    if (!count) LLVMFuzzerInitialize(NULL, NULL); // a plain build has nobody who calls it
+    if (!count) check_samples(); // in a plain build, where nobody calls the other
     make(&samples[choose(&from, count)], &model);
     const unsigned flags = choose(&from, 256);
     alter(&from, &model);
