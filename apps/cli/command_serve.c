@@ -3,10 +3,13 @@
 //
 // zenith serve MODEL..: starts apps/serve with what the options say.
 #include "apps/cli/generate_models.h"
+#include "apps/cli/option_sentences.h"
 #include "apps/cli/picture_parameters.h"
 #include "apps/cli/published.h"
 #include "apps/cli/terminal.h"
 #include "apps/serve/serve.h"
+
+#include <stdarg.h>
 
 #define AT(field) offsetof(cli_settings, field)
 
@@ -40,6 +43,18 @@ static size_t list_bundled(const char *names[MOST_BUNDLED])
     return count;
 }
 
+// The library speaks of its structs.
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    char said[1024], text[1200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(said, sizeof said, format, list);
+    va_end(list);
+    cli_say_options(said, text, sizeof text);
+    cli_say("%s", text);
+}
+
 static int run(const cli_settings *settings)
 {
     const char *names[MOST_BUNDLED];
@@ -69,7 +84,7 @@ static int run(const cli_settings *settings)
                                   .no_sdapi = settings->no_sdapi,
                                   .room = cli_generate_room(settings),
                                   .describe = describe,
-                                  .say = cli_say};
+                                  .say = say};
     return serve_run(&serve);
 }
 

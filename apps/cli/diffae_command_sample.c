@@ -34,8 +34,11 @@ static bool draw(cli_diffae *d, struct job *job, uint32_t first)
         codes[i] = job->codes[i].code;
     }
     cli_step_line_phase(&d->line, "drawing codes");
-    return cli_diffae_done(
-        d, zenith_diffae_sample(d->session.context, d->model->model, codes, count, &params), NULL);
+    d->drawing = true;
+    const zenith_status status = zenith_diffae_sample(d->session.context, d->model->model, codes,
+                                                      count, &params);
+    d->drawing = false;
+    return cli_diffae_done(d, status, NULL);
 }
 
 static bool make(void *cookie, cli_diffae *d, uint32_t index, cli_code *out)

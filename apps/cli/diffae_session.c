@@ -172,6 +172,14 @@ static double step_clock(const cli_diffae *d)
     return cli_clock() - cli_step_previews_seconds(d->previews);
 }
 
+static void show_drawing(const cli_diffae *d, const zenith_diffae_report *report)
+{
+    char text[64];
+    snprintf(text, sizeof text, "drawing codes, step %u/%u", (unsigned)report->step,
+             (unsigned)report->steps);
+    cli_step_line_phase(&d->line, text);
+}
+
 static int on_step(void *cookie, const zenith_diffae_report *report)
 {
     cli_diffae *d = cookie;
@@ -180,7 +188,10 @@ static int on_step(void *cookie, const zenith_diffae_report *report)
     if (preview &&
         !cli_step_preview_picture(d->previews, report->step, report->predicted, &d->failure))
         return 1;
-    cli_step_line_step(&d->line, report->step, report->steps, d->later, now);
+    if (d->drawing)
+        show_drawing(d, report);
+    else
+        cli_step_line_step(&d->line, report->step, report->steps, d->later, now);
     return cli_interrupted();
 }
 

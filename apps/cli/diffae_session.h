@@ -24,6 +24,7 @@ typedef struct cli_diffae {
     bool usual;       // nobody named a model: it is the one that comes with the program
     char place[1024]; // of the weights
     char name[256];   // of the model, for reports
+    bool drawing;     // steps are those of codes, several at once: they tell nothing of the rest
 } cli_diffae;
 
 // What a command needs of the model.

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 zenith_latent cli_generate_latent(const cli_generate_models *models, float *data)
 {
@@ -107,7 +108,9 @@ static bool open_generator(cli_session *session, cli_generate_models *models, cl
     }
     failure->model = true;
     cli_fail(session, failure, status, NULL);
-    if (status == ZENITH_NOT_FOUND && settings->weights == NULL) {
+    // A folder that is not there, or no folder named.
+    if (status == ZENITH_NOT_FOUND &&
+        (settings->weights == NULL || access(settings->weights, F_OK) != 0)) {
         const size_t length = strlen(failure->text);
         snprintf(failure->text + length, sizeof failure->text - length,
                  ". 'zenith pull z-image-turbo' says where its files are published");

@@ -90,6 +90,19 @@ const char *cli_nearest_word(const char *word, const char *const *words)
     return best;
 }
 
+// What a word is the beginning of, if that is one option alone; else the nearest.
+static const char *option_begun(const char *word, const char *const *names)
+{
+    const char *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (strlen(word) < 2 || strncmp(names[i], word, strlen(word)) != 0) continue;
+        found = names[i];
+        count++;
+    }
+    return count == 1 ? found : cli_nearest_word(word, names);
+}
+
 static int unknown_option(const cli_command *command, const char *word)
 {
     const char *names[64];
@@ -103,7 +116,7 @@ static int unknown_option(const cli_command *command, const char *word)
     if (length >= sizeof name) length = sizeof name - 1;
     memcpy(name, word + strspn(word, "-"), length);
     name[length] = 0;
-    const char *near = word[1] == '-' ? cli_nearest_word(name, names) : NULL;
+    const char *near = word[1] == '-' ? option_begun(name, names) : NULL;
     if (near != NULL)
         cli_say("unknown option %s; did you mean --%s?", word, near);
     else

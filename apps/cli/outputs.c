@@ -123,6 +123,17 @@ bool cli_output_stays(const cli_settings *settings, const char *path)
            S_ISREG(facts.st_mode);
 }
 
+// Cuts the path of a folder to the first one that is not there.
+static const char *missing_folder(char *path)
+{
+    struct stat facts;
+    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = 0;
+        if (stat(path, &facts) != 0) break;
+    }
+    return path;
+}
+
 // A file is written beside its target and renamed, so the folder decides; a device, itself.
 int cli_output_check(const char *path)
 {
@@ -140,7 +151,10 @@ int cli_output_check(const char *path)
     else if (access(length > 0 ? folder : ".", W_OK | X_OK) != 0)
         wrong = errno;
     if (wrong == 0) return CLI_DONE;
-    cli_say("cannot write '%s': %s", path, strerror(wrong));
+    if (wrong == ENOENT && length > 0)
+        cli_say("cannot write '%s': there is no folder '%s'", path, missing_folder(folder));
+    else
+        cli_say("cannot write '%s': %s", path, strerror(wrong));
     return CLI_USAGE;
 }
 

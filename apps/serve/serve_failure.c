@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 // A sentence may hold bytes of a hostile file: what is no UTF-8 or no letter is left out.
 static void clean(char *text)
@@ -14,6 +15,32 @@ static void clean(char *text)
     for (const char *from = text; *from; from++)
         if ((unsigned char)*from >= ' ' && (unsigned char)*from < 127) *to++ = *from;
     *to = 0;
+}
+
+// The library's names for what requests call otherwise.
+static const struct {
+    const char *library, *request;
+} words[] = {{"ZENITH_FIT_CROP", "fit=crop"},
+             {"ZENITH_FIT_PAD", "fit=pad"},
+             {"ZENITH_FIT_RESIZE", "fit=resize"},
+             {"zenith_generate_params.guidance", "guidance"},
+             {"zenith_code.weights NULL", "without 'weights'"}};
+
+static void say_words(const char *sentence, char *dst, size_t size)
+{
+    size_t length = 0;
+    while (*sentence != 0 && length + 1 < size) {
+        size_t i = 0;
+        while (i < sizeof words / sizeof *words &&
+               strncmp(sentence, words[i].library, strlen(words[i].library)) != 0)
+            i++;
+        const bool found = i < sizeof words / sizeof *words;
+        const int count = found ? (int)strlen(words[i].request) : 1;
+        length += (size_t)snprintf(dst + length, size - length, "%.*s", count,
+                                   found ? words[i].request : sentence);
+        sentence += found ? strlen(words[i].library) : 1;
+    }
+    dst[length < size ? length : size - 1] = 0;
 }
 
 bool serve_fail(serve_failure *failure, int code, const char *type, const char *format, ...)
@@ -30,7 +57,8 @@ bool serve_fail(serve_failure *failure, int code, const char *type, const char *
 
 bool serve_fail_status(serve_failure *failure, zenith_status status, const char *sentence)
 {
-    const char *text = sentence && *sentence ? sentence : zenith_status_text(status);
+    char text[sizeof failure->text];
+    say_words(sentence && *sentence ? sentence : zenith_status_text(status), text, sizeof text);
     switch (status) {
     case ZENITH_BAD_FILE:
         return serve_fail(failure, 400, "invalid_request", "%s", text);

@@ -8,6 +8,7 @@
 
 #include "src/base/json.h"
 #include "src/base/memory.h"
+#include "src/format/image.h"
 #include "src/format/tensor_file.h"
 
 #include <stdlib.h>
@@ -225,9 +226,33 @@ static zenith_status check_cover(zn_safetensors *file, zn_error *err)
     return ZENITH_OK;
 }
 
+// Files that are often named in the place of one of these; NULL: none of them.
+static const char *other_kind(const uint8_t *bytes, size_t size)
+{
+    static const struct {
+        const char *begin, *kind;
+    } kinds[] = {{"\x93NUMPY", "an npy array"},
+                 {"YUV4MPEG2", "a y4m video"},
+                 {"GGUF", "a GGUF file whose name does not end in .gguf"},
+                 {"PK\x03\x04", "a zip archive, such as npz or a checkpoint of PyTorch"}};
+    static const char *const pictures[] = {
+        [ZN_IMAGE_JPEG] = "a JPEG", [ZN_IMAGE_PNG] = "a PNG", [ZN_IMAGE_WEBP] = "a WebP"};
+    const size_t picture = (size_t)zn_image_sniff(bytes, size);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].begin);
+        if (size >= length && memcmp(bytes, kinds[i].begin, length) == 0) return kinds[i].kind;
+    }
+    return picture < sizeof pictures / sizeof *pictures ? pictures[picture] : NULL;
+}
+
 static zenith_status parse(zn_tensor_file *base, const uint8_t *bytes, size_t size, zn_error *err)
 {
     zn_safetensors *file = (zn_safetensors *)base;
+    const char *kind = other_kind(bytes, size);
+    if (kind)
+        return zn_fail(err, ZENITH_BAD_FILE, "%s: this is %s, not a safetensors file",
+                       file->base.name, kind);
+    if (size == 0) return zn_fail(err, ZENITH_BAD_FILE, "%s: the file is empty", file->base.name);
     if (size < LENGTH_BYTES)
         return zn_fail(err, ZENITH_BAD_FILE, "%s: %zu bytes are too few for a safetensors file",
                        file->base.name, size);

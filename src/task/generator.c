@@ -80,6 +80,8 @@ static zenith_status open_pipeline(opening *o, zn_error *err)
     if (folder && !zn_pipeline_is(folder) && !strchr(folder, '/') &&
         zn_locate_pipeline(folder, found))
         folder = found;
+    if (folder && !zn_path_is_directory(folder))
+        return zn_fail(err, ZENITH_NOT_FOUND, "there is no folder '%s'", folder);
     if (folder && !zn_pipeline_is(folder))
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "%s has no model_index.json: name the folder of a whole pipeline, such as "

@@ -501,6 +501,12 @@ def wrong():
         for path in ("/v1/encode?model=nope", "/v1/jobs?route=/v1/decode&model=nope", "/remote/nope/decode"):
             answer = server.ask("POST", path, picture)[2]
             check("there is no model 'nope' here" in json.loads(answer)["error"]["message"], f"{path}: {answer}")
+        said = json.loads(server.ask("POST", "/v1/encode?model=taesd&fit=exact", ramp(45, 40))[2])["error"]["message"]
+        check("fit=pad" in said and "ZENITH" not in said, f"words of C: {said}")
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([str(ZENITH), "serve", "taesd", "--port", "0"], capture_output=True, text=True, cwd=folder,
+                                  env=environment() | {"HOME": folder}, timeout=300)
+        check(done.returncode == 3 and "--weights PATH" in done.stderr and "zenith_" not in done.stderr, f"words of C: {done.stderr}")
         check(server.ask("POST", good, latent, TENSOR)[0] == 200, "the server does not answer any more")
 
 
