@@ -9,6 +9,7 @@
 #include "src/base/memory.h"
 #include "src/graph/states.h"
 #include "src/model/diffae.h"
+#include "src/model/parameter_list.h"
 #include "src/task/compile.h"
 #include "src/task/inspection.h"
 
@@ -93,11 +94,25 @@ static inline bool use_part(zn_model *model, const zn_part *part, zn_step step,
     return status == ZENITH_OK;
 }
 
+// As it is listed to be written in few bits.
+static inline void use_list(const zn_model *model)
+{
+    zn_error err = {{0}};
+    zn_parameter_list list;
+    const zenith_status status = zn_parameter_list_make(model->weights, &list, &err);
+    if ((status == ZENITH_OK && list.count == 0) || (status != ZENITH_OK && !*err.text))
+        __builtin_trap();
+    for (size_t i = 0; status == ZENITH_OK && i < list.count; i++)
+        if (list.items[i].first + list.items[i].rows > list.items[i].weight.rows) __builtin_trap();
+    if (status == ZENITH_OK) zn_parameter_list_free(&list);
+}
+
 // All parts that are there; true where all of them compile.
 static inline bool use_model(zn_model *model, const model_use *how)
 {
     bool all = true;
     if (model->unexpected > zn_weights_count(model->weights)) __builtin_trap();
+    if (model->family->writing) use_list(model);
     for (int i = 0; how->most && i < model->family->parts_count; i++) {
         const zn_part *part = &model->family->parts[i];
         if (!zn_model_has(model, part)) continue;
