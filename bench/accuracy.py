@@ -20,13 +20,10 @@ Per model and type, one row of a Markdown table:
     bars           what was missed of the table BARS below, or "ok"
 With --json the last line is one JSON object with the rows and every image's figures.
 Exit code: 0 all bars held, 1 a bar missed, 2 something could not be run.
-
-Without torch in the current interpreter, an environment is made in .venv at the project's root.
 """
 import argparse
 import dataclasses
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -36,31 +33,15 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PACKAGES = {"torch": "torch==2.13.0", "numpy": "numpy", "safetensors": "safetensors",
-            "PIL": "pillow"}  # a newer torch brings gigabytes of GPU packages
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/goldens")]
+import environment  # noqa: E402
 
+environment.enter("numpy", "torch", "PIL", "safetensors")
 
-def enter_environment():
-    """Goes on in .venv, made on first use, if this interpreter lacks one of PACKAGES."""
-    if all(importlib.util.find_spec(module) for module in PACKAGES):
-        return
-    venv = ROOT / ".venv"
-    python = venv / "bin" / "python"
-    if pathlib.Path(sys.prefix) == venv:
-        print("accuracy: installing PyTorch into .venv (first use)", file=sys.stderr)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES.values()], check=True)
-    elif not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    os.execv(python, [str(python), *sys.argv])
-
-
-enter_environment()
-
-import numpy as np  # noqa: E402  (only after enter_environment)
+import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from PIL import Image  # noqa: E402
 
-sys.path.insert(0, str(ROOT / "tools/goldens"))
 import taesd_reference  # noqa: E402
 
 DTYPES = ("f32", "bf16", "int8")

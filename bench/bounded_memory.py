@@ -14,16 +14,14 @@ Only the standard library is needed.
 """
 import argparse
 import json
-import os
-import pathlib
 import random
 import statistics
 import struct
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from common import ROOT, measured
+
 SMALL, REPEATS = 2048, 6  # the picture to compare with; runs of it on either side of a large one
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -41,22 +39,12 @@ def write_latent(path, side, channels=4):
             file.write(struct.pack(f"<{side}f", *(row[shift:] + row[:shift])))
 
 
-def run(command):
-    """The program's facts, and the peak of its resident memory in bytes."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"bounded_memory: failed: {' '.join(map(str, command))}")
-    return json.loads(output), usage.ru_maxrss * 1024
-
-
 def measure(options, common, folder, call, side, limit, missed):
     """Nanoseconds per pixel of one run, which is printed; a missed bar on memory is noted."""
     latent, picture, back = f"{folder}/{side}.npy", f"{folder}/{side}.png", f"{folder}/out.safetensors"
     source, target = (latent, picture) if call == "decode" else (picture, back)
-    facts, resident = run([options.zenith, call, source, "-o", target, *common])
+    said, resident, _ = measured([options.zenith, call, source, "-o", target, *common])
+    facts = json.loads(said)
     pixel = facts["ms"] * 1e6 / side ** 2
     print(f"| {side} x {side} | {call} | {facts['ms'] / 1e3:.1f} | {pixel:.0f} | {resident / 2**20:.0f} "
           f"| {facts['arena_bytes'] / 2**20:.0f} | {facts['band_rows']} |", flush=True)

@@ -6,8 +6,9 @@
     bench/compare.py --op decode --size 512 --dtype bf16 --threads 1 --json
     bench/compare.py --cpu avx2 --dtype f32              as on an older CPU
     bench/compare.py --bare-only --rounds 1 --size 256   quick; needs no virtual environment
-    bench/compare.py --weights FOLDER --rounds 5         a KL autoencoder as diffusers keeps it, such as
-                                                         bench/make_vae.py writes with random weights
+    bench/compare.py --model flux --rounds 5             a KL autoencoder (sd, sdxl, sd3, flux) with random weights, which
+                                                         are made on first use
+    bench/compare.py --weights FOLDER --rounds 5         a KL autoencoder as diffusers keeps it
 
 Contenders: Zenith; for TAESD the same convolutions on bare oneDNN, by whole maps and in its best bands (the
 anchor: it shows what Zenith adds to its engine); and as peers OpenVINO, ONNX Runtime and PyTorch,
@@ -24,7 +25,7 @@ faster), the median over rounds, with a 95 % interval by bootstrap. The clock is
 for one thread (other work on the machine counts less), wall time for more (threads that wait may spin).
 
 With --json the last line is one JSON object. The peers live in a virtual environment that is made on
-first use (--venv). Exit code: 0 measured, 2 could not.
+first use (tools/environment.py). Exit code: 0 measured, 2 could not.
 """
 import argparse
 import array
@@ -42,14 +43,12 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PACKAGES = {"torch": "torch==2.13.0", "numpy": "numpy", "safetensors": "safetensors",
-            "openvino": "openvino", "onnxruntime": "onnxruntime", "onnx": "onnx", "nncf": "nncf",
-            "PIL": "pillow"}  # a newer torch brings gigabytes of GPU packages
+from common import ROOT, Failure, Server, environment as packages, random_vae
+
 PEERS = {"f32": ("openvino", "onnxruntime", "pytorch"),
          "bf16": ("openvino", "pytorch"),
          "int8": ("openvino",)}
-FOLDER_PACKAGES = {"diffusers": "diffusers==0.42.1"}  # for a folder of diffusers' besides
+RANDOM = ("sd", "sdxl", "sd3", "flux")  # KL autoencoders that make_vae.py makes
 NAMES = {"openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "pytorch": "PyTorch"}
 BANDS = (16, 32, 64)
 # ZENITH_CPU=avx512 is all of AVX-512 that the machine has, so oneDNN's cap is the highest below AMX.
@@ -61,45 +60,7 @@ PAUSE = 0.02          # seconds after a turn with several threads: those that sp
 BOOTSTRAP = 2000
 
 
-class Failure(Exception):
-    """Something could not be run; the message says what."""
-
-
 # --- processes
-
-
-class Server:
-    """A process that answers lines with lines of JSON."""
-
-    def __init__(self, command, environment):
-        self.log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([str(part) for part in command], env=environment, cwd=ROOT,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.log, text=True)
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            self.process.wait()
-            self.log.seek(0)
-            lines = self.log.read().decode(errors="replace").strip().splitlines()
-            raise Failure(lines[-1] if lines else f"ended with code {self.process.returncode}")
-        return json.loads(line)
-
-    def ask(self, command):
-        try:
-            self.process.stdin.write(command + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it died: read() says why
-        return self.read()
-
-    def close(self):
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-        self.log.close()
 
 
 @dataclasses.dataclass
@@ -179,20 +140,7 @@ def try_start(settings, stack, name, kind, command):
         return None
 
 
-# --- the virtual environment, inputs
-
-
-def venv_python(settings):
-    """The interpreter that has the packages; they are installed by name on first use."""
-    packages = PACKAGES | (FOLDER_PACKAGES if is_folder(settings) else {})
-    python = settings.venv / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", settings.venv], check=True)
-    probe = f"import importlib.util as u; exit(any(not u.find_spec(m) for m in {list(packages)}))"
-    if subprocess.run([python, "-c", probe], check=False).returncode:
-        print(f"compare: installing the peers into {settings.venv} (first use)", file=sys.stderr)
-        subprocess.run([python, "-m", "pip", "install", "-q", *packages.values()], check=True)
-    return python
+# --- weights, inputs
 
 
 def latent_channels(settings):
@@ -276,7 +224,7 @@ def start_peers(settings, stack, python):
 def start_all(settings, stack):
     python = None
     if not settings.bare_only:
-        python = venv_python(settings)
+        python = packages.python()
         prepare_peers(settings, python)
     zenith = start_zenith(settings, stack)
     bare = None if is_folder(settings) else start_bare(settings, stack, "planes")
@@ -461,17 +409,21 @@ def parse_arguments():
     parser.add_argument("--photos", type=pathlib.Path, metavar="DIR",
                         help="calibrate OpenVINO's int8 on these, and measure on one of them")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("--venv", type=pathlib.Path, default=ROOT / ".venv-bench")
     parser.add_argument("--cache", type=pathlib.Path, default=ROOT / "build/bench-cache",
                         help="where converted networks are kept")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     settings = parser.parse_args()
     if settings.size % 16 or settings.size < 32 or settings.rounds < 1 or settings.threads < 1:
         parser.error("--size must be a multiple of 16, --rounds and --threads at least 1")
+    if settings.model in RANDOM and not is_folder(settings):
+        settings.weights, settings.model = random_vae(settings.model), None
     settings.model = settings.model or ("" if is_folder(settings) else "taesd")
+    if not is_folder(settings) and not (settings.weights / f"{settings.model}_decoder.safetensors").exists():
+        parser.error(f"there are no weights of {settings.model} in {settings.weights}: 'zenith pull {settings.model}' fetches TAESD's, "
+                     f"{', '.join(RANDOM)} are made, and --weights names others; bench/wan.py measures Wan's")
     settings.clock = settings.clock or ("cpu" if settings.threads == 1 else "wall")
     settings.left_out = []
-    for name in ("weights", "photos", "build", "venv", "cache"):
+    for name in ("weights", "photos", "build", "cache"):
         if path := getattr(settings, name):
             setattr(settings, name, pathlib.Path(os.path.abspath(path)))
     return settings

@@ -17,9 +17,15 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("PIL")
 
 from PIL import Image
 

@@ -26,21 +26,26 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy")
+
 import numpy as np
 
 import compare
+from common import CACHE
 import train as train_bench
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FOLDER = pathlib.Path.home() / ".cache/zenith-bench/diffae"
-PYTHON = ROOT / ".venv-bench/bin/python"  # compare.py makes this one
+FOLDER = CACHE / "diffae"
 
 
 def weights_of(options):
     """The folder of the random weights of this size, which is made where it is missing."""
     folder = options.folder / f"ffhq{options.size}"
     if not (folder / "config.json").exists():
-        subprocess.run([options.python, ROOT / "bench/diffae_peer.py", "make", folder,
+        subprocess.run([options.python or environment.python(), ROOT / "bench/diffae_peer.py", "make", folder,
                         ROOT / f"models/diffae/ffhq{options.size}.json"], check=True)
     return folder
 
@@ -59,7 +64,7 @@ def start_all(options, stack):
     found = [compare.start(options, stack, "Zenith", "zenith", [options.build / "bench_diffae", *arguments(options, options.dtype)])]
     for dtype in dict.fromkeys((options.dtype, "f32")):
         found.append(compare.try_start(options, stack, f"PyTorch {dtype}", "peer",
-                                       [options.python, ROOT / "bench/diffae_peer.py", "serve", *arguments(options, dtype)]))
+                                       [options.python or environment.python(), ROOT / "bench/diffae_peer.py", "serve", *arguments(options, dtype)]))
     return [contender for contender in found if contender]
 
 
@@ -107,7 +112,7 @@ class Zenith(train_bench.Zenith):
 class Peer:
     def __init__(self, options, stack):
         self.options, self.speeds = options, []
-        command = [options.python, ROOT / "bench/diffae_peer.py", "serve", *arguments(options, options.dtype), "--batch", options.batch]
+        command = [options.python or environment.python(), ROOT / "bench/diffae_peer.py", "serve", *arguments(options, options.dtype), "--batch", options.batch]
         self.server = compare.Server(command, compare.environment(options))
         stack.callback(self.server.close)
         self.server.read()
@@ -151,7 +156,7 @@ def parse():
     parser.add_argument("--steps", type=int, default=4, help="of training, in a round")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("--python", default=PYTHON, help="one that has torch")
+    parser.add_argument("--python", help="one that has torch")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.size = options.size or (64 if options.train else 256)

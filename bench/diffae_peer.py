@@ -14,6 +14,11 @@ import json
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "safetensors")
+
 import numpy
 import torch
 from safetensors.torch import load_file, save_file

@@ -30,6 +30,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "PIL", "safetensors")
+
 import numpy as np
 import torch
 from PIL import Image

@@ -22,9 +22,8 @@ import os
 import pathlib
 import statistics
 
-from products import Server
+from common import ROOT, Server
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 DTYPES = ("f32", "bf16", "int8", "q8", "q8r", "q4", "q4r")
 SHAPES = ("3840x3840:1088", "3840x10240:1088", "10240x3840:1088", "2560x9728:64")
 
@@ -42,7 +41,7 @@ def start(options, shape):
         inputs, outputs, tokens = shape
         server = Server([options.build / "bench_linear", dtype, inputs, outputs, tokens],
                         os.environ | {"OMP_NUM_THREADS": "1"})
-        if server.ask(f"ours {tokens}"):
+        if server.try_ask(f"ours {tokens}"):
             take_turn(server, shape)  # oneDNN packs its weights
             servers[dtype] = server
         else:

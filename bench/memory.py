@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounded memory of the large autoencoders: does a limit hold, what does it cost, are the bits the same?
 
-    bench/memory.py --weights FOLDER [--model flux-vae] [--runs 1024:1G 2048:2G] [--spill DIR] [--json]
+    bench/memory.py [--weights FOLDER] [--model flux-vae] [--runs 1024:1G 2048:2G] [--spill DIR] [--json]
 
 For each SIDE:LIMIT a latent of noise is decoded without a limit (unless --no-unbounded: 4096 x 4096 would take 27 GB), under
 the limit, and with --spill DIR once more under the limit with a spill file in DIR. Each run prints the limit, the
@@ -11,20 +11,18 @@ peak of resident memory as the kernel counted it, the working memory and the spi
 of computing and the processor's seconds, both also as a ratio to the run without a limit, and whether the bits of the
 picture are equal to that run's. Bars: resident memory within the limit plus 64 MB, at most twice the time, equal bits.
 With a machine that has other work the ratio of the processor's seconds is the one to look at. Exit code 1 if a bar is
-missed. bench/make_vae.py makes weights of full size. Only the standard library is needed.
+missed.
 """
 import argparse
 import hashlib
 import json
 import os
-import pathlib
-import subprocess
 import sys
 import tempfile
 
 from bounded_memory import UNITS, write_latent
+from common import ROOT, measured, random_vae
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROOM = 64 << 20  # resident beyond the limit: code, threads, files that are read
 SLOWEST = 2.0
 
@@ -39,17 +37,12 @@ def decode(options, folder, side, extra):
     command = [options.zenith, "decode", f"{folder}/{side}.npy", "-o", picture, "--model", options.model,
                "--weights", options.weights, "--dtype", options.dtype, "--threads", options.threads,
                "--json", "--quiet", *extra]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"memory: failed: {' '.join(map(str, command))}")
-    facts = json.loads(output)
+    said, rss, cpu = measured(command)
+    facts = json.loads(said)
     with open(picture, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     os.remove(picture)
-    return {"rss": usage.ru_maxrss * 1024, "cpu": usage.ru_utime + usage.ru_stime, "seconds": facts["ms"] / 1e3,
+    return {"rss": rss, "cpu": cpu, "seconds": facts["ms"] / 1e3,
             "arena": facts["arena_bytes"], "spill": facts.get("spill_bytes", 0), "sha256": digest}
 
 
@@ -76,7 +69,7 @@ def show(side, name, run):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--weights", required=True)
+    parser.add_argument("--weights", help="default: random ones of FLUX.1's autoencoder, made on first use")
     parser.add_argument("--model", default="flux-vae")
     parser.add_argument("--channels", type=int, default=16, help="of the latent")
     parser.add_argument("--runs", nargs="+", default=["1024:1G", "2048:2G"], metavar="SIDE:LIMIT")
@@ -88,6 +81,7 @@ def main():
     parser.add_argument("--zenith", default=ROOT / "build/release/zenith")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    options.weights = options.weights or random_vae("flux")
     missed, rows = [], []
     print("| picture | limit | peak resident MB | arena MB | spill MB | seconds | CPU seconds | ratio | CPU ratio | equal |\n"
           "|---|---|---|---|---|---|---|---|---|---|")

@@ -23,6 +23,11 @@ import resource
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy")
+
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

@@ -1,31 +1,61 @@
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's linear on one thread, for products.py: products_peer.py DTYPE INPUTS OUTPUTS. A line with a
-number of tokens on standard input is answered by the seconds of one run, or by null where it has none."""
+"""PyTorch's products, attention and norm on one thread, for products.py. Each line on standard input is answered by the seconds of
+one run: those of the thread, except of norm.
+
+    products_peer.py linear DTYPE INPUTS OUTPUTS           a line is a number of tokens
+    products_peer.py attention DTYPE HEADS WIDTH TOKENS    the maps are [1, tokens, heads, width] in memory, as Zenith's are
+    products_peer.py norm DTYPE SIDE CHANNELS GROUPS       group norm, statistics included, and SiLU in place; PyTorch's own layout
+"""
 import json
+import pathlib
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", most=5)
 
 import torch
 
 
-def make(dtype, inputs, outputs):
+def linear(dtype, inputs, outputs):
     layer = torch.nn.Linear(inputs, outputs, bias=False)
     if dtype == "int8":
-        return torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(layer), {torch.nn.Linear}, torch.qint8)
-    return layer.to(torch.bfloat16 if dtype == "bf16" else torch.float32)
+        layer = torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(layer), {torch.nn.Linear}, torch.qint8)
+    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    layer = layer if dtype == "int8" else layer.to(kind)
+    return lambda line: (layer, torch.randn(int(line), inputs, dtype=kind))
+
+
+def attention(dtype, heads, width, tokens):
+    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    maps = [torch.randn(1, tokens, heads, width, dtype=kind).transpose(1, 2) for _ in range(3)]
+    return lambda line: (torch.nn.functional.scaled_dot_product_attention, *maps)
+
+
+def norm(dtype, side, channels, groups):
+    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    x, ones = torch.randn(1, channels, side, side).to(kind), torch.ones(channels, dtype=kind)
+
+    def run(x):
+        torch.nn.functional.silu(torch.nn.functional.group_norm(x, groups, ones, ones), inplace=True)
+
+    return lambda line: (run, x)
 
 
 @torch.inference_mode()
 def main():
-    dtype, inputs, outputs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    what, dtype, sizes = sys.argv[1], sys.argv[2], [int(word) for word in sys.argv[3:]]
+    clock = time.perf_counter if what == "norm" else time.thread_time
     torch.set_num_threads(1)
-    layer = make(dtype, inputs, outputs)
+    make = {"linear": linear, "attention": attention, "norm": norm}[what](dtype, *sizes)
     for line in sys.stdin:
-        x = torch.randn(int(line), inputs, dtype=torch.bfloat16 if dtype == "bf16" else torch.float32)
-        begin = time.thread_time()
-        layer(x)
-        print(json.dumps({"seconds": time.thread_time() - begin}), flush=True)
+        call, *given = make(line)
+        begin = clock()
+        call(*given)
+        print(json.dumps({"seconds": clock() - begin}), flush=True)
 
 
 if __name__ == "__main__":

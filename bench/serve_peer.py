@@ -15,6 +15,11 @@ import socket
 import sys
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "uvicorn", "fastapi")
+
 import torch
 import uvicorn
 from fastapi import FastAPI, Request, Response

@@ -237,7 +237,7 @@ def main():
                         help="how to name it; default: this CPU's name and the date of today")
     parser.add_argument("--measure", action="store_true", help="run compare.py first, into the one FOLDER")
     parser.add_argument("--with", dest="more", default="", metavar="ARGUMENTS",
-                        help='for every run of --measure, such as "--minutes 2 --venv DIR"')
+                        help='for every run of --measure, such as "--minutes 2"')
     parser.add_argument("--write", action="store_true", help="into the documents")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the tree with these documents")
     options = parser.parse_args()

@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--weights", type=pathlib.Path, default=compare.ROOT.parent / "shared/weights")
     parser.add_argument("--build", type=pathlib.Path, default=compare.ROOT / "build/release")
     parser.add_argument("--folder", type=pathlib.Path, default=diffae.FOLDER, help="of the random weights for step")
-    parser.add_argument("--python", default=diffae.PYTHON, help="one that has torch, which makes these")
+    parser.add_argument("--python", help="one that has torch, which makes these")
     options = parser.parse_args()
     options.size = options.size or (256 if options.op == "step" else 512)
     settings = types.SimpleNamespace(**vars(options), cpu=None, left_out=[])

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast does `zenith train` train TAESD's decoder, beside PyTorch (bf16 autocast, channels last)?
 
-    bench/train.py --python VENV/bin/python --photos DIR [--rounds 3] [--crop 128] [--batch 16] [--threads 2]
+    bench/train.py --photos DIR [--rounds 3] [--crop 128] [--batch 16] [--threads 2]
 
 Twice: with the latents given, and with a frozen encoder that makes them from the pictures in every step.
 Zenith always has an encoder; "given" is one of width 8 (tests/golden/tiny_diffusers), which takes next to no
@@ -20,14 +20,15 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from common import ROOT, environment
+
 SPEED_BAR, MEMORY_BAR = 1.5, 0.7
 WARM_STEPS = 2
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", default=sys.executable, help="an interpreter that has PyTorch")
+    parser.add_argument("--python", help="an interpreter that has PyTorch")
     parser.add_argument("--photos", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=8, help="of Zenith in a round; PyTorch takes a third")
@@ -44,7 +45,7 @@ class Peer:
     """PyTorch in a process of its own: bench/train_peer.py."""
 
     def __init__(self, options, *more):
-        command = [options.python, ROOT / "bench/train_peer.py", "--weights", options.weights, "--crop",
+        command = [options.python or environment.python(), ROOT / "bench/train_peer.py", "--weights", options.weights, "--crop",
                    options.crop, "--batch", options.batch, "--threads", options.threads, *more]
         if options.compile:
             command.append("--compile")

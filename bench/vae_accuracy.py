@@ -13,36 +13,22 @@ results are slow to make and are kept in FOLDER/reference, under a digest of wei
 A row for each operation and type: relative L2 of the result (raw mean; picture on -1 .. 1), its largest difference,
 and the bar (f32 2e-5, bf16 2e-2). Exit code: 0 all bars held, 1 one was missed, 2 something could not be run.
 With --json the last line is one JSON object with the rows.
-
-Needs torch, diffusers, numpy and pillow: without them an environment is made in .venv-vae at the project's root.
 """
 import argparse
 import hashlib
-import importlib.util
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PACKAGES = {"torch": "torch==2.13.0", "diffusers": "diffusers==0.42.1", "safetensors": "safetensors",
-            "numpy": "numpy", "PIL": "pillow"}  # a newer torch brings gigabytes of GPU packages
+sys.path.insert(0, str(ROOT / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "PIL", "diffusers")
+
 BARS = {"f32": 2e-5, "bf16": 2e-2}
-
-
-def enter_environment():
-    """Goes on in .venv-vae, made on first use, if this interpreter lacks one of PACKAGES."""
-    if all(importlib.util.find_spec(module) for module in PACKAGES):
-        return
-    venv = ROOT / ".venv-vae"
-    python = venv / "bin" / "python"
-    if pathlib.Path(sys.prefix) == venv:
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES.values()], check=True)
-    elif not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    os.execv(python, [str(python), *sys.argv])
 
 
 def picture(options):
@@ -144,7 +130,6 @@ def main():
     parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/release/zenith")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    enter_environment()
     try:
         pixels = picture(options)
         rows = measure(options, pixels, *reference(options.folder, pixels))

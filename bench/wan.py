@@ -27,6 +27,11 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy")
+
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

@@ -16,6 +16,11 @@ import resource
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch")
+
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast does `zenith train` train a model of words and pictures, beside PyTorch?
 
-    bench/words_train.py --python VENV/bin/python [CONFIG] [--rounds 3] [--batch 16] [--stack 4] [--threads 2]
+    bench/words_train.py [CONFIG] [--rounds 3] [--batch 16] [--stack 4] [--threads 2]
 
 CONFIG is models/training/zenith-words.json where it is left out; of it the two networks count. Latents and captions are random. Both sides
 train in bf16 and in f32, in turns, some steps of one and some of the next. The best of each side is compared, and bf16 with
@@ -16,6 +16,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy")
 
 import numpy as np
 
@@ -53,7 +58,7 @@ class Zenith(train_bench.Zenith):
 class Peer(train_bench.Peer):
     def __init__(self, options, dtype):
         self.steps, self.speeds = options.steps, []
-        command = [options.python, ROOT / "bench/words_peer.py", options.config, "--batch", options.batch, "--threads", options.threads,
+        command = [options.python or environment.python(), ROOT / "bench/words_peer.py", options.config, "--batch", options.batch, "--threads", options.threads,
                    "--dtype", dtype, *(["--compile"] if options.compile else [])]
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()
@@ -62,7 +67,7 @@ class Peer(train_bench.Peer):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", nargs="?", type=pathlib.Path, default=ROOT / "models/training/zenith-words.json")
-    parser.add_argument("--python", default=sys.executable, help="an interpreter that has PyTorch")
+    parser.add_argument("--python", help="an interpreter that has PyTorch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=6, help="of a round")
     parser.add_argument("--batch", type=int, default=16)

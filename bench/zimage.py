@@ -39,6 +39,11 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy")
+
 import numpy as np
 
 import make_zimage as sizes
@@ -99,7 +104,7 @@ class Contender:
     def command(self):
         o = self.options
         what = [ROOT / "bench/zimage_peer.py", self.peer] if self.peer else []
-        program = [o.python, *what] if self.peer else [o.build / "bench_zimage"]
+        program = [o.python or environment.python(), *what] if self.peer else [o.build / "bench_zimage"]
         return [*program, o.folder / self.form, self.dtype, o.threads, o.size, o.inputs]
 
     def start(self):
@@ -434,12 +439,6 @@ def prepare(options):
     sizes.make(options.folder, missing, options.layers, outliers=options.outliers, tokenizer=options.tokenizer)
 
 
-def python_with_torch():
-    """compare.py makes this one."""
-    python = ROOT / ".venv-bench/bin/python"
-    return python if python.exists() else sys.executable
-
-
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=sorted(WHAT), default="step")
@@ -457,7 +456,7 @@ def parse():
     parser.add_argument("--steps", type=int, default=8, help="of a picture")
     parser.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="options for zenith generate, at the end")
     parser.add_argument("--tokenizer", type=pathlib.Path, default=ROOT / ".deps/qwen.tiktoken")
-    parser.add_argument("--python", default=python_with_torch(), help="one that has torch and diffusers")
+    parser.add_argument("--python", help="one that has torch and diffusers")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--zenith", type=pathlib.Path, default=ROOT / "build/release/zenith")
     parser.add_argument("--json", action="store_true")

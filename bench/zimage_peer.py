@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The other runtimes that zimage.py times.
 
-    bench/zimage_peer.py build FOLDER                 stable-diffusion.cpp, from its source on PyPI, into FOLDER
+    bench/zimage_peer.py build FOLDER                 stable-diffusion.cpp, from its source, into FOLDER
     bench/zimage_peer.py diffusers PIPELINE DTYPE THREADS SIDE INPUTS
     bench/zimage_peer.py sdcpp PIPELINE DTYPE THREADS SIDE INPUTS
 
@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-PACKAGE = "stable-diffusion-cpp-python==0.4.7"
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 SETTINGS = ("-DGGML_NATIVE=ON", "-DGGML_LLAMAFILE=ON", "-DCMAKE_C_FLAGS=-O3", "-DCMAKE_CXX_FLAGS=-O3")
 STEPS, SHIFT = 8, 3.0
 AROUND = 8  # tokens that the template puts around a prompt
@@ -34,8 +34,11 @@ AROUND = 8  # tokens that the template puts around a prompt
 
 def build(options):
     environment = os.environ | {"CMAKE_ARGS": " ".join(SETTINGS), "CMAKE_BUILD_PARALLEL_LEVEL": str(options.jobs)}
-    subprocess.run([sys.executable, "-m", "pip", "install", "--no-deps", "--no-binary", PACKAGE.split("==")[0],
-                    "--target", options.folder, PACKAGE], env=environment, check=True)
+    tools = options.folder / "build"
+    subprocess.run([ROOT / "tools/fetch", "python", "sdcpp-build", tools], check=True)
+    environment["PATH"] = f"{tools}/bin:{environment['PATH']}"
+    subprocess.run([tools / "bin/pip", "install", "--no-deps", "--no-build-isolation", "--require-hashes", "--target", options.folder,
+                    "-r", ROOT / "tools/locks/sdcpp.txt"], env=environment, check=True)
     print(f"ZENITH_SDCPP={options.folder}")
 
 

@@ -22,8 +22,13 @@ function but those that tensors are made of is ever called.
 import argparse
 import json
 import os
+import pathlib
 import pickle
 import sys
+
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors", make=False)
 
 import torch
 from safetensors.torch import save_file

@@ -8,7 +8,13 @@
 import argparse
 import pathlib
 import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("PIL")
 
 from PIL import Image, ImageDraw
 

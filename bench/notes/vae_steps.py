@@ -57,7 +57,6 @@ def main():
     parser.add_argument("--size", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--venv", type=pathlib.Path, default=ROOT / ".venv-bench")
     parser.add_argument("--torch", action="store_true", help=argparse.SUPPRESS)  # the part in the environment
     options = parser.parse_args()
     options.weights = options.folder
@@ -66,7 +65,7 @@ def main():
         return 0
     if options.threads == 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    python = compare.venv_python(options)
+    python = compare.packages.python()
     done = subprocess.run([python, __file__, *sys.argv[1:], "--torch"], check=True, capture_output=True, text=True)
     print("| step | s |\n|---|---|")
     for name, seconds in json.loads(done.stdout.splitlines()[-1]):

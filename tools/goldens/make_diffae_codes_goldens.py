@@ -17,6 +17,13 @@ import json
 import pathlib
 
 import make_diffae_goldens as diffae
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "safetensors", most=0)
+
 import numpy as np
 import torch
 import torch.nn.functional as F

@@ -11,7 +11,13 @@ which there are. Needs torch and safetensors.
 """
 import json
 import os
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors", most=1)
 
 import torch
 import torch.nn.functional as F

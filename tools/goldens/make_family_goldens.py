@@ -10,6 +10,12 @@ Computed in double, from f32 weights and samples, so that the losses are those o
 import json
 import math
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors", most=0)
 
 import torch
 import torch.nn.functional as F

@@ -23,6 +23,12 @@ diffusers scales it into 0 to 1). Its weights are exact in bfloat16.
 import argparse
 import os
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "safetensors")
 
 import numpy as np
 import torch

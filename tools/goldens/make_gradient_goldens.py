@@ -24,6 +24,12 @@ import argparse
 import copy
 import os
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors")
 
 import torch
 from safetensors.torch import save_file

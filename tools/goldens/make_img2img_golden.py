@@ -12,6 +12,11 @@ the seed. Made with diffusers 0.42.1 and torch 2.13.0 on a CPU, in f32.
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "diffusers", "safetensors", most=1)
+
 import torch
 from diffusers import FlowMatchEulerDiscreteScheduler, ZImageTransformer2DModel
 from safetensors.torch import load_file, save_file

@@ -12,6 +12,12 @@ tests/golden/tiny_kl/ten_losses.json
 """
 import json
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "PIL", "safetensors", most=0)
 
 import numpy as np
 import torch

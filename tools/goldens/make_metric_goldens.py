@@ -11,6 +11,12 @@ writes tests/task/metric_goldens.h. Needs torch and safetensors.
 import argparse
 import math
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors")
 
 import torch
 import torch.nn.functional as F

@@ -9,6 +9,12 @@ torch on x86 with AVX2 or AVX-512 has these; with ATEN_CPU_CAPABILITY=default it
 library's, and the last bits differ.
 """
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors", most=0)
 
 import torch
 from safetensors.torch import save_file

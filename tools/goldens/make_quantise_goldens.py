@@ -15,6 +15,12 @@ of the ten steps is that near to an edge. The rate is low and eps high, so that 
 """
 import json
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "PIL", "safetensors", most=0)
 
 import numpy as np
 import torch

@@ -6,6 +6,11 @@ src/model/taehv.c), five frames through both parts, by PyTorch. Weights are bf16
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors", most=0)
+
 import torch
 from safetensors.torch import save_file
 from torch import nn

@@ -13,7 +13,13 @@ import io
 import pathlib
 import shutil
 import struct
+import sys
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "PIL", most=0)
 
 import numpy as np
 from PIL import Image, ImageCms, ImageOps

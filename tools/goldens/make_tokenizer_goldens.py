@@ -12,6 +12,11 @@ import json
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("tokenizers", most=0, flags=("--check",))
+
 from tokenizers import AddedToken, Tokenizer, decoders, models
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -13,6 +13,12 @@ import argparse
 import json
 import math
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "PIL")
 
 import numpy as np
 import torch

@@ -7,6 +7,12 @@ stages, as one file of weights each (with its layout), and beside it what PyTorc
     python tools/goldens/make_zenith_goldens.py
 """
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors", most=0)
 
 import torch
 import torch.nn.functional as F

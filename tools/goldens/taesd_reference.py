@@ -27,6 +27,11 @@ import argparse
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "safetensors")
+
 import torch
 from safetensors.torch import load_file
 from torch import nn

@@ -26,13 +26,14 @@ const { values: options, positionals } = parseArgs({
     size: { type: 'string', default: '64' },
     test: { type: 'string', default: '500' },
     packages: { type: 'string', default: '.' },
+    help: { type: 'boolean' },
   },
 });
 const [out] = positionals;
 const count = Number(options.count), size = Number(options.size), test = Number(options.test);
-if (!out || !(count > test && test >= 0 && size > 0)) {
+if (options.help || !out || !(count > test && test >= 0 && size > 0)) {
   console.error('usage: avatars.mjs OUT [--count N] [--size PIXELS] [--test N] [--packages FOLDER]');
-  process.exit(2);
+  process.exit(options.help ? 0 : 2);
 }
 
 // By name from the folder where they were installed, which is not this file's.

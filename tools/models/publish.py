@@ -12,6 +12,12 @@ Paths in the config become names: what the folders were is said in models/README
 import argparse
 import json
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("safetensors")
 
 from safetensors import safe_open
 from safetensors.torch import save_file

@@ -15,6 +15,12 @@ tokenizers.
 import argparse
 import json
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "tokenizers")
 
 import numpy as np
 import plain_safetensors

@@ -21,6 +21,11 @@ import pathlib
 import sys
 import types
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", most=2)
+
 import torch
 
 

@@ -9,8 +9,14 @@ Needs torch, diffusers and numpy. Each class, each form: latents and pictures wi
 PyTorch. Exit code 1: something differs.
 """
 import copy
+import pathlib
 import sys
 import types
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("torch", "diffusers", most=0)
 
 import torch
 from diffusers import AutoencoderKL, AutoencoderTiny

@@ -9,8 +9,14 @@ Protocol, with binary tensors and with JSON. Needs tritonclient[http] and numpy;
 """
 import argparse
 import json
+import pathlib
 import sys
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "tritonclient")
 
 import numpy
 import tritonclient.http as triton

@@ -9,7 +9,13 @@ tests of CTest do without it.
 """
 import argparse
 import base64
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("openai")
 
 import openai
 

@@ -8,7 +8,13 @@ diffusers, torch, requests and Pillow; the tests of CTest do without them.
     tools/peers/check_remote_vae.py --address http://127.0.0.1:8188
 """
 import argparse
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "diffusers", "PIL")
 
 import numpy
 import requests

@@ -8,7 +8,13 @@ tests of CTest do without them.
     tools/peers/check_sdapi.py --port 8188 --size 512
 """
 import argparse
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("webuiapi")
 
 import webuiapi
 

@@ -16,6 +16,11 @@ import sys
 import tarfile
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import environment  # noqa: E402
+
+environment.enter("numpy", "torch", "webdataset", "PIL")
+
 import numpy
 import torch
 import webdataset
