@@ -131,13 +131,19 @@ static bool make_latent(struct picture *picture)
 
 // --- pictures -----------------------------------------------------------------------------------
 
+static const char *model_name(const struct job *job)
+{
+    const zenith_generator_info *info = &job->models.info;
+    return info->pipeline != NULL ? info->pipeline : info->name;
+}
+
 static zenith_status open_target(const struct picture *picture, zenith_target **out)
 {
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
     const cli_parameters facts = {.prompt = picture->prompt->text,
                                   .negative = settings->negative,
-                                  .model = job->models.info.name,
+                                  .model = model_name(job),
                                   .decoder = job->models.decoder->info.name,
                                   .size = job->models.size,
                                   .seed = {true, job->asked->seed + picture->index},
@@ -230,7 +236,7 @@ static void report_picture(const struct picture *picture)
                                                    .output = picture->output,
                                                    .width = job->models.size.width,
                                                    .height = job->models.size.height,
-                                                   .model = job->models.info.name,
+                                                   .model = model_name(job),
                                                    .facts = &all,
                                                    .started = picture->line.started,
                                                    .more = more});

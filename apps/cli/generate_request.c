@@ -174,6 +174,16 @@ static char *read_parameters(const char *path)
     return text;
 }
 
+// What PNG texts of Zenith call its pipelines; "": the text does not say.
+static bool is_ours(const char *model)
+{
+    static const char *const names[] = {"", "z-image", "z-image-turbo", "zenith-words"};
+    bool ours = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ours = ours || strcmp(model, names[i]) == 0;
+    return ours;
+}
+
 // Options that are given count more than what the picture says.
 static int fill_from_picture(cli_generate_request *request)
 {
@@ -198,7 +208,7 @@ static int fill_from_picture(cli_generate_request *request)
     if (made.strength > 0 && settings->image == NULL && !settings->quiet)
         cli_say("%s was made from another picture: without --image it will be another one",
                 settings->from);
-    if (made.model[0] != 0 && strcmp(made.model, "z-image") != 0 && !settings->quiet)
+    if (!is_ours(made.model) && !settings->quiet)
         cli_say("%s was made by %s: this will be another picture", settings->from, made.model);
     return CLI_DONE;
 }

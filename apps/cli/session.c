@@ -273,6 +273,8 @@ bool cli_session_model_at(cli_session *session, const char *name, const char *we
     open->weights = weights;
     open->info = (zenith_model_info){.size = sizeof open->info};
     zenith_model_get_info(open->model, &open->info);
+    if (open->info.calibration_problem != NULL && !session->settings->quiet)
+        cli_say("%s; int8 does without this calibration", open->info.calibration_problem);
     *out = open;
     return check_dtype(session, &open->info, failure);
 }

@@ -133,17 +133,18 @@ static uint64_t make_room(serve_generation *g, uint64_t weights)
 
 static char *describe(const serve_generation *g, uint32_t index)
 {
-    const serve_picture_facts facts = {.prompt = g->wish.prompt,
-                                       .negative = g->wish.negative,
-                                       .model = g->with->info.name,
-                                       .decoder = g->with->decoder_info.name,
-                                       .width = g->wish.width,
-                                       .height = g->wish.height,
-                                       .seed = g->wish.seed + index,
-                                       .steps = g->wish.steps,
-                                       .guidance = g->wish.guidance,
-                                       .shift = g->with->info.shift,
-                                       .strength = g->first != NULL ? g->wish.strength : 0};
+    const serve_picture_facts facts = {
+        .prompt = g->wish.prompt,
+        .negative = g->wish.negative,
+        .model = g->with->info.pipeline != NULL ? g->with->info.pipeline : g->with->info.name,
+        .decoder = g->with->decoder_info.name,
+        .width = g->wish.width,
+        .height = g->wish.height,
+        .seed = g->wish.seed + index,
+        .steps = g->wish.steps,
+        .guidance = g->wish.guidance,
+        .shift = g->with->info.shift,
+        .strength = g->first != NULL ? g->wish.strength : 0};
     return g->all->settings.describe(&facts);
 }
 

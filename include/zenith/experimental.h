@@ -69,6 +69,8 @@ typedef struct zenith_generator_info {
     // 0, as for Z-Image-Turbo.
     uint32_t steps;
     double guidance;
+    const char
+        *pipeline; // "zenith-words" or "z-image-turbo", where its folder is called so; else NULL
 } zenith_generator_info;
 ZENITH_API void zenith_generator_get_info(const zenith_generator *generator,
                                           zenith_generator_info *out);

@@ -47,7 +47,7 @@ class ModelInfo(Sized):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("description", c_char_p), ("parts", c_uint), ("latent_channels", c_uint32),
                 ("factor", c_uint32), ("has_raw", c_bool), ("scale", c_float), ("shift", c_float), ("parameters", c_uint64),
                 ("weights_sha256", c_char_p), ("has_int8", c_bool), ("can_int8", c_bool), ("weights_path", c_char_p),
-                ("has_moments", c_bool), ("frames", c_uint32), ("first_frames", c_uint32)]
+                ("has_moments", c_bool), ("frames", c_uint32), ("first_frames", c_uint32), ("calibration_problem", c_char_p)]
 
 
 class Image(Sized):
@@ -90,7 +90,7 @@ class GeneratorInfo(Sized):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("text", c_char_p), ("latents", c_char_p), ("autoencoder", c_char_p),
                 ("latent_channels", c_uint32), ("factor", c_uint32), ("multiple", c_uint32), ("shift", c_double),
                 ("parameters", c_uint64), ("process", c_uint32), ("processes", c_uint32), ("side", c_uint32),
-                ("steps", c_uint32), ("guidance", c_double)]
+                ("steps", c_uint32), ("guidance", c_double), ("pipeline", c_char_p)]
 
 
 class GenerateReport(Sized):

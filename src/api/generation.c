@@ -77,6 +77,7 @@ void zenith_generator_get_info(const zenith_generator *generator, zenith_generat
     const zenith_generator_info info = {
         .name = inner->transformer->variant->name,
         .text = inner->text->variant->name,
+        .pipeline = inner->name,
         .latents = latents->name,
         .autoencoder = inner->autoencoder[0] ? inner->autoencoder : NULL,
         .latent_channels = (uint32_t)zn_generate_channels(inner->transformer),

@@ -64,6 +64,7 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
     const zn_variant *variant = inner->variant;
     static const zn_autoencoder_facts none = {.latent_channels = 0};
     const zn_autoencoder_facts *facts = variant->autoencoder ? variant->autoencoder : &none;
+    const char *problem = zn_model_calibration_problem(inner);
     const zenith_model_info info = {
         .name = variant->name,
         .description = variant->description,
@@ -80,7 +81,8 @@ void zenith_model_get_info(const zenith_model *model, zenith_model_info *out)
         .weights_path = zn_weights_file(inner->weights, zn_weights_get(inner->weights, 0)),
         .has_moments = inner->family->moments && zn_model_part(inner, "encoder"),
         .frames = (uint32_t)facts->frames,
-        .first_frames = (uint32_t)facts->first_frames};
+        .first_frames = (uint32_t)facts->first_frames,
+        .calibration_problem = *problem ? problem : NULL};
     zn_caller_struct_out(&info, sizeof info, out);
 }
 

@@ -329,7 +329,12 @@ static zenith_status check_parts(const zn_model *model, const char *const *wante
     return ZENITH_OK;
 }
 
-// A calibration that does not fit, or is broken, is as good as none.
+const char *zn_model_calibration_problem(const zn_model *model)
+{
+    return model->calibration_problem;
+}
+
+// A calibration that does not fit, or is broken, is as good as none; one's own that is broken is told.
 static zenith_status find_calibration(zn_model *model, const zn_model_request *request,
                                       zn_error *err)
 {
@@ -340,6 +345,9 @@ static zenith_status find_calibration(zn_model *model, const zn_model_request *r
         if (!zn_path_is_file(path)) continue;
         zenith_status status = zn_calibration_read(path, &found, &why);
         if (status == ZENITH_OUT_OF_MEMORY) return zn_fail(err, status, "%s", why.text);
+        if (status != ZENITH_OK && i == 0)
+            zn_text_format(model->calibration_problem, sizeof model->calibration_problem, "%s",
+                           why.text);
         if (status != ZENITH_OK) continue;
         if (strcmp(found->weights, zn_model_sha256(model)) == 0) {
             model->calibration = found;

@@ -34,6 +34,7 @@ typedef struct zn_model {
         bytes; // matrices are bytes already (row_source.h): products in 8 bits lose nothing of them
     zn_packs *packs;
     zn_calibration *calibration; // NULL: none was found for these weights
+    char calibration_problem[256];
 } zn_model;
 
 typedef struct zn_model_request {
@@ -70,6 +71,8 @@ zenith_status zn_model_check_numbers(const zn_model *model, zn_error *err);
 // The part of this name; NULL where the family or the weights lack it.
 const zn_part *zn_model_part(const zn_model *model, const char *name);
 bool zn_model_has(const zn_model *model, const zn_part *part);
+// What is wrong with a calibration that lies beside the weights; "": nothing.
+const char *zn_model_calibration_problem(const zn_model *model);
 bool zn_model_has_int8(const zn_model *model); // by a calibration, or without one
 
 // How a part of the weights is arranged, by their metadata (zenith.decoder) or the family; NULL: neither

@@ -178,6 +178,19 @@ static zenith_status open_all(const opening *o, zn_generator *generator, zn_erro
     return ZENITH_OK;
 }
 
+// The last word of the folder, where it is that of a pipeline that goes by a name.
+static void set_name(zn_generator *generator, const char *folder)
+{
+    const char *const names[] = {shipped_pipeline, usual_pipeline};
+    size_t end = strlen(folder);
+    while (end > 1 && folder[end - 1] == '/') end--;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if (end < length || strncmp(folder + end - length, names[i], length) != 0) continue;
+        if (end == length || folder[end - length - 1] == '/') generator->name = names[i];
+    }
+}
+
 zenith_status zn_generator_open(const zn_generator_files *files, zn_generator **out, zn_error *err)
 {
     opening o = {.files = files};
@@ -186,6 +199,7 @@ zenith_status zn_generator_open(const zn_generator_files *files, zn_generator **
     zenith_status status = zn_mutex_create(&generator->memory.lock, err);
     if (status == ZENITH_OK) status = open_pipeline(&o, err);
     if (status == ZENITH_OK) status = open_all(&o, generator, err);
+    if (o.has_pipeline) set_name(generator, o.pipeline.folder);
     if (o.has_pipeline) zn_pipeline_free(&o.pipeline);
     if (status == ZENITH_OK) {
         *out = generator;

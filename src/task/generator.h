@@ -22,6 +22,7 @@ typedef struct zn_generator {
     // Where the pipeline's own is, a folder or a file; "": it has none.
     zn_generator_memory memory;
     char autoencoder[ZN_PATH_SIZE];
+    const char *name; // of the pipeline; NULL: it has none
 } zn_generator;
 
 // Where its parts are. Each is a file or a folder; NULL: in the pipeline's folder.
