@@ -23,7 +23,8 @@ static serve_pipeline *find(serve_generators *all, const char *name, serve_failu
         if (strcmp(all->names[i], wanted) == 0) return serve_pipeline_hold(all, i);
     serve_fail(failure, 404, "model_not_found",
                *name ? "there is no model '%.60s' here that makes pictures"
-                     : "no model here makes pictures%s: start the server with a pipeline's folder",
+                     : "no model here makes pictures%s: start the server with zenith-words or a "
+                       "pipeline's folder",
                name);
     return NULL;
 }

@@ -137,14 +137,19 @@ bool serve_parameter_shape(const serve_parameters *parameters, uint32_t shape[SE
     for (size_t i = 0; i < parameters->count; i++) {
         const char *at = parameters->list[i].value;
         if (strcmp(parameters->list[i].name, "shape") != 0) continue;
+        at += *at == '['; // "[1, 4, 64, 64]", as the header of answers has it
         for (bool more = true; more;) {
             uint32_t side;
-            if (*rank == SERVE_RANK || !read_number(&at, ",", LONGEST_SIDE, &side) || side == 0)
+            if (*rank == SERVE_RANK || !read_number(&at, ",]", LONGEST_SIDE, &side) || side == 0 ||
+                (*at == ']' && at[1] != 0))
                 return serve_fail(failure, 400, "invalid_request",
-                                  "'shape' is up to %d whole numbers from 1 to %d", SERVE_RANK,
-                                  LONGEST_SIDE);
+                                  "'shape' is up to %d whole numbers from 1 to %d, such as "
+                                  "shape=1,4,64,64",
+                                  SERVE_RANK, LONGEST_SIDE);
             shape[(*rank)++] = side;
-            more = *at++ == ',';
+            more = *at == ',';
+            if (*at != 0) at++;
+            at += strspn(at, " ");
         }
     }
     return true;

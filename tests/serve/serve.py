@@ -501,6 +501,11 @@ def wrong():
         for path in ("/v1/encode?model=nope", "/v1/jobs?route=/v1/decode&model=nope", "/remote/nope/decode"):
             answer = server.ask("POST", path, picture)[2]
             check("there is no model 'nope' here" in json.loads(answer)["error"]["message"], f"{path}: {answer}")
+        header = good.split("?")[0] + "?do_scaling=true&dtype=float32&shape=%5B1,%204,%208,%2012%5D"
+        check(server.ask("POST", header, latent, TENSOR)[2] == server.ask("POST", good, latent, TENSOR)[2], "shape as in the header")
+        for path, part in ((header + "x", "such as shape=1,4,64,64"), ("/v1/images/generations", "with zenith-words or")):
+            said = json.loads(server.ask("POST", path, b'{"prompt": "a"}')[2])["error"]["message"]
+            check(part in said, f"{path}: {said}")
         said = json.loads(server.ask("POST", "/v1/encode?model=taesd&fit=exact", ramp(45, 40))[2])["error"]["message"]
         check("fit=pad" in said and "ZENITH" not in said, f"words of C: {said}")
         with tempfile.TemporaryDirectory() as folder:
