@@ -7,6 +7,7 @@
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
+#include <string.h>
 
 static void specification_has_known_values(void **state)
 {
@@ -80,7 +81,8 @@ static void arrays_of_any_length(void **state)
             zn_activation_fn *run = zn_activation_pick(isa, (zn_curve)(n % ZN_CURVE_COUNT), false);
             run(src.data, by.data, dst.data, n);
             run(src.data, by.data, src.data, n); // in place
-            assert_memory_equal(src.data, dst.data, n * sizeof(float));
+            if (memcmp(src.data, dst.data, n * sizeof(float)) != 0)
+                fail_msg("%s, %zu elements: in place it is something else", zn_isa_name(isa), n);
             fenced_close((fenced *[]){&src, &dst, &by}, 3);
         }
     }

@@ -93,7 +93,9 @@ static bits round_trip(zenith_context *context, zenith_model *model, uint8_t *pi
                                   .number = ZENITH_F32,
                                   .data = out + elements};
     check_run(context, zenith_encode(context, model, &image, &latent, 1, &params));
+    if (params.max_memory) assert_true(params.facts->banded); // or the budget was none
     check_run(context, zenith_decode(context, model, &latent, &decoded, 1, &params));
+    if (params.max_memory) assert_true(params.facts->banded);
     bits b = hash(out, (elements + values) * sizeof *out);
     free(out);
     return b;
@@ -190,8 +192,10 @@ static void check_bands(const char *name, zenith_dtype dtype)
         }
     }
     // A budget that forces the smallest bands, with TAEF2's cut points recomputed rather than kept.
+    zenith_run_facts facts = {.size = sizeof facts};
     const zenith_run_params tight = {.size = sizeof tight,
                                      .dtype = dtype,
+                                     .facts = &facts,
                                      .max_memory = zn_test_quick() ? 21u << 20 : 40u << 20};
     bits b = round_trip(context, model, pixels, width, height, tight);
     assert_string_equal(first.hex, b.hex);
