@@ -410,7 +410,7 @@ static bool run_plan(const fixture *f, const subject *s, const zn_graph *graph, 
 
 static double half_step(const subject *s, double value)
 {
-    if (is_integer(s->out)) return (double)s->out_scale;
+    if (is_integer(s->out)) return (double)s->out_scale / 2;
     if (s->out == ZN_F16) return fmax(ldexp(fabs(value), -11), ldexp(1, -25)); // or of a denormal
     return s->out == ZN_BF16 ? ldexp(fabs(value), -8) : 0;
 }
