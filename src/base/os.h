@@ -78,6 +78,11 @@ zenith_status zn_file_create(const char *path, const void *data, size_t size, bo
 zenith_status zn_file_touch(const char *path, zn_error *err); // `changed` is now
 // What was renamed in a folder stays so when the machine loses its power. A wish where a system cannot.
 void zn_directory_sync(const char *path);
+// A file that one opener has at a time, of this process or another, until it frees it or its process dies.
+typedef struct zn_lock zn_lock;
+// *out NULL: another has it. A file system that has no locks gives one to everybody.
+zenith_status zn_lock_take(const char *path, zn_lock **out, zn_error *err);
+void zn_lock_free(zn_lock *lock);          // and removes the file; NULL is fine
 void zn_host_name(char *dst, size_t size); // "" where it has none
 // Whether a process of this machine is there. True also where that cannot be told.
 bool zn_process_is_running(uint64_t id);

@@ -5,6 +5,7 @@
 // time that says when their owner was last there.
 #include "src/base/os.h"
 
+#include "src/base/memory.h"
 #include "src/base/os_posix.h"
 #include "src/base/text.h"
 
@@ -13,6 +14,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,6 +118,49 @@ void zn_host_name(char *dst, size_t size)
 {
     if (gethostname(dst, size) != 0) dst[0] = '\0';
     dst[size - 1] = '\0';
+}
+
+struct zn_lock {
+    int fd;
+    char path[PATH_MAX];
+};
+
+// Opens the file and locks it; *busy: another has it, *gone: its owner has removed it meanwhile.
+static zenith_status open_lock(zn_lock *lock, bool *busy, bool *gone, zn_error *err)
+{
+    struct stat opened, named;
+    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock->fd < 0) return zn_os_fail(err, errno, "write", lock->path);
+    *busy = flock(lock->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    *gone = fstat(lock->fd, &opened) != 0 || stat(lock->path, &named) != 0 ||
+            opened.st_ino != named.st_ino || opened.st_dev != named.st_dev;
+    if (*busy || *gone) close(lock->fd);
+    return ZENITH_OK;
+}
+
+zenith_status zn_lock_take(const char *path, zn_lock **out, zn_error *err)
+{
+    bool busy = false, gone = true;
+    zn_lock *lock = zn_alloc(sizeof *lock);
+    if (!lock) return zn_fail_memory(err, sizeof *lock);
+    zenith_status status = ZENITH_OK;
+    if (zn_text_format(lock->path, sizeof lock->path, "%s", path) + 1 >= sizeof lock->path)
+        status = zn_os_fail(err, ENAMETOOLONG, "write", path);
+    for (int n = 0; n < NAMES_TRIED && status == ZENITH_OK && !busy && gone; n++)
+        status = open_lock(lock, &busy, &gone, err);
+    const bool held = status == ZENITH_OK && !busy && !gone;
+    if (!held) zn_free(lock);
+    if (status == ZENITH_OK) *out = held ? lock : NULL;
+    return status;
+}
+
+void zn_lock_free(zn_lock *lock)
+{
+    if (!lock) return;
+    unlink(lock->path); // while it is ours: whoever opens it meanwhile sees that it has no name
+    flock(lock->fd, LOCK_UN); // a forked child may have the file open too
+    close(lock->fd);
+    zn_free(lock);
 }
 
 bool zn_process_is_running(uint64_t id)

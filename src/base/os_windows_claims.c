@@ -4,6 +4,7 @@
 // Files by which processes agree, on Windows. The counterpart of os_posix_claims.c.
 #include "src/base/os.h"
 
+#include "src/base/memory.h"
 #include "src/base/os_windows.h"
 
 #include <windows.h>
@@ -67,6 +68,34 @@ void zn_host_name(char *dst, size_t size)
 {
     DWORD length = (DWORD)size;
     if (!GetComputerNameA(dst, &length)) dst[0] = '\0';
+}
+
+struct zn_lock {
+    HANDLE file;
+};
+
+// The system removes the file with its last handle, also where the process dies.
+zenith_status zn_lock_take(const char *path, zn_lock **out, zn_error *err)
+{
+    wchar_t wide[ZN_WIDE_PATH];
+    ZN_TRY(zn_os_wide(path, wide, err));
+    zn_lock *lock = zn_alloc(sizeof *lock);
+    if (!lock) return zn_fail_memory(err, sizeof *lock);
+    lock->file = CreateFileW(wide, GENERIC_WRITE | DELETE, 0, NULL, OPEN_ALWAYS,
+                             FILE_ATTRIBUTE_NORMAL | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    const DWORD code = GetLastError();
+    const bool held = lock->file != INVALID_HANDLE_VALUE;
+    if (!held) zn_free(lock);
+    if (!held && code != ERROR_SHARING_VIOLATION) return zn_os_fail(err, code, "write", path);
+    *out = held ? lock : NULL;
+    return ZENITH_OK;
+}
+
+void zn_lock_free(zn_lock *lock)
+{
+    if (!lock) return;
+    CloseHandle(lock->file);
+    zn_free(lock);
 }
 
 bool zn_process_is_running(uint64_t id)
