@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/train/optimizer.h"
 
+#include "src/base/denormals.h"
 #include "src/base/memory.h"
 
 #include <math.h>
@@ -138,11 +139,15 @@ static void take_pieces(void *arg, size_t first, size_t last)
     }
 }
 
-// Every thread of every stream takes pieces until there are none.
+// Every thread of every stream takes pieces until there are none. Moments of gradients that vanish fall below 1.2e-38 and
+// would stay there: 0.999 of the smallest numbers is rounded to themselves.
 static zenith_status run_stream(void *arg, zn_team *team, int stream)
 {
+    const bool before = zn_denormals_flushed();
     (void)stream;
+    zn_team_flush_denormals(team, true);
     zn_parallel(team, (size_t)zn_team_threads(team), 1, take_pieces, arg);
+    zn_team_flush_denormals(team, before);
     return ZENITH_OK;
 }
 
