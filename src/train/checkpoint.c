@@ -4,6 +4,7 @@
 
 #include "src/base/directory.h"
 #include "src/base/os.h"
+#include "src/base/sha256.h"
 #include "src/base/text.h"
 #include "src/model/locate.h"
 
@@ -13,6 +14,7 @@
 enum { EMA = 3, BLOCKS = 4, KEPT = 2, NAME_ROOM = ZN_NAME_SIZE + 16 };
 static const char *const block_names[BLOCKS] = {"weights", "m", "v", "ema"};
 static const char head[] = "checkpoint-", tail[] = ".safetensors";
+static const char checksum_key[] = "zenith.checksum";
 
 // A parameter's values in a block; NULL: it has none there.
 static float *values_of(const zn_optimizer *o, int block, const zn_train_parameter *p)
@@ -71,12 +73,16 @@ zenith_status zn_checkpoint_find(const char *folder, bool *found, uint64_t *step
     return ZENITH_OK;
 }
 
-static zenith_status remove_old(const char *folder, zn_error *err)
+// All but the one that was just written and those before it. A later one was damaged when the run went on from
+// an older one; it must not count as one of the two.
+static zenith_status remove_others(const char *folder, uint64_t written, zn_error *err)
 {
     listing l = {.count = 0};
     char path[ZN_PATH_SIZE];
+    size_t kept = 0;
     ZN_TRY(zn_directory_each(folder, note, &l, err));
-    for (size_t i = KEPT; i < l.count; i++) {
+    for (size_t i = 0; i < l.count; i++) {
+        if (l.steps[i] <= written && kept++ < KEPT) continue;
         ZN_TRY(path_of(folder, l.steps[i], path, err));
         ZN_TRY(zn_file_remove(path, err));
     }
@@ -94,6 +100,62 @@ static zenith_status remove_rest(void *cookie, const char *name)
 zenith_status zn_checkpoint_clean(const char *folder, zn_error *err)
 {
     return zn_directory_each(folder, remove_rest, (void *)(uintptr_t)folder, err);
+}
+
+// --- the checksum -------------------------------------------------------------------------------
+
+static void add_pair(zn_sha256 *hash, const char *key, const char *value)
+{
+    zn_sha256_add(hash, key, strlen(key) + 1);
+    zn_sha256_add(hash, value, strlen(value) + 1);
+}
+
+static void add_tensor(zn_sha256 *hash, const zn_file_tensor *tensor)
+{
+    const zn_shape *shape = &tensor->shape;
+    char dim[32];
+    zn_sha256_add(hash, tensor->name, strlen(tensor->name) + 1);
+    for (int i = 0; i < shape->rank; i++) {
+        size_t length = zn_text_format(dim, sizeof dim, "%lld ", (long long)shape->dim[i]);
+        zn_sha256_add(hash, dim, length);
+    }
+    zn_sha256_add(hash, tensor->data, tensor->bytes);
+}
+
+void zn_checkpoint_checksum(const zn_safetensors *file, char hex[65])
+{
+    zn_sha256 hash;
+    zn_sha256_begin(&hash);
+    for (size_t i = 0; i < zn_safetensors_metadata_count(file); i++) {
+        const zn_metadata pair = zn_safetensors_metadata_get(file, i);
+        if (strcmp(pair.key, checksum_key) != 0) add_pair(&hash, pair.key, pair.value);
+    }
+    for (size_t i = 0; i < zn_safetensors_count(file); i++)
+        add_tensor(&hash, zn_safetensors_get(file, i));
+    zn_sha256_end(&hash, hex);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const zn_metadata *)a)->key, ((const zn_metadata *)b)->key);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const zn_file_tensor *)a)->name, ((const zn_file_tensor *)b)->name);
+}
+
+// The same of what is about to be written. Sorts both, as an open file has them.
+static void checksum_of(zn_file_tensor *tensors, size_t count, zn_metadata *facts, size_t pairs,
+                        char hex[65])
+{
+    zn_sha256 hash;
+    zn_sha256_begin(&hash);
+    qsort(facts, pairs, sizeof *facts, by_key);
+    qsort(tensors, count, sizeof *tensors, by_name);
+    for (size_t i = 0; i < pairs; i++) add_pair(&hash, facts[i].key, facts[i].value);
+    for (size_t i = 0; i < count; i++) add_tensor(&hash, &tensors[i]);
+    zn_sha256_end(&hash, hex);
 }
 
 // --- writing ------------------------------------------------------------------------------------
@@ -120,7 +182,8 @@ static size_t list_tensors(const zn_network *networks, size_t count, const zn_op
                 tensors[n] = (zn_file_tensor){.name = names[n],
                                               .type = ZN_F32,
                                               .shape = p->tensor.desc.shape,
-                                              .data = (const uint8_t *)values};
+                                              .data = (const uint8_t *)values,
+                                              .bytes = p->elements * sizeof *values};
                 n++;
             }
         }
@@ -139,34 +202,46 @@ static zenith_status write_file(const char *path, zn_file_tensor *tensors, size_
     return status;
 }
 
-zenith_status zn_checkpoint_write(const char *folder, const zn_network *networks, size_t count,
-                                  const zn_optimizer *optimizer, const zn_run_identity *identity,
-                                  zn_error *err)
+// All blocks of a file, with what it is.
+static zenith_status write_state(const char *path, const zn_network *networks, size_t count,
+                                 const zn_optimizer *optimizer, zn_metadata *facts, size_t pairs,
+                                 zn_error *err)
 {
-    char path[ZN_PATH_SIZE], step[32], scale[96];
+    char checksum[65];
     size_t most = BLOCKS * all_parameters(networks, count);
-    ZN_TRY(path_of(folder, optimizer->step, path, err));
-    zn_text_format(step, sizeof step, "%llu", (unsigned long long)optimizer->step);
-    zn_text_format(scale, sizeof scale, "%d %llu %llu", optimizer->scale.exponent,
-                   (unsigned long long)optimizer->scale.steps,
-                   (unsigned long long)optimizer->scale.overflows);
-    const zn_metadata facts[] = {{"zenith.step", step},
-                                 {"zenith.config", identity->config},
-                                 {"zenith.data", identity->data},
-                                 {"zenith.loss_scale", scale}};
-    const size_t facts_count = optimizer->scale.used ? 4 : 3;
     zn_file_tensor *tensors = zn_alloc(most * sizeof *tensors);
     char(*names)[NAME_ROOM] = zn_alloc(most * sizeof *names);
     zenith_status status;
     if (tensors && names) {
         size_t n = list_tensors(networks, count, optimizer, tensors, names);
-        status = write_file(path, tensors, n, facts, facts_count, err);
+        checksum_of(tensors, n, facts, pairs, checksum);
+        facts[pairs++] = (zn_metadata){checksum_key, checksum};
+        status = write_file(path, tensors, n, facts, pairs, err);
     } else {
         status = zn_fail_memory(err, most * sizeof *names);
     }
     zn_free(tensors);
     zn_free(names);
-    return status == ZENITH_OK ? remove_old(folder, err) : status;
+    return status;
+}
+
+zenith_status zn_checkpoint_write(const char *folder, const zn_network *networks, size_t count,
+                                  const zn_optimizer *optimizer, const zn_run_identity *identity,
+                                  zn_error *err)
+{
+    char path[ZN_PATH_SIZE], step[32], scale[96];
+    ZN_TRY(path_of(folder, optimizer->step, path, err));
+    zn_text_format(step, sizeof step, "%llu", (unsigned long long)optimizer->step);
+    zn_text_format(scale, sizeof scale, "%d %llu %llu", optimizer->scale.exponent,
+                   (unsigned long long)optimizer->scale.steps,
+                   (unsigned long long)optimizer->scale.overflows);
+    zn_metadata facts[5] = {{"zenith.step", step},
+                            {"zenith.config", identity->config},
+                            {"zenith.data", identity->data},
+                            {"zenith.loss_scale", scale}}; // and room for the checksum
+    ZN_TRY(
+        write_state(path, networks, count, optimizer, facts, optimizer->scale.used ? 4 : 3, err));
+    return remove_others(folder, optimizer->step, err);
 }
 
 zenith_status zn_weights_write(const char *folder, const zn_network *network, const float *block,
@@ -231,6 +306,19 @@ zenith_status zn_weights_write_whole(const char *folder, const zn_network *netwo
 
 // --- reading ------------------------------------------------------------------------------------
 
+static zenith_status check_whole(const zn_safetensors *file, zn_error *err)
+{
+    const char *stored = zn_safetensors_metadata(file, checksum_key);
+    char hex[65];
+    if (!stored)
+        return zn_fail(err, ZENITH_BAD_FILE,
+                       "the file has no checksum: it is no checkpoint, or of an older version");
+    zn_checkpoint_checksum(file, hex);
+    if (strcmp(stored, hex) == 0) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE,
+                   "the checkpoint is damaged: its checksum is not that of what it contains");
+}
+
 static zenith_status check_identity(const zn_safetensors *file, const zn_run_identity *identity,
                                     zn_error *err)
 {
@@ -241,8 +329,8 @@ static zenith_status check_identity(const zn_safetensors *file, const zn_run_ide
     ZN_TRY(zn_train_config_agree(identity->config, config, err));
     if (strcmp(identity->data, data) == 0) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "the pictures of the training set are not those that the run began with: their "
-                   "names or sizes differ");
+                   "the training data are not what the run began with: names or sizes of pictures "
+                   "differ, or codes, latents or captions");
 }
 
 static zenith_status read_blocks(const zn_safetensors *file, const zn_network *networks,
@@ -298,29 +386,57 @@ static zenith_status read_scale(const zn_safetensors *file, zn_loss_scale *scale
     return ZENITH_OK;
 }
 
-zenith_status zn_checkpoint_read(const char *folder, const zn_network *networks, size_t count,
-                                 zn_optimizer *optimizer, const zn_run_identity *identity,
-                                 zn_error *err)
+zenith_status zn_checkpoint_take(const zn_safetensors *file, const zn_network *networks,
+                                 size_t count, zn_optimizer *optimizer,
+                                 const zn_run_identity *identity, zn_error *err)
 {
-    char path[ZN_PATH_SIZE];
     uint64_t step = 0;
-    bool found = false;
-    zn_safetensors *file = NULL;
     zn_loss_scale scale = optimizer->scale;
-    ZN_TRY(zn_checkpoint_find(folder, &found, &step, err));
-    if (!found) return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no checkpoint", folder);
-    ZN_TRY(path_of(folder, step, path, err));
-    ZN_TRY(zn_safetensors_open(path, &file, err));
-    zenith_status status = read_step(file, &step, err);
-    if (status == ZENITH_OK) status = check_identity(file, identity, err);
-    if (status == ZENITH_OK) status = read_scale(file, &scale, err);
-    if (status == ZENITH_OK) status = read_blocks(file, networks, count, optimizer, err);
-    zn_safetensors_free(file);
-    if (status != ZENITH_OK) {
-        zn_error_prefix(err, path);
-        return status;
-    }
+    ZN_TRY(check_whole(file, err));
+    ZN_TRY(read_step(file, &step, err));
+    ZN_TRY(check_identity(file, identity, err));
+    ZN_TRY(read_scale(file, &scale, err));
+    ZN_TRY(read_blocks(file, networks, count, optimizer, err));
     optimizer->step = step;
     optimizer->scale = scale;
     return ZENITH_OK;
+}
+
+// What damaged bytes of a file may lead to.
+static bool is_damage(zenith_status status)
+{
+    return status == ZENITH_BAD_FILE || status == ZENITH_LIMIT || status == ZENITH_UNSUPPORTED;
+}
+
+static zenith_status take_file(const char *path, const zn_network *networks, size_t count,
+                               zn_optimizer *optimizer, const zn_run_identity *identity,
+                               zn_error *err)
+{
+    zn_safetensors *file = NULL;
+    ZN_TRY(zn_safetensors_open(path, &file, err));
+    zenith_status status = zn_checkpoint_take(file, networks, count, optimizer, identity, err);
+    if (status != ZENITH_OK && !is_damage(status)) zn_error_prefix(err, path);
+    zn_safetensors_free(file);
+    return status;
+}
+
+zenith_status zn_checkpoint_read(const char *folder, const zn_network *networks, size_t count,
+                                 zn_optimizer *optimizer, const zn_run_identity *identity,
+                                 zn_skip_fn *skip, void *cookie, zn_error *err)
+{
+    listing l = {.count = 0};
+    char path[ZN_PATH_SIZE];
+    zenith_status status = ZENITH_BAD_FILE;
+    ZN_TRY(zn_directory_each(folder, note, &l, err));
+    if (l.count == 0) return zn_fail(err, ZENITH_NOT_FOUND, "'%s' has no checkpoint", folder);
+    for (size_t i = 0; i < l.count && is_damage(status); i++) {
+        zn_error why = {0};
+        ZN_TRY(path_of(folder, l.steps[i], path, err));
+        status = take_file(path, networks, count, optimizer, identity, &why);
+        if (status == ZENITH_OK) return ZENITH_OK;
+        if (!is_damage(status)) return zn_fail(err, status, "%s", why.text);
+        if (skip) skip(cookie, path, why.text);
+    }
+    return zn_fail(err, status, "no checkpoint in '%s' is whole: remove them to begin again",
+                   folder);
 }

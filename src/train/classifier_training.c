@@ -4,6 +4,7 @@
 // The task of training a diffusion autoencoder's classifier: one linear layer from normalised codes to a score for each
 // attribute, and the logistic loss of scores and labels. Codes without labels are left out, and counted.
 #include "src/base/memory.h"
+#include "src/base/sha256.h"
 #include "src/base/text.h"
 #include "src/format/labels.h"
 #include "src/train/code_data.h"
@@ -110,6 +111,21 @@ static void tell_matched(const zn_trainer *t, const char *path, size_t kept, siz
                      path);
 }
 
+// The attributes, and which codes have which: another picture's labels decide nothing.
+static void record_labels(zn_trainer *t, const classifier_training *own)
+{
+    const size_t columns = own->labels.columns_count;
+    char hex[65];
+    zn_sha256 hash;
+    zn_sha256_begin(&hash);
+    for (size_t k = 0; k < columns; k++)
+        zn_sha256_add(&hash, own->labels.columns[k], strlen(own->labels.columns[k]) + 1);
+    for (size_t i = 0; i < own->task.data.set.count; i++)
+        zn_sha256_add(&hash, own->known[i], columns);
+    zn_sha256_end(&hash, hex);
+    zn_trainer_record(t, "data.labels", hex);
+}
+
 static zenith_status open_data(zn_trainer *t, zn_error *err)
 {
     const zn_train_config *c = &t->config;
@@ -119,6 +135,7 @@ static zenith_status open_data(zn_trainer *t, zn_error *err)
     size_t all = data->set.count;
     ZN_TRY(match(&own->labels, c->data.codes, &data->set, &own->known, err));
     tell_matched(t, c->data.codes, data->set.count, all);
+    record_labels(t, own);
     if (data->held.count == 0) return ZENITH_OK;
     all = data->held.count;
     ZN_TRY(match(held_labels(own), c->validation.codes, &data->held, &own->held, err));

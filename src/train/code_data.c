@@ -30,6 +30,17 @@ static zenith_status find_config(zn_trainer *t, zn_code_task *task, zn_error *er
     return ZENITH_OK;
 }
 
+// It has the sizes, and the schedule that noise is drawn by.
+static zenith_status record_config(zn_trainer *t, const zn_code_task *task, zn_error *err)
+{
+    char *text = NULL;
+    if (!task->config || task->config == t->config.network) return ZENITH_OK;
+    ZN_TRY(zn_json_dump(task->config, &text, NULL, err));
+    zn_trainer_record_text(t, t->start ? "init.weights.config" : "autoencoder.config", text);
+    zn_free(text);
+    return ZENITH_OK;
+}
+
 static zenith_status open_part(zn_trainer *t, const zn_variant *variant, const char *name,
                                const char *layout, zn_error *err)
 {
@@ -54,6 +65,7 @@ zenith_status zn_code_task_open(zn_trainer *t, const char *const *parts, int64_t
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "\"model\" must be diffae for this \"task\"");
     ZN_TRY(zn_diffae_open_start(t, parts, err));
     ZN_TRY(find_config(t, task, err));
+    ZN_TRY(record_config(t, task, err));
     zn_diffae_layout(task->config, attributes, layout);
     if (!zn_diffae_shape_read(layout, &task->shape))
         return zn_fail(err, ZENITH_BAD_FILE,
@@ -92,9 +104,12 @@ static zenith_status check_held(const zn_train_config *c, const zn_code_data *da
 
 static void put_checksum(zn_trainer *t, const zn_code_set *set)
 {
+    const size_t row = set->numbers * sizeof *set->codes;
     zn_sha256 hash;
     zn_sha256_begin(&hash);
-    zn_sha256_add(&hash, set->codes, set->count * set->numbers * sizeof *set->codes);
+    zn_sha256_add(&hash, set->codes, set->count * row);
+    zn_sha256_add(&hash, set->mean, row);
+    zn_sha256_add(&hash, set->deviation, row);
     zn_sha256_end(&hash, t->checksum);
 }
 

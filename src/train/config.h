@@ -194,10 +194,14 @@ void zn_train_config_close(zn_train_config *config); // a zeroed one is fine
 
 // What decides the weights that come out, one "key = value" per line: kept in checkpoints, so that a
 // run is not continued as another one. Free it with zn_free.
+enum { ZN_TRAIN_CONTENTS = 8 };
 typedef struct zn_train_read {
-    const char *frozen,
-        *squeezenet;         // SHA-256 of the weights that are read and not trained; NULL: none
-    const char *calibration; // the same of the ranges that training rounds by
+    // Of what is read and not trained: the key that names it, and its SHA-256.
+    struct zn_train_content {
+        const char *key;
+        char sha256[65];
+    } contents[ZN_TRAIN_CONTENTS];
+    size_t count;
 } zn_train_read;
 zenith_status zn_train_config_identity(const zn_train_config *config, const zn_train_read *read,
                                        char **out, zn_error *err);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+static const char content_tail[] = ".sha256";
+
 typedef struct writing {
     char *text;
     size_t capacity, length;
@@ -147,15 +149,38 @@ zenith_status zn_train_config_identity(const zn_train_config *c, const zn_train_
     if (c->feature_window) put_integer(&w, "feature_window", c->feature_window);
     put(&w, "dtype", zn_type_name((zn_type)c->dtype));
     if (c->quantise != ZN_F32) put(&w, "quantise.type", zn_type_name((zn_type)c->quantise));
-    if (read->frozen) put(&w, "frozen.sha256", read->frozen);
-    if (read->squeezenet) put(&w, "squeezenet.sha256", read->squeezenet);
-    if (read->calibration) put(&w, "calibration.sha256", read->calibration);
+    for (size_t i = 0; i < read->count; i++) {
+        char key[64];
+        zn_text_format(key, sizeof key, "%s%s", read->contents[i].key, content_tail);
+        put(&w, key, read->contents[i].sha256);
+    }
     if (w.status != ZENITH_OK) {
         zn_free(w.text);
         return w.status;
     }
     *out = w.text;
     return ZENITH_OK;
+}
+
+// The length of the key where both lines are of the same content; else 0.
+static int content_key(const char *a, const char *b)
+{
+    const size_t key = strcspn(a, " \n"), tail = strlen(content_tail);
+    if (key != strcspn(b, " \n") || memcmp(a, b, key) != 0 || key <= tail) return 0;
+    return memcmp(a + key - tail, content_tail, tail) == 0 ? (int)(key - tail) : 0;
+}
+
+static zenith_status fail_line(const char *now, int a, const char *stored, int b, zn_error *err)
+{
+    const int content = content_key(now, stored);
+    if (content > 0)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the checkpoint is of another run: what \"%.*s\" names has changed since "
+                       "the run began (%.*s%s is another)",
+                       content, now, content, now, content_tail);
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "the checkpoint is of another run: it has '%.*s' where the config has '%.*s'", b,
+                   stored, a, now);
 }
 
 static int line_length(const char *text)
@@ -168,10 +193,7 @@ zenith_status zn_train_config_agree(const char *identity, const char *stored, zn
     while (*identity || *stored) {
         int a = line_length(identity), b = line_length(stored);
         if (a != b || memcmp(identity, stored, (size_t)a) != 0)
-            return zn_fail(
-                err, ZENITH_INVALID_ARGUMENT,
-                "the checkpoint is of another run: it has '%.*s' where the config has '%.*s'", b,
-                stored, a, identity);
+            return fail_line(identity, a, stored, b, err);
         identity += a + (identity[a] == '\n');
         stored += b + (stored[b] == '\n');
     }

@@ -120,6 +120,7 @@ static zenith_status open_solved(zn_trainer *t, const zn_json *config, zn_error 
         ZN_TRY(zn_model_open(&request, &own->solved, err));
     else
         own->solved = zn_model_ref(t->start);
+    zn_trainer_record(t, path ? "draft" : "init.weights", zn_model_sha256(own->solved));
     for (int i = 0; i < 2; i++) {
         const zn_part *part = zn_model_part(own->solved, parts[i]);
         if (!part)
@@ -166,6 +167,7 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
     ZN_TRY(open_autoencoder(t, err));
     own_of(t)->schedule = schedules.picture;
     if (config) ZN_TRY(zn_json_dump(config, &own_of(t)->config, NULL, err));
+    if (t->start && config) zn_trainer_record_text(t, "init.weights.config", own_of(t)->config);
     zn_diffae_layout(config, 40, layout);
     ZN_TRY(check(t, layout, err));
     const zn_network_shape shape = {.layout = layout};

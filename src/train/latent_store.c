@@ -228,7 +228,9 @@ static zenith_status open_file(zn_latents *l, zn_error *err)
             1 >=
         sizeof path)
         return zn_fail(err, ZENITH_LIMIT, "\"output\" is too long a path: '%s'", t->config.output);
-    if (t->ranks.rank == 0 && !map_file(l, path, key)) status = make_file(l, path, key, err);
+    if (t->ranks.rank == 0 && !map_file(l, path, key)) status = zn_trainer_claim(t, err);
+    if (t->ranks.rank == 0 && !l->file && status == ZENITH_OK)
+        status = make_file(l, path, key, err);
     int failed = status != ZENITH_OK;
     ZN_TRY(zn_ranks_agree(&t->ranks, &failed, err));
     if (status != ZENITH_OK) return status;

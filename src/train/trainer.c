@@ -33,19 +33,18 @@ static zenith_status output_path(const zn_trainer *t, const char *name, char pat
 // What the run is, with the weights that it reads and does not train.
 static zenith_status open_identity(zn_trainer *t, zn_error *err)
 {
-    char squeezenet[65], calibration[65];
-    if (t->squeezenet) zn_weights_sha256(t->squeezenet, squeezenet);
-    if (t->calibration) zn_quantise_digest(t->calibration, calibration);
-    const zn_train_read read = {.frozen = t->frozen ? zn_model_sha256(t->frozen) : NULL,
-                                .squeezenet = t->squeezenet ? squeezenet : NULL,
-                                .calibration = t->calibration ? calibration : NULL};
-    return zn_train_config_identity(&t->config, &read, &t->identity, err);
+    char hex[65];
+    if (t->frozen) zn_trainer_record(t, "frozen", zn_model_sha256(t->frozen));
+    if (t->squeezenet) zn_weights_sha256(t->squeezenet, hex);
+    if (t->squeezenet) zn_trainer_record(t, "squeezenet", hex);
+    if (t->calibration) zn_quantise_digest(t->calibration, hex);
+    if (t->calibration) zn_trainer_record(t, "calibration", hex);
+    return zn_train_config_identity(&t->config, &t->read, &t->identity, err);
 }
 
-static zenith_status make_folders(const zn_trainer *t, zn_error *err)
+static zenith_status make_samples(const zn_trainer *t, zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    ZN_TRY(zn_directory_make(t->config.output, err));
     if (t->config.sample_every == 0) return ZENITH_OK;
     ZN_TRY(output_path(t, "samples", path, err));
     return zn_directory_make(path, err);
@@ -69,9 +68,8 @@ static zn_run_identity identity_of(const zn_trainer *t)
 }
 
 // Goes on from the newest checkpoint, or begins.
-static zenith_status restore(zn_trainer *t, zn_error *err)
+static zenith_status restore(zn_trainer *t, const zn_run_identity *identity, zn_error *err)
 {
-    const zn_run_identity identity = identity_of(t);
     bool found = false;
     uint64_t step = 0;
     if (zn_path_is_directory(t->config.output))
@@ -82,17 +80,21 @@ static zenith_status restore(zn_trainer *t, zn_error *err)
                        "'%s' has checkpoints of a run already: resume it "
                        "(zenith_train_params.resume), or choose another \"output\"",
                        t->config.output);
-    return zn_checkpoint_read(t->config.output, t->trained, t->kept_count, &t->optimizer, &identity,
-                              err);
+    return zn_checkpoint_read(t->config.output, t->trained, t->kept_count, &t->optimizer, identity,
+                              zn_trainer_skip, t, err);
 }
 
 static zenith_status open_output(zn_trainer *t, zn_error *err)
 {
     char path[ZN_PATH_SIZE];
-    ZN_TRY(restore(t, err));
+    ZN_TRY(open_identity(t, err));
+    const zn_run_identity identity = identity_of(t);
+    ZN_TRY(zn_trainer_claim(t, err));
+    ZN_TRY(restore(t, &identity, err));
+    ZN_TRY(zn_trainer_agree(t, &identity, err));
     zn_trainer_show(t);
     if (!leads(t)) return ZENITH_OK;
-    ZN_TRY(make_folders(t, err));
+    ZN_TRY(make_samples(t, err));
     ZN_TRY(zn_checkpoint_clean(t->config.output, err));
     ZN_TRY(copy_config(t, err));
     ZN_TRY(output_path(t, "train.jsonl", path, err));
@@ -343,6 +345,20 @@ static zenith_status run(zn_trainer *t, zn_error *err)
     return last == steps ? write_results(t, err) : ZENITH_OK;
 }
 
+// A full disk is the usual reason: what was written before is whole.
+static void say_how_to_go_on(const zn_trainer *t, zn_error *err)
+{
+    char text[sizeof err->text];
+    bool found = false;
+    uint64_t step = 0;
+    if (zn_checkpoint_find(t->config.output, &found, &step, NULL) != ZENITH_OK || !found) return;
+    memcpy(text, err->text, sizeof text);
+    zn_text_format(err->text, sizeof err->text,
+                   "%s; the newest checkpoint is of step %llu, and zenith_train_params.resume "
+                   "continues from there",
+                   text, (unsigned long long)step);
+}
+
 // --- the whole ----------------------------------------------------------------------------------
 
 static zenith_status open(zn_trainer *t, zn_error *err)
@@ -351,7 +367,6 @@ static zenith_status open(zn_trainer *t, zn_error *err)
     ZN_TRY(zn_train_config_open(o->config, &t->config, err));
     ZN_TRY(zn_ranks_open(&t->ranks, err));
     ZN_TRY(zn_trainer_open_networks(t, err));
-    ZN_TRY(open_identity(t, err));
     ZN_TRY(zn_trainer_open_executor(t, err));
     ZN_TRY(zn_trainer_open_optimizer(t, err));
     ZN_TRY(
@@ -369,6 +384,7 @@ zenith_status zn_train(const zn_train_options *options, zn_error *err)
     t->options = options;
     zenith_status status = open(t, err);
     if (status == ZENITH_OK) status = run(t, err);
+    if (status == ZENITH_IO && t->begun > 0) say_how_to_go_on(t, err);
     zn_trainer_release(t, status == ZENITH_OK || status == ZENITH_CANCELLED);
     zn_free(t);
     return status;

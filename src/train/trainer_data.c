@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void on_skip(void *cookie, const char *name, const char *reason)
+void zn_trainer_skip(void *cookie, const char *name, const char *reason)
 {
     zn_trainer *t = cookie;
     const zn_train_options *o = t->options;
@@ -95,7 +95,7 @@ zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err)
 {
     if (t->task->open_data) return t->task->open_data(t, err);
     zn_data_options options = data_options(t);
-    options.skip = on_skip;
+    options.skip = zn_trainer_skip;
     options.cookie = t;
     ZN_TRY(zn_data_open(&options, &t->data, err));
     return hold_crops(t, err);

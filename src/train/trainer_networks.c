@@ -161,6 +161,7 @@ void zn_trainer_release(zn_trainer *t, bool well)
     zn_free(t->shown);
     zn_model_unref(t->frozen);
     zn_model_unref(t->start);
+    zn_lock_free(t->lock);
     zn_ranks_close(&t->ranks, well);
     zn_arena_free(&t->skips);
     zn_free(t->held);

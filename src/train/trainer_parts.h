@@ -6,6 +6,7 @@
 #ifndef ZN_TRAIN_TRAINER_PARTS_H
 #define ZN_TRAIN_TRAINER_PARTS_H
 
+#include "src/base/os.h"
 #include "src/ranks/ranks.h"
 #include "src/train/autoencoder_graph.h"
 #include "src/train/batch_runner.h"
@@ -15,7 +16,7 @@
 #include "src/train/trainer.h"
 #include "src/train/training_log.h"
 
-// A picture that was skipped before there was a log.
+// What was skipped before there was a log: a picture, or a damaged checkpoint.
 typedef struct zn_skip {
     const char *name, *reason;
     struct zn_skip *next;
@@ -47,6 +48,8 @@ typedef struct zn_trainer {
     zn_train_graph graphs[2];
     zn_batch_runner *runner;
     zn_data *data;
+    zn_lock *lock; // on the output folder; NULL: not yet, or another process of the run has it
+    zn_train_read read;
     bool numbered; // samples have a number and no pixels: the task knows what they are
     char *identity;
     uint8_t *held; // crops of validation and samples
@@ -106,6 +109,16 @@ void zn_trainer_show(zn_trainer *t);
 void zn_trainer_exchange(zn_trainer *t, float *block);
 void zn_trainer_release(zn_trainer *t, bool well);
 
+// --- what the run is ------------------------------------------------------------------------------
+
+// Records what a task reads and does not train: a run is not continued with other contents. `key` is a literal.
+void zn_trainer_record(zn_trainer *t, const char *key, const char sha256[65]);
+void zn_trainer_record_text(zn_trainer *t, const char *key, const char *text);
+// Makes the output folder and locks it against other runs, once. Only the first process does.
+zenith_status zn_trainer_claim(zn_trainer *t, zn_error *err);
+// Fails in every process where one does not begin with the first one's config, data, step and weights.
+zenith_status zn_trainer_agree(zn_trainer *t, const zn_run_identity *identity, zn_error *err);
+
 // --- samples -------------------------------------------------------------------------------------
 
 // The number in the run of a sample of the step's batch that is next.
@@ -113,6 +126,9 @@ uint64_t zn_trainer_number(const zn_trainer *t, size_t index);
 // A zn_batch_fetch_fn over that batch; the cookie is the trainer.
 zenith_status zn_trainer_next(void *cookie, size_t index, uint8_t *pixels, uint64_t *number,
                               zn_error *err);
+
+// Tells, logs and notes what cannot be used; the cookie is the trainer.
+void zn_trainer_skip(void *cookie, const char *name, const char *reason);
 
 // --- pictures ------------------------------------------------------------------------------------
 

@@ -100,6 +100,8 @@ static zenith_status open_draft(zn_trainer *t, zn_error *err)
         return zn_fail(err, ZENITH_LIMIT, "the path of the draft is too long");
     const zn_model_request request = {.name = t->config.model, .weights = path, .parts = parts};
     ZN_TRY(zn_model_open(&request, &own->drafting, err));
+    zn_trainer_record(t, t->config.draft ? "draft" : "init.weights.draft",
+                      zn_model_sha256(own->drafting));
     return zn_network_of_model(own->drafting, zn_model_part(own->drafting, parts[0]), &own->draft,
                                err);
 }
@@ -115,6 +117,13 @@ static zenith_status keep_configs(const zn_trainer *t, zn_error *err)
     return ZENITH_OK;
 }
 
+// A student's teacher is what it begins with, however often it is resumed.
+static void record_teacher(zn_trainer *t)
+{
+    zn_trainer_record(t, "init.weights.text_encoder", zn_model_sha256(zn_words_own(t)->text));
+    zn_trainer_record(t, "init.weights.transformer", zn_model_sha256(t->start));
+}
+
 static zenith_status open_networks(zn_trainer *t, zn_error *err)
 {
     const zn_variant *variant = zn_variant_find(t->config.model);
@@ -127,6 +136,7 @@ static zenith_status open_networks(zn_trainer *t, zn_error *err)
     ZN_TRY(keep_configs(t, err));
     for (int i = 0; i < ZN_WORDS_NETWORKS; i++) ZN_TRY(open_network(t, i, err));
     ZN_TRY(open_draft(t, err));
+    if (t->config.distil.steps > 0 && t->start) record_teacher(t);
     zn_words_own(t)->tokens = zn_zimage_caption_tokens(1);
     for (size_t i = 0; i < t->trained[ZN_WORDS_TEXT].count; i++) {
         const zn_train_parameter *p = &t->trained[ZN_WORDS_TEXT].parameters[i];

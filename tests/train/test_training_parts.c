@@ -3,6 +3,7 @@
 //
 // The parts of a training run by themselves: what configs are refused, AdamW against PyTorch, the
 // log that is cut on resume, the plot of numbers that cannot be drawn.
+#include "src/base/denormals.h"
 #include "src/base/executor.h"
 #include "src/base/json.h"
 #include "src/base/memory.h"
@@ -237,9 +238,13 @@ static void knows_how_crops_are_spoiled(void **state)
 // The same config with other weights that are only read is another run.
 static void knows_other_weights(void **state)
 {
-    static const zn_train_read hashes[] = {{"aa", "bb", NULL}, {"aa", "cc", NULL},
-                                           {"dd", "bb", NULL}, {"aa", NULL, NULL},
-                                           {NULL, "bb", NULL}, {"aa", "bb", "ee"}};
+    static const zn_train_read hashes[] = {
+        {{{"frozen", "aa"}, {"squeezenet", "bb"}}, 2},
+        {{{"frozen", "aa"}, {"squeezenet", "cc"}}, 2},
+        {{{"frozen", "dd"}, {"squeezenet", "bb"}}, 2},
+        {{{"frozen", "aa"}}, 1},
+        {{{"squeezenet", "bb"}}, 1},
+        {{{"frozen", "aa"}, {"squeezenet", "bb"}, {"calibration", "ee"}}, 3}};
     enum { COUNT = sizeof hashes / sizeof *hashes };
     zn_train_config config;
     zn_error err = {0};
@@ -254,7 +259,11 @@ static void knows_other_weights(void **state)
                              i == k ? ZENITH_OK : ZENITH_INVALID_ARGUMENT);
     err = (zn_error){0};
     (void)zn_train_config_agree(texts[0], texts[2], &err);
-    assert_non_null(strstr(err.text, "it has 'frozen.sha256 = dd' where"));
+    assert_non_null(strstr(err.text, "what \"frozen\" names has changed"));
+    assert_non_null(strstr(err.text, "(frozen.sha256 is another)"));
+    err = (zn_error){0};
+    (void)zn_train_config_agree(texts[0], texts[3], &err);
+    assert_non_null(strstr(err.text, "where the config has 'squeezenet.sha256 = bb'"));
     for (int i = 0; i < COUNT; i++) zn_free(texts[i]);
     zn_train_config_close(&config);
 }
@@ -318,6 +327,32 @@ static void is_pytorchs_adamw(void **state)
     compare(golden, "averages", o.ema, count);
     zn_optimizer_free(&o);
     zn_json_free(golden);
+}
+
+// Moments of gradients that vanish would stay below 1.2e-38 for ever, and slow every later step down.
+static void keeps_no_denormals(void **state)
+{
+    enum { COUNT = 2 * ZN_OPTIMIZER_PIECE + 13 };
+    static const float sizes[] = {1, 1e-19f, 1e-21f, 1e-37f};
+    const zn_train_optimizer settings = {.lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+    zn_error err = {0};
+    (void)state;
+    for (int threads = 0; threads < 3; threads++) {
+        zn_optimizer o;
+        zn_executor *executor = NULL;
+        if (threads) zn_test_ok(zn_executor_create(threads, 1, &executor, &err), &err);
+        zn_test_ok(zn_optimizer_create(&settings, COUNT, 100, executor, &o, &err), &err);
+        for (int step = 0; step < 20; step++) {
+            for (size_t i = 0; i < COUNT; i++) o.gradient[i] = step ? 0 : sizes[i % 4];
+            zn_test_ok(zn_optimizer_step(&o, 1, &err), &err);
+        }
+        for (size_t i = 0; i < COUNT; i++)
+            assert_true(fpclassify(o.m[i]) != FP_SUBNORMAL && fpclassify(o.v[i]) != FP_SUBNORMAL);
+        assert_true(o.m[0] > 0 && o.v[0] > 0);
+        assert_false(zn_denormals_flushed()); // the caller's thread is as it was
+        zn_optimizer_free(&o);
+        zn_executor_free(executor);
+    }
 }
 
 // Pieces are shared out to threads: the same bits for any number of them.
@@ -551,6 +586,7 @@ int main(void)
         cmocka_unit_test(knows_how_crops_are_spoiled),
         cmocka_unit_test(knows_other_weights),
         cmocka_unit_test(is_pytorchs_adamw),
+        cmocka_unit_test(keeps_no_denormals),
         cmocka_unit_test(has_the_same_bits_on_threads),
         cmocka_unit_test(halves_and_doubles_its_loss_scale),
         cmocka_unit_test(keeps_parts_apart),
