@@ -359,18 +359,24 @@ static zenith_status read_blocks(const zn_safetensors *file, const zn_network *n
 // The number at *text, which ends at `end`; *text goes on behind that. False: there is none.
 static bool read_number(const char **text, char end, uint64_t *out)
 {
-    char *after = NULL;
-    if (!*text || **text < '0' || **text > '9') return false;
-    *out = strtoull(*text, &after, 10);
-    if (*after != end) return false;
-    *text = after + (end != 0);
+    const char *at = *text;
+    uint64_t number = 0;
+    for (; at && *at >= '0' && *at <= '9'; at++) {
+        const uint64_t digit = (uint64_t)(*at - '0');
+        if (number > (UINT64_MAX - digit) / 10) return false;
+        number = number * 10 + digit;
+    }
+    if (!at || at == *text || *at != end) return false;
+    *out = number;
+    *text = at + (end != 0);
     return true;
 }
 
-static zenith_status read_step(const zn_safetensors *file, uint64_t *step, zn_error *err)
+static zenith_status read_step(const zn_safetensors *file, uint64_t last, uint64_t *step,
+                               zn_error *err)
 {
     const char *text = zn_safetensors_metadata(file, "zenith.step");
-    if (read_number(&text, 0, step)) return ZENITH_OK;
+    if (read_number(&text, 0, step) && *step <= last) return ZENITH_OK;
     return zn_fail(err, ZENITH_BAD_FILE, "the checkpoint does not say its step");
 }
 
@@ -393,8 +399,8 @@ zenith_status zn_checkpoint_take(const zn_safetensors *file, const zn_network *n
     uint64_t step = 0;
     zn_loss_scale scale = optimizer->scale;
     ZN_TRY(check_whole(file, err));
-    ZN_TRY(read_step(file, &step, err));
     ZN_TRY(check_identity(file, identity, err));
+    ZN_TRY(read_step(file, optimizer->all_steps, &step, err));
     ZN_TRY(read_scale(file, &scale, err));
     ZN_TRY(read_blocks(file, networks, count, optimizer, err));
     optimizer->step = step;
