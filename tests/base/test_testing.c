@@ -87,7 +87,7 @@ static void offsets_take_all_cases(void **state)
         for (uint64_t number = 0; number < 3 * LEVEL; number++) {
             int taken = 0;
             for (int offset = 0; offset < level; offset++) {
-                char text[8];
+                char text[12];
                 snprintf(text, sizeof text, "%d", level);
                 setenv("ZENITH_TEST_QUICK", text, 1);
                 snprintf(text, sizeof text, "%d", offset);

@@ -268,6 +268,6 @@ def test_words_draft(options, folder):
         pictures[name] = (folder / "x.png").read_bytes()
     check(pictures["red"] == pictures["same"], "one thread and two make different pictures")
     check(len(set(pictures.values())) == 3, "words or their order decide nothing")
-    refuse(options, "16 tokens", "generate", "red apple", "-w", folder / "run/ema", "-o", folder / "x.png", "--size", "128x128")
+    refuse(options, "64x64 only", "generate", "red apple", "-w", folder / "run/ema", "-o", folder / "x.png", "--size", "128x128")
     refuse(options, "words_draft.py", "train", words_config(folder, "none", **{key: value for key, value in start.items() if key != "draft"}))
     refuse(options, "draft", "train", words_config(folder, "places", **start | {"network": network | {"draft_places": 15}}))
