@@ -44,6 +44,11 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
             --zenith $<TARGET_FILE:zenith_program> ${name})
         set_tests_properties(serve.images_${name} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 TIMEOUT 600)
     endforeach()
+    if(ZENITH_SANITIZE STREQUAL "thread") # longer: tools/weekly races
+        add_test(NAME serve.races COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/check_races.py
+            --requests 500 --build ${CMAKE_BINARY_DIR})
+        set_tests_properties(serve.races PROPERTIES LABELS "serve;in_tsan" TIMEOUT 600)
+    endif()
     include(${PROJECT_SOURCE_DIR}/tests/fuzz/fuzzer.cmake)
     zenith_add_fuzzer(serve_request)
     target_link_libraries(fuzz_serve_request PRIVATE zenith_apps)
