@@ -145,7 +145,7 @@ static void make_archive(archive *a, bool binary)
     tar_add(&a->first, '0', "large", NULL, 0);
     tar_octal(a->first.header + 124, 12, binary ? 0 : a->large);
     for (int i = 0; binary && i < 12; i++)
-        a->first.header[135 - i] = i < 8 ? (uint8_t)(a->large >> 8 * i) : i == 11 ? 0x80 : 0;
+        a->first.header[135 - i] = (uint8_t)(i < 8 ? a->large >> 8 * i : i == 11 ? 0x80 : 0);
     tar_sign(&a->first);
     tar_add(&a->second, '0', "small", "after it", 8);
     tar_end(&a->second);
