@@ -170,7 +170,7 @@ typedef struct zenith_model_info {
     // Of models of video: pictures for each latent after the first; 0: pictures only. first_frames: those
     // that the encoder takes for the first latent, of which the decoder makes one.
     uint32_t frames, first_frames;
-    // What is wrong with a calibration that lies beside the weights and is not used; NULL: nothing.
+    // Why the calibration file next to the weights is not used; NULL: it is, or there is none.
     const char *calibration_problem;
 } zenith_model_info;
 ZENITH_API void zenith_model_get_info(const zenith_model *model, zenith_model_info *out);

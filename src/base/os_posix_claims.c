@@ -157,7 +157,7 @@ zenith_status zn_lock_take(const char *path, zn_lock **out, zn_error *err)
 void zn_lock_free(zn_lock *lock)
 {
     if (!lock) return;
-    unlink(lock->path); // while it is ours: whoever opens it meanwhile sees that it has no name
+    unlink(lock->path); // before it is released: a process that opens it now finds it nameless
     flock(lock->fd, LOCK_UN); // a forked child may have the file open too
     close(lock->fd);
     zn_free(lock);

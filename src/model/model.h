@@ -71,7 +71,7 @@ zenith_status zn_model_check_numbers(const zn_model *model, zn_error *err);
 // The part of this name; NULL where the family or the weights lack it.
 const zn_part *zn_model_part(const zn_model *model, const char *name);
 bool zn_model_has(const zn_model *model, const zn_part *part);
-// What is wrong with a calibration that lies beside the weights; "": nothing.
+// Why the calibration file next to the weights is not used; "": it is, or there is none.
 const char *zn_model_calibration_problem(const zn_model *model);
 bool zn_model_has_int8(const zn_model *model); // by a calibration, or without one
 

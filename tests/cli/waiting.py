@@ -6,7 +6,7 @@
     waiting.py --zenith PATH [--runs 10]
 
 Beside as many spinning processes as there are CPUs, `zenith encode` of a photograph's size may take three times the user time at
-the most that it takes when waiting threads sleep (OMP_WAIT_POLICY=passive). Both are measured in turns, so what else the machine
+the most that it takes when waiting threads sleep (OMP_WAIT_POLICY=passive). The runs are interleaved, so what else the machine
 does counts for both. Skipped (77) on one CPU, where one thread waits for nobody.
 """
 import argparse
