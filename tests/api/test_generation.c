@@ -387,7 +387,7 @@ static void what_is_missing_is_said(void **state)
         assert_non_null(strstr(zenith_context_error(context), "fetch the whole pipeline"));
     }
     fails(open_folder(without("model_index.json"), &none), ZENITH_NOT_FOUND, "model_index.json");
-    fails(open_folder("nowhere", &none), ZENITH_NOT_FOUND, "name the folder of a whole pipeline");
+    fails(open_folder("nowhere", &none), ZENITH_NOT_FOUND, "there is no folder 'nowhere'");
     fails(zenith_generator_open(context, NULL, NULL), ZENITH_INVALID_ARGUMENT, "place");
     ok(open_folder(without("vae"), &none));
     zenith_generator_get_info(none, &info);

@@ -101,7 +101,8 @@ def bytes_():
         job = jobs.submit(server, "/v1/diffae/sample?steps=2&seed=3", b"")[1]
         end = jobs.wait(server, job)
         check(end["step"] == end["total"] == 22, f"its steps are counted: {end}")
-        check(server.metric("zenith_diffae_requests") == 0 and server.metric("zenith_diffae_steps_total") > 30, "metrics")
+        wait_until(lambda: server.metric("zenith_diffae_requests") == 0, "the job's request has ended")
+        check(server.metric("zenith_diffae_steps_total") > 30, "metrics")
 
 
 def wrong():
