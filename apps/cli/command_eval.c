@@ -244,7 +244,7 @@ static void print_results(const struct evaluation *e, bool json)
             json_object_set_new(object, c->label, model);
             continue;
         }
-        char title[1024];
+        char title[2048];
         snprintf(title, sizeof title, "%s%s, %s, latents of %s%s%s", i > 0 ? "\n" : "", c->label,
                  dtype, encoder, c->decoder == c->model ? "" : ", pictures of ",
                  c->decoder == c->model ? "" : decoder);
