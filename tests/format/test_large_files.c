@@ -231,7 +231,7 @@ static void tar_from_a_stream(void **state)
     }
 }
 
-// Files are mapped, and only what is looked at is read.
+// Files are mapped, and only the pages that are accessed are read.
 static void memory_stays_small(void **state)
 {
     (void)state;

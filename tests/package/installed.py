@@ -114,7 +114,7 @@ def main(build, compiler):
         check_documents(prefix)
         decode_latent, roundtrip = build_examples(prefix, compiler, work)
         models = {"zenith-sd-fast": work / "weights"} | ({"taesd": published} if (published / "taesd_decoder.safetensors").exists() else {})
-        (work / "weights").mkdir()  # without the calibration that lies beside them in the checkout
+        (work / "weights").mkdir()  # without the calibration that the checkout has next to them
         for path in (ROOT / "models").glob("zenith-sd-fast_*.safetensors"):
             shutil.copy(path, work / "weights")
         for model, weights in models.items():
