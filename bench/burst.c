@@ -184,11 +184,10 @@ static double sum_of_rates(burst_fn *burst, int threads)
 static burst_fn *choose_burst(const char *unit)
 {
     zn_cpu cpu = zn_cpu_detect(); // asks for permission to use tiles
-    if (strncmp(unit, "amx", 3) == 0) return cpu.isa >= ZN_ISA_AMX ? burst_amx : NULL;
-    if (strncmp(unit, "vnni", 4) == 0)
-        return cpu.isa >= ZN_ISA_AVX512 && cpu.avx512_vnni ? burst_vnni : NULL;
-    if (cpu.isa >= ZN_ISA_AVX512) return burst_avx512;
-    return cpu.isa >= ZN_ISA_AVX2 ? burst_avx2 : NULL;
+    if (strncmp(unit, "amx", 3) == 0) return zn_cpu_has(cpu.flags, ZN_CPU_AMX) ? burst_amx : NULL;
+    if (strncmp(unit, "vnni", 4) == 0) return cpu.flags & ZN_CPU_AVX512_VNNI ? burst_vnni : NULL;
+    if (cpu.flags & ZN_CPU_AVX512) return burst_avx512;
+    return cpu.flags & ZN_CPU_AVX2 ? burst_avx2 : NULL;
 }
 
 double burst_rate(const char *unit, int threads)

@@ -17,6 +17,7 @@
 #include "bench/burst.h"
 #include "src/base/memory.h"
 #include "src/format/panel_weight.h"
+#include "src/kernel/kernels.h"
 #include "src/op/token/linear_lowering.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ typedef struct matmul {
 
 typedef struct bench {
     zn_cpu cpu;
+    zn_kernels kernels;
     zn_type map, weights; // of tokens and results; of packed weights
     int64_t inputs, outputs, most_tokens;
     float *dense, *tokens, *scales, one;
@@ -85,7 +87,7 @@ static float *make_numbers(int64_t count, uint32_t state)
 static void *convert(const bench *b, zn_type to, const float *src, int64_t count, float scale)
 {
     void *dst = need(zn_alloc((size_t)count * zn_type_size(to)));
-    zn_convert_pick(b->cpu.isa, ZN_F32, to)(src, 1, dst, scale, (size_t)count);
+    b->kernels.convert(ZN_F32, to)(src, 1, dst, scale, (size_t)count);
     return dst;
 }
 
@@ -136,7 +138,7 @@ static void prepare_panels(bench *b)
                             .sums = all.sums};
     zn_linear_args *a = &b->args;
     a->panels = &b->panels;
-    a->rotate = b->rotated ? zn_rotation_pick(b->cpu.isa) : NULL;
+    a->rotate = b->rotated ? b->kernels.rotation : NULL;
     a->rotated_by = b->panels.rotated_by;
     if (!zn_linear_measure_panels(a->version, &b->panels, &a->size)) need(NULL);
     b->packed = all.numbers; // what is read to measure memory
@@ -159,18 +161,18 @@ static void prepare_packed(bench *b)
 
 static void prepare_ours(bench *b)
 {
-    const zn_linear_version *v = zn_linear_pick(&b->cpu, b->weights, b->map);
+    const zn_linear_version *v = zn_linear_for(&b->kernels, b->weights, b->map);
     zn_linear_args *a = &b->args;
     zn_linear_team team;
     *a = (zn_linear_args){.version = v,
                           .src = b->src,
                           .src_type = b->map,
                           .src_scale = 1,
-                          .widen = zn_convert_pick(b->cpu.isa, b->map, ZN_F32),
+                          .widen = b->kernels.convert(b->map, ZN_F32),
                           .dst = b->dst,
                           .dst_type = b->map,
                           .dst_scale = 1,
-                          .narrow = zn_convert_pick(b->cpu.isa, ZN_F32, b->map)};
+                          .narrow = b->kernels.convert(ZN_F32, b->map)};
     if (b->bits)
         prepare_panels(b);
     else
@@ -354,7 +356,7 @@ static double read_rate(const bench *b)
 
 static const char *unit_of(const bench *b)
 {
-    if (b->args.version->isa == ZN_ISA_AMX) return "amx";
+    if (strcmp(b->args.version->name, "amx") == 0) return "amx";
     return b->args.version->vnni ? "vnni" : "fma";
 }
 
@@ -380,8 +382,9 @@ static void answer(bench *b, const char *line)
 
 static void cap_onednn(const bench *b)
 {
-    if (b->cpu.isa == ZN_ISA_AVX2) check(dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2), "cap");
-    if (b->cpu.isa == ZN_ISA_BASELINE) check(dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41), "cap");
+    if (strcmp(zn_cpu_class(b->cpu.flags), "avx2") == 0)
+        check(dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2), "cap");
+    if (!(b->cpu.flags & ZN_CPU_AVX2)) check(dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41), "cap");
 }
 
 // False for what is no type.
@@ -403,6 +406,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_linear f32|bf16|int8|q8|q4|q8r|q4r INPUTS OUTPUTS MOST_TOKENS\n");
         return 2;
     }
+    zn_kernels_init(&b.kernels, b.cpu.flags);
     b.inputs = atoll(argv[2]);
     b.outputs = atoll(argv[3]);
     b.most_tokens = atoll(argv[4]);

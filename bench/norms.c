@@ -10,7 +10,7 @@
 // best of the rounds, interleaved; one JSON object a line.
 #include "src/base/memory.h"
 #include "src/graph/packs.h"
-#include "src/kernel/row_moments.h"
+#include "src/kernel/kernels.h"
 #include "src/op/ops.h"
 
 #include <stdio.h>
@@ -59,10 +59,11 @@ static void norm_pass(setting *s)
 static void moments_pass(setting *s)
 {
     const size_t row = s->bytes / (size_t)s->side;
-    zn_row_moments_fn *run = zn_row_moments_pick(zn_cpu_detect().isa);
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (int64_t y = 0; y < s->side; y++)
-        run(s->type, 1, (uint8_t *)s->src + (size_t)y * row, s->side, s->channels, GROUPS,
-            s->moments + 2 * GROUPS * y);
+        kernels.row_moments(s->type, 1, (uint8_t *)s->src + (size_t)y * row, s->side, s->channels,
+                            GROUPS, s->moments + 2 * GROUPS * y);
 }
 
 static double best_of(setting *s, void (*pass)(setting *), double best)
@@ -94,8 +95,15 @@ static void lower_norm(setting *s, zn_graph *graph, zn_packs *packs, zn_error *e
     zn_node *y = zn_graph_add(graph, &zn_op_group_norm_fused, "y",
                               (zn_node *[]){x, st, gamma, beta}, 4,
                               &(zn_activation_attributes){ZN_ACTIVATION_SILU});
-    const zn_lowering_request request = {
-        .node = need(y), .rows = s->side, .cpu = zn_cpu_detect(), .threads = 1, .packs = packs};
+    static zn_kernels kernels; // as long as the lowering
+    const zn_cpu cpu = zn_cpu_detect();
+    zn_kernels_init(&kernels, cpu.flags);
+    const zn_lowering_request request = {.node = need(y),
+                                         .rows = s->side,
+                                         .cpu = cpu,
+                                         .kernels = &kernels,
+                                         .threads = 1,
+                                         .packs = packs};
     if (y->op->lower(&request, &s->norm, err) != ZENITH_OK) exit(1);
     s->inputs[0] = s->src;
     s->inputs[1] = stats;

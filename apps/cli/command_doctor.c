@@ -10,6 +10,7 @@
 #include "apps/cli/measure.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
+#include "src/base/cpu.h"
 #include "zenith/zenith.h"
 
 #include <stdarg.h>
@@ -47,7 +48,9 @@ static void check_cpu(struct doctor *doctor)
 {
     const zenith_machine_info *machine = &doctor->machine;
     const char *cap = getenv("ZENITH_CPU");
-    if (cap != NULL && strcmp(machine->isa, cap) != 0)
+    unsigned flags = 0;
+    const bool set = cap != NULL && *cap != 0;
+    if (set && (!zn_cpu_parse(cap, &flags) || strcmp(machine->isa, zn_cpu_class(flags)) != 0))
         warn(doctor, "ZENITH_CPU=%s has no effect here: %s is in use", cap, machine->isa);
     else if (strcmp(machine->isa, machine->hardware) != 0)
         warn(doctor, "ZENITH_CPU=%s keeps the %s of this CPU unused: unset it for full speed", cap,

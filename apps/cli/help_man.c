@@ -142,7 +142,8 @@ static void put_command_page(FILE *out, const cli_command *command)
 static const cli_example environment[] = {
     {"ZENITH_MODELS", "folder where models are looked for first, and where pull puts them"},
     {"ZENITH_ENDPOINT", "server from which pull fetches; --endpoint goes before it"},
-    {"ZENITH_CPU", "baseline, avx2, avx512 or amx: lowers the instructions in use"},
+    {"ZENITH_CPU", "baseline, avx2, avx512, amx or neon: lowers the instructions in use; features "
+                   "may follow (avx2,vnni)"},
     {"OMP_WAIT_POLICY", "passive: waiting threads sleep at once; default: after about 0.1 ms"},
     {NULL, NULL}};
 

@@ -7,6 +7,7 @@
 #include "apps/cli/help.h"
 #include "apps/cli/options.h"
 #include "apps/cli/terminal.h"
+#include "src/base/cpu.h"
 #include "zenith/zenith.h"
 
 #include <errno.h>
@@ -67,14 +68,12 @@ static int say_commands(const cli_command *command)
 // A word that is none would leave the CPU's own class in use, without a word about it.
 static bool cpu_is_known(void)
 {
-    static const char *const classes[] = {"", "baseline", "avx2", "avx512", "amx"};
     const char *wanted = getenv("ZENITH_CPU");
-    bool known = wanted == NULL;
-    for (size_t i = 0; !known && i < sizeof classes / sizeof *classes; i++)
-        known = strcmp(wanted, classes[i]) == 0;
+    unsigned flags;
+    bool known = zn_cpu_parse(wanted, &flags);
     if (!known)
-        cli_say("ZENITH_CPU=%s: expected baseline, avx2, avx512 or amx; 'zenith doctor' says which "
-                "the CPU has",
+        cli_say("ZENITH_CPU=%s: expected baseline, avx2, avx512, amx or neon, and single features "
+                "after it (avx2,vnni); 'zenith doctor' says which the CPU has",
                 wanted);
     return known;
 }

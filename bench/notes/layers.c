@@ -262,7 +262,8 @@ static void measure(const layer *l, zn_type type, zn_plan_mode mode, int rounds,
     build(&b);
     compile(&b, mode, threads);
     open_bare(&b, &o);
-    const char *unit = type == ZN_BF16 && zn_cpu_detect().isa >= ZN_ISA_AMX ? "amx" : "fma";
+    const char *unit = type == ZN_BF16 && zn_cpu_has(zn_cpu_detect().flags, ZN_CPU_AMX) ? "amx"
+                                                                                        : "fma";
     double ours = 1e9, theirs = 1e9, probe = 0;
     run_once(&b);
     run_bare(&b, &o);

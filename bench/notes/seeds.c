@@ -12,8 +12,7 @@
 //     bench_seeds steps ROUNDS                   the steps of the ZenithLite block in f32, one by one
 //     bench_seeds sparse TYPE ROUNDS             a ZenithBlock with none, a half, 3/4 of it pruned
 #include "bench/notes/seed_network.h"
-#include "src/kernel/grouped_product.h"
-#include "src/kernel/walsh.h"
+#include "src/kernel/kernels.h"
 #include "src/model/autoencoder.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
@@ -220,7 +219,8 @@ static float *make_values(size_t count)
 
 static void measure_steps(int rounds)
 {
-    const zn_isa isa = zn_cpu_detect().isa;
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     steps s = {.x = make_values(MAP_VALUES),
                .y = make_values(MAP_VALUES),
                .strips = make_values(MAP_VALUES),
@@ -228,8 +228,8 @@ static void measure_steps(int rounds)
                .scratch = make_values(MAP * WIDE),
                .gate = make_values(MAP * WIDE),
                .weights = make_values(4 * 16 * 16),
-               .walsh = zn_walsh_pick(isa),
-               .product = zn_grouped_product_pick(isa)};
+               .walsh = kernels.walsh,
+               .product = kernels.grouped_product};
     double best[6];
     for (int round = 0; round <= rounds; round++) {
         double taken[6];

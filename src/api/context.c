@@ -84,7 +84,7 @@ zenith_status zenith_context_create(const zenith_context_params *params, zenith_
         return status;
     }
     zn_log_write(&context->log, ZN_LOG_INFO, "%d threads on %s",
-                 zn_executor_threads(context->executor), zn_isa_name(context->cpu.isa));
+                 zn_executor_threads(context->executor), zn_cpu_class(context->cpu.flags));
     *out = context;
     return ZENITH_OK;
 }

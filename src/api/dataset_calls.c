@@ -154,7 +154,7 @@ static zenith_status fill(zenith_context *context, zenith_model *model,
     if (!(p->lease_seconds > 0)) p->lease_seconds = lease_seconds;
     set->run.facts = NULL;
     set->engine = context->engine;
-    set->isa = zn_isa_name(context->cpu.isa);
+    set->isa = zn_cpu_class(context->cpu.flags);
     set->report.size = sizeof set->report;
     return ZENITH_OK;
 }

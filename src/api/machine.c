@@ -8,8 +8,8 @@
 void zenith_context_get_machine(const zenith_context *context, zenith_machine_info *out)
 {
     if (!context || !out) return;
-    const zenith_machine_info info = {.isa = zn_isa_name(context->cpu.isa),
-                                      .hardware = zn_isa_name(context->cpu.hardware),
+    const zenith_machine_info info = {.isa = zn_cpu_class(context->cpu.flags),
+                                      .hardware = zn_cpu_class(context->cpu.hardware),
                                       .onednn = zn_engine_onednn(),
                                       .threads = zn_executor_threads(context->executor),
                                       .streams = zn_executor_streams(context->executor),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU classes by CPUID. A class counts only if the system saves its registers too (XCR0).
+// The CPU that this process runs on, by CPUID or by what the system says of it, and the limit in the environment.
 #include "src/base/cpu.h"
 
 #include "src/base/os.h"
@@ -9,29 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const names[] = {"baseline", "avx2", "avx512", "amx"};
-
-const char *zn_isa_name(zn_isa isa)
-{
-    return names[isa];
-}
-
 #if defined(__x86_64__)
 
 #include <cpuid.h>
-#include <stdint.h>
-
-// Registers of a CPUID leaf that matter here, as single bits.
-enum { F1C_FMA = 12, F1C_OSXSAVE = 27, F1C_AVX = 28, F1C_F16C = 29 };
-enum { F7B_AVX2 = 5, F7B_F = 16, F7B_DQ = 17, F7B_BW = 30, F7B_VL = 31, F7C_VNNI = 11 };
-enum { F7D_AMX_BF16 = 22, F7D_AMX_TILE = 24, F7D_AMX_INT8 = 25, F71A_BF16 = 5 };
-// State that the system must save at a switch of threads (XCR0), without which the registers lie.
-enum { STATE_AVX = 0x6, STATE_AVX512 = 0xe6, STATE_AMX = 0x60000 };
-
-static bool has(unsigned value, int bit)
-{
-    return value >> bit & 1;
-}
 
 static uint64_t saved_state(void)
 {
@@ -53,31 +33,18 @@ static bool own_name(char dst[ZN_CPU_NAME])
     return dst[0] != 0;
 }
 
-static zn_cpu machine(void)
+static unsigned machine(void)
 {
-    zn_cpu cpu = {0};
-    unsigned a, b, c, d, leaf1c, leaf71a = 0;
-    if (!__get_cpuid(1, &a, &b, &leaf1c, &d) || !has(leaf1c, F1C_OSXSAVE)) return cpu;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return cpu;
-    if (a >= 1) {
-        unsigned unused_b, unused_c, unused_d;
-        __get_cpuid_count(7, 1, &leaf71a, &unused_b, &unused_c, &unused_d);
-    }
-    uint64_t state = saved_state();
-    if ((state & STATE_AVX) != STATE_AVX || !has(leaf1c, F1C_AVX) || !has(leaf1c, F1C_FMA) ||
-        !has(leaf1c, F1C_F16C) || !has(b, F7B_AVX2))
-        return cpu;
-    cpu.hardware = ZN_ISA_AVX2;
-    if ((state & STATE_AVX512) != STATE_AVX512 || !has(b, F7B_F) || !has(b, F7B_DQ) ||
-        !has(b, F7B_BW) || !has(b, F7B_VL))
-        return cpu;
-    cpu.hardware = ZN_ISA_AVX512;
-    cpu.avx512_bf16 = has(leaf71a, F71A_BF16);
-    cpu.avx512_vnni = has(c, F7C_VNNI);
-    if ((state & STATE_AMX) == STATE_AMX && has(d, F7D_AMX_TILE) && has(d, F7D_AMX_BF16) &&
-        has(d, F7D_AMX_INT8) && cpu.avx512_bf16 && cpu.avx512_vnni && zn_os_enable_amx())
-        cpu.hardware = ZN_ISA_AMX;
-    return cpu;
+    enum { OSXSAVE = 27 };
+    zn_cpuid id = {0};
+    unsigned a = 0, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &id.leaf1_ecx, &d)) return 0;
+    if (!(id.leaf1_ecx >> OSXSAVE & 1)) return 0; // there is no XGETBV
+    if (!__get_cpuid_count(7, 0, &a, &id.leaf7_ebx, &id.leaf7_ecx, &id.leaf7_edx)) return 0;
+    if (a >= 1) __get_cpuid_count(7, 1, &id.leaf7_1_eax, &b, &c, &d);
+    id.xcr0 = saved_state();
+    const unsigned flags = zn_cpu_of_cpuid(&id);
+    return flags & ZN_CPU_AMX_TILE && !zn_os_enable_amx() ? flags & ~ZN_CPU_AMX : flags;
 }
 
 #else
@@ -88,9 +55,15 @@ static bool own_name(char dst[ZN_CPU_NAME])
     return false;
 }
 
-static zn_cpu machine(void)
+static unsigned machine(void)
 {
-    return (zn_cpu){0};
+    uint64_t hwcap = 0, hwcap2 = 0;
+    if (zn_os_arm_hwcaps(&hwcap, &hwcap2)) return zn_cpu_of_hwcaps(hwcap, hwcap2);
+#if defined(__aarch64__)
+    return ZN_CPU_NEON; // which all of them have
+#else
+    return 0;
+#endif
 }
 
 #endif
@@ -100,21 +73,10 @@ void zn_cpu_name(char dst[ZN_CPU_NAME])
     if (!own_name(dst)) memcpy(dst, "unknown", sizeof "unknown");
 }
 
-// The class that the environment names; the highest for none, or for a word that is no class.
-static zn_isa cap(void)
-{
-    const char *wanted = zn_environment("ZENITH_CPU");
-    for (int isa = ZN_ISA_BASELINE; wanted && isa <= ZN_ISA_AMX; isa++) {
-        if (strcmp(wanted, names[isa]) == 0) return (zn_isa)isa;
-    }
-    return ZN_ISA_AMX;
-}
-
 zn_cpu zn_cpu_detect(void)
 {
-    zn_cpu cpu = machine();
-    zn_isa highest = cap();
-    cpu.isa = cpu.hardware < highest ? cpu.hardware : highest;
-    if (cpu.isa < ZN_ISA_AVX512) cpu.avx512_bf16 = cpu.avx512_vnni = false;
-    return cpu;
+    const unsigned hardware = machine();
+    unsigned allowed = ~0u;
+    (void)!zn_cpu_parse(zn_environment("ZENITH_CPU"), &allowed);
+    return (zn_cpu){.flags = zn_cpu_supported(hardware & allowed), .hardware = hardware};
 }

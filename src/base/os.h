@@ -151,4 +151,7 @@ void zn_os_prefer_large_pages(void *block, size_t bytes);
 // Asks the kernel for permission to use AMX tiles in this process. True when they can be used.
 bool zn_os_enable_amx(void);
 
+// What Linux says of a 64-bit Arm CPU's instructions (AT_HWCAP, AT_HWCAP2); false elsewhere.
+bool zn_os_arm_hwcaps(uint64_t *hwcap, uint64_t *hwcap2);
+
 #endif

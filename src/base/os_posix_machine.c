@@ -18,6 +18,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/auxv.h> // getauxval
+#endif
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -252,6 +255,18 @@ bool zn_os_enable_amx(void)
     if (syscall(SYS_arch_prctl, GET_PERMISSION, &allowed) != 0) return false;
     return allowed >> TILE_DATA & 1;
 #else
+    return false;
+#endif
+}
+
+bool zn_os_arm_hwcaps(uint64_t *hwcap, uint64_t *hwcap2)
+{
+#if defined(__aarch64__) && defined(__linux__)
+    *hwcap = getauxval(AT_HWCAP);
+    *hwcap2 = getauxval(AT_HWCAP2);
+    return true;
+#else
+    (void)hwcap, (void)hwcap2;
     return false;
 #endif
 }

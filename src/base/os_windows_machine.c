@@ -91,3 +91,9 @@ bool zn_os_enable_amx(void)
 {
     return false;
 }
+
+bool zn_os_arm_hwcaps(uint64_t *hwcap, uint64_t *hwcap2)
+{
+    (void)hwcap, (void)hwcap2;
+    return false;
+}

@@ -92,7 +92,7 @@ zenith_status zn_dnn_gradient_run_weights(const zn_dnn_gradient *gradient, const
                                           const void *dy, float *dw, float *db, void *scratch,
                                           zn_error *err);
 
-// A product of tokens with a matrix, dst[t][o] = sum over k of src[t][k] * weights[o][k]: what kernel/linear.h
+// A product of tokens with a matrix, dst[t][o] = sum over k of src[t][k] * weights[o][k]: what kernel/linear/linear.h
 // is checked and timed beside. Its bits depend on the number of tokens, so that no operator is computed by
 // it.
 typedef struct zn_dnn_matmul_desc {

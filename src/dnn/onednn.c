@@ -91,17 +91,14 @@ bool zn_dnn_is_welcome(const char *implementation)
 
 static dnnl_cpu_isa_t isa_cap(const zn_cpu *cpu)
 {
-    switch (cpu->isa) {
-    case ZN_ISA_BASELINE:
-        return dnnl_cpu_isa_sse41;
-    case ZN_ISA_AVX2:
-        return dnnl_cpu_isa_avx2;
-    case ZN_ISA_AVX512:
-        if (cpu->avx512_bf16) return dnnl_cpu_isa_avx512_core_bf16;
-        return cpu->avx512_vnni ? dnnl_cpu_isa_avx512_core_vnni : dnnl_cpu_isa_avx512_core;
-    default:
-        return dnnl_cpu_isa_default;
-    }
+    const unsigned flags = cpu->flags;
+    if (zn_cpu_has(flags, ZN_CPU_AMX)) return dnnl_cpu_isa_default;
+    if (zn_cpu_has(flags, ZN_CPU_AVX512_VNNI | ZN_CPU_AVX512_BF16))
+        return dnnl_cpu_isa_avx512_core_bf16;
+    if (flags & ZN_CPU_AVX512_VNNI) return dnnl_cpu_isa_avx512_core_vnni;
+    if (flags & ZN_CPU_AVX512) return dnnl_cpu_isa_avx512_core;
+    if (flags & ZN_CPU_AVX_VNNI) return dnnl_cpu_isa_avx2_vnni;
+    return flags & ZN_CPU_AVX2 ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_sse41;
 }
 
 // oneDNN itself guards the cap: it takes one value, before the first primitive, and refuses every

@@ -12,8 +12,9 @@
 //   src [height][width] --across--> middle [rows][cut_width] --down--> [cut_height][cut_width]
 #include "src/format/resize.h"
 
+#include "src/base/cpu.h"
 #include "src/base/memory.h"
-#include "src/kernel/resample.h"
+#include "src/kernel/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,11 +135,18 @@ static void widen_row(const uint8_t *src, uint32_t begin, uint32_t end, uint8_t 
     memcpy(dst + 4 * (size_t)(end - 1), src + 3 * (size_t)(end - 1), 3);
 }
 
+static zn_kernels own_kernels(void)
+{
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
+    return kernels;
+}
+
 static zenith_status pass_across(const axis *a, zn_resize_filter filter, const uint8_t *src,
                                  size_t stride, uint32_t rows, plane dst, zn_error *err)
 {
     taps t = {0};
-    zn_resample_across_fn *const across = zn_resample_pick(zn_cpu_detect().isa).across;
+    const zn_kernels kernels = own_kernels();
     // The last step may end beyond the row.
     const size_t bytes = 4 * ((size_t)a->in + ZN_RESAMPLE_STEP);
     uint8_t *row = zn_alloc_zero(bytes);
@@ -147,7 +155,7 @@ static zenith_status pass_across(const axis *a, zn_resize_filter filter, const u
     const zn_resample_taps all = {t.first, t.count, t.weights, t.pitch};
     for (uint32_t y = 0; status == ZENITH_OK && y < rows; y++) {
         widen_row(src + y * stride, t.begin, t.end, row);
-        across(&all, row, dst.data + y * dst.stride, a->wanted);
+        kernels.resample_across(&all, row, dst.data + y * dst.stride, a->wanted);
     }
     taps_free(&t);
     zn_free(row);
@@ -158,10 +166,11 @@ static zenith_status pass_across(const axis *a, zn_resize_filter filter, const u
 static void pass_down(const taps *t, const axis *a, const uint8_t *src, size_t stride, plane dst,
                       uint32_t width)
 {
-    zn_resample_down_fn *const down = zn_resample_pick(zn_cpu_detect().isa).down;
+    const zn_kernels kernels = own_kernels();
     for (uint32_t y = 0; y < a->wanted; y++)
-        down(t->weights + y * t->pitch, t->count[y], src + (t->first[y] - t->begin) * stride,
-             stride, dst.data + y * dst.stride, 3 * (size_t)width);
+        kernels.resample_down(t->weights + y * t->pitch, t->count[y],
+                              src + (t->first[y] - t->begin) * stride, stride,
+                              dst.data + y * dst.stride, 3 * (size_t)width);
 }
 
 // Across into a middle picture of the rows that the second pass takes, then down.

@@ -59,6 +59,7 @@ typedef struct zn_lowering_request {
     int64_t rows;  // rows of the result per call; the whole height for other than maps
     bool in_place; // the result lies where input 0 does (below)
     zn_cpu cpu;
+    const struct zn_kernels *kernels; // for this CPU (kernel/kernels.h); it outlives the lowering
     int threads;
     struct zn_dnn *dnn;     // NULL without oneDNN
     struct zn_packs *packs; // packed weights, shared by all plans of a model

@@ -146,6 +146,7 @@ static zenith_status schedule_way(const zn_graph *graph, const zn_plan_options *
     bool found = true;
     plan->graph = graph;
     plan->options = *options;
+    zn_kernels_init(&plan->kernels, options->cpu.flags);
     plan->options.mode = w.mode;
     plan->options.band = w.band;
     plan->lowest = w.lowest;

@@ -12,6 +12,7 @@
 #define ZN_GRAPH_PLAN_PARTS_H
 
 #include "src/graph/states.h"
+#include "src/kernel/kernels.h"
 
 // A value in memory for part of a run.
 //   whole:  holds rows [first_row, first_row + rows), zero rows above and below the map included
@@ -107,6 +108,7 @@ typedef struct zn_pass {
 struct zn_plan {
     const zn_graph *graph;
     zn_plan_options options; // mode and band as chosen
+    zn_kernels kernels;      // for its CPU
     zn_arena arena;          // of the plan's own tables
     zn_pass *passes;
     size_t passes_count, passes_capacity;
@@ -143,6 +145,7 @@ static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_
                                  .rows = work->call_rows,
                                  .in_place = work->in_place,
                                  .cpu = plan->options.cpu,
+                                 .kernels = &plan->kernels,
                                  .threads = plan->options.threads,
                                  .dnn = plan->options.dnn,
                                  .packs = plan->options.packs,

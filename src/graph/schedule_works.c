@@ -11,12 +11,12 @@ static const double call_seconds = 0.005;
 
 double zn_plan_assumed_speed(const zn_plan *plan, const zn_node *node)
 {
-    static const double f32[] = {5e9, 30e9, 60e9, 60e9};
     const zn_plan_options *options = &plan->options;
-    double speed = f32[options->cpu.isa];
+    const unsigned flags = options->cpu.flags;
+    double speed = flags & ZN_CPU_AVX512 ? 60e9 : flags & ZN_CPU_AVX2 ? 30e9 : 5e9; // in f32
     if (!options->dnn) speed /= 4;
     zn_type type = node->inputs_count > 0 ? node->inputs[0]->desc.type : ZN_F32;
-    if (options->dnn && options->cpu.isa == ZN_ISA_AMX && type != ZN_F32) speed *= 8;
+    if (options->dnn && zn_cpu_has(flags, ZN_CPU_AMX) && type != ZN_F32) speed *= 8;
     return speed * options->threads;
 }
 

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 #include "src/op/convert_parallel.h"
+#include "src/kernel/kernels.h"
 
 #include <string.h>
 
 // Elements of a tile: its two sides fit the first-level cache, and waking a thread pays.
 enum { TILE = 8192 };
 
-zenith_status zn_conversion_make(zn_isa isa, zn_type from, float from_scale, zn_type to,
-                                 float to_scale, zn_conversion *out, zn_error *err)
+zenith_status zn_conversion_make(const zn_kernels *kernels, zn_type from, float from_scale,
+                                 zn_type to, float to_scale, zn_conversion *out, zn_error *err)
 {
-    zn_convert_fn *run = zn_convert_pick(isa, from, to);
+    zn_convert_fn *run = kernels->convert(from, to);
     if (!run)
         return zn_fail(err, ZENITH_UNSUPPORTED, "there is no conversion from %s to %s",
                        zn_type_name(from), zn_type_name(to));

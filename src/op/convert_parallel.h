@@ -6,7 +6,7 @@
 #define ZN_OP_CONVERT_PARALLEL_H
 
 #include "src/base/parallel.h"
-#include "src/kernel/convert.h"
+#include "src/kernel/kernels.h"
 
 // One conversion, chosen when a lowering is made.
 typedef struct zn_conversion {
@@ -16,8 +16,8 @@ typedef struct zn_conversion {
 } zn_conversion;
 
 // ZENITH_UNSUPPORTED where there is no kernel for the pair.
-zenith_status zn_conversion_make(zn_isa isa, zn_type from, float from_scale, zn_type to,
-                                 float to_scale, zn_conversion *out, zn_error *err);
+zenith_status zn_conversion_make(const zn_kernels *kernels, zn_type from, float from_scale,
+                                 zn_type to, float to_scale, zn_conversion *out, zn_error *err);
 void zn_conversion_run(const zn_conversion *conversion, zn_team *team, const void *src, void *dst,
                        size_t count);
 

@@ -132,7 +132,7 @@ static zenith_status prepare_input(row_inputs *from, const zn_lowering_request *
     input->widens = !is_plain(&node->desc);
     input->at = from->bytes;
     if (input->widens) from->bytes += zn_round_up(input->count * sizeof(float), ZN_ALIGN);
-    return zn_conversion_make(request->cpu.isa, node->desc.type, node->desc.scale, ZN_F32, 1,
+    return zn_conversion_make(request->kernels, node->desc.type, node->desc.scale, ZN_F32, 1,
                               &input->widen, err);
 }
 
@@ -156,7 +156,7 @@ static zenith_status prepare(row_lowering *l, const zn_lowering_request *request
     l->narrows = !is_plain(y);
     l->result_at = l->part_bytes = l->from.bytes;
     if (l->narrows) l->part_bytes += zn_round_up(l->count * sizeof(float), ZN_ALIGN);
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
     l->parts = (size_t)request->threads;
     if (!zn_mul_size(l->part_bytes, l->parts, &l->base.scratch_bytes))
         return zn_fail_memory(err, SIZE_MAX);

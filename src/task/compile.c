@@ -11,7 +11,7 @@
 
 zenith_dtype zn_default_dtype(const zn_cpu *cpu)
 {
-    return cpu->isa >= ZN_ISA_AMX ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
+    return zn_cpu_has(cpu->flags, ZN_CPU_AMX) ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
 }
 
 zenith_dtype zn_dtype_of(const zn_cpu *cpu, const zn_model *model, zenith_dtype wanted)
@@ -72,7 +72,8 @@ zenith_status zn_build_part(const zn_compile_key *key, zn_graph *graph, zn_error
 static zn_type type_for(const zn_compile_key *key, const zn_machine *machine)
 {
     const bool int8 = key->dtype == ZENITH_DTYPE_INT8;
-    const bool bf16 = key->dtype == ZENITH_DTYPE_BF16 || (int8 && machine->cpu.isa >= ZN_ISA_AMX);
+    const bool bf16 = key->dtype == ZENITH_DTYPE_BF16 ||
+                      (int8 && zn_cpu_has(machine->cpu.flags, ZN_CPU_AMX));
     return bf16 ? ZN_BF16 : ZN_F32;
 }
 

@@ -56,7 +56,7 @@ uint64_t zn_generator_memory_bytes(zn_generator_memory *memory, zn_generator_par
 
 static bool is_same(const zn_caption *a, const zn_caption *b)
 {
-    return a->hidden && a->count == b->count && a->dtype == b->dtype && a->isa == b->isa &&
+    return a->hidden && a->count == b->count && a->dtype == b->dtype && a->cpu == b->cpu &&
            memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0;
 }
 

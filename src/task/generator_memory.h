@@ -17,8 +17,8 @@ typedef enum zn_generator_part { ZN_GENERATOR_TEXT, ZN_GENERATOR_TRANSFORMER } z
 typedef struct zn_caption {
     int32_t *ids;
     size_t count, width;
-    zenith_dtype dtype; // they were computed in, and the CPU's class
-    int isa;
+    zenith_dtype dtype; // they were computed in, and the CPU's flags
+    unsigned cpu;
     float *hidden;
     uint64_t used; // a number that grows
 } zn_caption;
@@ -39,7 +39,7 @@ zenith_status zn_generator_memory_take(zn_generator_memory *memory, zn_generator
 void zn_generator_memory_drop(zn_generator_memory *memory, zn_generator_part part);
 uint64_t zn_generator_memory_bytes(zn_generator_memory *memory, zn_generator_part part);
 
-// Hidden states of a prompt that was asked for with the same ids, dtype and isa: copied into *out, the caller's by
+// Hidden states of a prompt that was asked for with the same ids, dtype and CPU flags: copied into *out, the caller's by
 // zn_free, or NULL.
 zenith_status zn_generator_memory_recall(zn_generator_memory *memory, const zn_caption *key,
                                          float **out, zn_error *err);

@@ -133,7 +133,7 @@ static zenith_status caption(running *r, int which, const zn_prompt *prompt, zn_
                       .count = prompt->count,
                       .width = (size_t)zn_qwen3_width(r->generator->text),
                       .dtype = r->same.text,
-                      .isa = (int)zn_engine_cpu(r->engine)->isa};
+                      .cpu = zn_engine_cpu(r->engine)->flags};
     ZN_TRY(zn_generator_memory_recall(memory, c, &c->hidden, err));
     if (c->hidden) return ZENITH_OK;
     if (!zn_mul_size(c->count * sizeof(float), c->width, &bytes))
@@ -173,7 +173,7 @@ static bool is_kept(running *r, int which, const zn_prompt *prompt)
     const zn_caption key = {.ids = r->ids[which],
                             .count = prompt->count,
                             .dtype = r->same.text,
-                            .isa = (int)zn_engine_cpu(r->engine)->isa};
+                            .cpu = zn_engine_cpu(r->engine)->flags};
     (void)!zn_generator_memory_recall(&r->generator->memory, &key, &hidden, NULL);
     zn_free(hidden);
     return hidden != NULL;

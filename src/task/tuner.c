@@ -23,7 +23,7 @@ static const uint64_t SPARE = 256u << 20;
 struct zn_tuner {
     zn_mutex *lock;
     char *path;
-    char machine[128]; // the CPU's name, its class, threads, and our version
+    char machine[128]; // the CPU's name, its class and flags, threads, and our version
     zn_tunings known;
 };
 
@@ -40,8 +40,8 @@ zenith_status zn_tuner_create(const char *path, const zn_cpu *cpu, int threads, 
     memcpy(tuner->path, path, size);
     ZN_GO(zn_mutex_create(&tuner->lock, err));
     zn_cpu_name(name);
-    zn_text_format(tuner->machine, sizeof tuner->machine, "%s, %s, %d threads, %s", name,
-                   zn_isa_name(cpu->isa), threads, ZENITH_VERSION_TEXT);
+    zn_text_format(tuner->machine, sizeof tuner->machine, "%s, %s %x, %d threads, %s", name,
+                   zn_cpu_class(cpu->flags), cpu->flags, threads, ZENITH_VERSION_TEXT);
     if (zn_tunings_read(path, &tuner->known, NULL) == ZENITH_OUT_OF_MEMORY)
         ZN_GO(zn_fail_memory(err, sizeof(zn_tuning)));
     *out = tuner;

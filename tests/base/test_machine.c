@@ -19,32 +19,106 @@ static void cap_lowers(void **state)
     (void)state;
     unsetenv("ZENITH_CPU");
     zn_cpu whole = zn_cpu_detect();
-    assert_int_equal(whole.isa, whole.hardware);
+    assert_int_equal(whole.flags, whole.hardware);
+    assert_int_equal(zn_cpu_supported(whole.flags), whole.flags);
 #if defined(__x86_64__)
     // The compiler's runtime is a second opinion.
     __builtin_cpu_init();
-    int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    assert_int_equal(whole.hardware >= ZN_ISA_AVX2, avx2 != 0);
-    assert_int_equal(whole.hardware >= ZN_ISA_AVX512, avx512 != 0);
-    assert_int_equal(whole.avx512_vnni, avx512 && __builtin_cpu_supports("avx512vnni"));
-    assert_int_equal(whole.avx512_bf16, avx512 && __builtin_cpu_supports("avx512bf16"));
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    assert_int_equal(!!(whole.flags & ZN_CPU_AVX2), avx2);
+    assert_int_equal(!!(whole.flags & ZN_CPU_AVX512), avx512);
+    assert_int_equal(!!(whole.flags & ZN_CPU_AVX512_VNNI),
+                     avx512 && __builtin_cpu_supports("avx512vnni"));
+    assert_int_equal(!!(whole.flags & ZN_CPU_AVX512_BF16),
+                     avx512 && __builtin_cpu_supports("avx512bf16"));
+#elif defined(__aarch64__)
+    assert_true(whole.flags & ZN_CPU_NEON);
 #endif
-    for (int isa = ZN_ISA_BASELINE; isa <= ZN_ISA_AMX; isa++) {
-        setenv("ZENITH_CPU", zn_isa_name((zn_isa)isa), 1);
+    static const char *const lists[] = {"baseline",    "avx2",      "avx512",       "amx", "neon",
+                                        "avx2,avx512", "avx2,vnni", "neon,dotprod", ""};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        unsigned allowed = 0;
+        setenv("ZENITH_CPU", lists[i], 1);
+        assert_true(zn_cpu_parse(lists[i], &allowed));
         zn_cpu capped = zn_cpu_detect();
         assert_int_equal(capped.hardware, whole.hardware);
-        assert_int_equal(capped.isa, whole.hardware < (zn_isa)isa ? whole.hardware : (zn_isa)isa);
-        bool wide = capped.isa >= ZN_ISA_AVX512;
-        assert_int_equal(capped.avx512_bf16, wide && whole.avx512_bf16);
-        assert_int_equal(capped.avx512_vnni, wide && whole.avx512_vnni);
+        assert_int_equal(capped.flags, zn_cpu_supported(whole.hardware & allowed));
     }
     setenv("ZENITH_CPU", "sparc", 1);
-    assert_int_equal(zn_cpu_detect().isa, whole.hardware);
+    assert_int_equal(zn_cpu_detect().flags, whole.hardware);
     unsetenv("ZENITH_CPU");
-    assert_string_equal(zn_isa_name(ZN_ISA_BASELINE), "baseline");
-    assert_string_equal(zn_isa_name(ZN_ISA_AMX), "amx");
+}
+
+static unsigned parsed(const char *text)
+{
+    unsigned flags = 0;
+    if (!zn_cpu_parse(text, &flags)) fail_msg("'%s' was refused", text);
+    return flags;
+}
+
+static void classes_and_features(void **state)
+{
+    (void)state;
+    const unsigned avx2 = ZN_CPU_F16C | ZN_CPU_FMA | ZN_CPU_AVX2;
+    assert_int_equal(parsed("baseline"), 0);
+    assert_int_equal(parsed("avx2"), avx2);
+    assert_int_equal(parsed("avx2,vnni"), avx2 | ZN_CPU_AVX_VNNI);
+    assert_int_equal(parsed("avx2,avx512"), avx2 | ZN_CPU_AVX512);
+    assert_int_equal(parsed("avx512"),
+                     avx2 | ZN_CPU_AVX512 | ZN_CPU_AVX512_VNNI | ZN_CPU_AVX512_BF16);
+    assert_int_equal(parsed("neon,i8mm,bf16"), ZN_CPU_NEON | ZN_CPU_I8MM | ZN_CPU_ARM_BF16);
+    assert_true(zn_cpu_has(parsed("amx"), parsed("avx512") | ZN_CPU_AMX));
+    assert_true(zn_cpu_has(parsed(NULL), parsed("amx") | parsed("neon")));
+    assert_int_equal(parsed(""), parsed(NULL));
+    static const char *const refused[] = {"pentium", "avx",       "avx2,", ",vnni",      "avx2,amx",
+                                          "vnni",    "avx2 vnni", "AVX2",  "avx2,vnni,", "avx22"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        unsigned flags = 7;
+        assert_false(zn_cpu_parse(refused[i], &flags));
+        assert_int_equal(flags, 7);
+    }
+    static const char *const names[] = {"baseline", "avx2", "avx512", "amx", "neon"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(zn_cpu_class(parsed(names[i])), names[i]);
+    assert_string_equal(zn_cpu_class(parsed("avx2,vnni")), "avx2");
+    assert_string_equal(zn_cpu_class(parsed("avx512") | ZN_CPU_AMX_TILE), "avx512");
+    assert_int_equal(zn_cpu_supported(ZN_CPU_AVX2 | ZN_CPU_FMA | ZN_CPU_AVX512), ZN_CPU_FMA);
+    assert_int_equal(zn_cpu_supported(ZN_CPU_DOTPROD), 0);
+}
+
+// Registers as CPUs of different ages have them, with what the system saves.
+static void flags_of_made_up_cpus(void **state)
+{
+    (void)state;
+    const uint32_t avx = 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29; // FMA, OSXSAVE, AVX, F16C
+    const uint32_t wide = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, avx2 = 1u << 5;
+    const uint32_t tiles = 1u << 22 | 1u << 24 | 1u << 25;
+    const struct {
+        zn_cpuid id;
+        const char *flags;
+    } cpus[] = {
+        {{.xcr0 = 0xe7}, "baseline"},
+        {{avx, avx2, 0, 0, 0, 0x7}, "avx2"},
+        {{avx, avx2, 0, 0, 1u << 4, 0x7}, "avx2,vnni"},
+        {{avx & ~(1u << 12), avx2, 0, 0, 1u << 4, 0x7}, "baseline,f16c"}, // no FMA
+        {{avx, avx2 | wide, 1u << 11, 0, 1u << 5, 0x3}, "baseline"},      // only SSE is saved
+        {{avx, avx2 | wide, 1u << 11, 0, 1u << 5, 0x7}, "avx2"},          // no AVX-512 either
+        {{avx, avx2 | (wide & ~(1u << 31)), 1u << 11, 0, 0, 0xe7}, "avx2"},
+        {{avx, avx2 | wide, 0, 0, 0, 0xe7}, "avx2,avx512"},
+        {{avx, avx2 | wide, 1u << 11, 0, 0, 0xe7}, "avx2,avx512,avx512_vnni"},
+        {{avx, avx2 | wide, 1u << 11, tiles, 1u << 5, 0xe7}, "avx512"}, // tiles are not saved
+        {{avx, avx2 | wide, 1u << 11, tiles, 1u << 4 | 1u << 5, 0x600e7}, "amx"},
+        {{avx, avx2 | wide, 0, tiles, 1u << 5, 0x600e7}, "avx2,avx512,avx512_bf16"},
+    };
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
+        assert_int_equal(zn_cpu_of_cpuid(&cpus[i].id), parsed(cpus[i].flags));
+    assert_int_equal(zn_cpu_of_hwcaps(0, 0), 0);
+    assert_int_equal(zn_cpu_of_hwcaps(1u << 1 | 1u << 20, 0), parsed("neon,dotprod"));
+    assert_int_equal(zn_cpu_of_hwcaps(1u << 1 | 1u << 20 | 1u << 22, 1u << 13 | 1u << 14),
+                     parsed("neon,dotprod,sve,i8mm,bf16"));
+    assert_int_equal(zn_cpu_of_hwcaps(1u << 20, 1u << 13), 0);
 }
 
 static void share(void **state)
@@ -142,6 +216,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cap_lowers),
+        cmocka_unit_test(classes_and_features),
+        cmocka_unit_test(flags_of_made_up_cpus),
         cmocka_unit_test(share),
         cmocka_unit_test(control_groups),
         cmocka_unit_test(clocks),

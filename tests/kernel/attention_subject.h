@@ -7,7 +7,7 @@
 #define ZN_TESTS_KERNEL_ATTENTION_SUBJECT_H
 
 #include "src/base/memory.h"
-#include "src/kernel/attention.h"
+#include "src/kernel/attention/attention.h"
 #include "tests/kernel/fenced.h"
 #include "tests/kernel/kernels.h"
 
@@ -31,13 +31,14 @@ enum { VERSIONS = 4 };
 static inline int list_versions(version *all)
 {
     int count = 0;
-    const zn_isa most = zn_cpu_detect().isa;
-    for (zn_isa isa = ZN_ISA_BASELINE; isa <= most && isa <= ZN_ISA_AVX512; isa++)
-        all[count++] = (version){zn_isa_name(isa),
-                                 {zn_attention_pick(isa, ZN_F32), zn_attention_pick(isa, ZN_BF16)},
-                                 1e-6};
+    FOR_EACH_SET(set)
+    {
+        const zn_kernels *k = &set->kernels;
+        if (k->attention_bf16 == k->attention) // not tiles: they are emulated
+            all[count++] = (version){set->name, {k->attention, k->attention_bf16}, 1e-6};
+    }
 #ifdef __x86_64__
-    if (most >= ZN_ISA_AVX512)
+    if (zn_cpu_detect().flags & ZN_CPU_AVX512)
         all[count++] = (version){"emulated tiles", {NULL, zn_attention_amx_emulated}, 0x1p-8};
 #endif
     return count;

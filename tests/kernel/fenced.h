@@ -12,6 +12,7 @@
 
 #include "src/base/cpu.h"
 #include "src/base/random.h"
+#include "src/kernel/kernels.h"
 #include "tests/kernel/kernels.h"
 
 #include <stdio.h>
@@ -73,8 +74,34 @@ static inline void fill_bytes(void *dst, size_t n, zn_random *random)
     for (size_t i = 0; i < n; i++) ((unsigned char *)dst)[i] = (unsigned char)zn_random_u32(random);
 }
 
-// Runs the body once for each class of instruction sets up to this CPU's, as `isa`.
-#define FOR_EACH_ISA(isa)                                                                          \
-    for (zn_isa isa = ZN_ISA_BASELINE, last_isa_ = zn_cpu_detect().isa; isa <= last_isa_; isa++)
+// A class of instruction sets that this CPU has, and the kernels of a CPU that has no more.
+typedef struct kernel_set {
+    const char *name;
+    unsigned flags;
+    zn_kernels kernels;
+} kernel_set;
+
+// The next one after `set`, the lowest after NULL; NULL after the CPU's own.
+static inline const kernel_set *kernel_set_after(const kernel_set *set)
+{
+    static const unsigned classes[] = {0, ZN_CPU_AVX2, ZN_CPU_AVX512, ZN_CPU_AMX, ZN_CPU_NEON};
+    enum { CLASSES = sizeof classes / sizeof *classes };
+    static kernel_set sets[CLASSES];
+    const unsigned mine = zn_cpu_detect().flags;
+    for (int i = set ? (int)(set - sets) + 1 : 0; i < CLASSES; i++) {
+        if (!zn_cpu_has(mine, classes[i])) continue;
+        unsigned allowed = 0;
+        sets[i].name = zn_cpu_class(classes[i]);
+        if (!zn_cpu_parse(sets[i].name, &allowed)) return NULL;
+        sets[i].flags = zn_cpu_supported(mine & allowed);
+        zn_kernels_init(&sets[i].kernels, sets[i].flags);
+        return &sets[i];
+    }
+    return NULL;
+}
+
+// Runs the body once for each class of instruction sets up to this CPU's.
+#define FOR_EACH_SET(set)                                                                          \
+    for (const kernel_set *set = kernel_set_after(NULL); set; set = kernel_set_after(set))
 
 #endif

@@ -156,8 +156,8 @@ static int print_json(void)
             json_object_set_new(line, "of_onednn", json_real(onednn));
         json_array_append_new(lines, line);
     }
-    json_t *all = json_pack("{ss sb so}", "isa", zn_isa_name(cpu.isa), "vnni", (int)cpu.avx512_vnni,
-                            "results", lines);
+    json_t *all = json_pack("{ss sb so}", "isa", zn_cpu_class(cpu.flags), "vnni",
+                            cpu.flags & ZN_CPU_AVX512_VNNI ? 1 : 0, "results", lines);
     const int status = json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(4));
     json_decref(all);
     printf("\n");

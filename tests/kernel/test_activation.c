@@ -3,7 +3,7 @@
 //
 // Curves and slopes: every version within the bound of activation.h of the double result; the double
 // ones against numbers from elsewhere (torch.nn.functional in double).
-#include "src/kernel/activation.h"
+#include "src/kernel/pointwise/activation.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -34,15 +34,16 @@ static void specification_has_known_values(void **state)
     }
 }
 
-static void compare(zn_isa isa, zn_curve curve, bool slope, float x, double by, float got)
+static void compare(const kernel_set *set, zn_curve curve, bool slope, float x, double by,
+                    float got)
 {
     const double at = fabs((double)x);
     const double want = by * (slope ? zn_curve_slope(curve, (double)x)
                                     : zn_curve_value(curve, (double)x));
     const double most = fabs(by * (slope ? zn_curve_slope(curve, at) : zn_curve_value(curve, at)));
     if (fabs((double)got - want) <= 8 * ldexp(most, -23) + 1e-37) return;
-    fail_msg("%s, curve %d, slope %d: at %.9g it is %.9g, not %.9g", zn_isa_name(isa), (int)curve,
-             slope, (double)x, (double)got, want);
+    fail_msg("%s, curve %d, slope %d: at %.9g it is %.9g, not %.9g", set->name, (int)curve, slope,
+             (double)x, (double)got, want);
 }
 
 // From the smallest to large values, both signs: 2^-30 to 2^6 in small steps.
@@ -55,14 +56,14 @@ static void versions_are_within_the_bound(void **state)
         x[i] = (float)(pow(2, (double)(i / 2) / 64 - 30) * (i % 2 ? -1 : 1));
         by[i] = 1 + (float)(i % 7);
     }
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int k = 0; k < 4 * ZN_CURVE_COUNT; k++) {
             const zn_curve curve = (zn_curve)(k / 4);
             const bool slope = k & 1, scaled = k & 2;
-            zn_activation_pick(isa, curve, slope)(x, scaled ? by : NULL, y, N);
+            set->kernels.activation(curve, slope)(x, scaled ? by : NULL, y, N);
             for (int i = 0; i < N; i++)
-                compare(isa, curve, slope, x[i], scaled ? (double)by[i] : 1, y[i]);
+                compare(set, curve, slope, x[i], scaled ? (double)by[i] : 1, y[i]);
         }
     }
 }
@@ -71,18 +72,18 @@ static void arrays_of_any_length(void **state)
 {
     (void)state;
     zn_random random = {.seed = 11};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t n = 0; n < 40; n++) {
             fenced src = fenced_make(n * sizeof(float), 0), dst = fenced_make(n * sizeof(float), 4);
             fenced by = fenced_make(n * sizeof(float), n % 8 * sizeof(float));
             fill_normal(src.data, n, &random);
             fill_normal(by.data, n, &random);
-            zn_activation_fn *run = zn_activation_pick(isa, (zn_curve)(n % ZN_CURVE_COUNT), false);
+            zn_activation_fn *run = set->kernels.activation((zn_curve)(n % ZN_CURVE_COUNT), false);
             run(src.data, by.data, dst.data, n);
             run(src.data, by.data, src.data, n); // in place
             if (memcmp(src.data, dst.data, n * sizeof(float)) != 0)
-                fail_msg("%s, %zu elements: in place it is something else", zn_isa_name(isa), n);
+                fail_msg("%s, %zu elements: in place it is something else", set->name, n);
             fenced_close((fenced *[]){&src, &dst, &by}, 3);
         }
     }
@@ -91,13 +92,13 @@ static void arrays_of_any_length(void **state)
 static void ends_and_nan(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int k = 0; k < 2 * ZN_CURVE_COUNT; k++) {
             const float x[3] = {NAN, 1e30f, -1e30f};
             float y[3];
             const zn_curve curve = (zn_curve)(k / 2);
-            zn_activation_pick(isa, curve, k & 1)(x, NULL, y, 3);
+            set->kernels.activation(curve, k & 1)(x, NULL, y, 3);
             assert_true(isnan(y[0]));
             const bool bounded = k & 1 || curve == ZN_CURVE_TANH || curve == ZN_CURVE_LOGISTIC;
             for (int i = 1; i < 3; i++) { // products with x of what is nearly 0 need not be 0
@@ -118,12 +119,12 @@ static void bench(void)
     static float x[N], y[N];
     zn_random random = {.seed = 1};
     fill_normal(x, N, &random);
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int k = 0; k < ZN_CURVE_COUNT; k++) {
             bench_clock clock = {0};
-            while (bench_again(&clock)) zn_activation_pick(isa, (zn_curve)k, false)(x, NULL, y, N);
-            bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s", names[k]);
+            while (bench_again(&clock)) set->kernels.activation((zn_curve)k, false)(x, NULL, y, N);
+            bench_result(&clock, set->name, N, "elements/ns", "%s", names[k]);
         }
     }
 }

@@ -128,15 +128,16 @@ static void bench(void)
 {
     static const int64_t cases[][3] = {{48, 4096, 512}, {96, 4160, 128}, {96, 4096, 64}};
     zn_random random = {.seed = 1};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < 2 * COUNT(cases); i++) {
             const int64_t *c = cases[i / 2];
             subject s = make(i % 2 ? ZN_BF16 : ZN_F32, c[0], c[1], c[2], false, &random);
             bench_clock clock = {0};
-            zn_attention_fn *run = zn_attention_pick(isa, s.args.type);
+            zn_attention_fn *run = s.args.type == ZN_BF16 ? set->kernels.attention_bf16
+                                                          : set->kernels.attention;
             while (bench_again(&clock)) run(&s.args, 0, c[1]);
-            bench_result(&clock, zn_isa_name(isa), 4 * (double)(c[0] * c[1] * c[2]), "GFLOP/s",
+            bench_result(&clock, set->name, 4 * (double)(c[0] * c[1] * c[2]), "GFLOP/s",
                          "%s, %d keys of %d", zn_type_name(s.args.type), (int)c[1], (int)c[2]);
             drop(&s);
         }

@@ -4,7 +4,7 @@
 // The gradients of attention: every version against plain loops in double, at sizes around its blocks, and
 // rows that do not depend on the other rows of their block. With --bench: the rate of each version.
 #include "src/base/memory.h"
-#include "src/kernel/attention_gradient.h"
+#include "src/kernel/attention/attention_gradient.h"
 #include "tests/kernel/fenced.h"
 #include "tests/kernel/kernels.h"
 
@@ -161,7 +161,7 @@ static zn_attention_gradient_keys_args keys_args(const subject *s, int64_t first
 }
 
 // All queries, then all keys, in blocks of at most `step`.
-static void run(const zn_attention_gradient_version *v, subject *s, int64_t step)
+static void run(const zn_attention_gradient *v, subject *s, int64_t step)
 {
     for (int m = DK; m <= DV; m++)
         memset(s->rows[m], 0, (size_t)(s->keys * s->padded) * sizeof(float));
@@ -200,14 +200,14 @@ static void versions_are_near_the_double_result(void **state)
         if (i % 2 && size[0] > size[1]) continue; // the first causal query would see nothing
         subject s = make(size[0], size[1], size[2], i % 2, &random);
         for (int64_t query = 0; query < s.queries; query++) state_query(&s, query);
-        FOR_EACH_ISA(isa)
+        FOR_EACH_SET(set)
         {
-            run(zn_attention_gradient_pick(isa), &s, MOST);
+            run(set->kernels.attention_gradient, &s, MOST);
             for (int m = DQ; m <= DV; m++)
                 if (!(error_of(&s, m) <= 1e-6))
-                    fail_msg("%s: %d queries, %d keys of %d%s: error %.3g of matrix %d",
-                             zn_isa_name(isa), (int)s.queries, (int)s.keys, (int)s.width,
-                             s.causal ? ", causal" : "", error_of(&s, m), m);
+                    fail_msg("%s: %d queries, %d keys of %d%s: error %.3g of matrix %d", set->name,
+                             (int)s.queries, (int)s.keys, (int)s.width, s.causal ? ", causal" : "",
+                             error_of(&s, m), m);
         }
         drop(&s);
     }
@@ -221,13 +221,13 @@ static void rows_do_not_depend_on_each_other(void **state)
         subject s = make(71, KEYS + 17, 40, causal, &random);
         const size_t bytes = (size_t)(s.keys * s.padded) * sizeof(float);
         float *kept = zeros(3 * s.keys * s.padded, sizeof(float));
-        FOR_EACH_ISA(isa)
+        FOR_EACH_SET(set)
         {
-            run(zn_attention_gradient_pick(isa), &s, MOST);
+            run(set->kernels.attention_gradient, &s, MOST);
             for (int m = DQ; m <= DV; m++)
                 memcpy(kept + (m - DQ) * s.keys * s.padded, s.rows[m],
                        m == DQ ? (size_t)(s.queries * s.padded) * sizeof(float) : bytes);
-            run(zn_attention_gradient_pick(isa), &s, 5);
+            run(set->kernels.attention_gradient, &s, 5);
             for (int m = DQ; m <= DV; m++)
                 assert_memory_equal(kept + (m - DQ) * s.keys * s.padded, s.rows[m],
                                     m == DQ ? (size_t)(s.queries * s.padded) * sizeof(float)
@@ -242,15 +242,15 @@ static void bench(void)
 {
     static const int64_t cases[][2] = {{256, 256}, {1024, 64}};
     zn_random random = {.seed = 1};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < COUNT(cases); i++) {
             const int64_t tokens = cases[i][0], width = cases[i][1];
             subject s = make(tokens, tokens, width, false, &random);
             bench_clock clock = {0};
-            while (bench_again(&clock)) run(zn_attention_gradient_pick(isa), &s, MOST);
+            while (bench_again(&clock)) run(set->kernels.attention_gradient, &s, MOST);
             const double products = tokens > KEYS ? 9 : 7;
-            bench_result(&clock, zn_isa_name(isa), 2 * products * (double)(tokens * tokens * width),
+            bench_result(&clock, set->name, 2 * products * (double)(tokens * tokens * width),
                          "GFLOP/s", "%d tokens of %d", (int)tokens, (int)width);
             drop(&s);
         }

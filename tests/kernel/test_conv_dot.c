@@ -4,7 +4,7 @@
 // conv_dot: the scalar version against sums over the unpacked weights, this CPU's version against
 // the scalar one, and the promise of the same bits for any rows, width, and memory that wraps.
 #include "src/base/memory.h"
-#include "src/kernel/conv_dot.h"
+#include "src/kernel/conv/conv_dot.h"
 #include "tests/kernel/fenced.h"
 
 #include <float.h>
@@ -205,18 +205,19 @@ static bool is_left_out(size_t s, size_t t)
 static void outputs_are_near_double(void **state)
 {
     (void)state;
-    const zn_cpu cpu = zn_cpu_detect();
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     uint64_t seed = 0;
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(sources); t++) {
-            zn_conv_dot_fn *version = zn_conv_dot_pick(&cpu, sources[t]);
+            zn_conv_dot_fn *version = zn_conv_dot_for(&kernels, sources[t]);
             for (int turn = 0; turn < 2; turn++, seed++) {
                 if (!zn_test_takes(seed)) continue;
                 const int pair = (int)(seed * 3 % (COUNT(results) * (NO_RESIDUAL + 1)));
                 problem p = make(&shapes[s], sources[t], pair % (int)COUNT(results),
                                  pair / (int)COUNT(results), seed);
                 const bool scalar = turn == 0 && !is_left_out(s, t);
-                if (scalar) run(zn_conv_dot_scalar, &p.args, 0, ROWS);
+                if (scalar) run(zn_conv_dot_reference, &p.args, 0, ROWS);
                 if (scalar) check(&p, "scalar", seed);
                 if (version) run(version, &p.args, 0, ROWS);
                 if (version) check(&p, "this CPU", seed);
@@ -230,8 +231,9 @@ static void outputs_are_near_double(void **state)
 static void masks(void **state)
 {
     (void)state;
-    const zn_cpu cpu = zn_cpu_detect();
-    zn_conv_dot_fn *version = zn_conv_dot_pick(&cpu, ZN_BF16);
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
+    zn_conv_dot_fn *version = zn_conv_dot_for(&kernels, ZN_BF16);
     static const int residuals[] = {0, 1, NO_RESIDUAL};
     uint64_t seed = 500;
     for (size_t s = 0; s < COUNT(shapes); s++) {
@@ -240,7 +242,7 @@ static void masks(void **state)
             problem p = make(&shapes[s], ZN_BF16, (int)(seed % 2), residuals[r], seed);
             p.args.mask = p.mask.data;
             p.args.relu = false;
-            if (r == 0) run(zn_conv_dot_scalar, &p.args, 0, ROWS);
+            if (r == 0) run(zn_conv_dot_reference, &p.args, 0, ROWS);
             if (r == 0) check(&p, "scalar, masked", seed);
             if (version) run(version, &p.args, 0, ROWS);
             if (version) check(&p, "this CPU, masked", seed);
@@ -253,11 +255,12 @@ static void masks(void **state)
 static void bits_do_not_depend_on_rows(void **state)
 {
     (void)state;
-    const zn_cpu cpu = zn_cpu_detect();
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(sources); t++) {
             if (is_left_out(s, t)) continue;
-            zn_conv_dot_fn *version = zn_conv_dot_pick(&cpu, sources[t]);
+            zn_conv_dot_fn *version = zn_conv_dot_for(&kernels, sources[t]);
             if (!version) continue;
             problem whole = make(&shapes[s], sources[t], 0, 1, s);
             problem single = make(&shapes[s], sources[t], 0, 1, s);
@@ -274,12 +277,13 @@ static void bits_do_not_depend_on_rows(void **state)
 static void bits_do_not_depend_on_columns(void **state)
 {
     (void)state;
-    const zn_cpu cpu = zn_cpu_detect();
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(sources); t++) {
             if (is_left_out(s, t)) continue;
-            zn_conv_dot_fn *picked = zn_conv_dot_pick(&cpu, sources[t]);
-            zn_conv_dot_fn *version = picked ? picked : zn_conv_dot_scalar;
+            zn_conv_dot_fn *picked = zn_conv_dot_for(&kernels, sources[t]);
+            zn_conv_dot_fn *version = picked ? picked : zn_conv_dot_reference;
             problem whole = make(&shapes[s], sources[t], 1, 1, s);
             problem parts = make(&shapes[s], sources[t], 1, 1, s);
             run(version, &whole.args, 0, ROWS);
@@ -301,12 +305,13 @@ static void bits_do_not_depend_on_columns(void **state)
 static void a_source_may_wrap(void **state)
 {
     (void)state;
-    const zn_cpu cpu = zn_cpu_detect();
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(sources); t++) {
             if (is_left_out(s, t)) continue;
-            zn_conv_dot_fn *picked = zn_conv_dot_pick(&cpu, sources[t]);
-            zn_conv_dot_fn *version = picked ? picked : zn_conv_dot_scalar;
+            zn_conv_dot_fn *picked = zn_conv_dot_for(&kernels, sources[t]);
+            zn_conv_dot_fn *version = picked ? picked : zn_conv_dot_reference;
             problem p = make(&shapes[s], sources[t], 0, 0, s);
             run(version, &p.args, 0, ROWS);
             fenced before = fenced_make(p.dst.bytes, 0);
@@ -374,9 +379,10 @@ static void bench(void)
         {64, 64, 64, 3, 3, 1, 1, 1}, {512, 64, 64, 3, 3, 1, 1, 1}, {512, 64, 64, 1, 1, 1, 0, 0},
         {512, 64, 3, 3, 3, 1, 1, 1}, {512, 64, 64, 3, 3, 2, 1, 1}, {64, 128, 64, 3, 3, 1, 1, 1},
     };
-    const zn_cpu cpu = zn_cpu_detect();
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t t = 0; t < 2; t++) {
-        zn_conv_dot_fn *version = zn_conv_dot_pick(&cpu, sources[t]);
+        zn_conv_dot_fn *version = zn_conv_dot_for(&kernels, sources[t]);
         for (size_t i = 0; version && i < COUNT(cases); i++) {
             const shape *s = &cases[i];
             problem p = make(s, sources[t], t ? 2 : 1, NO_RESIDUAL, 1);
@@ -388,7 +394,7 @@ static void bench(void)
             while (bench_again(&clock)) run(version, &p.args, 0, ROWS - 1);
             const double flops = 2.0 * (ROWS - 1) * (double)p.args.width_out * s->channels_out *
                                  s->channels_in * s->kernel_h * s->kernel_w;
-            bench_result(&clock, zn_isa_name(cpu.isa), flops, "GFLOP/s", "%s", what);
+            bench_result(&clock, kernels.conv_dot_name, flops, "GFLOP/s", "%s", what);
             bench_onednn(s, &p, sources[t], what);
             free_problem(&p);
         }

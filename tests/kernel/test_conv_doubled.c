@@ -3,7 +3,7 @@
 //
 // conv_doubled against sums in double over the doubled map, and its promise of the same bits for any
 // rows, area and width. With --bench: GFLOP/s, counted as a direct convolution's.
-#include "src/kernel/conv_doubled.h"
+#include "src/kernel/conv/conv_doubled.h"
 #include "tests/kernel/fenced.h"
 
 #include <float.h>
@@ -75,21 +75,21 @@ static void free_problem(problem *p)
 }
 
 // All rows by areas of at most `rows` x `columns`.
-static void run(const problem *p, zn_isa isa, int64_t rows, int64_t columns)
+static void run(const problem *p, const kernel_set *set, int64_t rows, int64_t columns)
 {
     const zn_doubled_args *a = &p->args;
     const zn_areas areas = zn_areas_cut(zn_doubled_rows(a->row, a->rows), rows, a->width, columns,
                                         1);
     for (int64_t i = 0; i < zn_areas_count(&areas); i++) {
         const zn_area area = zn_areas_get(&areas, i);
-        zn_doubled_pick(isa)(a, &area, p->scratch.data);
+        set->kernels.doubled(a, &area, p->scratch.data);
     }
 }
 
-static void run_whole(const problem *p, zn_isa isa)
+static void run_whole(const problem *p, const kernel_set *set)
 {
     const zn_area largest = zn_doubled_largest(p->args.channels_in);
-    run(p, isa, largest.rows, largest.columns);
+    run(p, set, largest.rows, largest.columns);
 }
 
 // One channel of the doubled map; zero outside.
@@ -121,7 +121,7 @@ static double reference(const problem *p, int64_t row, int64_t x, int64_t out, d
     return sum;
 }
 
-static void check(const problem *p, zn_isa isa, uint64_t seed)
+static void check(const problem *p, const kernel_set *set, uint64_t seed)
 {
     const zn_doubled_args *a = &p->args;
     const float *dst = a->dst;
@@ -132,7 +132,7 @@ static void check(const problem *p, zn_isa isa, uint64_t seed)
         const double expected = reference(p, row, x, out, &bound);
         if (fabs((double)*dst - expected) <= bound) continue;
         print_error("%s, seed %llu, row %lld x %lld channel %lld: %.9g, not %.9g +- %.3g\n",
-                    zn_isa_name(isa), (unsigned long long)seed, (long long)row, (long long)x,
+                    set->name, (unsigned long long)seed, (long long)row, (long long)x,
                     (long long)out, (double)*dst, expected, bound);
         fail();
     }
@@ -142,7 +142,7 @@ static void check(const problem *p, zn_isa isa, uint64_t seed)
 static void outputs_are_near_double(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
             for (uint64_t shift = 0; shift < 8; shift++) {
@@ -150,8 +150,8 @@ static void outputs_are_near_double(void **state)
                 if (!zn_test_takes(seed)) continue;
                 const int64_t row = (int64_t)(seed % 5) - 2, rows = 1 + (int64_t)(seed % 4);
                 problem p = make(&shapes[s], row, rows, shift, seed);
-                run_whole(&p, isa);
-                check(&p, isa, seed);
+                run_whole(&p, set);
+                check(&p, set, seed);
                 free_problem(&p);
             }
         }
@@ -165,11 +165,11 @@ static void bits_do_not_depend_on_rows_and_areas(void **state)
     const shape s = {31, 32, 48};
     const zn_area largest = zn_doubled_largest(s.channels_in);
     enum { ROWS = 11 };
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem whole = make(&s, 0, ROWS, 0, 77);
         const size_t row_floats = (size_t)(2 * s.width * s.channels_out);
-        run_whole(&whole, isa);
+        run_whole(&whole, set);
         for (int64_t row = 0; row < ROWS; row++) {
             const int64_t rows = 1 + row * 5 % (ROWS - row), band = 1 + row % largest.rows;
             problem part = make(&s, row, rows, 3, 77);
@@ -177,7 +177,7 @@ static void bits_do_not_depend_on_rows_and_areas(void **state)
                    whole.args.src + (zn_doubled_half(row - 1) + 1) * s.width * s.channels_in,
                    part.src.bytes);
             part.args.bias = whole.args.bias;
-            run(&part, isa, band, 1 + row % largest.columns);
+            run(&part, set, band, 1 + row % largest.columns);
             assert_memory_equal(part.dst.data, whole.args.dst + (size_t)row * row_floats,
                                 part.dst.bytes);
             free_problem(&part);
@@ -192,7 +192,7 @@ static void bits_do_not_depend_on_width(void **state)
 {
     (void)state;
     const shape s = {31, 32, 48};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int width = 2; width < s.width; width += 7) {
             const shape narrow = {width, s.channels_in, s.channels_out};
@@ -203,8 +203,8 @@ static void bits_do_not_depend_on_width(void **state)
                        (size_t)(width * s.channels_in) * sizeof(float));
             }
             part.args.bias = whole.args.bias;
-            run_whole(&whole, isa);
-            run_whole(&part, isa);
+            run_whole(&whole, set);
+            run_whole(&part, set);
             assert_memory_equal(part.args.dst, whole.args.dst,
                                 (size_t)((2 * width - 1) * s.channels_out) * sizeof(float));
             free_problem(&whole);
@@ -219,10 +219,11 @@ static void fused_versions_agree(void **state)
     (void)state;
     for (uint64_t s = 0; s < COUNT(shapes); s++) {
         problem first = make(&shapes[s], 1, 4, 0, s);
-        for (zn_isa isa = ZN_ISA_AVX2; isa <= zn_cpu_detect().isa; isa++) {
+        const kernel_set *lowest = kernel_set_after(kernel_set_after(NULL));
+        for (const kernel_set *set = lowest; set; set = kernel_set_after(set)) {
             problem p = make(&shapes[s], 1, 4, 0, s);
-            run_whole(&p, isa);
-            if (isa == ZN_ISA_AVX2) memcpy(first.dst.data, p.dst.data, p.dst.bytes);
+            run_whole(&p, set);
+            if (set == lowest) memcpy(first.dst.data, p.dst.data, p.dst.bytes);
             assert_memory_equal(first.dst.data, p.dst.data, p.dst.bytes);
             free_problem(&p);
         }
@@ -250,16 +251,16 @@ static void bench(void)
     static const shape cases[] = {
         {64, 64, 64}, {128, 64, 64}, {256, 64, 64}, {128, 256, 256}, {64, 512, 512}};
     enum { ROWS = 8 };
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < COUNT(cases); i++) {
             const shape *s = &cases[i];
             problem p = make(s, 0, ROWS, 0, 1);
             bench_clock clock = {0};
-            while (bench_again(&clock)) run_whole(&p, isa);
+            while (bench_again(&clock)) run_whole(&p, set);
             const double flops = 18.0 * ROWS * 2 * s->width * s->channels_in * s->channels_out;
-            bench_result(&clock, zn_isa_name(isa), flops, "GFLOP/s", "%d wide doubled, %d to %d",
-                         s->width, s->channels_in, s->channels_out);
+            bench_result(&clock, set->name, flops, "GFLOP/s", "%d wide doubled, %d to %d", s->width,
+                         s->channels_in, s->channels_out);
             free_problem(&p);
         }
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // conv_f32 against sums in double, and its promise of the same bits for any rows and width.
-#include "src/kernel/conv_f32.h"
+#include "src/kernel/conv/conv_f32.h"
 #include "tests/kernel/fenced.h"
 
 #include <float.h>
@@ -114,7 +114,7 @@ static double reference(const problem *p, int64_t row, int64_t x, int64_t out, d
     return a->relu && sum < 0 ? 0 : sum;
 }
 
-static void check(const problem *p, zn_isa isa, uint64_t seed)
+static void check(const problem *p, const kernel_set *set, uint64_t seed)
 {
     const zn_conv_f32_args *a = &p->args;
     const float *dst = a->dst;
@@ -125,8 +125,8 @@ static void check(const problem *p, zn_isa isa, uint64_t seed)
                 const double expected = reference(p, row, x, out, &bound);
                 if (fabs((double)*dst - expected) <= bound) continue;
                 print_error("%s, seed %llu, row %lld x %lld channel %lld: %.9g, not %.9g +- %.3g\n",
-                            zn_isa_name(isa), (unsigned long long)seed, (long long)row,
-                            (long long)x, (long long)out, (double)*dst, expected, bound);
+                            set->name, (unsigned long long)seed, (long long)row, (long long)x,
+                            (long long)out, (double)*dst, expected, bound);
                 fail();
             }
         }
@@ -136,7 +136,7 @@ static void check(const problem *p, zn_isa isa, uint64_t seed)
 static void outputs_are_near_double(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
             // The heavy shapes in two positions only: emulated CPUs run this too.
@@ -144,8 +144,8 @@ static void outputs_are_near_double(void **state)
             for (uint64_t shift = 0; shift < 8; shift += step) {
                 const uint64_t seed = s * 8 + shift;
                 problem p = make(&shapes[s], 2, shift, seed);
-                zn_conv_f32_pick(isa)(&p.args, 0, p.rows);
-                check(&p, isa, seed);
+                set->kernels.conv_f32(&p.args, 0, p.rows);
+                check(&p, set, seed);
                 free_problem(&p);
             }
         }
@@ -158,15 +158,15 @@ static void bits_do_not_depend_on_rows(void **state)
     (void)state;
     const shape s = {61, 19, 37, 3, 3, 1, 1, 1};
     enum { ROWS = 6 };
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem whole = make(&s, ROWS, 0, 77), single = make(&s, ROWS, 3, 77);
         whole.args.residual = whole.residual.data;
-        zn_conv_f32_pick(isa)(&whole.args, 0, ROWS);
+        set->kernels.conv_f32(&whole.args, 0, ROWS);
         memcpy(single.dst.data, single.residual.data, single.dst.bytes);
         single.args.residual = single.dst.data;
         for (int64_t row = ROWS - 1; row >= 0; row--) {
-            zn_conv_f32_pick(isa)(&single.args, row, row + 1);
+            set->kernels.conv_f32(&single.args, row, row + 1);
         }
         assert_memory_equal(single.dst.data, whole.dst.data, whole.dst.bytes);
         free_problem(&whole);
@@ -180,7 +180,7 @@ static void bits_do_not_depend_on_width(void **state)
 {
     (void)state;
     const shape s = {61, 19, 37, 3, 3, 1, 1, 1};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int width = 2; width < s.width_in; width += 7) {
             const shape narrow = {width, 19, 37, 3, 3, 1, 1, 1};
@@ -196,8 +196,8 @@ static void bits_do_not_depend_on_width(void **state)
             args.src = part.src.data;
             args.dst = part.dst.data;
             args.width_in = args.width_out = width;
-            zn_conv_f32_pick(isa)(&whole.args, 0, 1);
-            zn_conv_f32_pick(isa)(&args, 0, 1);
+            set->kernels.conv_f32(&whole.args, 0, 1);
+            set->kernels.conv_f32(&args, 0, 1);
             assert_memory_equal(args.dst + s.channels_out,
                                 whole.args.dst + (first + 1) * s.channels_out,
                                 (size_t)((width - 1) * s.channels_out) * sizeof(float));
@@ -213,10 +213,11 @@ static void fused_versions_agree(void **state)
     (void)state;
     for (uint64_t s = 0; s < COUNT(shapes); s++) {
         problem first = make(&shapes[s], 2, 0, s);
-        for (zn_isa isa = ZN_ISA_AVX2; isa <= zn_cpu_detect().isa; isa++) {
+        const kernel_set *lowest = kernel_set_after(kernel_set_after(NULL));
+        for (const kernel_set *set = lowest; set; set = kernel_set_after(set)) {
             problem p = make(&shapes[s], 2, 0, s);
-            zn_conv_f32_pick(isa)(&p.args, 0, 2);
-            if (isa == ZN_ISA_AVX2) memcpy(first.dst.data, p.dst.data, p.dst.bytes);
+            set->kernels.conv_f32(&p.args, 0, 2);
+            if (set == lowest) memcpy(first.dst.data, p.dst.data, p.dst.bytes);
             assert_memory_equal(first.dst.data, p.dst.data, p.dst.bytes);
             free_problem(&p);
         }
@@ -228,7 +229,7 @@ static void nan_and_signs(void **state)
 {
     (void)state;
     const shape one = {1, 1, 3, 1, 1, 1, 0, 0};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem p = make(&one, 1, 0, 1);
         const float values[] = {NAN, -2.0f, INFINITY};
@@ -237,7 +238,7 @@ static void nan_and_signs(void **state)
         p.args.bias = NULL;
         *(float *)p.src.data = 1.0f;
         memcpy(p.packed.data, values, sizeof values);
-        zn_conv_f32_pick(isa)(&p.args, 0, 1);
+        set->kernels.conv_f32(&p.args, 0, 1);
         assert_true(isnan(p.args.dst[0]));
         assert_true(p.args.dst[1] == 0.0f);
         assert_true(isinf(p.args.dst[2]));
@@ -293,13 +294,13 @@ static void bench(void)
         char what[64];
         snprintf(what, sizeof what, "%d wide, %d to %d, %dx%d, stride %d", s->width_in,
                  s->channels_in, s->channels_out, s->kernel_h, s->kernel_w, s->stride);
-        FOR_EACH_ISA(isa)
+        FOR_EACH_SET(set)
         {
             bench_clock clock = {0};
-            while (bench_again(&clock)) zn_conv_f32_pick(isa)(&p.args, 0, ROWS);
+            while (bench_again(&clock)) set->kernels.conv_f32(&p.args, 0, ROWS);
             const double flops = 2.0 * ROWS * (double)p.args.width_out * s->channels_out *
                                  s->channels_in * s->kernel_h * s->kernel_w;
-            bench_result(&clock, zn_isa_name(isa), flops, "GFLOP/s", "%s", what);
+            bench_result(&clock, set->name, flops, "GFLOP/s", "%s", what);
         }
         bench_onednn(s, ROWS, p.args.width_out, what);
         free_problem(&p);

@@ -5,7 +5,7 @@
 // another order, the promise to add, that a call leaves nothing behind in scratch that the next one
 // finds, and that parts together have the bits of a whole.
 #include "src/base/memory.h"
-#include "src/kernel/conv_weight_gradient.h"
+#include "src/kernel/conv/conv_weight_gradient.h"
 #include "tests/kernel/fenced.h"
 
 #include <float.h>
@@ -158,19 +158,24 @@ static void check(const problem *p, const reference *r, const float *before, con
     }
 }
 
+static zn_conv_weight_gradient_fn *version_of(const kernel_set *set, zn_type type)
+{
+    const zn_kernels *k = &set->kernels;
+    return type == ZN_BF16 ? k->conv_weight_gradient_bf16 : k->conv_weight_gradient;
+}
+
 static void check_shape(const shape *s, zn_type type, uint64_t seed)
 {
     problem p = make(s, type, seed);
     reference r = reference_make(&p);
     char what[200];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
-        const zn_cpu cpu = {.isa = isa};
         snprintf(what, sizeof what,
-                 "%s %s: %dx%d, %d to %d channels, %dx%d, stride %d, padding %d and %d",
-                 zn_isa_name(isa), zn_type_name(type), s->rows, s->width_in, s->channels_in,
-                 s->channels_out, s->kernel_h, s->kernel_w, s->stride, s->pad_left, s->pad_right);
-        run(zn_conv_weight_gradient_pick(&cpu, type), &p.args);
+                 "%s %s: %dx%d, %d to %d channels, %dx%d, stride %d, padding %d and %d", set->name,
+                 zn_type_name(type), s->rows, s->width_in, s->channels_in, s->channels_out,
+                 s->kernel_h, s->kernel_w, s->stride, s->pad_left, s->pad_right);
+        run(version_of(set, type), &p.args);
         check(&p, &r, NULL, what);
     }
     free_problem(&p);
@@ -210,7 +215,7 @@ static void the_specification(void **state)
         for (size_t t = 0; t < COUNT(types); t++) {
             problem p = make(&shapes[s], types[t], s);
             reference r = reference_make(&p);
-            run(zn_conv_weight_gradient_scalar, &p.args);
+            run(zn_conv_weight_gradient_reference, &p.args);
             check(&p, &r, NULL, "specification");
             free_problem(&p);
             reference_free(&r);
@@ -224,9 +229,8 @@ static void sums_are_added(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT(shapes); s += 3) {
         for (size_t t = 0; t < COUNT(types); t++) {
-            FOR_EACH_ISA(isa)
+            FOR_EACH_SET(set)
             {
-                const zn_cpu cpu = {.isa = isa};
                 problem p = make(&shapes[s], types[t], s);
                 reference r = reference_make(&p);
                 float *before = zn_alloc(r.count * sizeof *before);
@@ -234,13 +238,13 @@ static void sums_are_added(void **state)
                 memcpy(before, p.dw.data, p.dw.bytes);
                 memcpy(before + p.dw.bytes / sizeof(float), p.db.data, p.db.bytes);
                 p.args.add = true;
-                run(zn_conv_weight_gradient_pick(&cpu, types[t]), &p.args);
-                check(&p, &r, before, zn_isa_name(isa));
+                run(version_of(set, types[t]), &p.args);
+                check(&p, &r, before, set->name);
                 p.args.add = false;
                 p.args.db = NULL;
-                run(zn_conv_weight_gradient_pick(&cpu, types[t]), &p.args);
+                run(version_of(set, types[t]), &p.args);
                 r.count = p.dw.bytes / sizeof(float);
-                check(&p, &r, NULL, zn_isa_name(isa));
+                check(&p, &r, NULL, set->name);
                 zn_free(before);
                 free_problem(&p);
                 reference_free(&r);
@@ -250,11 +254,10 @@ static void sums_are_added(void **state)
 }
 
 // Dw and db are filled with what a part must not leave, then made by the parts, the last one first.
-static void check_parts(const shape *s, zn_type type, zn_isa isa, int parts)
+static void check_parts(const shape *s, zn_type type, const kernel_set *set, int parts)
 {
-    const zn_cpu cpu = {.isa = isa};
     problem whole = make(s, type, 5), shared = make(s, type, 5);
-    zn_conv_weight_gradient_fn *version = zn_conv_weight_gradient_pick(&cpu, type);
+    zn_conv_weight_gradient_fn *version = version_of(set, type);
     run(version, &whole.args);
     memset(shared.dw.data, 0xff, shared.dw.bytes);
     memset(shared.db.data, 0xff, shared.db.bytes);
@@ -273,23 +276,23 @@ static void parts_have_the_same_bits(void **state)
     static const int parts[] = {1, 2, 3, 4, 7, 40};
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(types); t++) {
-            FOR_EACH_ISA(isa)
-            check_parts(&shapes[s], types[t], isa, parts[(s + t) % COUNT(parts)]);
+            FOR_EACH_SET(set)
+            check_parts(&shapes[s], types[t], set, parts[(s + t) % COUNT(parts)]);
         }
     }
 }
 
-static void bench_version(const shape *s, zn_type type, const zn_cpu *cpu)
+static void bench_version(const shape *s, zn_type type, const kernel_set *set)
 {
     problem p = make(s, type, 1);
     void *scratch = zn_alloc(zn_conv_weight_gradient_scratch(&p.args));
     bench_clock clock = {0};
-    while (bench_again(&clock)) zn_conv_weight_gradient_pick(cpu, type)(&p.args, scratch);
+    while (bench_again(&clock)) version_of(set, type)(&p.args, scratch);
     const double flops = 2.0 * s->rows * (double)p.args.width_out * s->channels_out *
                          s->channels_in * s->kernel_h * s->kernel_w;
-    bench_result(&clock, zn_isa_name(cpu->isa), flops, "GFLOP/s",
-                 "%s %dx%d, %d to %d, %dx%d, stride %d", zn_type_name(type), s->rows, s->width_in,
-                 s->channels_in, s->channels_out, s->kernel_h, s->kernel_w, s->stride);
+    bench_result(&clock, set->name, flops, "GFLOP/s", "%s %dx%d, %d to %d, %dx%d, stride %d",
+                 zn_type_name(type), s->rows, s->width_in, s->channels_in, s->channels_out,
+                 s->kernel_h, s->kernel_w, s->stride);
     zn_free(scratch);
     free_problem(&p);
 }
@@ -302,12 +305,10 @@ static void bench(void)
         {64, 128, 64, 64, 3, 3, 2, 1, 1}, {64, 64, 128, 128, 3, 3, 1, 1, 1},
         {16, 16, 4, 64, 3, 3, 1, 1, 1},
     };
-    zn_cpu cpu = zn_cpu_detect();
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
-        cpu.isa = isa;
         for (size_t i = 0; i < COUNT(types) * COUNT(cases); i++)
-            bench_version(&cases[i % COUNT(cases)], types[i / COUNT(cases)], &cpu);
+            bench_version(&cases[i % COUNT(cases)], types[i / COUNT(cases)], set);
     }
 }
 

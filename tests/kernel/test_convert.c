@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversions: every version has the bits of the scalar one, which has those of the formula.
-#include "src/kernel/convert.h"
+#include "src/kernel/pointwise/convert.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static void fill(zn_type type, void *dst, size_t n, zn_random *random)
     }
 }
 
-static void compare(zn_isa isa, zn_type from, zn_type to, size_t n, size_t shift, uint64_t seed)
+static void compare(const kernel_set *set, zn_type from, zn_type to, size_t n, size_t shift,
+                    uint64_t seed)
 {
     zn_random random = {.seed = seed};
     const float scales[] = {1.0f, 1.0f / 255.0f, 0.37f};
@@ -51,12 +52,12 @@ static void compare(zn_isa isa, zn_type from, zn_type to, size_t n, size_t shift
     fenced src = fenced_make(n * zn_type_size(from), shift * zn_type_size(from));
     fenced expected = fenced_make(bytes, 0), dst = fenced_make(bytes, shift * zn_type_size(to));
     fill(from, src.data, n, &random);
-    zn_convert_pick(ZN_ISA_BASELINE, from, to)(src.data, src_scale, expected.data, dst_scale, n);
-    zn_convert_pick(isa, from, to)(src.data, src_scale, dst.data, dst_scale, n);
+    zn_convert_baseline(from, to)(src.data, src_scale, expected.data, dst_scale, n);
+    set->kernels.convert(from, to)(src.data, src_scale, dst.data, dst_scale, n);
     if (memcmp(dst.data, expected.data, bytes) || !fenced_intact(&dst) || !fenced_intact(&src)) {
         print_error("%s to %s, %s, n %zu, shift %zu, scales %g %g, seed %llu\n", zn_type_name(from),
-                    zn_type_name(to), zn_isa_name(isa), n, shift, (double)src_scale,
-                    (double)dst_scale, (unsigned long long)seed);
+                    zn_type_name(to), set->name, n, shift, (double)src_scale, (double)dst_scale,
+                    (unsigned long long)seed);
         fail();
     }
     fenced_free(&src);
@@ -69,11 +70,11 @@ static void versions_give_the_same_bits(void **state)
     (void)state;
     static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 257, 20011};
     uint64_t seed = 1;
-    FOR_EACH_ISA(isa) FOR_EACH_PAIR(from, to)
+    FOR_EACH_SET(set) FOR_EACH_PAIR(from, to)
     {
         for (size_t s = 0; s < COUNT(sizes); s++) {
             for (size_t shift = 0; shift < 8; shift++) {
-                compare(isa, *from, *to, sizes[s], shift, seed++);
+                compare(set, *from, *to, sizes[s], shift, seed++);
             }
         }
     }
@@ -89,16 +90,16 @@ static void round_trips(void **state)
     uint8_t bytes[256], bytes_back[256];
     for (int i = 0; i < ALL; i++) words[i] = (uint16_t)i;
     for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
-        zn_convert_pick(isa, ZN_BF16, ZN_F32)(words, 1.0f, wide, 1.0f, ALL);
-        zn_convert_pick(isa, ZN_F32, ZN_BF16)(wide, 1.0f, words_back, 1.0f, ALL);
+        set->kernels.convert(ZN_BF16, ZN_F32)(words, 1.0f, wide, 1.0f, ALL);
+        set->kernels.convert(ZN_F32, ZN_BF16)(wide, 1.0f, words_back, 1.0f, ALL);
         for (int i = 0; i < ALL; i++) {
             const int nan = (i & 0x7fff) > 0x7f80;
             assert_int_equal(words_back[i], nan ? i | 0x40 : i);
         }
-        zn_convert_pick(isa, ZN_F16, ZN_F32)(words, 1.0f, wide, 1.0f, ALL);
-        zn_convert_pick(isa, ZN_F32, ZN_F16)(wide, 1.0f, words_back, 1.0f, ALL);
+        set->kernels.convert(ZN_F16, ZN_F32)(words, 1.0f, wide, 1.0f, ALL);
+        set->kernels.convert(ZN_F32, ZN_F16)(wide, 1.0f, words_back, 1.0f, ALL);
         for (int i = 0; i < ALL; i++) {
             const int nan = (i & 0x7fff) > 0x7c00;
             assert_int_equal(words_back[i], nan ? i | 0x200 : i);
@@ -106,8 +107,8 @@ static void round_trips(void **state)
         static const zn_type integers[] = {ZN_U8, ZN_S8};
         for (int t = 0; t < 2; t++) {
             const float scale = 2.0f / 255.0f;
-            zn_convert_pick(isa, integers[t], ZN_F32)(bytes, scale, wide, 1.0f, 256);
-            zn_convert_pick(isa, ZN_F32, integers[t])(wide, 1.0f, bytes_back, scale, 256);
+            set->kernels.convert(integers[t], ZN_F32)(bytes, scale, wide, 1.0f, 256);
+            set->kernels.convert(ZN_F32, integers[t])(wide, 1.0f, bytes_back, scale, 256);
             assert_memory_equal(bytes, bytes_back, 256);
         }
     }
@@ -164,18 +165,18 @@ static void hard_cases(void **state)
     float src[N];
     uint16_t words[N];
     uint8_t bytes[N];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t c = 0; c < COUNT(cases); c++) {
             for (int i = 0; i < N; i++) src[i] = f32_of_bits(cases[c].bits);
             for (size_t n = 1; n <= N; n += N - 1) {
-                zn_convert_pick(isa, ZN_F32, ZN_BF16)(src, 1.0f, words, 1.0f, n);
+                set->kernels.convert(ZN_F32, ZN_BF16)(src, 1.0f, words, 1.0f, n);
                 for (size_t i = 0; i < n; i++) assert_int_equal(words[i], cases[c].bf16);
-                zn_convert_pick(isa, ZN_F32, ZN_F16)(src, 1.0f, words, 1.0f, n);
+                set->kernels.convert(ZN_F32, ZN_F16)(src, 1.0f, words, 1.0f, n);
                 for (size_t i = 0; i < n; i++) assert_int_equal(words[i], cases[c].f16);
-                zn_convert_pick(isa, ZN_F32, ZN_U8)(src, 1.0f, bytes, 1.0f, n);
+                set->kernels.convert(ZN_F32, ZN_U8)(src, 1.0f, bytes, 1.0f, n);
                 for (size_t i = 0; i < n; i++) assert_int_equal(bytes[i], cases[c].u8);
-                zn_convert_pick(isa, ZN_F32, ZN_S8)(src, 1.0f, bytes, 1.0f, n);
+                set->kernels.convert(ZN_F32, ZN_S8)(src, 1.0f, bytes, 1.0f, n);
                 for (size_t i = 0; i < n; i++) assert_int_equal((int8_t)bytes[i], cases[c].s8);
             }
         }
@@ -192,10 +193,10 @@ static void formula(void **state)
     zn_random random = {.seed = 5};
     fill_normal(src, N, &random);
     const float src_scale = 0.1f, dst_scale = 0.003f;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
-        zn_convert_pick(isa, ZN_F32, ZN_F32)(src, src_scale, dst, dst_scale, N);
-        zn_convert_pick(isa, ZN_F32, ZN_U8)(src, src_scale, bytes, dst_scale, N);
+        set->kernels.convert(ZN_F32, ZN_F32)(src, src_scale, dst, dst_scale, N);
+        set->kernels.convert(ZN_F32, ZN_U8)(src, src_scale, bytes, dst_scale, N);
         for (int i = 0; i < N; i++) {
             const float real = src[i] * src_scale, expected = real * (1.0f / dst_scale);
             assert_int_equal(bits_of_f32(dst[i]), bits_of_f32(expected));
@@ -207,11 +208,11 @@ static void formula(void **state)
 static void unserved_pairs(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
-        FOR_EACH_PAIR(from, to) assert_non_null(zn_convert_pick(isa, *from, *to));
-        assert_null(zn_convert_pick(isa, ZN_F16, ZN_BF16X2));
-        assert_null(zn_convert_pick(isa, ZN_S64, ZN_F32));
+        FOR_EACH_PAIR(from, to) assert_non_null(set->kernels.convert(*from, *to));
+        assert_null(set->kernels.convert(ZN_F16, ZN_BF16X2));
+        assert_null(set->kernels.convert(ZN_S64, ZN_F32));
     }
 }
 
@@ -220,12 +221,12 @@ static void bench(void)
     enum { N = 1 << 14 };
     static float src[N], dst[N];
     for (int i = 0; i < N; i++) src[i] = (float)(i & 255);
-    FOR_EACH_ISA(isa) FOR_EACH_PAIR(from, to)
+    FOR_EACH_SET(set) FOR_EACH_PAIR(from, to)
     {
-        zn_convert_fn *run = zn_convert_pick(isa, *from, *to);
+        zn_convert_fn *run = set->kernels.convert(*from, *to);
         bench_clock clock = {0};
         while (bench_again(&clock)) run(src, 1.0f, dst, 1.0f, N);
-        bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s to %s", zn_type_name(*from),
+        bench_result(&clock, set->name, N, "elements/ns", "%s to %s", zn_type_name(*from),
                      zn_type_name(*to));
     }
 }

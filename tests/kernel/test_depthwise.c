@@ -3,8 +3,8 @@
 //
 // depthwise and grouped_product: every version against sums in double, in every combination of types, with
 // channels around the width of vectors, pieces of rows, memory off its alignment and fenced on both sides.
-#include "src/kernel/depthwise.h"
-#include "src/kernel/grouped_product.h"
+#include "src/kernel/conv/depthwise.h"
+#include "src/kernel/spectral/grouped_product.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ typedef struct depthwise_case {
     int flags; // 1: pixels on the left, 2: on the right, 4: added, 8: relu
 } depthwise_case;
 
-static void check_depthwise(zn_isa isa, const depthwise_case *k, uint64_t seed)
+static void check_depthwise(const kernel_set *set, const depthwise_case *k, uint64_t seed)
 {
     zn_random random = {.seed = seed};
     const bool left = k->flags & 1, right = k->flags & 2;
@@ -60,7 +60,7 @@ static void check_depthwise(zn_isa isa, const depthwise_case *k, uint64_t seed)
                               .relu = k->flags & 8};
     for (int i = 0; i < 3; i++)
         args.src[i] = (char *)src[i].data + (size_t)(left * c) * zn_type_size(k->from);
-    zn_depthwise_pick(isa)(&args);
+    set->kernels.depthwise(&args);
     for (int64_t i = 0; i < k->width * c; i++) {
         const int64_t x = i / c + left;
         double sum = args.added ? (double)zn_type_load(k->from, added.data, (size_t)i) : 0;
@@ -92,20 +92,21 @@ static void depthwise_versions(void **state)
             for (int rest = (int)(seed % step); rest < 64; rest += (int)step, seed++) {
                 const depthwise_case k = {types[rest & 1], types[rest >> 1 & 1], widths[w],
                                           channels[c], rest >> 2};
-                FOR_EACH_ISA(isa) check_depthwise(isa, &k, seed);
+                FOR_EACH_SET(set) check_depthwise(set, &k, seed);
             }
         }
     }
 }
 
-static void check_sums(zn_isa isa, zn_type from, zn_type dy_type, int64_t width, int64_t c)
+static void check_sums(const kernel_set *set, zn_type from, zn_type dy_type, int64_t width,
+                       int64_t c)
 {
     zn_random random = {.seed = (uint64_t)(width * 100 + c)};
     const size_t line = (size_t)(width * c);
     fenced src = make(from, 3 * line, 1, &random), dy = make(dy_type, line, 2, &random);
     fenced sums = make(ZN_F32, 9 * (size_t)c, 0, &random);
     const zn_depthwise_sums_args args = {from, dy_type, src.data, dy.data, sums.data, width, c};
-    zn_depthwise_sums_pick(isa)(&args);
+    set->kernels.depthwise_sums(&args);
     for (int64_t k = 0; k < 9 * c; k++) {
         double sum = 0, magnitude = 0;
         for (int64_t x = 0; x < width; x++) {
@@ -128,8 +129,8 @@ static void depthwise_sums(void **state)
 {
     (void)state;
     static const int64_t widths[] = {1, 2, 7, 40}, channels[] = {3, 16, 20, 64};
-    for (int i = 0; i < 64; i++) FOR_EACH_ISA(isa)
-    check_sums(isa, types[i & 1], types[i >> 1 & 1], widths[i >> 2 & 3], channels[i >> 4]);
+    for (int i = 0; i < 64; i++) FOR_EACH_SET(set)
+    check_sums(set, types[i & 1], types[i >> 1 & 1], widths[i >> 2 & 3], channels[i >> 4]);
 }
 
 // --- grouped_product ----------------------------------------------------------------------------
@@ -139,7 +140,7 @@ typedef struct grouped_case {
     int flags; // 1: bf16 src, 2: bf16 added, 4: bf16 dst, 8: bias, 16: added, 32: relu
 } grouped_case;
 
-static void check_grouped(zn_isa isa, const grouped_case *k, uint64_t seed)
+static void check_grouped(const kernel_set *set, const grouped_case *k, uint64_t seed)
 {
     zn_random random = {.seed = seed};
     const size_t from = (size_t)(k->groups * k->inputs), to = (size_t)(k->groups * k->outputs);
@@ -162,7 +163,7 @@ static void check_grouped(zn_isa isa, const grouped_case *k, uint64_t seed)
                                           .inputs = k->inputs,
                                           .outputs = k->outputs,
                                           .relu = k->flags & 32};
-    zn_grouped_product_pick(isa)(&args, 0, k->pixels);
+    set->kernels.grouped_product(&args, 0, k->pixels);
     for (size_t i = 0; i < pixels * to; i++) {
         const size_t group = i % to / (size_t)k->outputs, o = i % (size_t)k->outputs;
         double sum = args.bias ? (double)args.bias[i % to] : 0;
@@ -195,7 +196,7 @@ static void grouped_versions(void **state)
         for (size_t p = 0; p < COUNT(pixels); p++) {
             for (int flags = (int)(seed % step); flags < 64; flags += (int)step, seed++) {
                 const grouped_case k = {shapes[s][0], shapes[s][1], shapes[s][2], pixels[p], flags};
-                FOR_EACH_ISA(isa) check_grouped(isa, &k, seed);
+                FOR_EACH_SET(set) check_grouped(set, &k, seed);
             }
         }
     }
@@ -203,7 +204,7 @@ static void grouped_versions(void **state)
 
 // --- timings ------------------------------------------------------------------------------------
 
-static void bench_depthwise(zn_isa isa, zn_type type)
+static void bench_depthwise(const kernel_set *set, zn_type type)
 {
     enum { WIDTH = 256, CHANNELS = 64 };
     static float src[WIDTH * CHANNELS], dst[WIDTH * CHANNELS], weights[9 * CHANNELS];
@@ -215,12 +216,12 @@ static void bench_depthwise(zn_isa isa, zn_type type)
                                     .width = WIDTH,
                                     .channels = CHANNELS};
     bench_clock clock = {0};
-    while (bench_again(&clock)) zn_depthwise_pick(isa)(&args);
-    bench_result(&clock, zn_isa_name(isa), 18.0 * WIDTH * CHANNELS, "GFLOP/s", "depthwise %s",
+    while (bench_again(&clock)) set->kernels.depthwise(&args);
+    bench_result(&clock, set->name, 18.0 * WIDTH * CHANNELS, "GFLOP/s", "depthwise %s",
                  zn_type_name(type));
 }
 
-static void bench_grouped(zn_isa isa, zn_type type)
+static void bench_grouped(const kernel_set *set, zn_type type)
 {
     enum { PIXELS = 256, GROUPS = 8, EACH = 8, CHANNELS = GROUPS * EACH };
     static float src[PIXELS * CHANNELS], dst[PIXELS * CHANNELS], weights[CHANNELS * EACH];
@@ -234,18 +235,18 @@ static void bench_grouped(zn_isa isa, zn_type type)
                                           .inputs = EACH,
                                           .outputs = EACH};
     bench_clock clock = {0};
-    while (bench_again(&clock)) zn_grouped_product_pick(isa)(&args, 0, PIXELS);
-    bench_result(&clock, zn_isa_name(isa), 2.0 * PIXELS * CHANNELS * EACH, "GFLOP/s",
-                 "8 groups of 8, %s", zn_type_name(type));
+    while (bench_again(&clock)) set->kernels.grouped_product(&args, 0, PIXELS);
+    bench_result(&clock, set->name, 2.0 * PIXELS * CHANNELS * EACH, "GFLOP/s", "8 groups of 8, %s",
+                 zn_type_name(type));
 }
 
 static void bench(void)
 {
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t t = 0; t < COUNT(types); t++) {
-            bench_depthwise(isa, types[t]);
-            bench_grouped(isa, types[t]);
+            bench_depthwise(set, types[t]);
+            bench_grouped(set, types[t]);
         }
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums and ReLU against loops over single numbers.
-#include "src/kernel/elementwise.h"
+#include "src/kernel/pointwise/elementwise.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>

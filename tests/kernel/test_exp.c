@@ -3,7 +3,7 @@
 //
 // e^x: every version within its bound of the double result, at floats spread evenly over all bit
 // patterns, and at the ends.
-#include "src/kernel/exp.h"
+#include "src/kernel/pointwise/exp.h"
 #include "tests/kernel/fenced.h"
 #include "tests/kernel/kernels.h"
 
@@ -19,7 +19,7 @@ static float float_of(uint32_t bits)
     return value;
 }
 
-static void compare(zn_isa isa, float x, float got)
+static void compare(const kernel_set *set, float x, float got)
 {
     const double want = exp((double)x);
     if (isnan(x) ? isnan(got) : (float)want == got) return;
@@ -29,20 +29,20 @@ static void compare(zn_isa isa, float x, float got)
     const double error = fabs((double)got - want) / ulp;
     // The true value just below the largest float may be rounded over it.
     if (error <= bound || (isinf(got) && want > 3.4028e38)) return;
-    fail_msg("%s: e^%.9g is %.9g, %.3g ulp off", zn_isa_name(isa), (double)x, (double)got, error);
+    fail_msg("%s: e^%.9g is %.9g, %.3g ulp off", set->name, (double)x, (double)got, error);
 }
 
 static void every_pattern_is_within_the_bound(void **state)
 {
     (void)state;
     static float src[COUNT], dst[COUNT];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         const uint64_t step = zn_test_quick() ? 49999 : 1999; // odd primes
         for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += step * COUNT) {
             for (size_t i = 0; i < COUNT; i++) src[i] = float_of((uint32_t)(bits + i * step));
-            zn_exp_pick(isa)(src, 0, dst, COUNT);
-            for (size_t i = 0; i < COUNT; i++) compare(isa, src[i], dst[i]);
+            set->kernels.exp(src, 0, dst, COUNT);
+            for (size_t i = 0; i < COUNT; i++) compare(set, src[i], dst[i]);
         }
     }
 }
@@ -53,11 +53,11 @@ static void ends_are_as_documented(void **state)
     static const float at[][2] = {
         {0, 1},       {-0.0f, 1},         {-INFINITY, 0},    {-1e30f, 0},
         {-104.5f, 0}, {88.74f, INFINITY}, {1e30f, INFINITY}, {INFINITY, INFINITY}};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
             float got = NAN;
-            zn_exp_pick(isa)(at[i], 0, &got, 1);
+            set->kernels.exp(at[i], 0, &got, 1);
             assert_true(got == at[i][1]);
         }
     }
@@ -68,15 +68,15 @@ static void arrays_of_any_length(void **state)
 {
     (void)state;
     zn_random random = {.seed = 7};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t n = 0; n < 40; n++) {
             fenced src = fenced_make(n * sizeof(float), 0), dst = fenced_make(n * sizeof(float), 0);
             fill_normal(src.data, n, &random);
-            zn_exp_pick(isa)(src.data, 0.5f, dst.data, n);
+            set->kernels.exp(src.data, 0.5f, dst.data, n);
             const float *x = src.data, *y = dst.data;
-            for (size_t i = 0; i < n; i++) compare(isa, x[i] - 0.5f, y[i]);
-            zn_exp_pick(isa)(src.data, 0.5f, src.data, n);
+            for (size_t i = 0; i < n; i++) compare(set, x[i] - 0.5f, y[i]);
+            set->kernels.exp(src.data, 0.5f, src.data, n);
             assert_memory_equal(src.data, dst.data, n * sizeof(float));
             fenced_close((fenced *[]){&src, &dst}, 2);
         }
@@ -88,11 +88,11 @@ static void bench(void)
     static float src[COUNT], dst[COUNT];
     zn_random random = {.seed = 1};
     fill_normal(src, COUNT, &random);
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         bench_clock clock = {0};
-        while (bench_again(&clock)) zn_exp_pick(isa)(src, 1, dst, COUNT);
-        bench_result(&clock, zn_isa_name(isa), COUNT, "elements/ns", "%d floats", COUNT);
+        while (bench_again(&clock)) set->kernels.exp(src, 1, dst, COUNT);
+        bench_result(&clock, set->name, COUNT, "elements/ns", "%d floats", COUNT);
     }
 }
 

@@ -3,8 +3,8 @@
 //
 // The last step of a group norm: without SiLU the bits of the stated arithmetic in every version; with
 // it, within the bound of activation.h and half a step of the result's type.
-#include "src/kernel/activation.h"
-#include "src/kernel/group_norm_apply.h"
+#include "src/kernel/norm/group_norm_apply.h"
+#include "src/kernel/pointwise/activation.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static subject make(size_t channels, size_t gap, zn_type from, zn_type to, bool 
     return s;
 }
 
-static void check_value(const subject *s, zn_isa isa, size_t i)
+static void check_value(const subject *s, const kernel_set *set, size_t i)
 {
     const size_t c = i % s->channels;
     const float product = zn_type_load(s->from, s->src.data, i) * ((float *)s->scale.data)[c];
@@ -50,7 +50,7 @@ static void check_value(const subject *s, zn_isa isa, size_t i)
     if (s->to == ZN_BF16 && s->silu) bound += ldexp(fabs(want), -8);
     const float rounded = s->to == ZN_BF16 ? zn_bf16_to_f32(zn_f32_to_bf16(value)) : value;
     if (s->silu ? fabs((double)got - want) <= bound : got == rounded) return;
-    fail_msg("%s, %s -> %s, %zu channels, silu %d: element %zu is %.9g, not %.9g", zn_isa_name(isa),
+    fail_msg("%s, %s -> %s, %zu channels, silu %d: element %zu is %.9g, not %.9g", set->name,
              zn_type_name(s->from), zn_type_name(s->to), s->channels, s->silu, i, (double)got,
              want);
 }
@@ -59,14 +59,14 @@ static void every_version_is_the_stated_arithmetic(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < COUNT(channels_of) * 16; i++, seed++) {
             subject s = make(channels_of[i / 16], i % 5, types[i & 1], types[i >> 1 & 1],
                              i >> 2 & 1, seed);
-            zn_group_norm_pick(isa, s.from, s.to, s.silu)(s.src.data, PIXELS, s.channels,
+            set->kernels.group_norm(s.from, s.to, s.silu)(s.src.data, PIXELS, s.channels,
                                                           s.scale.data, s.shift.data, s.dst.data);
-            for (size_t k = 0; k < s.count; k++) check_value(&s, isa, k);
+            for (size_t k = 0; k < s.count; k++) check_value(&s, set, k);
             fenced_close((fenced *[]){&s.src, &s.dst, &s.scale, &s.shift}, 4);
         }
     }
@@ -75,13 +75,13 @@ static void every_version_is_the_stated_arithmetic(void **state)
 static void nan_stays_and_other_types_are_refused(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         float x[2] = {NAN, 1}, scale[2] = {1, 1}, shift[2] = {0, 0}, y[2];
-        zn_group_norm_pick(isa, ZN_F32, ZN_F32, true)(x, 1, 2, scale, shift, y);
+        set->kernels.group_norm(ZN_F32, ZN_F32, true)(x, 1, 2, scale, shift, y);
         assert_true(isnan(y[0]) && fabsf(y[1] - 0.73105858f) < 1e-6f);
-        assert_null(zn_group_norm_pick(isa, ZN_F16, ZN_F32, false));
-        assert_null(zn_group_norm_pick(isa, ZN_F32, ZN_U8, false));
+        assert_null(set->kernels.group_norm(ZN_F16, ZN_F32, false));
+        assert_null(set->kernels.group_norm(ZN_F32, ZN_U8, false));
     }
 }
 
@@ -92,15 +92,15 @@ static void bench(void)
     zn_random random = {.seed = 1};
     fill_normal(scale, CHANNELS, &random);
     fill_normal(shift, CHANNELS, &random);
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int i = 0; i < 4; i++) {
             const zn_type type = types[i & 1];
-            zn_group_norm_fn *run = zn_group_norm_pick(isa, type, type, i >> 1);
+            zn_group_norm_fn *run = set->kernels.group_norm(type, type, i >> 1);
             for (size_t k = 0; k < N; k++) zn_type_store(type, src, k, zn_random_normal(&random));
             bench_clock clock = {0};
             while (bench_again(&clock)) run(src, WIDE, CHANNELS, scale, shift, dst);
-            bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s%s", zn_type_name(type),
+            bench_result(&clock, set->name, N, "elements/ns", "%s%s", zn_type_name(type),
                          i >> 1 ? ", silu" : "");
         }
     }

@@ -7,7 +7,7 @@
 #include "src/base/memory.h"
 #include "src/base/parallel.h"
 #include "src/dnn/dnn.h"
-#include "src/kernel/linear.h"
+#include "src/kernel/linear/linear.h"
 #include "tests/kernel/fenced.h"
 #include "tests/tensor/made_panels.h"
 
@@ -17,7 +17,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #ifdef __x86_64__
-zn_linear_tile_fn zn_linear_bf16_amx_emulated, zn_linear_s8_amx_emulated;
+extern const zn_linear_version zn_linear_bf16_amx_emulated, zn_linear_s8_amx_emulated;
 #endif
 
 typedef struct shape {
@@ -36,22 +36,47 @@ typedef struct problem {
     float *rows; // [outputs][inputs], as the version has them: rounded to bf16 where it has those
 } problem;
 
-// Version `index`, also one that only an emulator has; false: this CPU has not got it.
+enum { VERSIONS = 16 };
+
+static void list_version(const zn_linear_version **all, int *count, const zn_linear_version *v)
+{
+    for (int i = 0; i < *count; i++)
+        if (all[i] == v) return;
+    assert_true(*count < VERSIONS);
+    all[(*count)++] = v;
+}
+
+// The versions that this CPU has; how many.
+static int list_versions(const zn_linear_version **all)
+{
+    int count = 0;
+    FOR_EACH_SET(set)
+    {
+        list_version(all, &count, set->kernels.linear_f32);
+        list_version(all, &count, set->kernels.linear_bf16);
+        list_version(all, &count, set->kernels.linear_s8);
+        list_version(all, &count, set->kernels.linear_bf16_tokens);
+    }
+    return count;
+}
+
+// Each of them, then those in tiles on emulated ones, with what else they need by the version for every CPU.
 static bool version_at(int index, zn_linear_version *out)
 {
-    const zn_cpu cpu = zn_cpu_detect();
-    *out = *zn_linear_at(index);
+    const zn_linear_version *all[VERSIONS + 2];
+    int count = list_versions(all);
 #ifdef __x86_64__
-    if (out->isa == ZN_ISA_AMX) {
-        const bool bf16 = out->weights == ZN_BF16;
-        out->tile = bf16 ? zn_linear_bf16_amx_emulated : zn_linear_s8_amx_emulated;
-        out->end = zn_linear_at(0)->end;
-        out->round = zn_linear_at(0)->round;
-        out->unpack = zn_linear_at(0)->unpack;
-        return true;
-    }
+    all[count++] = &zn_linear_bf16_amx_emulated;
+    all[count++] = &zn_linear_s8_amx_emulated;
 #endif
-    return out->isa <= cpu.isa && (!out->vnni || cpu.avx512_vnni);
+    if (index >= count) return false;
+    *out = *all[index];
+    if (strcmp(out->name, "amx") == 0) {
+        out->end = zn_linear_s8_baseline.end;
+        out->round = zn_linear_s8_baseline.round;
+        out->unpack = zn_linear_s8_baseline.unpack;
+    }
+    return true;
 }
 
 static problem make(const zn_linear_version *v, const shape *s, zn_type src, zn_type dst,
@@ -63,10 +88,10 @@ static problem make(const zn_linear_version *v, const shape *s, zn_type src, zn_
     problem p = {.args = {.version = v,
                           .src_type = src,
                           .src_scale = seed % 2 ? 0.5f : 1.0f,
-                          .widen = zn_convert_pick(ZN_ISA_BASELINE, src, ZN_F32),
+                          .widen = zn_convert_baseline(src, ZN_F32),
                           .dst_type = dst,
                           .dst_scale = 1,
-                          .narrow = zn_convert_pick(ZN_ISA_BASELINE, ZN_F32, dst),
+                          .narrow = zn_convert_baseline(ZN_F32, dst),
                           .tokens = s->tokens}};
     zn_linear_args *a = &p.args;
     assert_true(zn_linear_measure(v, s->outputs, s->inputs, &a->size));
@@ -195,15 +220,14 @@ static void outputs_are_near_double(void **state)
 {
     (void)state;
     uint64_t seed = 0;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v)) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
         for (size_t s = 0; s < COUNT(shapes); s++, seed++) {
             if (!zn_test_takes(seed)) continue;
             problem p = make(&v, &shapes[s], source_of(&v, seed), seed % 4 ? ZN_F32 : ZN_BF16,
                              seed % 5, seed);
             run_whole(&p.args);
-            check(&p, zn_isa_name(v.isa), seed);
+            check(&p, v.name, seed);
             free_problem(&p);
         }
     }
@@ -213,9 +237,8 @@ static void outputs_are_near_double(void **state)
 static void bits_do_not_depend_on_calls(void **state)
 {
     (void)state;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v)) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
         for (size_t s = 0; s < COUNT(shapes); s++) {
             if (!zn_test_takes(s + (size_t)i)) continue;
             problem p = make(&v, &shapes[s], source_of(&v, s), ZN_F32, 0, s);
@@ -271,7 +294,7 @@ static void run_panels(const problem *p, const zn_panels *panels, int parts, int
     a.packed = NULL;
     a.dst = dst;
     assert_true(zn_linear_measure_panels(a.version, panels, &a.size));
-    if (panels->rotated_by) a.rotate = zn_rotation_pick(ZN_ISA_BASELINE);
+    if (panels->rotated_by) a.rotate = zn_rotation_baseline;
     a.rotated_by = panels->rotated_by;
     run(&a, parts, tokens);
 }
@@ -279,9 +302,9 @@ static void run_panels(const problem *p, const zn_panels *panels, int parts, int
 static void panels_have_the_bits_of_packed_rows(void **state)
 {
     (void)state;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
+        if (v.weights != ZN_S8) continue;
         for (size_t s = 0; s < COUNT(shapes); s++) {
             if (!zn_test_takes(s + (size_t)i)) continue;
             problem p = make(&v, &shapes[s], source_of(&v, s), ZN_F32, 0, s);
@@ -307,7 +330,7 @@ static double panel_sum(const problem *p, const zn_panels *panels, int64_t token
     double sum = 0;
     for (int64_t k = 0; k < inputs; k++)
         x[k] = zn_type_load(a->src_type, a->src, (size_t)(token * inputs + k));
-    if (panels->rotated_by) zn_rotation_pick(ZN_ISA_BASELINE)(x, inputs, panels->rotated_by);
+    if (panels->rotated_by) zn_rotation_baseline(x, inputs, panels->rotated_by);
     for (int64_t k = 0; k < inputs; k++) most = fmaxf(most, fabsf(x[k]));
     for (int64_t k = 0; k < inputs; k++)
         sum += (double)rintf(x[k] * (127 / most)) * zn_panels_byte(panels, padded, out, k);
@@ -334,9 +357,8 @@ static void check_panels(const zn_linear_version *v, const shape *s, int bits, i
         const double want = panel_sum(&p, &made.is, i / s->outputs, i % s->outputs);
         const double got = (double)((const float *)p.dst.data)[i];
         if (fabs(got - want) > 1e-6 * (fabs(want) + 1))
-            fail_msg("%s, %d bits, %d x %d -> %d: number %lld is %.9g, not %.9g",
-                     zn_isa_name(v->isa), bits, s->tokens, s->inputs, s->outputs, (long long)i, got,
-                     want);
+            fail_msg("%s, %d bits, %d x %d -> %d: number %lld is %.9g, not %.9g", v->name, bits,
+                     s->tokens, s->inputs, s->outputs, (long long)i, got, want);
     }
     panels_free(&made);
     fenced_free(&again);
@@ -347,9 +369,9 @@ static void panels_are_near_double(void **state)
 {
     (void)state;
     uint64_t seed = 0;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
+        if (v.weights != ZN_S8) continue;
         for (size_t s = 0; s < COUNT(shapes); s++, seed++)
             if (zn_test_takes(seed)) check_panels(&v, &shapes[s], s % 3 ? 4 : 8, 0, seed);
     }
@@ -361,9 +383,9 @@ static void others_four_bits_are_near_double(void **state)
     static const shape fitting[] = {{1, 64, 32}, {7, 64, 16},  {13, 400, 70}, {3, 768, 31},
                                     {9, 8, 33},  {40, 96, 35}, {25, 1600, 48}};
     uint64_t seed = 0;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
+        if (v.weights != ZN_S8) continue;
         for (size_t s = 0; s < COUNT(fitting); s++, seed++) {
             const int64_t inputs = fitting[s].inputs, most = inputs & -inputs;
             if (zn_test_takes(seed))
@@ -376,9 +398,9 @@ static void others_four_bits_are_near_double(void **state)
 static void special_tokens(void **state)
 {
     (void)state;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v) || v.weights != ZN_S8) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
+        if (v.weights != ZN_S8) continue;
         problem p = make(&v, &(shape){4, 70, 20}, ZN_F32, ZN_F32, 0, 3); // without a bias
         float *src = p.src.data;
         const float *dst = p.dst.data;
@@ -398,9 +420,9 @@ static void sizes_that_do_not_fit(void **state)
 {
     (void)state;
     zn_linear_size size;
-    assert_false(zn_linear_measure(zn_linear_at(0), 0, 5, &size));
-    assert_false(zn_linear_measure(zn_linear_at(0), 5, INT64_MAX, &size));
-    assert_true(zn_linear_measure(zn_linear_at(0), 5, 3, &size));
+    assert_false(zn_linear_measure(&zn_linear_f32_baseline, 0, 5, &size));
+    assert_false(zn_linear_measure(&zn_linear_f32_baseline, 5, INT64_MAX, &size));
+    assert_true(zn_linear_measure(&zn_linear_f32_baseline, 5, 3, &size));
     assert_int_equal(size.padded_outputs, 8);
     assert_int_equal(size.padded_k, 4);
 }
@@ -461,9 +483,9 @@ static void rival_free(rival *r)
 static void onednn_agrees(void **state)
 {
     (void)state;
-    for (int i = 0; zn_linear_at(i); i++) {
-        zn_linear_version v;
-        if (!version_at(i, &v) || v.weights != ZN_F32) continue;
+    zn_linear_version v;
+    for (int i = 0; version_at(i, &v); i++) {
+        if (v.weights != ZN_F32) continue;
         for (size_t s = 0; s < COUNT(shapes); s++) {
             problem p = make(&v, &shapes[s], ZN_F32, ZN_F32, 0, 3 * s); // without a bias
             rival r;
@@ -514,11 +536,12 @@ static void run_forwards(const zn_linear_args *a, void *scratch)
 // Weights that lie in panels of 8 and 4 bits.
 static void bench_panels(const shape *s)
 {
-    const zn_cpu cpu = zn_cpu_detect();
+    const zn_linear_version *all[VERSIONS];
+    const int count = list_versions(all);
     zn_random random = {.seed = 1};
-    for (int i = 0; zn_linear_at(i); i++) {
-        const zn_linear_version *v = zn_linear_at(i);
-        if (v->weights != ZN_S8 || v->isa > cpu.isa || (v->vnni && !cpu.avx512_vnni)) continue;
+    for (int i = 0; i < count; i++) {
+        const zn_linear_version *v = all[i];
+        if (v->weights != ZN_S8) continue;
         for (int bits = 4; bits <= 8; bits += 4) {
             problem p = make(v, s, ZN_F32, ZN_F32, 0, 6);
             made_panels made = panels_of_random(s->outputs, s->inputs, bits, &random);
@@ -527,8 +550,8 @@ static void bench_panels(const shape *s)
             fenced scratch = fenced_make(zn_linear_scratch_bytes(v, &p.args.size, s->tokens), 0);
             bench_clock clock = {0};
             while (bench_again(&clock)) run_forwards(&p.args, scratch.data);
-            bench_result(&clock, zn_isa_name(v->isa), 2.0 * s->tokens * s->inputs * s->outputs,
-                         "GFLOP/s", "q%d, %d tokens", bits, s->tokens);
+            bench_result(&clock, v->name, 2.0 * s->tokens * s->inputs * s->outputs, "GFLOP/s",
+                         "q%d, %d tokens", bits, s->tokens);
             fenced_free(&scratch);
             panels_free(&made);
             free_problem(&p);
@@ -542,19 +565,19 @@ static void bench(void)
     static const shape sizes[] = {{1, 1920, 2048}, {32, 960, 512}, {132, 960, 512}};
     bench_panels(&sizes[0]);
     bench_panels(&sizes[2]);
-    const zn_cpu cpu = zn_cpu_detect();
+    const zn_linear_version *all[VERSIONS];
+    const int count = list_versions(all);
     for (size_t n = 0; n < COUNT(sizes); n++) {
         const shape *s = &sizes[n];
         bool timed[ZN_TYPE_COUNT] = {0};
-        for (int i = 0; zn_linear_at(i); i++) {
-            const zn_linear_version *v = zn_linear_at(i);
-            if (v->isa > cpu.isa || (v->vnni && !cpu.avx512_vnni)) continue;
+        for (int i = 0; i < count; i++) {
+            const zn_linear_version *v = all[i];
             problem p = make(v, s, source_of(v, 0), ZN_F32, 0, 6);
             fenced scratch = fenced_make(zn_linear_scratch_bytes(v, &p.args.size, s->tokens), 0);
             bench_clock clock = {0};
             while (bench_again(&clock)) run_forwards(&p.args, scratch.data);
-            bench_result(&clock, zn_isa_name(v->isa), 2.0 * s->tokens * s->inputs * s->outputs,
-                         "GFLOP/s", "%s, %d tokens", zn_type_name(v->weights), s->tokens);
+            bench_result(&clock, v->name, 2.0 * s->tokens * s->inputs * s->outputs, "GFLOP/s",
+                         "%s, %d tokens", zn_type_name(v->weights), s->tokens);
             if (!timed[v->weights]) bench_rival(&p, v->weights, s);
             timed[v->weights] = true;
             fenced_free(&scratch);

@@ -3,7 +3,7 @@
 //
 // masked_sum: every version against a loop over single numbers, to the bit, with special numbers
 // among them, in every combination of arguments, in place too.
-#include "src/kernel/masked_sum.h"
+#include "src/kernel/pointwise/masked_sum.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -67,10 +67,10 @@ static void versions_agree(void **state)
     for (size_t s = 0; s < COUNT(sizes); s++) {
         for (int which = 0; which < CASES; which++) {
             for (size_t t = 0; t < COUNT(types); t++, seed++) {
-                check(zn_masked_sum_scalar, types[t], sizes[s], 0, which, seed);
-                FOR_EACH_ISA(isa)
+                check(zn_masked_sum_reference, types[t], sizes[s], 0, which, seed);
+                FOR_EACH_SET(set)
                 {
-                    check(zn_masked_sum_pick(isa), types[t], sizes[s], seed % 8, which, seed);
+                    check(set->kernels.masked_sum, types[t], sizes[s], seed % 8, which, seed);
                 }
             }
         }
@@ -87,9 +87,9 @@ static void every_bf16(void **state)
         y[i] = (uint16_t)i;
         dy[i] = 0x7fc1; // a NaN stays the NaN it is
     }
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
-        zn_masked_sum_pick(isa)(ZN_BF16, dy, NULL, y, dst, N);
+        set->kernels.masked_sum(ZN_BF16, dy, NULL, y, dst, N);
         for (int i = 0; i < N; i++) assert_int_equal(dst[i], zn_bf16_to_f32(y[i]) > 0 ? dy[i] : 0);
     }
 }
@@ -98,17 +98,16 @@ static void bench(void)
 {
     enum { N = 128 * 64 };
     static float a[N], b[N], y[N];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t t = 0; t < COUNT(types); t++) {
             for (int which = 1; which < 4; which++) {
                 bench_clock clock = {0};
                 while (bench_again(&clock))
-                    zn_masked_sum_pick(isa)(types[t], a, which & WITH_B ? b : NULL,
+                    set->kernels.masked_sum(types[t], a, which & WITH_B ? b : NULL,
                                             which & WITH_Y ? y : NULL, a, N);
-                bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s%s%s",
-                             zn_type_name(types[t]), which & WITH_B ? " sum" : "",
-                             which & WITH_Y ? " masked" : "");
+                bench_result(&clock, set->name, N, "elements/ns", "%s%s%s", zn_type_name(types[t]),
+                             which & WITH_B ? " sum" : "", which & WITH_Y ? " masked" : "");
             }
         }
     }

@@ -3,7 +3,7 @@
 //
 // modulate: every version within the bound of modulate.h of the specification, with channels around the
 // width of vectors and with each kind of term; the same bits in place and pixel by pixel.
-#include "src/kernel/modulate.h"
+#include "src/kernel/pointwise/modulate.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -40,12 +40,12 @@ static subject make(size_t channels, int kind, zn_random *random)
     return s;
 }
 
-static void check_values(const subject *s, zn_isa isa)
+static void check_values(const subject *s, const kernel_set *set)
 {
     const size_t channels = s->how.channels;
     const float *x = s->x.data, *got = s->dst.data;
     float want[PIXELS * 100];
-    zn_modulate_scalar(&s->how, x, PIXELS, want);
+    zn_modulate_reference(&s->how, x, PIXELS, want);
     for (size_t i = 0; i < PIXELS * channels; i++) {
         const size_t c = i % channels;
         const float term = s->how.shift      ? s->how.shift[c]
@@ -53,7 +53,7 @@ static void check_values(const subject *s, zn_isa isa)
                                              : 0;
         const float size = fabsf(x[i] * s->how.one) + fabsf(x[i] * s->how.scale[c]) + fabsf(term);
         if (fabs((double)got[i] - (double)want[i]) <= ldexp((double)size, -22)) continue;
-        fail_msg("%s, %zu channels: element %zu is %.9g, not %.9g", zn_isa_name(isa), channels, i,
+        fail_msg("%s, %zu channels: element %zu is %.9g, not %.9g", set->name, channels, i,
                  (double)got[i], (double)want[i]);
     }
 }
@@ -74,13 +74,13 @@ static void versions_are_within_the_bound(void **state)
 {
     (void)state;
     zn_random random = {.seed = 3};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < 6 * sizeof channels_of / sizeof *channels_of; i++) {
             subject s = make(channels_of[i / 6], (int)(i % 6), &random);
-            zn_modulate_fn *run = zn_modulate_pick(isa);
+            zn_modulate_fn *run = set->kernels.modulate;
             run(&s.how, s.x.data, PIXELS, s.dst.data);
-            check_values(&s, isa);
+            check_values(&s, set);
             check_bits(&s, run);
             fenced_close((fenced *[]){&s.x, &s.dst, &s.scale, &s.shift, &s.residual}, 5);
         }
@@ -93,13 +93,13 @@ static void bench(void)
     static float x[N], dst[N], scale[CHANNELS], shift[CHANNELS];
     const zn_modulation how = {.channels = CHANNELS, .one = 1, .scale = scale, .shift = shift};
     bench_clock plain = {0};
-    while (bench_again(&plain)) zn_modulate_scalar(&how, x, WIDE, dst);
+    while (bench_again(&plain)) zn_modulate_reference(&how, x, WIDE, dst);
     bench_result(&plain, "scalar", N, "elements/ns", "%d channels", CHANNELS);
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         bench_clock clock = {0};
-        while (bench_again(&clock)) zn_modulate_pick(isa)(&how, x, WIDE, dst);
-        bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%d channels", CHANNELS);
+        while (bench_again(&clock)) set->kernels.modulate(&how, x, WIDE, dst);
+        bench_result(&clock, set->name, N, "elements/ns", "%d channels", CHANNELS);
     }
 }
 

@@ -3,7 +3,7 @@
 //
 // resample: every version gives the bits of the specification, with counts of taps around full steps and widths
 // around full blocks, and reads and writes nothing else.
-#include "src/kernel/resample.h"
+#include "src/kernel/pointwise/resample.h"
 #include "tests/kernel/fenced.h"
 
 enum { RESULTS = 37, MOST_TAPS = 41, PITCH = 44 * ZN_RESAMPLE_STEP, ROWS = 9 };
@@ -51,7 +51,7 @@ static void rows_are_equal(void **state)
     (void)state;
     static row_taps t;
     zn_random random = {.seed = 7};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (uint32_t most = 1; most <= MOST_TAPS; most++) {
             make_taps(&t, most, &random);
@@ -59,8 +59,8 @@ static void rows_are_equal(void **state)
                    dst = fenced_make(3 * RESULTS, most % 4);
             uint8_t want[3 * RESULTS];
             fill_samples(src.data, 4 * (size_t)t.end, &random);
-            zn_resample_across_scalar(&t.all, src.data, want, RESULTS);
-            zn_resample_pick(isa).across(&t.all, src.data, dst.data, RESULTS);
+            zn_resample_across_reference(&t.all, src.data, want, RESULTS);
+            set->kernels.resample_across(&t.all, src.data, dst.data, RESULTS);
             assert_memory_equal(dst.data, want, sizeof want);
             fenced_close((fenced *[]){&src, &dst}, 2);
         }
@@ -72,7 +72,7 @@ static void columns_are_equal(void **state)
     (void)state;
     static const size_t widths[] = {1, 3, 15, 31, 63, 64, 65, 96, 127, 128, 129, 300};
     zn_random random = {.seed = 8};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < sizeof widths / sizeof *widths * ROWS; i++) {
             const size_t samples = widths[i / ROWS], count = 1 + i % ROWS, stride = samples + 5;
@@ -82,8 +82,8 @@ static void columns_are_equal(void **state)
             uint8_t want[300];
             for (size_t k = 0; k < count; k++) weights[k] = draw_weight(&random, (uint32_t)count);
             fill_samples(src.data, all, &random);
-            zn_resample_down_scalar(weights, count, src.data, stride, want, samples);
-            zn_resample_pick(isa).down(weights, count, src.data, stride, dst.data, samples);
+            zn_resample_down_reference(weights, count, src.data, stride, want, samples);
+            set->kernels.resample_down(weights, count, src.data, stride, dst.data, samples);
             assert_memory_equal(dst.data, want, samples);
             fenced_close((fenced *[]){&src, &dst}, 2);
         }
@@ -98,14 +98,14 @@ static void bench(void)
     static int32_t weights[WIDTH * 80];
     for (uint32_t x = 0; x < WIDTH; x++) first[x] = 3 * x, count[x] = TAPS;
     const zn_resample_taps taps = {first, count, weights, 80};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         bench_clock across = {0}, down = {0};
-        while (bench_again(&across)) zn_resample_pick(isa).across(&taps, src, dst, WIDTH);
-        bench_result(&across, zn_isa_name(isa), WIDTH * TAPS, "pixels/ns", "across, %d taps", TAPS);
+        while (bench_again(&across)) set->kernels.resample_across(&taps, src, dst, WIDTH);
+        bench_result(&across, set->name, WIDTH * TAPS, "pixels/ns", "across, %d taps", TAPS);
         while (bench_again(&down))
-            zn_resample_pick(isa).down(weights, TAPS, src, 64, dst, 3 * WIDTH);
-        bench_result(&down, zn_isa_name(isa), WIDTH * TAPS, "pixels/ns", "down, %d taps", TAPS);
+            set->kernels.resample_down(weights, TAPS, src, 64, dst, 3 * WIDTH);
+        bench_result(&down, set->name, WIDTH * TAPS, "pixels/ns", "down, %d taps", TAPS);
     }
 }
 

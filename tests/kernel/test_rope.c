@@ -3,7 +3,7 @@
 //
 // rope: every version within the bound of rope.h of the specification, in pairs and in halves, turned
 // and turned back, with widths around those of vectors; the same bits in place and token by token.
-#include "src/kernel/rope.h"
+#include "src/kernel/attention/rope.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -32,13 +32,13 @@ static subject make(size_t width, int kind, zn_random *random)
     return s;
 }
 
-static void check_values(const subject *s, zn_isa isa)
+static void check_values(const subject *s, const kernel_set *set)
 {
     static float want[TOKENS * HEADS * MOST], sizes[TOKENS * HEADS * MOST];
     static float absolute[TOKENS * HEADS * MOST], table[TOKENS * MOST];
     const float *x = s->x.data, *t = s->table.data, *got = s->dst.data;
     const size_t width = s->how.width;
-    zn_rope_scalar(&s->how, x, t, TOKENS, want);
+    zn_rope_reference(&s->how, x, t, TOKENS, want);
     // Sums of absolute products: a turn whose second product is added on both sides.
     for (size_t i = 0; i < s->count; i++) absolute[i] = fabsf(x[i]);
     for (size_t i = 0; i < TOKENS * width; i++) table[i] = fabsf(t[i]);
@@ -51,9 +51,8 @@ static void check_values(const subject *s, zn_isa isa)
     }
     for (size_t i = 0; i < s->count; i++) {
         if (fabs((double)got[i] - (double)want[i]) <= ldexp((double)sizes[i], -23)) continue;
-        fail_msg("%s, width %zu, halves %d, back %d: element %zu is %.9g, not %.9g",
-                 zn_isa_name(isa), width, s->how.halves, s->how.back, i, (double)got[i],
-                 (double)want[i]);
+        fail_msg("%s, width %zu, halves %d, back %d: element %zu is %.9g, not %.9g", set->name,
+                 width, s->how.halves, s->how.back, i, (double)got[i], (double)want[i]);
     }
 }
 
@@ -71,13 +70,13 @@ static void versions_are_within_the_bound(void **state)
 {
     (void)state;
     zn_random random = {.seed = 5};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < 4 * COUNT(widths); i++) {
             subject s = make(widths[i / 4], (int)(i % 4), &random);
-            zn_rope_fn *run = zn_rope_pick(isa);
+            zn_rope_fn *run = set->kernels.rope;
             run(&s.how, s.x.data, s.table.data, TOKENS, s.dst.data);
-            check_values(&s, isa);
+            check_values(&s, set);
             check_bits(&s, run);
             fenced_close((fenced *[]){&s.x, &s.dst, &s.table}, 3);
         }
@@ -88,14 +87,14 @@ static void bench(void)
 {
     enum { WIDTH = 128, WIDE = 30, N = WIDTH * WIDE };
     static float x[N], dst[N], table[WIDTH];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int halves = 0; halves < 2; halves++) {
             const zn_rotation how = {.heads = WIDE, .width = WIDTH, .halves = halves};
             bench_clock clock = {0};
-            while (bench_again(&clock)) zn_rope_pick(isa)(&how, x, table, 1, dst);
-            bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%d heads of %d, %s", WIDE,
-                         WIDTH, halves ? "halves" : "pairs");
+            while (bench_again(&clock)) set->kernels.rope(&how, x, table, 1, dst);
+            bench_result(&clock, set->name, N, "elements/ns", "%d heads of %d, %s", WIDE, WIDTH,
+                         halves ? "halves" : "pairs");
         }
     }
 }

@@ -4,7 +4,7 @@
 // rotation: near the specification of the file format (format/convrot.h), the same bits in every version, and
 // twice is nothing.
 #include "src/format/convrot.h"
-#include "src/kernel/rotation.h"
+#include "src/kernel/linear/rotation.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -21,16 +21,16 @@ static void versions_are_the_format_s_rotation(void **state)
         fill_normal(x, (size_t)count, &random);
         memcpy(expected, x, sizeof x);
         zn_convrot_row(expected, (size_t)count, (size_t)group);
-        FOR_EACH_ISA(isa)
+        FOR_EACH_SET(set)
         {
-            fenced values = fenced_make((size_t)count * sizeof(float), 4 * (size_t)isa);
+            fenced values = fenced_make((size_t)count * sizeof(float), 4 * (set->flags % 4));
             float *got = values.data;
             memcpy(got, x, (size_t)count * sizeof(float));
-            zn_rotation_pick(isa)(got, count, group);
-            if (isa == ZN_ISA_BASELINE) memcpy(first, got, (size_t)count * sizeof(float));
+            set->kernels.rotation(got, count, group);
+            if (set->flags == 0) memcpy(first, got, (size_t)count * sizeof(float));
             assert_memory_equal(got, first, (size_t)count * sizeof(float));
             for (int64_t i = 0; i < count; i++) assert_true(fabsf(got[i] - expected[i]) <= 1e-5f);
-            zn_rotation_pick(isa)(got, count, group);
+            set->kernels.rotation(got, count, group);
             for (int64_t i = 0; i < count; i++) assert_true(fabsf(got[i] - x[i]) <= 1e-5f);
             fenced_close((fenced *[]){&values}, 1);
         }
@@ -50,11 +50,11 @@ static void bench(void)
 {
     enum { N = 3840 };
     static float x[N];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         bench_clock clock = {0};
-        while (bench_again(&clock)) zn_rotation_pick(isa)(x, N, 256);
-        bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%d by 256", N);
+        while (bench_again(&clock)) set->kernels.rotation(x, N, 256);
+        bench_result(&clock, set->name, N, "elements/ns", "%d by 256", N);
     }
 }
 

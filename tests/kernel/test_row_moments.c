@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moments of rows: every version has the bits of the stated tree.
-#include "src/kernel/row_moments.h"
+#include "src/kernel/norm/row_moments.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static void versions_follow_the_tree(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < COUNT(shapes) * COUNT(types) * 8; i++, seed++) {
             const zn_type type = types[i % COUNT(types)];
@@ -68,11 +68,11 @@ static void versions_follow_the_tree(void **state)
             double expected[MAX_GROUPS * 2];
             fill(type, row.data, n, &random);
             stated(type, scale, row.data, width, channels, groups, expected);
-            zn_row_moments_pick(isa)(type, scale, row.data, width, channels, groups, out.data);
+            set->kernels.row_moments(type, scale, row.data, width, channels, groups, out.data);
             if (memcmp(out.data, expected, bytes) || !fenced_intact(&out)) {
                 print_error("%s, %s, width %lld, channels %lld, groups %d, shift %zu, seed %llu\n",
-                            zn_isa_name(isa), zn_type_name(type), (long long)width,
-                            (long long)channels, groups, shift, (unsigned long long)seed);
+                            set->name, zn_type_name(type), (long long)width, (long long)channels,
+                            groups, shift, (unsigned long long)seed);
                 fail();
             }
             fenced_free(&row);
@@ -87,12 +87,12 @@ static void constants_and_nan(void **state)
     (void)state;
     enum { WIDTH = 10, CHANNELS = 48, GROUPS = 4 };
     static float row[WIDTH * CHANNELS];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         double out[GROUPS * 2];
         for (int i = 0; i < WIDTH * CHANNELS; i++) row[i] = -1.5f;
         row[5 * CHANNELS + 13] = NAN; // group 1
-        zn_row_moments_pick(isa)(ZN_F32, 2.0f, row, WIDTH, CHANNELS, GROUPS, out);
+        set->kernels.row_moments(ZN_F32, 2.0f, row, WIDTH, CHANNELS, GROUPS, out);
         for (int g = 0; g < GROUPS; g++) {
             const double n = WIDTH * CHANNELS / GROUPS;
             assert_true(g == 1 ? isnan(out[2 * g]) : out[2 * g] == -3.0 * n);
@@ -106,13 +106,13 @@ static void bench(void)
     enum { WIDTH = 512, CHANNELS = 128, GROUPS = 32 };
     static float row[WIDTH * CHANNELS];
     double out[GROUPS * 2];
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t t = 0; t < COUNT(types); t++) {
             bench_clock clock = {0};
             while (bench_again(&clock))
-                zn_row_moments_pick(isa)(types[t], 1.0f, row, WIDTH, CHANNELS, GROUPS, out);
-            bench_result(&clock, zn_isa_name(isa), (double)WIDTH * CHANNELS, "elements/ns", "%s",
+                set->kernels.row_moments(types[t], 1.0f, row, WIDTH, CHANNELS, GROUPS, out);
+            bench_result(&clock, set->name, (double)WIDTH * CHANNELS, "elements/ns", "%s",
                          zn_type_name(types[t]));
         }
     }

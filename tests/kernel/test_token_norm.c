@@ -4,7 +4,7 @@
 // token_norm: every version within the bound of token_norm.h of the specification, with widths around
 // those of vectors, with and without a mean, gain and bias, and with a mean far larger than the
 // deviation; the same bits in place and row by row.
-#include "src/kernel/token_norm.h"
+#include "src/kernel/norm/token_norm.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -39,12 +39,12 @@ static subject make(size_t width, int kind, zn_random *random)
     return s;
 }
 
-static void check_values(const subject *s, zn_isa isa)
+static void check_values(const subject *s, const kernel_set *set)
 {
     const size_t width = s->norm.width;
     float want[ROWS * MOST];
     const float *x = s->x.data, *got = s->dst.data;
-    zn_token_norm_scalar(&s->norm, x, ROWS, want);
+    zn_token_norm_reference(&s->norm, x, ROWS, want);
     for (size_t i = 0; i < ROWS * width; i++) {
         const zn_token_stats stats = zn_token_norm_stats(&s->norm, x + i / width * width);
         const float gain = s->norm.gain ? s->norm.gain[i % width] : 1;
@@ -52,8 +52,8 @@ static void check_values(const subject *s, zn_isa isa)
         const double size = fabs(((double)x[i] - stats.mean) * stats.rstd * (double)gain) +
                             fabs((double)bias);
         if (fabs((double)got[i] - (double)want[i]) <= 3 * ldexp(size, -23)) continue;
-        fail_msg("%s, %zu channels, centred %d: element %zu is %.9g, not %.9g", zn_isa_name(isa),
-                 width, s->norm.centred, i, (double)got[i], (double)want[i]);
+        fail_msg("%s, %zu channels, centred %d: element %zu is %.9g, not %.9g", set->name, width,
+                 s->norm.centred, i, (double)got[i], (double)want[i]);
     }
 }
 
@@ -69,13 +69,13 @@ static void versions_are_within_the_bound(void **state)
 {
     (void)state;
     zn_random random = {.seed = 4};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < 16 * COUNT(widths); i++) {
             subject s = make(widths[i / 16], (int)(i % 16), &random);
-            zn_token_norm_fn *run = zn_token_norm_pick(isa);
+            zn_token_norm_fn *run = set->kernels.token_norm;
             run(&s.norm, s.x.data, ROWS, s.dst.data);
-            check_values(&s, isa);
+            check_values(&s, set);
             check_bits(&s, run);
             fenced_close((fenced *[]){&s.x, &s.dst, &s.gain, &s.bias}, 4);
         }
@@ -84,12 +84,13 @@ static void versions_are_within_the_bound(void **state)
 
 // --- the gradient -------------------------------------------------------------------------------
 
-static void check_gradient(const subject *s, const float *dy, const float *got, zn_isa isa)
+static void check_gradient(const subject *s, const float *dy, const float *got,
+                           const kernel_set *set)
 {
     const size_t width = s->norm.width;
     float want[ROWS * MOST];
     const float *x = s->x.data;
-    zn_token_norm_gradient_scalar(&s->norm, dy, x, ROWS, want);
+    zn_token_norm_gradient_reference(&s->norm, dy, x, ROWS, want);
     for (size_t r = 0; r < ROWS; r++, x += width, dy += width, got += width) {
         const zn_token_stats stats = zn_token_norm_stats(&s->norm, x);
         double sum = 0, product = 0;
@@ -105,8 +106,8 @@ static void check_gradient(const subject *s, const float *dy, const float *got, 
             const double size = stats.rstd * (fabs(g) + sum / n + fabs(z) * product / n);
             if (fabs((double)got[i] - (double)want[r * width + i]) <= 4 * ldexp(size, -23))
                 continue;
-            fail_msg("%s, %zu channels, centred %d: slope %zu is %.9g, not %.9g", zn_isa_name(isa),
-                     width, s->norm.centred, i, (double)got[i], (double)want[r * width + i]);
+            fail_msg("%s, %zu channels, centred %d: slope %zu is %.9g, not %.9g", set->name, width,
+                     s->norm.centred, i, (double)got[i], (double)want[r * width + i]);
         }
     }
 }
@@ -115,16 +116,16 @@ static void gradients_are_within_the_bound(void **state)
 {
     (void)state;
     zn_random random = {.seed = 5};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < 16 * COUNT(widths); i++) {
             subject s = make(widths[i / 16], (int)(i % 16), &random);
             const size_t width = s.norm.width, all = ROWS * width;
             fenced dy = fenced_make(all * sizeof(float), 0);
             fill_normal(dy.data, all, &random);
-            zn_token_norm_gradient_fn *run = zn_token_norm_gradient_pick(isa);
+            zn_token_norm_gradient_fn *run = set->kernels.token_norm_gradient;
             run(&s.norm, dy.data, s.x.data, ROWS, s.dst.data);
-            check_gradient(&s, dy.data, s.dst.data, isa);
+            check_gradient(&s, dy.data, s.dst.data, set);
             for (size_t r = 0; r < ROWS; r++) { // row by row and in place
                 float *row = (float *)dy.data + r * width;
                 run(&s.norm, row, (const float *)s.x.data + r * width, 1, row);
@@ -139,13 +140,13 @@ static void gradients_are_within_the_bound(void **state)
 static void nan_stays_in_its_row(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         float x[3 * 40], dst[3 * 40];
         for (int i = 0; i < 3 * 40; i++) x[i] = (float)(i % 7);
         x[40 + 17] = NAN;
         const zn_token_norm norm = {.width = 40, .centred = true, .epsilon = 1e-5f};
-        zn_token_norm_pick(isa)(&norm, x, 3, dst);
+        set->kernels.token_norm(&norm, x, 3, dst);
         for (int i = 0; i < 3 * 40; i++) assert_int_equal(!!isnan(dst[i]), i / 40 == 1);
     }
 }
@@ -157,15 +158,15 @@ static void bench(void)
     zn_random random = {.seed = 1};
     fill_normal(x, N, &random);
     fill_normal(gain, WIDTH, &random);
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int i = 0; i < 4; i++) {
             const size_t width = i / 2 ? WIDTH : 128;
             const zn_token_norm norm = {
                 .width = width, .centred = i % 2, .epsilon = 1e-6f, .gain = gain};
             bench_clock clock = {0};
-            while (bench_again(&clock)) zn_token_norm_pick(isa)(&norm, x, N / width, dst);
-            bench_result(&clock, zn_isa_name(isa), N, "elements/ns", "%s, %d channels",
+            while (bench_again(&clock)) set->kernels.token_norm(&norm, x, N / width, dst);
+            bench_result(&clock, set->name, N, "elements/ns", "%s, %d channels",
                          i % 2 ? "layer norm" : "rms norm", (int)width);
         }
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Doubled rows against their definition, from odd and negative first rows too.
-#include "src/kernel/upsample2.h"
+#include "src/kernel/conv/upsample2.h"
 #include "tests/kernel/fenced.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

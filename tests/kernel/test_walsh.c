@@ -4,7 +4,7 @@
 // Walsh-Hadamard kernels: the specification against its definition in double, every version against the
 // specification to the bit, pruned frequencies against gates of zero. With --bench, the time of
 // transforms over a map beside a pass that only scales it.
-#include "src/kernel/walsh.h"
+#include "src/kernel/spectral/walsh.h"
 #include "tests/kernel/fenced.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static void the_specification_is_the_definition(void **state)
     zn_random random = {.seed = 1};
     fill_normal(x, N * COUNT_, &random);
     const zn_walsh_lines lines = {ZN_F32, ZN_F32, N, COUNT_, COUNT_, 0, NULL};
-    zn_walsh_scalar.lines(&lines, x, y, 1, scratch);
+    zn_walsh_reference.lines(&lines, x, y, 1, scratch);
     for (int i = 0; i < N * COUNT_; i++) {
         double sum = 0;
         for (int j = 0; j < N; j++) {
@@ -61,7 +61,7 @@ static void the_specification_is_the_definition(void **state)
         }
         assert_true(fabs(sum - (double)y[i]) < 1e-5 * 8 * 3);
     }
-    zn_walsh_scalar.lines(&lines, y, y, 1.0f / N, scratch); // twice is N times
+    zn_walsh_reference.lines(&lines, y, y, 1.0f / N, scratch); // twice is N times
     for (int i = 0; i < N * COUNT_; i++) assert_true(fabsf(y[i] - x[i]) < 1e-5f);
 }
 
@@ -93,23 +93,23 @@ static void check_lines(const zn_walsh *version, const line_case *c, zn_type fro
     float *scratch = make_scratch(2 * zn_walsh_scratch(c->length));
     memset(y.data, 0, n * zn_type_size(to)); // between the lines, nothing is touched
     memset(want.data, 0, n * zn_type_size(to));
-    zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, scratch);
+    zn_walsh_reference.gate(&lines, x.data, want.data, gate.data, scratch);
     version->gate(&lines, x.data, y.data, gate.data, scratch);
     check_same(to, y.data, want.data, n, "gate", seed);
     zn_walsh_lines dense = lines;
     dense.pruned = 0;
-    zn_walsh_scalar.lines(&dense, x.data, want.data, 0.3f, scratch);
+    zn_walsh_reference.lines(&dense, x.data, want.data, 0.3f, scratch);
     version->lines(&dense, x.data, y.data, 0.3f, scratch);
     check_same(to, y.data, want.data, n, "lines", seed);
     memcpy(expected.data, sums.data, gates * 4);
-    zn_walsh_scalar.products(&dense, x.data, other.data, expected.data, c->count, scratch);
+    zn_walsh_reference.products(&dense, x.data, other.data, expected.data, c->count, scratch);
     version->products(&dense, x.data, other.data, sums.data, c->count, scratch);
     check_same(ZN_F32, sums.data, expected.data, gates, "products", seed);
     if (from == to) { // in place
-        zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, scratch);
+        zn_walsh_reference.gate(&lines, x.data, want.data, gate.data, scratch);
         memcpy(y.data, x.data, n * zn_type_size(to));
         memcpy(want.data, x.data, n * zn_type_size(to));
-        zn_walsh_scalar.gate(&lines, x.data, want.data, gate.data, scratch);
+        zn_walsh_reference.gate(&lines, x.data, want.data, gate.data, scratch);
         version->gate(&lines, y.data, y.data, gate.data, scratch);
         check_same(to, y.data, want.data, n, "gate in place", seed);
     }
@@ -124,9 +124,9 @@ static void lines_have_the_bits_of_the_specification(void **state)
     uint64_t seed = 1;
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (int t = 0; t < 4; t++) {
-            FOR_EACH_ISA(isa)
+            FOR_EACH_SET(set)
             {
-                check_lines(zn_walsh_pick(isa), &cases[i], types[t / 2], types[t % 2], seed++);
+                check_lines(set->kernels.walsh, &cases[i], types[t / 2], types[t % 2], seed++);
             }
         }
     }
@@ -146,12 +146,12 @@ static void pruned_is_gates_of_zero(void **state)
         for (size_t i = 0; i < N * LINES; i++) {
             if (i % N & ((1u << pruned) - 1)) gate[zn_walsh_gate_at(N, i % N, i / N)] = 0;
         }
-        FOR_EACH_ISA(isa)
+        FOR_EACH_SET(set)
         {
             zn_walsh_lines lines = {ZN_F32, ZN_F32, N, LINES, LINES, 0, NULL};
-            zn_walsh_pick(isa)->gate(&lines, x, dense, gate, scratch);
+            set->kernels.walsh->gate(&lines, x, dense, gate, scratch);
             lines.pruned = pruned;
-            zn_walsh_pick(isa)->gate(&lines, x, sparse, gate, scratch);
+            set->kernels.walsh->gate(&lines, x, sparse, gate, scratch);
             check_same(ZN_F32, sparse, dense, N * LINES, "pruned", pruned);
         }
     }
@@ -170,10 +170,10 @@ static void vectors_have_the_bits_of_the_specification(void **state)
             fenced x = make(from, n, seed % 8, &random), y = make(to, n, seed % 5, &random);
             fenced want = make(to, n, 0, &random);
             float *scratch = make_scratch(length);
-            zn_walsh_scalar.vectors(from, to, x.data, want.data, length, count, 0.7f, scratch);
-            FOR_EACH_ISA(isa)
+            zn_walsh_reference.vectors(from, to, x.data, want.data, length, count, 0.7f, scratch);
+            FOR_EACH_SET(set)
             {
-                zn_walsh_pick(isa)->vectors(from, to, x.data, y.data, length, count, 0.7f, scratch);
+                set->kernels.walsh->vectors(from, to, x.data, y.data, length, count, 0.7f, scratch);
                 check_same(to, y.data, want.data, n, "vectors", seed);
             }
             free(scratch);
@@ -235,14 +235,14 @@ static void check_tile(const zn_walsh *version, const tile_case *c, uint64_t see
     memset(got, 0, sizeof got);
     memset(want, 0, sizeof want);
     memset(sums, 0, sizeof sums);
-    zn_walsh_scalar.tile(&tile, &from, &to_want);
+    zn_walsh_reference.tile(&tile, &from, &to_want);
     version->tile(&tile, &from, &to);
     check_same(c->to, got, want, MAX_VALUES, "tile", seed);
-    zn_walsh_scalar.tile_sums(&tile, &cut, &from, sums[0][0], sums[0][1]);
+    zn_walsh_reference.tile_sums(&tile, &cut, &from, sums[0][0], sums[0][1]);
     version->tile_sums(&tile, &cut, &from, sums[1][0], sums[1][1]);
     check_same(ZN_F32, sums[1], sums[0], 2 * 256 * MAX_CHANNELS, "tile_sums", seed);
     if (c->threshold) {
-        zn_walsh_scalar.tile_gradient(&tile, &cut, &from, &to_want);
+        zn_walsh_reference.tile_gradient(&tile, &cut, &from, &to_want);
         version->tile_gradient(&tile, &cut, &from, &to);
         check_same(c->to, got, want, MAX_VALUES, "tile_gradient", seed);
     }
@@ -260,7 +260,7 @@ static void tiles_have_the_bits_of_the_specification(void **state)
                 const tile_case c = {size,       channels[i / 4], (int)(i % 3),    pruned,
                                      i % 2 == 0, types[i % 2],    types[i / 2 % 2]};
                 if (!zn_test_takes(seed)) continue;
-                FOR_EACH_ISA(isa) check_tile(zn_walsh_pick(isa), &c, seed);
+                FOR_EACH_SET(set) check_tile(set->kernels.walsh, &c, seed);
             }
         }
     }
@@ -281,14 +281,14 @@ static void pruned_tiles_are_gates_of_zero(void **state)
     }
     float *scratch = make_scratch(zn_walsh_tile_scratch(SIZE));
     const zn_walsh_pixels from = pixels_of(ZN_F32, x, CHANNELS, SIZE, 0);
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         zn_walsh_tiling tile = {SIZE, 0, CHANNELS, CHANNELS, gate, NULL, scratch};
         const zn_walsh_pixels to = pixels_of(ZN_F32, dense, CHANNELS, SIZE, 0);
         const zn_walsh_pixels to_sparse = pixels_of(ZN_F32, sparse, CHANNELS, SIZE, 0);
-        zn_walsh_pick(isa)->tile(&tile, &from, &to);
+        set->kernels.walsh->tile(&tile, &from, &to);
         tile.pruned = 1;
-        zn_walsh_pick(isa)->tile(&tile, &from, &to_sparse);
+        set->kernels.walsh->tile(&tile, &from, &to_sparse);
         check_same(ZN_F32, sparse, dense, N, "pruned tile", 9);
     }
     free(scratch);
@@ -427,13 +427,13 @@ static const struct {
 };
 
 // The values stay what they are, or nearly: gates are about 1/512, tiles 1/64.
-static void bench_version(const bench_data *d, zn_isa isa)
+static void bench_version(const bench_data *d, const kernel_set *set)
 {
     for (size_t i = 0; i < COUNT(passes); i++) {
         bench_clock clock = {0};
         while (bench_again(&clock)) passes[i].run(d);
-        bench_result(&clock, zn_isa_name(isa), (double)H * W * C / (double)d->part, "elements/ns",
-                     "%s %s", zn_type_name(d->type), passes[i].name);
+        bench_result(&clock, set->name, (double)H * W * C / (double)d->part, "elements/ns", "%s %s",
+                     zn_type_name(d->type), passes[i].name);
     }
 }
 
@@ -444,15 +444,16 @@ static void bench(void)
                     .gate = make_scratch(512 * C),
                     .scratch = make_scratch(zn_walsh_scratch(512))};
     assert_non_null(d.map);
-    const zn_isa last = zn_cpu_detect().isa;
-    for (zn_isa isa = ZN_ISA_BASELINE; isa <= last && isa <= ZN_ISA_AVX512; isa++) {
+    FOR_EACH_SET(set)
+    {
+        if (zn_cpu_has(set->flags, ZN_CPU_AMX)) break; // the same as in AVX-512
         for (size_t t = 0; t < COUNT(types); t++) {
             for (size_t i = 0; i < 512 * C; i++) d.gate[i] = 1.0f / 512;
             memset(d.map, 0, bytes);
-            d.kernel = zn_walsh_pick(isa);
+            d.kernel = set->kernels.walsh;
             d.type = types[t];
-            d.part = isa == ZN_ISA_BASELINE ? 32 : 1;
-            bench_version(&d, isa);
+            d.part = set->flags == 0 ? 32 : 1;
+            bench_version(&d, set);
         }
     }
     free(d.map);

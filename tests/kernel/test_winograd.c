@@ -4,10 +4,10 @@
 // winograd against sums in double, its promise of the same bits for any area and width, and that it
 // is no less exact than a direct convolution. With --bench: GFLOP/s, counted as a direct convolution's,
 // beside those of conv_f32.
-#include "src/kernel/winograd.h"
+#include "src/kernel/conv/winograd.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/conv_f32.h"
+#include "src/kernel/conv/conv_f32.h"
 #include "tests/kernel/fenced.h"
 
 #include <float.h>
@@ -86,22 +86,22 @@ static int64_t tiles_of(const problem *p)
 }
 
 // All rows by areas of at most `rows` x `tiles`.
-static void run(const problem *p, zn_isa isa, int64_t rows, int64_t tiles)
+static void run(const problem *p, const kernel_set *set, int64_t rows, int64_t tiles)
 {
     for (int64_t row = 0; row < p->rows; row += rows) {
         for (int64_t tile = 0; tile < tiles_of(p); tile += tiles) {
             const int64_t down = p->rows - row, right = tiles_of(p) - tile;
             const zn_area area = {row, down < rows ? down : rows, tile,
                                   right < tiles ? right : tiles};
-            zn_winograd_pick(isa)(&p->args, &area, p->scratch.data);
+            set->kernels.winograd(&p->args, &area, p->scratch.data);
         }
     }
 }
 
-static void run_whole(const problem *p, zn_isa isa)
+static void run_whole(const problem *p, const kernel_set *set)
 {
     const zn_area largest = zn_winograd_largest(p->args.channels_in);
-    run(p, isa, largest.rows, largest.columns);
+    run(p, set, largest.rows, largest.columns);
 }
 
 // One output from the unpacked weights, in double; `size` is the sum of magnitudes that a tile's
@@ -141,7 +141,7 @@ static double bound_of(const problem *p, double size)
     return roundings * 0.5 * (double)FLT_EPSILON * 14 * size;
 }
 
-static void check(const problem *p, zn_isa isa, uint64_t seed)
+static void check(const problem *p, const kernel_set *set, uint64_t seed)
 {
     const zn_winograd_args *a = &p->args;
     const float *dst = a->dst;
@@ -152,8 +152,8 @@ static void check(const problem *p, zn_isa isa, uint64_t seed)
                 const double expected = reference(p, row, x, out, &size);
                 if (fabs((double)*dst - expected) <= bound_of(p, size)) continue;
                 print_error("%s, seed %llu, row %lld x %lld channel %lld: %.9g, not %.9g\n",
-                            zn_isa_name(isa), (unsigned long long)seed, (long long)row,
-                            (long long)x, (long long)out, (double)*dst, expected);
+                            set->name, (unsigned long long)seed, (long long)row, (long long)x,
+                            (long long)out, (double)*dst, expected);
                 fail();
             }
         }
@@ -163,7 +163,7 @@ static void check(const problem *p, zn_isa isa, uint64_t seed)
 static void outputs_are_near_double(void **state)
 {
     (void)state;
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
             // The heavy shapes in two positions only: emulated CPUs run this too.
@@ -171,8 +171,8 @@ static void outputs_are_near_double(void **state)
             for (uint64_t shift = 0; shift < 8; shift += step) {
                 const uint64_t seed = s * 8 + shift;
                 problem p = make(&shapes[s], 3, shift, seed);
-                run_whole(&p, isa);
-                check(&p, isa, seed);
+                run_whole(&p, set);
+                check(&p, set, seed);
                 free_problem(&p);
             }
         }
@@ -185,18 +185,18 @@ static void bits_do_not_depend_on_areas(void **state)
     (void)state;
     const shape s = {61, 32, 48};
     enum { ROWS = 7 };
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem whole = make(&s, ROWS, 0, 77);
         whole.args.residual = whole.residual.data;
-        run_whole(&whole, isa);
+        run_whole(&whole, set);
         const zn_area largest = zn_winograd_largest(s.channels_in);
         for (int64_t rows = 1; rows <= largest.rows; rows++) {
             for (int64_t tiles = 1; tiles <= largest.columns; tiles += rows) {
                 problem parts = make(&s, ROWS, 3, 77);
                 memcpy(parts.dst.data, parts.residual.data, parts.dst.bytes);
                 parts.args.residual = parts.dst.data;
-                run(&parts, isa, rows, tiles);
+                run(&parts, set, rows, tiles);
                 assert_memory_equal(parts.dst.data, whole.dst.data, whole.dst.bytes);
                 free_problem(&parts);
             }
@@ -210,11 +210,11 @@ static void bits_do_not_depend_on_slices(void **state)
 {
     (void)state;
     const shape s = {9, 16, 80};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem whole = make(&s, 5, 0, 79);
         whole.args.residual = whole.residual.data;
-        run_whole(&whole, isa);
+        run_whole(&whole, set);
         for (int64_t slice = ZN_WINOGRAD_BLOCK; slice < s.channels_out;
              slice += ZN_WINOGRAD_BLOCK) {
             problem parts = make(&s, 5, 3, 79);
@@ -225,7 +225,7 @@ static void bits_do_not_depend_on_slices(void **state)
                 const int64_t left = s.channels_out - begin;
                 one.args = zn_winograd_channels(parts.args, begin,
                                                 begin + (left < slice ? left : slice));
-                run_whole(&one, isa);
+                run_whole(&one, set);
             }
             assert_memory_equal(parts.dst.data, whole.dst.data, whole.dst.bytes);
             free_problem(&parts);
@@ -240,7 +240,7 @@ static void bits_do_not_depend_on_width(void **state)
 {
     (void)state;
     const shape s = {61, 32, 48};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (int width = 5; width < s.width; width += 7) {
             const shape narrow = {width, s.channels_in, s.channels_out};
@@ -256,9 +256,9 @@ static void bits_do_not_depend_on_width(void **state)
             args.src = part.src.data;
             args.dst = part.dst.data;
             args.width = width;
-            run_whole(&whole, isa);
+            run_whole(&whole, set);
             part.args = args;
-            run_whole(&part, isa);
+            run_whole(&part, set);
             assert_memory_equal(args.dst, whole.args.dst,
                                 (size_t)(same * s.channels_out) * sizeof(float));
             free_problem(&whole);
@@ -273,10 +273,11 @@ static void fused_versions_agree(void **state)
     (void)state;
     for (uint64_t s = 0; s < COUNT(shapes); s++) {
         problem first = make(&shapes[s], 2, 0, s);
-        for (zn_isa isa = ZN_ISA_AVX2; isa <= zn_cpu_detect().isa; isa++) {
+        const kernel_set *lowest = kernel_set_after(kernel_set_after(NULL));
+        for (const kernel_set *set = lowest; set; set = kernel_set_after(set)) {
             problem p = make(&shapes[s], 2, 0, s);
-            run_whole(&p, isa);
-            if (isa == ZN_ISA_AVX2) memcpy(first.dst.data, p.dst.data, p.dst.bytes);
+            run_whole(&p, set);
+            if (set == lowest) memcpy(first.dst.data, p.dst.data, p.dst.bytes);
             assert_memory_equal(first.dst.data, p.dst.data, p.dst.bytes);
             free_problem(&p);
         }
@@ -316,13 +317,13 @@ static void no_less_exact_than_direct(void **state)
 {
     (void)state;
     const shape s = {32, 64, 64};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem p = make(&s, 1, 0, 5);
         p.args.bias = p.args.residual = NULL;
         p.args.relu = false;
         fill_smooth(&p);
-        run_whole(&p, isa);
+        run_whole(&p, set);
         const double winograd = squared_error(&p, p.args.dst);
         size_t bytes;
         assert_true(zn_conv_f32_packed_bytes(s.channels_out, s.channels_in, 3, 3, &bytes));
@@ -340,7 +341,7 @@ static void no_less_exact_than_direct(void **state)
                                          .kernel_w = 3,
                                          .stride = 1,
                                          .pad_left = 1};
-        zn_conv_f32_pick(isa)(&direct, 0, 1);
+        set->kernels.conv_f32(&direct, 0, 1);
         assert_true(winograd <= squared_error(&p, p.args.dst));
         zn_free(packed);
         free_problem(&p);
@@ -351,13 +352,13 @@ static void nan_stays_in_its_tiles(void **state)
 {
     (void)state;
     const shape s = {16, 16, 16};
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         problem p = make(&s, 1, 0, 1);
         p.args.residual = NULL;
         p.args.relu = true;
         ((float *)p.src.data)[(s.width + 5) * s.channels_in] = NAN; // tile 1, no edge of it
-        run_whole(&p, isa);
+        run_whole(&p, set);
         for (int i = 0; i < s.width * s.channels_out; i++) {
             const int tile = i / s.channels_out / ZN_WINOGRAD_TILE;
             assert_int_equal(isnan(p.args.dst[i]) != 0, tile == 1);
@@ -390,14 +391,14 @@ static void bench(void)
                                   {512, 128, 128}, {256, 256, 256}, {128, 512, 512}, {64, 512, 512},
                                   {16, 512, 512},  {8, 512, 512}};
     enum { ROWS = 8 };
-    FOR_EACH_ISA(isa)
+    FOR_EACH_SET(set)
     {
         for (size_t i = 0; i < COUNT(cases); i++) {
             const shape *s = &cases[i];
             problem p = make(s, ROWS, 0, 1);
             bench_clock clock = {0};
-            while (bench_again(&clock)) run_whole(&p, isa);
-            bench_result(&clock, zn_isa_name(isa), flops(s, ROWS), "GFLOP/s", "%d wide, %d to %d",
+            while (bench_again(&clock)) run_whole(&p, set);
+            bench_result(&clock, set->name, flops(s, ROWS), "GFLOP/s", "%d wide, %d to %d",
                          s->width, s->channels_in, s->channels_out);
             free_problem(&p);
         }

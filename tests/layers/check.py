@@ -9,7 +9,7 @@ BELOW = {  # folder -> folders whose headers it may include, besides its own and
     "tensor": "base",
     "kernel": "base tensor",
     "dnn": "base tensor",
-    "graph": "base tensor",
+    "graph": "base tensor kernel",
     "op": "base tensor kernel dnn graph",
     "nn": "base tensor graph op",
     "format": "base tensor kernel",

@@ -2,7 +2,6 @@
 # get the label some_cpus, which layers.suites does not count.
 add_executable(model_pinned ${CMAKE_CURRENT_SOURCE_DIR}/model/pinned.c)
 target_link_libraries(model_pinned PRIVATE zenith_testing)
-target_link_options(model_pinned PRIVATE -Wl,--wrap=zn_cpu_detect)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(classes baseline)
     set(cpu_flags "")

@@ -8,6 +8,7 @@
 #include "src/base/random.h"
 #include "src/dnn/dnn.h"
 #include "src/graph/packs.h"
+#include "src/kernel/kernels.h"
 #include "src/op/ops.h"
 #include "tests/testing.h"
 
@@ -157,9 +158,12 @@ static void compute(const fixture *f, const shape *s, const scene *c, int64_t ro
     zn_team *team = NULL;
     zn_lowering *lowering = NULL;
     zn_test_ok(zn_team_create(threads, &team, &err), &err);
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, f->cpu.flags);
     zn_lowering_request request = {.node = c->node,
                                    .rows = rows,
                                    .cpu = f->cpu,
+                                   .kernels = &kernels,
                                    .threads = threads,
                                    .dnn = f->dnn,
                                    .packs = c->packs};
@@ -228,9 +232,12 @@ static void lower_only(const fixture *f, const scene *c, int64_t rows, char *id,
 {
     zn_error err = {0};
     zn_lowering *lowering = NULL;
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, f->cpu.flags);
     zn_lowering_request request = {.node = c->node,
                                    .rows = rows,
                                    .cpu = f->cpu,
+                                   .kernels = &kernels,
                                    .threads = 1,
                                    .dnn = f->dnn,
                                    .packs = c->packs};

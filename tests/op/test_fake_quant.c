@@ -3,7 +3,7 @@
 //
 // What test_op_table.c and test_gradients.c cannot say of fake_quant: where its edges are, that it is what 8
 // bits hold, and the gradient, which is not the slope.
-#include "src/kernel/convert.h"
+#include "src/kernel/pointwise/convert.h"
 #include "src/op/ops.h"
 #include "tests/testing.h"
 
@@ -46,8 +46,8 @@ static void check_type(zn_type type, float scale)
     zn_test_ok(graph.status, &err);
     run(node, (zn_tensor[]){{.desc = desc, .data = x}}, y);
     run(gradient, (zn_tensor[]){{.desc = desc, .data = dy}, {.desc = desc, .data = x}}, dx);
-    zn_convert_pick(ZN_ISA_BASELINE, ZN_F32, type)(x, 1, stored, scale, COUNT);
-    zn_convert_pick(ZN_ISA_BASELINE, type, ZN_F32)(stored, scale, again, 1, COUNT);
+    zn_convert_baseline(ZN_F32, type)(x, 1, stored, scale, COUNT);
+    zn_convert_baseline(type, ZN_F32)(stored, scale, again, 1, COUNT);
     for (int i = 0; i < COUNT; i++) {
         const float want = (type == ZN_U8 ? cases[i].u8 : cases[i].s8) * scale;
         const bool passes = type == ZN_U8 ? cases[i].u8_passes : cases[i].s8_passes;

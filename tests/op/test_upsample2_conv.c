@@ -57,7 +57,7 @@ static int count_nodes(const zn_graph *graph, const zn_op *op)
 static void fuses_what_the_kernel_can(void **state)
 {
     (void)state;
-    const zn_cpu cpu = {.isa = ZN_ISA_AVX512};
+    const zn_cpu cpu = {.flags = ZN_CPU_AVX512};
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
         const variation *v = &variations[i];
         zn_error err = {0};

@@ -117,7 +117,7 @@ typedef struct process {
     uint32_t height;              // of its latents; 7 is no multiple of the patch
     const char *transformer;      // instead of the pipeline's, in f32
     zenith_dtype dtype;
-    zn_isa isa; // the most that its CPU has
+    const char *cpu; // the most that its CPU has, as in ZENITH_CPU; NULL: all
     // What became of it.
     int steps; // of the last picture
     atomic_int cancel;
@@ -163,7 +163,7 @@ static bool keeps_f32(zn_generator *generator, const zn_cpu *cpu)
     if (zn_chat_encode(generator->tokenizer, prompt, strlen(prompt), ZN_CHAT_TOKENS_MOST, &ids,
                        &read, &whole, &err) == ZENITH_OK) {
         const zn_caption key = {
-            .ids = ids, .count = read, .dtype = ZENITH_DTYPE_F32, .isa = (int)cpu->isa};
+            .ids = ids, .count = read, .dtype = ZENITH_DTYPE_F32, .cpu = cpu->flags};
         (void)!zn_generator_memory_recall(&generator->memory, &key, &hidden, NULL);
     }
     zn_free(ids);
@@ -178,7 +178,8 @@ static void *work(void *arg)
     zn_engine *engine = NULL;
     zn_generator *generator = NULL;
     zn_cpu cpu = zn_cpu_detect();
-    if (cpu.isa > p->isa) cpu.isa = p->isa;
+    unsigned allowed = 0;
+    if (zn_cpu_parse(p->cpu, &allowed)) cpu.flags = zn_cpu_supported(cpu.flags & allowed);
     next_rank = p->rank;
     p->status = zn_executor_create(1, 1, &executor, &p->err);
     if (p->status == ZENITH_OK)
@@ -208,7 +209,6 @@ static void run(process all[COUNT])
         if (all[i].height == 0) all[i].height = HEIGHT;
         if (all[i].dtype == ZENITH_DTYPE_DEFAULT && !all[i].transformer)
             all[i].dtype = ZENITH_DTYPE_F32;
-        if (!all[i].transformer) all[i].isa = ZN_ISA_AMX;
         assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
     }
     for (int i = 0; i < COUNT; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -262,7 +262,7 @@ static void each_network_in_its_own_type(void **state)
     static const zenith_dtype types[] = {ZENITH_DTYPE_F32, ZENITH_DTYPE_INT8};
     const char *transformer = write_few_bits();
     for (int i = 0; i < COUNT; i++)
-        usual[i] = (process){.pictures = 1, .transformer = transformer, .isa = ZN_ISA_AVX512};
+        usual[i] = (process){.pictures = 1, .transformer = transformer, .cpu = "avx512"};
     run(usual);
     for (int i = 0; i < COUNT; i++) {
         zn_test_ok(usual[i].status, &usual[i].err);

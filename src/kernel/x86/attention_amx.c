@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernel/attention.h in AMX tiles, for bf16. Both products are of 32 rows with a panel of 32 columns, as in
+// kernel/attention/attention.h in AMX tiles, for bf16. Both products are of 32 rows with a panel of 32 columns, as in
 // linear_amx.c, so that each tile loaded is used twice:
 //
 //                  columns 0..15    columns 16..31         panel: tiles 6, 7
@@ -18,7 +18,7 @@
 
 #include "src/kernel/x86/vector_avx512.h"
 
-#include "src/kernel/attention_ends.h"
+#include "src/kernel/attention/attention_ends.h"
 
 enum {
     SIDE = 16,  // rows and columns of a tile

@@ -5,7 +5,7 @@
 #ifndef ZN_KERNEL_X86_CONV_DOT_TILES_H
 #define ZN_KERNEL_X86_CONV_DOT_TILES_H
 
-#include "src/kernel/conv_dot.h"
+#include "src/kernel/conv/conv_dot.h"
 #include "src/kernel/x86/vector_avx512.h"
 
 #include <string.h>

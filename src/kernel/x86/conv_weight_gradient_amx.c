@@ -39,7 +39,7 @@
 #error "this file needs -mamx-tile -mamx-bf16 -mavx512bf16 and AVX-512"
 #endif
 
-#include "src/kernel/conv_weight_gradient_layout.h"
+#include "src/kernel/conv/conv_weight_gradient_layout.h"
 #include "src/kernel/unroll.h"
 
 #include <immintrin.h>

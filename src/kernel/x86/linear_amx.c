@@ -15,7 +15,7 @@
 #error "this file needs -mamx-tile -mamx-bf16 -mamx-int8"
 #endif
 
-#include "src/kernel/linear.h"
+#include "src/kernel/linear/linear.h"
 
 #include <immintrin.h>
 
@@ -107,7 +107,7 @@ ALWAYS_INLINE void multiply(const zn_linear_tile *t, size_t element, const bool 
     _tile_release();
 }
 
-void zn_linear_bf16_amx(const zn_linear_tile *tile)
+static void bf16_tile(const zn_linear_tile *tile)
 {
     if (tile->tokens <= SIDE)
         multiply(tile, sizeof(uint16_t), false, false);
@@ -115,10 +115,20 @@ void zn_linear_bf16_amx(const zn_linear_tile *tile)
         multiply(tile, sizeof(uint16_t), true, false);
 }
 
-void zn_linear_s8_amx(const zn_linear_tile *tile)
+static void s8_tile(const zn_linear_tile *tile)
 {
     if (tile->tokens <= SIDE)
         multiply(tile, sizeof(int8_t), false, true);
     else
         multiply(tile, sizeof(int8_t), true, true);
 }
+
+#define TILES                                                                                      \
+    .name = "amx", .tokens = TOKENS, .panel = PANEL, .end = zn_linear_end_avx512,                  \
+    .round = zn_linear_round_avx512, .unpack = zn_linear_unpack_avx512
+const zn_linear_version zn_linear_bf16_amx = {
+    TILES,      .weights = ZN_BF16, .placed = ZN_BF16, .group = 2, .step = STEP / 2,
+    .run = 384, .tile = bf16_tile};
+const zn_linear_version zn_linear_s8_amx = {TILES,          .weights = ZN_S8, .placed = ZN_S8,
+                                            .group = 4,     .step = STEP,     .run = 768,
+                                            .tile = s8_tile};

@@ -1,41 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernel/linear.c in AVX2.
+// linear of 8-bit tokens and weights in AVX2.
+#include "src/kernel/linear/linear.h"
+#include "src/kernel/unroll.h"
 #include "src/kernel/x86/vector_avx2.h"
 
-static inline vec pair_low(const void *src)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256(src), 16));
-}
-
-static inline vec pair_high(const void *src)
-{
-    const __m256i upper = _mm256_set1_epi32((int)0xffff0000u);
-    return _mm256_castsi256_ps(_mm256_and_si256(_mm256_loadu_si256(src), upper));
-}
-
-#include "src/kernel/linear_body.h"
-
-void zn_linear_f32_avx2(const zn_linear_tile *tile)
-{
-    linear_f32(tile);
-}
-
-void zn_linear_bf16_avx2(const zn_linear_tile *tile)
-{
-    linear_bf16(tile);
-}
-
-void zn_linear_end_avx2(const zn_linear_end *end)
-{
-    linear_end(end);
-}
-
-float zn_linear_round_avx2(const float *src, int64_t n, int offset, int8_t *dst)
-{
-    return linear_round(src, n, offset, dst);
-}
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 // --- 8 bits: exact in 16, two k at a time, because sums of products of bytes saturate without VNNI ---
 
@@ -92,7 +63,7 @@ ALWAYS_INLINE void s8_panels(const zn_linear_tile *t, const int tokens)
                  t->ahead + (size_t)p * (t->ahead_bytes / (size_t)t->panels), lines, tokens);
 }
 
-void zn_linear_s8_avx2(const zn_linear_tile *tile)
+static void s8_tile(const zn_linear_tile *tile)
 {
     if (tile->tokens == 1)
         s8_panels(tile, 1);
@@ -204,7 +175,7 @@ static void unpack_fours(const zn_linear_unpack *u, const uint8_t *src, int64_t 
     }
 }
 
-void zn_linear_unpack_avx2(const zn_linear_unpack *u)
+static void unpack(const zn_linear_unpack *u)
 {
     const int64_t panel = u->output / ZN_PANEL_OUTPUTS, o = u->output % ZN_PANEL_OUTPUTS;
     const uint8_t *src = (const uint8_t *)u->panels->numbers + o * ZN_PANEL_QUAD;
@@ -223,3 +194,18 @@ void zn_linear_unpack_avx2(const zn_linear_unpack *u)
     for (int64_t k = 0; k < u->count; k += ZN_PANEL_QUAD, src += 128)
         store_pairs(load_bytes(src), load_bytes(src + 32), u->dst + k * S8_PANEL);
 }
+
+const zn_linear_version zn_linear_s8_avx2 = {
+    .name = "avx2",
+    .weights = ZN_S8,
+    .placed = ZN_S16,
+    .tokens = S8_TOKENS,
+    .panel = S8_PANEL,
+    .group = 2,
+    .step = 2 * S8_TURN,
+    .run = 768,
+    .tile = s8_tile,
+    .end = zn_linear_end_avx2,
+    .round = zn_linear_round_avx2,
+    .unpack = unpack,
+};

@@ -10,7 +10,7 @@
 #error "this file needs AVX-512 and -mavx512vnni"
 #endif
 
-#include "src/kernel/linear.h"
+#include "src/kernel/linear/linear.h"
 #include "src/kernel/unroll.h"
 
 #include <immintrin.h>
@@ -74,7 +74,7 @@ ALWAYS_INLINE void panels(const zn_linear_tile *t, const int tokens)
               t->ahead + (size_t)p * (t->ahead_bytes / (size_t)t->panels), lines, tokens);
 }
 
-void zn_linear_s8_avx512_vnni(const zn_linear_tile *tile)
+static void s8_tile(const zn_linear_tile *tile)
 {
     if (tile->tokens == 1)
         panels(tile, 1);
@@ -91,3 +91,18 @@ void zn_linear_s8_avx512_vnni(const zn_linear_tile *tile)
     else
         panels(tile, TOKENS);
 }
+
+const zn_linear_version zn_linear_s8_avx512_vnni = {
+    .name = "avx512",
+    .weights = ZN_S8,
+    .placed = ZN_U8,
+    .tokens = TOKENS,
+    .panel = PANEL,
+    .group = GROUP,
+    .step = GROUP * TURN,
+    .run = 1536,
+    .tile = s8_tile,
+    .end = zn_linear_end_avx512,
+    .round = zn_linear_round_avx512,
+    .unpack = zn_linear_unpack_avx512,
+};

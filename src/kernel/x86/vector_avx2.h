@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight f32 lanes in AVX2, under the names that the shared bodies (kernel/*_body.h) are written in.
-// vector_avx512.h has the same names: a body is compiled once with each. Everything is static, so
+// Eight f32 lanes in AVX2, under the names that kernels are written in (vector.h). vector_avx512.h has the
+// same names: a kernel is compiled once with each. Everything is static, so
 // that nothing built with these flags can be linked into code for older CPUs.
 //
 // Loading gives the stored value as f32, unscaled. Storing rounds to nearest even (the current
@@ -19,8 +19,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LANES       8
-#define CONV_PIXELS 6 // x 2 vectors: 12 accumulators, 2 weights and a pixel fill 15 of 16 registers
+#define VERSION(name) name##_avx2
+#define VERSION_NAME  "avx2"
+#define LANES         8
+#define CONV_PIXELS   6 // x 2 vectors: 12 accumulators, 2 weights and a pixel fill 15 of 16 registers
 
 typedef __m256 vec;
 typedef __m256d vec_f64; // LANES / 2 of them

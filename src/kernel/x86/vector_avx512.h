@@ -15,8 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LANES       16
-#define CONV_PIXELS 12 // x 2 vectors: 24 accumulators, which the weights' L2 bandwidth carries
+#define VERSION(name) name##_avx512
+#define VERSION_NAME  "avx512"
+#define LANES         16
+#define CONV_PIXELS   12 // x 2 vectors: 24 accumulators, which the weights' L2 bandwidth carries
 
 typedef __m512 vec;
 typedef __m512d vec_f64;

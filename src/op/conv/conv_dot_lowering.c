@@ -6,7 +6,7 @@
 // its rows never leave the second-level cache.
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/kernel/conv_dot.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_lowering.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/op_checks.h"
@@ -126,7 +126,9 @@ bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
     const zn_type type = kernel_type(parts);
     const int64_t channels = parts->node->inputs[0]->desc.shape.dim[3] * repeats(parts);
     const int64_t kernel_w = parts->weight.tensor.desc.shape.dim[3];
-    if (!zn_conv_dot_pick(cpu, type)) return false;
+    zn_kernels kernels;
+    zn_kernels_init(&kernels, cpu->flags);
+    if (!zn_conv_dot_for(&kernels, type)) return false;
     if (channels * (int64_t)zn_type_size(type) % ZN_CONV_DOT_BYTES != 0) return false;
     if (kernel_w > ZN_CONV_DOT_REACH || parts->pad > ZN_CONV_DOT_REACH) return false;
     if (parts->residual && !is_map_type(parts->residual->desc.type)) return false;
@@ -191,7 +193,7 @@ zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_c
 {
     const zn_type type = kernel_type(parts);
     const int levels = zn_is_quantised(type) ? zn_conv_levels(&request->cpu) : 0;
-    zn_conv_dot dot = {.run = zn_conv_dot_pick(&request->cpu, type), .args = make_args(parts)};
+    zn_conv_dot dot = {.run = zn_conv_dot_for(request->kernels, type), .args = make_args(parts)};
     zenith_status status;
     ZN_GO(fill_vectors(&dot, parts, levels, err));
     ZN_GO(zn_conv_weights_for_dot(request->packs, &parts->weight, levels ? ZN_S8 : ZN_BF16, levels,
@@ -214,7 +216,7 @@ zenith_status zn_conv_dot_lower(const zn_lowering_request *request, const zn_con
     l->threads = request->threads;
     l->residual_input = parts->residual ? parts->residual_input : -1;
     l->mask_input = parts->mask ? parts->mask_input : -1;
-    zn_text_format(l->id, sizeof l->id, "dot:%s", zn_isa_name(request->cpu.isa));
+    zn_text_format(l->id, sizeof l->id, "dot:%s", request->kernels->conv_dot_name);
     ZN_GO(zn_conv_dot_prepare(request, parts, &l->dot, err));
     const size_t scratch = zn_conv_dot_scratch(&l->dot.args, request->rows);
     l->scratch_per_thread = zn_round_up(scratch, ZN_ALIGN);

@@ -14,7 +14,7 @@
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/dnn/dnn.h"
-#include "src/kernel/conv_f32.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/conv/conv_winograd.h"
 #include "src/op/convert_parallel.h"
@@ -273,17 +273,16 @@ fail:
 // it halves 8-bit weights for a signed input where VNNI is missing.
 static bool computes_natively(const zn_cpu *cpu, zn_type type)
 {
-    bool avx512 = cpu->isa >= ZN_ISA_AVX512;
     switch (type) {
     case ZN_F32:
         return true;
     case ZN_BF16:
     case ZN_BF16X2:
-        return cpu->isa >= ZN_ISA_AMX;
+        return zn_cpu_has(cpu->flags, ZN_CPU_AMX);
     case ZN_U8:
         return true;
     case ZN_S8:
-        return avx512 && cpu->avx512_vnni;
+        return cpu->flags & ZN_CPU_AVX512_VNNI;
     default:
         return false;
     }
@@ -326,15 +325,15 @@ static zenith_status use_kernel(conv_lowering *l, const zn_lowering_request *req
 {
     const zn_desc *x = &parts->node->inputs[0]->desc, *y = &parts->node->desc;
     const int64_t *w = parts->weight.tensor.desc.shape.dim;
-    const zn_isa isa = request->cpu.isa > ZN_ISA_AVX512 ? ZN_ISA_AVX512 : request->cpu.isa;
+    const zn_kernels *kernels = request->kernels;
     const int levels = zn_is_quantised(x->type) ? zn_conv_levels(&request->cpu) : 0;
     *chosen = (compute_types){ZN_F32, ZN_F32, ZN_F32, levels};
     if (zn_conv_winograd_fits(request, parts)) {
-        zn_text_format(l->id, ID_SIZE, "winograd:%s", zn_isa_name(isa));
+        zn_text_format(l->id, ID_SIZE, "winograd:%s", kernels->name);
         return zn_conv_winograd_make(request, parts, levels, l->bias, &l->winograd, err);
     }
     ZN_TRY(zn_conv_weights_for_kernel(request->packs, &parts->weight, levels, &l->weights, err));
-    l->kernel = zn_conv_f32_pick(isa);
+    l->kernel = kernels->conv_f32;
     l->kernel_args = (zn_conv_f32_args){
         .width_in = x->shape.dim[2],
         .channels_in = x->shape.dim[3],
@@ -348,7 +347,7 @@ static zenith_status use_kernel(conv_lowering *l, const zn_lowering_request *req
         .pad_left = parts->pad,
         .relu = parts->relu,
     };
-    zn_text_format(l->id, ID_SIZE, "kernel:%s", zn_isa_name(isa));
+    zn_text_format(l->id, ID_SIZE, "kernel:%s", kernels->name);
     return ZENITH_OK;
 }
 
@@ -368,20 +367,22 @@ static zenith_status surround(conv_lowering *l, const zn_lowering_request *reque
                               const zn_conv_parts *parts, const compute_types *types, zn_error *err)
 {
     const zn_desc *x = &parts->node->inputs[0]->desc, *y = &parts->node->desc;
-    const zn_isa isa = request->cpu.isa;
+    const zn_kernels *kernels = request->kernels;
     bool takes_scale = l->conv && types->src == x->type;
     l->widens = !takes_scale && (x->type != ZN_F32 || x->scale != 1.0f);
-    if (l->widens) ZN_TRY(zn_conversion_make(isa, x->type, x->scale, ZN_F32, 1, &l->widen, err));
+    if (l->widens)
+        ZN_TRY(zn_conversion_make(kernels, x->type, x->scale, ZN_F32, 1, &l->widen, err));
     l->narrows = types->dst != y->type || (!zn_is_quantised(y->type) && y->scale != 1.0f);
     if (l->narrows)
-        ZN_TRY(zn_conversion_make(isa, types->dst, 1, y->type, y->scale, &l->narrow, err));
+        ZN_TRY(zn_conversion_make(kernels, types->dst, 1, y->type, y->scale, &l->narrow, err));
     if (parts->residual) {
         const zn_desc *r = &parts->residual->desc;
         bool plain = l->conv || r->scale == 1.0f; // our kernels add without a scale
         l->residual_raw = plain && residual_fits_raw(parts, types->dst);
         l->residual_bytes = l->dst_count * zn_type_size(r->type);
         if (!l->residual_raw)
-            ZN_TRY(zn_conversion_make(isa, r->type, r->scale, ZN_F32, 1, &l->residual_widen, err));
+            ZN_TRY(
+                zn_conversion_make(kernels, r->type, r->scale, ZN_F32, 1, &l->residual_widen, err));
     }
     l->dst_at = l->widens ? zn_round_up(l->src_count * sizeof(float), ZN_ALIGN) : 0;
     l->conv_at = l->dst_at + (l->narrows ? zn_round_up(l->dst_count * sizeof(float), ZN_ALIGN) : 0);

@@ -11,7 +11,7 @@
 #define ZN_OP_CONV_LOWERING_H
 
 #include "src/graph/op.h"
-#include "src/kernel/conv_dot.h"
+#include "src/kernel/conv/conv_dot.h"
 #include "src/op/conv/conv_weights.h"
 
 // A convolution node taken apart. Input 0 is x. The node's width is what the convolution makes, so

@@ -6,10 +6,10 @@
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/kernel/conv_dot.h"
-#include "src/kernel/conv_doubled.h"
-#include "src/kernel/conv_f32.h"
-#include "src/kernel/winograd.h"
+#include "src/kernel/conv/conv_dot.h"
+#include "src/kernel/conv/conv_doubled.h"
+#include "src/kernel/conv/conv_f32.h"
+#include "src/kernel/conv/winograd.h"
 #include "src/op/op_values.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ zn_conv_weight zn_conv_weight_of(const zn_tensor *parameter, int frame)
 
 int zn_conv_levels(const zn_cpu *cpu)
 {
-    return cpu->isa >= ZN_ISA_AVX512 && cpu->avx512_vnni ? 127 : 63;
+    return cpu->flags & ZN_CPU_AVX512_VNNI ? 127 : 63;
 }
 
 static float channel_scale(const zn_tensor *weight, size_t channel, size_t length, int levels)

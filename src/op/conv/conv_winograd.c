@@ -8,6 +8,7 @@
 #include "src/op/conv/conv_winograd.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 
 bool zn_conv_winograd_fits(const zn_lowering_request *request, const zn_conv_parts *parts)
@@ -15,7 +16,7 @@ bool zn_conv_winograd_fits(const zn_lowering_request *request, const zn_conv_par
     const int64_t *w = parts->weight.tensor.desc.shape.dim;
     const int64_t from = parts->node->inputs[0]->desc.shape.dim[2];
     if (from != parts->node->desc.shape.dim[2]) return false;
-    if (parts->direct || (request->dnn && request->cpu.isa < ZN_ISA_AVX2)) return false;
+    if (parts->direct || (request->dnn && !(request->cpu.flags & ZN_CPU_AVX2))) return false;
     return w[2] == 3 && w[3] == 3 && parts->stride == 1 && parts->pad == 1 &&
            w[0] % ZN_WINOGRAD_BLOCK == 0 && w[1] % ZN_WINOGRAD_BLOCK == 0;
 }
@@ -37,7 +38,7 @@ zenith_status zn_conv_winograd_make(const zn_lowering_request *request, const zn
         return zn_fail_memory(err, SIZE_MAX);
     ZN_TRY(zn_conv_weights_for_winograd(request->packs, &parts->weight, levels, &packed, err));
     *out = (zn_conv_winograd){
-        .run = zn_winograd_pick(request->cpu.isa),
+        .run = request->kernels->winograd,
         .args = {.width = x[2],
                  .channels_in = x[3],
                  .channels_out = parts->weight.tensor.desc.shape.dim[0],

@@ -6,7 +6,7 @@
 #ifndef ZN_OP_CONV_WINOGRAD_H
 #define ZN_OP_CONV_WINOGRAD_H
 
-#include "src/kernel/winograd.h"
+#include "src/kernel/conv/winograd.h"
 #include "src/op/conv/conv_lowering.h"
 
 typedef struct zn_conv_winograd {

@@ -3,7 +3,7 @@
 //
 // The gradient of a depthwise 3x3 convolution with respect to its weights, in f32, [c, 9].
 #include "src/base/memory.h"
-#include "src/kernel/depthwise.h"
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -90,7 +90,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                                   .free = zn_lowering_free,
                                   .id = "depthwise",
                                   .scratch_bytes = count * (sizeof(double) + sizeof(float))},
-                         .kernel = zn_depthwise_sums_pick(request->cpu.isa),
+                         .kernel = request->kernels->depthwise_sums,
                          .args = {.src_type = x->type,
                                   .dy_type = dy->type,
                                   .width = x->shape.dim[2],

@@ -4,7 +4,7 @@
 // Depthwise 3x3 convolution with zero padding: each channel by itself. Turned, it is its own gradient:
 // the same with the nine weights in the opposite order.
 #include "src/base/memory.h"
-#include "src/kernel/depthwise.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/depthwise_weights.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -109,7 +109,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     depthwise_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     *l = (depthwise_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "depthwise"},
-                              .kernel = zn_depthwise_pick(request->cpu.isa),
+                              .kernel = request->kernels->depthwise,
                               .args = {.src_type = x->type,
                                        .dst_type = node->desc.type,
                                        .weights = weights,

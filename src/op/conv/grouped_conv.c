@@ -7,7 +7,7 @@
 // In bf16 on AMX it is computed as a dense convolution whose other weights are zero: tiles multiply 32
 // inputs at once, so groups of 16 would leave half of each empty, and the pass is bound by memory anyway.
 #include "src/base/memory.h"
-#include "src/kernel/grouped_product.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_lowering.h"
 #include "src/op/conv/depthwise_weights.h"
 #include "src/op/op_checks.h"
@@ -163,7 +163,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     grouped_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     *l = (grouped_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "grouped"},
-                            .kernel = zn_grouped_product_pick(request->cpu.isa),
+                            .kernel = request->kernels->grouped_product,
                             .args = {.src_type = x->type,
                                      .dst_type = node->desc.type,
                                      .weights = weights,

@@ -4,7 +4,7 @@
 // upsample2_conv in f32: kernel/conv_doubled needs a quarter of the multiplications and never makes
 // the doubled map.
 #include "src/base/memory.h"
-#include "src/kernel/conv_doubled.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/conv/upsample2_lowerings.h"
 #include "src/op/convert_parallel.h"
@@ -77,7 +77,7 @@ static zenith_status plan_scratch(doubled_lowering *l, const zn_lowering_request
     if (l->widens) {
         if (!zn_desc_bytes(&most, &l->widened_bytes)) return zn_fail_memory(err, SIZE_MAX);
         l->widened_bytes = zn_round_up(l->widened_bytes, ZN_ALIGN);
-        ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &l->widen, err));
+        ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &l->widen, err));
     }
     l->most = zn_doubled_largest(l->args.channels_in);
     if (l->most.rows > request->rows / 2 + 1) l->most.rows = request->rows / 2 + 1;
@@ -110,7 +110,7 @@ zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_
     const zn_conv_weight weight = zn_conv_weight_of(&node->inputs[1]->constant, 0);
     l->base = (zn_lowering){
         .run = run_doubled, .free = zn_lowering_free, .any_rows = true, .id = "kernel:doubled"};
-    l->run = zn_doubled_pick(request->cpu.isa);
+    l->run = request->kernels->doubled;
     ZN_GO(zn_conv_weights_for_doubled(request->packs, &weight, &packed, err));
     if (node->inputs_count == 3)
         ZN_GO(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));

@@ -22,7 +22,7 @@ bool zn_upsample2_phases_fit(const zn_cpu *cpu, const zn_node *node);
 zenith_status zn_upsample2_phases_lower(const zn_lowering_request *request, zn_lowering **out,
                                         zn_error *err);
 
-// In f32: kernel/conv_doubled.
+// In f32: kernel/conv/conv_doubled.
 bool zn_upsample2_doubled_fits(const zn_node *node);
 zenith_status zn_upsample2_doubled_lower(const zn_lowering_request *request, zn_lowering **out,
                                          zn_error *err);

@@ -11,7 +11,7 @@
 // That is 4/9 of the work. The sums of weights are rounded to the type of the convolution.
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/kernel/conv_doubled.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/upsample2_lowerings.h"
 #include "src/op/op_values.h"
 
@@ -151,7 +151,7 @@ zenith_status zn_upsample2_phases_lower(const zn_lowering_request *request, zn_l
     l->threads = request->threads;
     l->src_row = (size_t)(x->shape.dim[2] * x->shape.dim[3]) * zn_type_size(x->type);
     l->dst_row = (size_t)(y->shape.dim[2] * y->shape.dim[3]) * zn_type_size(y->type);
-    zn_text_format(l->id, sizeof l->id, "dot:%s:phases", zn_isa_name(request->cpu.isa));
+    zn_text_format(l->id, sizeof l->id, "dot:%s:phases", request->kernels->conv_dot_name);
     for (int phase = 0; phase < PHASES; phase++) {
         ZN_GO(prepare_phase(l, request, phase, err));
     }

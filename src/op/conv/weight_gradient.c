@@ -67,9 +67,9 @@ static zenith_status prepare_widening(zn_weight_gradient *g, const zn_lowering_r
 {
     const zn_desc *src = &request->node->inputs[g->src]->desc;
     const zn_desc *dy = &request->node->inputs[g->dy]->desc;
-    const zn_isa isa = request->cpu.isa;
-    ZN_TRY(zn_conversion_make(isa, src->type, src->scale, ZN_F32, 1, &g->widen_src, err));
-    ZN_TRY(zn_conversion_make(isa, dy->type, dy->scale, ZN_F32, 1, &g->widen_dy, err));
+    const zn_kernels *kernels = request->kernels;
+    ZN_TRY(zn_conversion_make(kernels, src->type, src->scale, ZN_F32, 1, &g->widen_src, err));
+    ZN_TRY(zn_conversion_make(kernels, dy->type, dy->scale, ZN_F32, 1, &g->widen_dy, err));
     if (!g->widens) return ZENITH_OK;
     const size_t rows = (size_t)rows_under(&g->args, g->step);
     g->src_at = g->scratch_bytes;
@@ -96,7 +96,8 @@ zenith_status zn_weight_gradient_prepare(const zn_lowering_request *request, int
     g.args.width_out = to->desc.shape.dim[2];
     g.args.channels_out = to->desc.shape.dim[3];
     g.args.parts = request->threads;
-    g.kernel = zn_conv_weight_gradient_pick(&request->cpu, g.args.type);
+    g.kernel = g.args.type == ZN_BF16 ? request->kernels->conv_weight_gradient_bf16
+                                      : request->kernels->conv_weight_gradient;
     g.part_bytes = zn_round_up(zn_conv_weight_gradient_scratch(&g.args), ZN_ALIGN);
     g.scratch_bytes = g.part_bytes * (size_t)request->threads;
     ZN_TRY(prepare_widening(&g, request, err));

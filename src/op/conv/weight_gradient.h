@@ -8,8 +8,8 @@
 #define ZN_OP_WEIGHT_GRADIENT_H
 
 #include "src/graph/op.h"
-#include "src/kernel/conv_weight_gradient.h"
-#include "src/kernel/convert.h"
+#include "src/kernel/conv/conv_weight_gradient.h"
+#include "src/kernel/pointwise/convert.h"
 #include "src/op/convert_parallel.h"
 
 typedef struct zn_weight_gradient {

@@ -8,8 +8,7 @@
 #include "src/op/norm/group_norm_lowering.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/activation.h"
-#include "src/kernel/group_norm_apply.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
@@ -99,16 +98,16 @@ static zenith_status choose(norm_lowering *l, const zn_lowering_request *request
                             zn_error *err)
 {
     const zn_desc *x = &request->node->inputs[X]->desc, *y = &request->node->desc;
-    const zn_isa isa = request->cpu.isa;
+    const zn_kernels *kernels = request->kernels;
     const bool own = curve == ZN_NO_CURVE || curve == ZN_CURVE_SILU;
     if (own && x->scale == 1.0f && y->scale == 1.0f)
-        l->norm = zn_group_norm_pick(isa, x->type, y->type, curve == ZN_CURVE_SILU);
+        l->norm = kernels->group_norm(x->type, y->type, curve == ZN_CURVE_SILU);
     l->converts = !l->norm;
-    if (l->converts) l->norm = zn_group_norm_pick(isa, ZN_F32, ZN_F32, false);
+    if (l->converts) l->norm = kernels->group_norm(ZN_F32, ZN_F32, false);
     if (l->converts && curve != ZN_NO_CURVE)
-        l->finish = zn_activation_pick(isa, (zn_curve)curve, false);
-    ZN_TRY(zn_conversion_make(isa, x->type, x->scale, ZN_F32, 1, &l->widen, err));
-    return zn_conversion_make(isa, ZN_F32, 1, y->type, y->scale, &l->narrow, err);
+        l->finish = kernels->activation((zn_curve)curve, false);
+    ZN_TRY(zn_conversion_make(kernels, x->type, x->scale, ZN_F32, 1, &l->widen, err));
+    return zn_conversion_make(kernels, ZN_F32, 1, y->type, y->scale, &l->narrow, err);
 }
 
 static zenith_status take_vector(const zn_lowering_request *request, int input, const float **out,

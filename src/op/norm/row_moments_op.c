@@ -3,9 +3,9 @@
 //
 // Sum and sum of squares of each row and group of channels, in double: the part of a group norm
 // that can be computed row by row, with the same bits however rows are handed out.
-#include "src/kernel/row_moments.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -83,7 +83,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     *l = (moments_lowering){
         .base = {.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"},
         .node = request->node,
-        .kernel = zn_row_moments_pick(request->cpu.isa)};
+        .kernel = request->kernels->row_moments};
     *out = &l->base;
     return ZENITH_OK;
 }

@@ -3,7 +3,7 @@
 //
 // The sum of two maps, or of two other values in f32. Most sums of a model are fused into the
 // convolution before them; see conv2d_fused.c.
-#include "src/kernel/elementwise.h"
+#include "src/kernel/pointwise/elementwise.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"

@@ -50,7 +50,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     // The schedule has checked the bytes of a row.
     convert_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                              .row_count = (size_t)(y->shape.dim[2] * y->shape.dim[3])};
-    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale,
+    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale,
                               &made.conversion, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }

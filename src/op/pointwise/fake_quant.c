@@ -7,7 +7,7 @@
 //
 // Rounding has no slope that helps, so the gradient passes as if there were none where x is not
 // saturated, and is zero where it is (Bengio et al., 2013: straight through).
-#include "src/kernel/convert.h"
+#include "src/kernel/pointwise/convert.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"

@@ -3,7 +3,7 @@
 #include "src/op/pointwise/masked_sum_lowering.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/masked_sum.h"
+#include "src/kernel/kernels.h"
 #include "src/op/row_lowering.h"
 
 typedef struct masked_lowering {
@@ -60,7 +60,7 @@ zenith_status zn_masked_sum_lower(const zn_lowering_request *request, int b, int
     masked_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     *l = (masked_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "masked_sum"},
-                           .sum = zn_masked_sum_pick(request->cpu.isa),
+                           .sum = request->kernels->masked_sum,
                            .type = request->node->desc.type,
                            .b = b,
                            .y = y,

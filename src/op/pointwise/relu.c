@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // max(x, 0). A NaN stays NaN. Nearly always fused into a convolution; see conv2d_fused.c.
-#include "src/kernel/elementwise.h"
+#include "src/kernel/pointwise/elementwise.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"

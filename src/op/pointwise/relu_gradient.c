@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of relu: dy where the result y was positive, else 0.
-#include "src/kernel/elementwise.h"
+#include "src/kernel/pointwise/elementwise.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"

@@ -81,9 +81,9 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                           .row = (size_t)(dim[2] * dim[3]),
                           .parts = (size_t)request->threads};
     for (int i = 0; i < ZN_SCAN_INPUTS; i++)
-        ZN_TRY(zn_conversion_make(request->cpu.isa, node->inputs[i]->desc.type,
+        ZN_TRY(zn_conversion_make(request->kernels, node->inputs[i]->desc.type,
                                   node->inputs[i]->desc.scale, ZN_F32, 1, &made.widen[i], err));
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, node->desc.type, node->desc.scale,
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, node->desc.type, node->desc.scale,
                               &made.narrow, err));
     made.base.scratch_bytes = made.parts * ARRAYS * PIECE * sizeof(float);
     return zn_lowering_keep(&made, sizeof made, out, err);

@@ -120,8 +120,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                           .covered_width = x->shape.dim[2],
                           .channels = x->shape.dim[3],
                           .parts = (size_t)request->threads};
-    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &made.widen, err));
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, y->type, y->scale, &made.narrow, err));
+    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &made.widen, err));
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, y->type, y->scale, &made.narrow, err));
     const int64_t row = (made.covered_width + made.fold.width) * made.channels;
     made.part_bytes = zn_round_up((size_t)row * sizeof(float), ZN_ALIGN);
     made.base.scratch_bytes = made.parts * made.part_bytes;

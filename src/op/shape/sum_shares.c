@@ -62,7 +62,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     sum_lowering l = {.base = {.run = run, .free = zn_lowering_free, .id = "shares"},
                       .share = share_of(request->node)};
     if (!zn_shape_elements(&x->shape, &l.count)) return zn_fail_memory(err, SIZE_MAX);
-    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &l.widen, err));
+    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &l.widen, err));
     return zn_lowering_keep(&l, sizeof l, out, err);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Twice the height and width, each pixel four times. A copy: type and scale stay.
-#include "src/kernel/upsample2.h"
+#include "src/kernel/conv/upsample2.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/shape/enlarge_lowering.h"

@@ -101,7 +101,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                             .seen = (size_t)((end > first ? end - first : 0) * channels),
                             .from = (size_t)(from[2] * channels),
                             .to = (size_t)(a->width * channels)};
-    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &made.copy,
+    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale, &made.copy,
                               err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }

@@ -33,11 +33,11 @@ zn_tile_grid zn_still_cells(const zn_tile_grid *grid)
                           grid->height, grid->width};
 }
 
-zenith_status zn_stillness_make(zn_isa isa, const zn_desc *map, float below, zn_stillness *out,
-                                zn_error *err)
+zenith_status zn_stillness_make(const zn_kernels *kernels, const zn_desc *map, float below,
+                                zn_stillness *out, zn_error *err)
 {
     zn_stillness s = {.channels = (size_t)map->shape.dim[3], .below = below};
-    ZN_TRY(zn_conversion_make(isa, map->type, map->scale, ZN_F32, 1, &s.widen, err));
+    ZN_TRY(zn_conversion_make(kernels, map->type, map->scale, ZN_F32, 1, &s.widen, err));
     *out = s;
     return ZENITH_OK;
 }
@@ -195,8 +195,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const zn_desc *y = &node->inputs[Y]->desc;
     zn_stillness stillness;
     zn_conversion convert;
-    ZN_TRY(zn_stillness_make(request->cpu.isa, &node->inputs[X]->desc, a->below, &stillness, err));
-    ZN_TRY(zn_conversion_make(request->cpu.isa, y->type, y->scale, node->desc.type,
+    ZN_TRY(zn_stillness_make(request->kernels, &node->inputs[X]->desc, a->below, &stillness, err));
+    ZN_TRY(zn_conversion_make(request->kernels, y->type, y->scale, node->desc.type,
                               node->desc.scale, &convert, err));
     still_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);

@@ -19,8 +19,8 @@ typedef struct zn_stillness {
     float below;
 } zn_stillness;
 
-zenith_status zn_stillness_make(zn_isa isa, const zn_desc *map, float below, zn_stillness *out,
-                                zn_error *err);
+zenith_status zn_stillness_make(const zn_kernels *kernels, const zn_desc *map, float below,
+                                zn_stillness *out, zn_error *err);
 size_t zn_stillness_scratch(const zn_stillness *s, int64_t width); // bytes, for cells so wide
 // Whether no channel's largest and smallest value differ by `below` or more. first: the cell's first
 // pixel; line: bytes from row to row.

@@ -98,7 +98,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const void *scores = NULL;
     zn_conversion convert;
     ZN_TRY(zn_pack_vector(request->packs, &node->inputs[1]->constant, &scores, err));
-    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, node->desc.type,
+    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, node->desc.type,
                               node->desc.scale, &convert, err));
     mask_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);

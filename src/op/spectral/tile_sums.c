@@ -97,7 +97,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     zn_conversion widen[2];
     for (int i = 0; i < 2; i++) {
         const zn_desc *x = &node->inputs[i]->desc;
-        ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, ZN_F32, 1, &widen[i], err));
+        ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &widen[i], err));
     }
     sums_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);

@@ -3,7 +3,7 @@
 //
 // y = W x over the channels of each pixel, a power of two of them.
 #include "src/base/memory.h"
-#include "src/kernel/walsh.h"
+#include "src/kernel/kernels.h"
 #include "src/op/spectral/walsh_checks.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const size_t channels = (size_t)x->shape.dim[3];
     *l = (channels_lowering){
         .base = {.run = run, .free = zn_lowering_free, .id = "walsh"},
-        .kernel = zn_walsh_pick(request->cpu.isa),
+        .kernel = request->kernels->walsh,
         .from = x->type,
         .to = request->node->desc.type,
         .width = (size_t)x->shape.dim[2],

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/op/spectral/walsh_checks.h"
 
-#include "src/kernel/walsh.h"
+#include "src/kernel/spectral/walsh.h"
 
 #include <math.h>
 

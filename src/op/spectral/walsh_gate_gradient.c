@@ -3,7 +3,7 @@
 //
 // The gradient of a gate over lines: the sum over lines of (W x) . (W dy), f32 [N, c].
 #include "src/base/memory.h"
-#include "src/kernel/walsh.h"
+#include "src/kernel/kernels.h"
 #include "src/op/row_lowering.h"
 #include "src/op/spectral/walsh_checks.h"
 
@@ -129,7 +129,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const size_t channels = (size_t)dim[3], row = (size_t)dim[2] * channels;
     const size_t length = (size_t)dim[dimension_of(node)];
     *l = (gradient_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "walsh"},
-                             .kernel = zn_walsh_pick(request->cpu.isa),
+                             .kernel = request->kernels->walsh,
                              .lines = {.src_type = x->type,
                                        .dst_type = dy->type,
                                        .length = length,

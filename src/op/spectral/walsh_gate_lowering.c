@@ -10,7 +10,7 @@
 #include "src/op/spectral/walsh_gate_lowering.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/walsh.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/spectral/walsh_checks.h"
 
@@ -166,7 +166,7 @@ static zenith_status prepare(gate_lowering *l, const zn_lowering_request *reques
     const zn_desc *x = &node->inputs[X]->desc;
     const int64_t *dim = x->shape.dim;
     const size_t length = (size_t)dim[dimension], row = (size_t)(dim[2] * dim[3]);
-    l->kernel = zn_walsh_pick(request->cpu.isa);
+    l->kernel = request->kernels->walsh;
     l->channels = (size_t)dim[3];
     const size_t group = zn_walsh_group(length);
     const bool down = dimension == 1;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gates over lines of a map, along its width or its height, by kernel/walsh. Inputs: the map, the gate.
+// Gates over lines of a map, along its width or its height, by kernel/spectral/walsh. Inputs: the map, the gate.
 #ifndef ZN_OP_WALSH_GATE_LOWERING_H
 #define ZN_OP_WALSH_GATE_LOWERING_H
 

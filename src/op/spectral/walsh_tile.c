@@ -11,6 +11,7 @@
 #include "src/op/spectral/walsh_tile_lowering.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 
 #include <math.h>
 
@@ -157,7 +158,7 @@ static void prepare(tile_lowering *l, const zn_lowering_request *request)
     const zn_desc *x = &node->inputs[X]->desc;
     const float size = (float)l->tile.size;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
-    l->kernel = zn_walsh_pick(request->cpu.isa);
+    l->kernel = request->kernels->walsh;
     l->src = zn_walsh_map_of(x, true);
     l->dst = zn_walsh_map_of(&node->desc, false);
     l->factors = (zn_walsh_factors){.tile = node->attributes,

@@ -5,6 +5,7 @@
 // where W x was above the threshold. Outside the map dy is zero. mirror_fold adds what lies outside
 // the map to the pixels that were mirrored there.
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 #include "src/op/row_lowering.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
 
@@ -152,7 +153,7 @@ static void prepare(gradient_lowering *l, const zn_lowering_request *request)
     const bool with_threshold = node->inputs_count > X;
     const float size = (float)l->tile.size;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
-    l->kernel = zn_walsh_pick(request->cpu.isa);
+    l->kernel = request->kernels->walsh;
     l->dy = zn_walsh_map_of(dy, false);
     l->dst = zn_walsh_map_of(&node->desc, false);
     l->factors = (zn_walsh_factors){.tile = node->attributes,

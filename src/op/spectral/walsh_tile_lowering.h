@@ -6,7 +6,7 @@
 #ifndef ZN_OP_WALSH_TILE_LOWERING_H
 #define ZN_OP_WALSH_TILE_LOWERING_H
 
-#include "src/kernel/walsh.h"
+#include "src/kernel/spectral/walsh.h"
 #include "src/op/spectral/walsh_checks.h"
 
 // The gate and threshold of a tile operator, multiplied out. Parameters are looked at once, other

@@ -8,6 +8,7 @@
 //
 // A threshold of zero counts as positive, so that one that begins there can grow.
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 #include "src/op/row_lowering.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
 
@@ -184,7 +185,7 @@ static void prepare(sums_lowering *l, const zn_lowering_request *request)
     const zn_desc *x = &node->inputs[X]->desc, *dy = &node->inputs[DY]->desc;
     const float size = (float)l->tile.size;
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
-    l->kernel = zn_walsh_pick(request->cpu.isa);
+    l->kernel = request->kernels->walsh;
     l->x = zn_walsh_map_of(x, true);
     l->dy = zn_walsh_map_of(dy, false);
     l->factors = (zn_walsh_factors){.tile = &l->tile,

@@ -16,8 +16,7 @@
 //
 // Fused when types are known, without gradients (they read the values in between).
 #include "src/base/memory.h"
-#include "src/kernel/depthwise.h"
-#include "src/kernel/grouped_product.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/depthwise_weights.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
@@ -451,7 +450,7 @@ static zenith_status prepare(block_lowering *l, const zn_lowering_request *reque
     l->scores = scores;
     l->of_scores = zn_tile_grid_of(a->score ? &node->inputs[p.score]->desc.shape : &whole, dim);
     l->grid = a->still > 0 ? zn_still_cells(&l->of_scores) : l->of_scores;
-    if (a->still > 0) ZN_TRY(zn_stillness_make(request->cpu.isa, x, a->still, &l->stillness, err));
+    if (a->still > 0) ZN_TRY(zn_stillness_make(request->kernels, x, a->still, &l->stillness, err));
     l->parts = (size_t)request->threads;
     measure(l, (size_t)dim[3] * zn_type_size(x->type), a->tile.size);
     return ZENITH_OK;
@@ -464,9 +463,9 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "zenith_block"};
     l->node = request->node;
     l->in_place = request->in_place;
-    l->walsh = zn_walsh_pick(request->cpu.isa);
-    l->depthwise = zn_depthwise_pick(request->cpu.isa);
-    l->product = zn_grouped_product_pick(request->cpu.isa);
+    l->walsh = request->kernels->walsh;
+    l->depthwise = request->kernels->depthwise;
+    l->product = request->kernels->grouped_product;
     zenith_status status = prepare(l, request, err);
     if (status != ZENITH_OK)
         lowering_free(&l->base);

@@ -14,8 +14,7 @@
 // A strip in the cache is h * 16 * c floats: 1 MB for 256 rows of 64 channels. Fused when types are
 // known, without gradients.
 #include "src/base/memory.h"
-#include "src/kernel/grouped_product.h"
-#include "src/kernel/walsh.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/conv/depthwise_weights.h"
 #include "src/op/convert_parallel.h"
@@ -298,7 +297,7 @@ static zenith_status prepare(lite_lowering *l, const zn_lowering_request *reques
     l->type = x->type;
     l->parts = (size_t)request->threads;
     measure(l);
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, x->type, 1, &l->store, err));
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, x->type, 1, &l->store, err));
     ZN_TRY(take_gate(node->inputs[ROWS], &l->row_gate, err));
     ZN_TRY(take_gate(node->inputs[COLUMNS], &l->column_gate, err));
     l->compress = (zn_grouped_product_args){.src_type = x->type, .dst_type = ZN_F32};
@@ -313,8 +312,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     lite_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "zenith_lite"};
-    l->walsh = zn_walsh_pick(request->cpu.isa);
-    l->product = zn_grouped_product_pick(request->cpu.isa);
+    l->walsh = request->kernels->walsh;
+    l->product = request->kernels->grouped_product;
     zenith_status status = prepare(l, request, err);
     if (status != ZENITH_OK)
         lowering_free(&l->base);

@@ -3,6 +3,7 @@
 //
 // The gradient of activate, dy * slope(x); and with a third input that of gated with respect to what
 // goes through the curve: dy * b * slope(a).
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -35,8 +36,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 static void compute(const zn_pixels *p)
 {
     const size_t count = p->count * zn_pixel_elements(p->node);
-    zn_activation_pick(p->isa, zn_curve_of(p->node), true)(p->inputs[X], p->inputs[DY], p->dst,
-                                                           count);
+    p->kernels->activation(zn_curve_of(p->node), true)(p->inputs[X], p->inputs[DY], p->dst, count);
     if (p->node->inputs_count <= B) return;
     for (size_t i = 0; i < count; i++) p->dst[i] *= p->inputs[B][i];
 }

@@ -131,7 +131,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     queries_lowering made = {.base = {.run = run, .free = zn_lowering_free}};
     ZN_TRY(zn_attention_rows_make(request, request->rows, forms, &made.rows, err));
     ZN_TRY(
-        zn_conversion_make(request->cpu.isa, ZN_F32, 1, dst->type, dst->scale, &made.narrow, err));
+        zn_conversion_make(request->kernels, ZN_F32, 1, dst->type, dst->scale, &made.narrow, err));
     made.base.id = made.rows.kernel->id;
     made.base.scratch_bytes = made.rows.bytes;
     return zn_lowering_keep(&made, sizeof made, out, err);

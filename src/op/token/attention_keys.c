@@ -162,10 +162,10 @@ static zenith_status fill(keys_lowering *l, const zn_lowering_request *request, 
     l->type = node->desc.type;
     for (int i = K; i < INPUTS; i++) {
         const zn_desc *desc = &node->inputs[i]->desc;
-        ZN_TRY(zn_conversion_make(request->cpu.isa, desc->type, desc->scale, ZN_F32, 1,
+        ZN_TRY(zn_conversion_make(request->kernels, desc->type, desc->scale, ZN_F32, 1,
                                   &l->widen[i], err));
     }
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, l->type, node->desc.scale, &l->narrow,
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, l->type, node->desc.scale, &l->narrow,
                               err));
     l->parts = (size_t)request->threads;
     l->part_bytes = zn_round_up(2 * (size_t)l->shape.padded_width * sizeof(float), ZN_ALIGN);

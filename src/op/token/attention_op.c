@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax(scale q k^T) v for each head: rows of queries against the packed keys and values of
-// attention_keys.c, which are whole. kernel/attention.h has the algorithm. Threads share blocks of
+// attention_keys.c, which are whole. kernel/attention/attention.h has the algorithm. Threads share blocks of
 // queries of a head; keys are at fixed places, so the bits depend on neither rows of a call nor threads.
 #include "src/base/memory.h"
 #include "src/base/text.h"
@@ -176,15 +176,16 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
     const zn_desc *q = &node->inputs[Q]->desc, *keys = &node->inputs[KEYS]->desc, *y = &node->desc;
     l->shape = zn_attention_shape_of(node, Q);
     l->type = keys->type;
-    l->kernel = zn_attention_pick(request->cpu.isa, q->type == ZN_BF16 ? l->type : ZN_F32);
+    l->kernel = q->type == ZN_BF16 && l->type == ZN_BF16 ? request->kernels->attention_bf16
+                                                         : request->kernels->attention;
     l->scale = (float)(l->shape.scale * (double)keys->scale);
     l->columns = l->shape.queries / q->shape.dim[1];
     // q and sums of a block share the second-level cache with the keys that pass by.
     l->block = l->shape.padded_width > 512   ? ZN_ATTENTION_QUERIES / 4
                : l->shape.padded_width > 256 ? ZN_ATTENTION_QUERIES / 2
                                              : ZN_ATTENTION_QUERIES;
-    ZN_TRY(zn_conversion_make(request->cpu.isa, q->type, q->scale, ZN_F32, 1, &l->widen, err));
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, keys->scale, y->type, y->scale, &l->narrow,
+    ZN_TRY(zn_conversion_make(request->kernels, q->type, q->scale, ZN_F32, 1, &l->widen, err));
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, keys->scale, y->type, y->scale, &l->narrow,
                               err));
     const size_t block = (size_t)(l->block * l->shape.padded_width) * sizeof(float);
     l->parts = (size_t)request->threads;

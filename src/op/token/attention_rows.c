@@ -5,6 +5,7 @@
 #include "src/op/token/attention_rows.h"
 
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 
@@ -64,14 +65,14 @@ zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t
 {
     const zn_node *node = request->node;
     *out = (zn_attention_rows){.shape = zn_attention_shape_of(node, Q),
-                               .kernel = zn_attention_gradient_pick(request->cpu.isa),
+                               .kernel = request->kernels->attention_gradient,
                                .keys_type = node->inputs[PACKED]->desc.type,
                                .keys_scale = node->inputs[PACKED]->desc.scale,
                                .parts = request->threads};
     out->queries = rows * out->shape.queries / node->inputs[Q]->desc.shape.dim[1];
     for (int i = DY; i <= Q; i++) {
         const zn_desc *desc = &node->inputs[i]->desc;
-        ZN_TRY(zn_conversion_make(request->cpu.isa, desc->type, desc->scale, ZN_F32, 1,
+        ZN_TRY(zn_conversion_make(request->kernels, desc->type, desc->scale, ZN_F32, 1,
                                   &out->widen[i], err));
     }
     place_scratch(out, forms);

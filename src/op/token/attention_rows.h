@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two gradients of attention share: their inputs in f32, laid out as kernel/attention_gradient.h
+// What the two gradients of attention share: their inputs in f32, laid out as kernel/attention/attention_gradient.h
 // multiplies them, and their references. With s = scale q . k, p = softmax(s) and y = sum of p v:
 //
 //     dp = dy . v     D = sum of p dp     ds = p (dp - D)
@@ -9,7 +9,7 @@
 #ifndef ZN_OP_ATTENTION_ROWS_H
 #define ZN_OP_ATTENTION_ROWS_H
 
-#include "src/kernel/attention_gradient.h"
+#include "src/kernel/attention/attention_gradient.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/token/attention_shape.h"
 
@@ -28,7 +28,7 @@ typedef enum zn_attention_form {
 // The inputs of a call as they lie in its scratch.
 typedef struct zn_attention_rows {
     zn_attention_shape shape;
-    const zn_attention_gradient_version *kernel;
+    const zn_attention_gradient *kernel;
     zn_conversion widen[2]; // dy, q
     zn_type keys_type;
     float keys_scale;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the operators of attention know of each other: attributes of their nodes, and the packed keys
-// and values, [2, key heads, padded keys * padded width], in the panels of kernel/attention.h. Element
+// and values, [2, key heads, padded keys * padded width], in the panels of kernel/attention/attention.h. Element
 // 0 of the first dimension is the keys, 1 the values. Gradients with respect to that value have its
 // elements in the order that f32 has.
 #ifndef ZN_OP_ATTENTION_SHAPE_H
 #define ZN_OP_ATTENTION_SHAPE_H
 
-#include "src/kernel/attention.h"
+#include "src/kernel/attention/attention.h"
 #include "src/op/token/token_ops.h"
 
 enum { ZN_ATTENTION_TOKENS = 1 << 24 }; // most keys

@@ -109,7 +109,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                            .part_bytes = zn_round_up(row, ZN_ALIGN),
                            .parts = (size_t)request->threads};
     made.base.scratch_bytes = made.parts * made.part_bytes;
-    ZN_TRY(zn_conversion_make(request->cpu.isa, table->type, table->scale, y->type, y->scale,
+    ZN_TRY(zn_conversion_make(request->kernels, table->type, table->scale, y->type, y->scale,
                               &made.convert, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }

@@ -101,7 +101,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const zn_desc *dy = &request->node->inputs[DY]->desc;
     scatter_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "scatter"},
                              .node = request->node};
-    ZN_TRY(zn_conversion_make(request->cpu.isa, dy->type, dy->scale, ZN_F32, 1, &made.widen, err));
+    ZN_TRY(zn_conversion_make(request->kernels, dy->type, dy->scale, ZN_F32, 1, &made.widen, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 

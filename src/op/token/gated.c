@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // activation(a) * b, value by value: the gated product of feed-forward blocks (swiglu with silu).
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -32,8 +33,8 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 static void compute(const zn_pixels *p)
 {
-    zn_activation_pick(p->isa, zn_curve_of(p->node), false)(p->inputs[A], p->inputs[B], p->dst,
-                                                            p->count * zn_pixel_elements(p->node));
+    p->kernels->activation(zn_curve_of(p->node), false)(p->inputs[A], p->inputs[B], p->dst,
+                                                        p->count * zn_pixel_elements(p->node));
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)

@@ -3,7 +3,7 @@
 //
 // x + gate * y, with a gate for each channel: how a conditioned block adds its branch. Columns may have
 // gates of their own.
-#include "src/kernel/modulate.h"
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -40,7 +40,7 @@ static void compute(const zn_pixels *p)
     const zn_modulation how = {.channels = (size_t)p->node->inputs[GATE]->desc.shape.dim[0],
                                .scale = p->inputs[GATE],
                                .residual = p->inputs[X]};
-    zn_modulate_pick(p->isa)(&how, p->inputs[Y], p->count, p->dst);
+    p->kernels->modulate(&how, p->inputs[Y], p->count, p->dst);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)

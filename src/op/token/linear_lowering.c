@@ -9,6 +9,7 @@
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/graph/packs.h"
+#include "src/kernel/kernels.h"
 #include "src/op/conv/conv_weights.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
@@ -371,20 +372,20 @@ static zenith_status fill_ends(const zn_lowering_request *request, zn_linear_arg
     const zn_node *node = request->node;
     const zn_desc *x = &node->inputs[0]->desc, *y = &node->desc;
     const zn_row_source *bytes = bytes_of(node);
-    const zn_isa isa = request->cpu.isa;
+    const zn_kernels *kernels = request->kernels;
     const void *bias = NULL;
     *args = (zn_linear_args){.src_type = x->type,
                              .src_scale = x->scale,
-                             .widen = zn_convert_pick(isa, x->type, ZN_F32),
+                             .widen = kernels->convert(x->type, ZN_F32),
                              .dst_type = y->type,
                              .dst_scale = y->scale,
-                             .narrow = zn_convert_pick(isa, ZN_F32, y->type)};
+                             .narrow = kernels->convert(ZN_F32, y->type)};
     if (!args->widen || !args->narrow)
         return zn_fail(err, ZENITH_UNSUPPORTED, "linear makes no %s of %s", zn_type_name(y->type),
                        zn_type_name(x->type));
     if (bytes && bytes->rotated_by) {
         args->rotated_by = bytes->rotated_by;
-        args->rotate = zn_rotation_pick(isa);
+        args->rotate = kernels->rotation;
         if (!zn_rotation_fits(zn_token_channels(node->inputs[0]), args->rotated_by))
             return zn_fail(err, ZENITH_BAD_FILE, "'%s' is rotated by %lld inputs, which is no size",
                            node->inputs[1]->name, (long long)args->rotated_by);
@@ -408,7 +409,7 @@ static zenith_status fill_args(const zn_lowering_request *request, linear_loweri
                  .turned = a->turned,
                  .bytes = bytes != NULL,
                  .team = request->team};
-    p.version = zn_linear_pick(&request->cpu, weights_type(node), node->inputs[0]->desc.type);
+    p.version = zn_linear_for(request->kernels, weights_type(node), node->inputs[0]->desc.type);
     args->version = p.version;
     if (bytes && bytes->panels.bits) {
         l->panels = bytes->panels;
@@ -446,7 +447,7 @@ zenith_status zn_linear_lower(const zn_lowering_request *request, zn_lowering **
                    l->panels.bits == 4   ? "q4"
                    : l->panels.bits == 8 ? "q8"
                                          : zn_type_name(l->args.version->weights),
-                   zn_isa_name(l->args.version->isa));
+                   l->args.version->name);
     *out = &l->base;
     return ZENITH_OK;
 fail:

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operators on kernel/linear.h share.
+// What the operators on kernel/linear/linear.h share.
 #ifndef ZN_OP_LINEAR_LOWERING_H
 #define ZN_OP_LINEAR_LOWERING_H
 
 #include "src/graph/op.h"
-#include "src/kernel/linear.h"
+#include "src/kernel/linear/linear.h"
 #include "src/op/token/token_checks.h"
 
 // The channels of a map or of a vector, and its tokens.

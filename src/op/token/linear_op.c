@@ -124,8 +124,7 @@ static double byte_sum_of(const line *x, const zn_row_source *rows, size_t row)
     else
         zn_four_panels_row(rows, at, inputs, token + x->count, weights, &scale);
     for (size_t k = 0; k < x->count; k++) token[k] = number_of(x, k);
-    if (rows->rotated_by)
-        zn_rotation_pick(ZN_ISA_BASELINE)(token, (int64_t)x->count, rows->rotated_by);
+    if (rows->rotated_by) zn_rotation_baseline(token, (int64_t)x->count, rows->rotated_by);
     for (size_t k = 0; k < x->count; k++) largest = fmaxf(largest, fabsf(token[k]));
     const float up = largest >= 128 * FLT_MIN ? ZN_LINEAR_LEVELS / largest : 0;
     for (size_t k = 0; k < x->count; k++) sum += (double)rintf(token[k] * up) * (double)weights[k];

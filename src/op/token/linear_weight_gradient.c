@@ -5,6 +5,7 @@
 // dy[t][o] * x[t][i]. It is a product of linear itself whose inputs are the tokens: the columns of dy are
 // multiplied by those of x. For each call dy is turned; x is packed as it lies.
 #include "src/base/memory.h"
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -123,10 +124,10 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-static zn_linear_columns columns_of(const zn_node *node, zn_isa isa)
+static zn_linear_columns columns_of(const zn_node *node, const zn_kernels *kernels)
 {
     return (zn_linear_columns){.type = node->desc.type,
-                               .widen = zn_convert_pick(isa, node->desc.type, ZN_F32),
+                               .widen = kernels->convert(node->desc.type, ZN_F32),
                                .stride = zn_token_channels(node)};
 }
 
@@ -144,8 +145,8 @@ static void place_scratch(gradient_lowering *l, int workers)
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *x = request->node->inputs[X], *dy = request->node->inputs[DY];
-    const zn_isa isa = request->cpu.isa;
-    const zn_linear_version *version = zn_linear_pick(&request->cpu, ZN_F32, ZN_F32);
+    const zn_kernels *kernels = request->kernels;
+    const zn_linear_version *version = zn_linear_for(request->kernels, ZN_F32, ZN_F32);
     zn_linear_size size;
     if (!zn_linear_measure(version, zn_token_channels(x), zn_token_count(x), &size))
         return zn_fail_memory(err, SIZE_MAX);
@@ -156,13 +157,13 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                                       .size = size,
                                       .src_type = ZN_F32,
                                       .src_scale = x->desc.scale * dy->desc.scale,
-                                      .widen = zn_convert_pick(isa, ZN_F32, ZN_F32),
+                                      .widen = kernels->convert(ZN_F32, ZN_F32),
                                       .dst_type = ZN_F32,
                                       .dst_scale = 1,
-                                      .narrow = zn_convert_pick(isa, ZN_F32, ZN_F32),
+                                      .narrow = kernels->convert(ZN_F32, ZN_F32),
                                       .tokens = zn_token_channels(dy)},
-                             .x = columns_of(x, isa),
-                             .dy = columns_of(dy, isa)};
+                             .x = columns_of(x, kernels),
+                             .dy = columns_of(dy, kernels)};
     if (!l->x.widen || !l->dy.widen) {
         zn_free(l);
         return zn_fail(err, ZENITH_UNSUPPORTED, "%s takes no map of %s and %s",

@@ -3,8 +3,8 @@
 //
 // x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides; for each channel of each
 // column, where columns have conditions of their own. With `plain` x * scale + shift: the gradient of gated_add.
-#include "src/kernel/modulate.h"
 
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -48,7 +48,7 @@ static void compute(const zn_pixels *p)
                                .one = one_of(p->node),
                                .scale = p->inputs[SCALE],
                                .shift = p->node->inputs_count > SHIFT ? p->inputs[SHIFT] : NULL};
-    zn_modulate_pick(p->isa)(&how, p->inputs[X], p->count, p->dst);
+    p->kernels->modulate(&how, p->inputs[X], p->count, p->dst);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)

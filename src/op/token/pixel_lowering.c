@@ -20,7 +20,7 @@ typedef struct pixel_input {
 typedef struct pixel_lowering {
     zn_lowering base;
     const zn_node *node;
-    zn_isa isa;
+    const zn_kernels *kernels;
     zn_pixels_fn *compute;
     pixel_input inputs[ZN_PIXEL_INPUTS];
     bool narrows;
@@ -59,7 +59,7 @@ static const float *take(const pixel_input *input, const void *data, size_t firs
 static void run_piece(const pixel_lowering *l, const zn_call *call, size_t first, size_t count,
                       uint8_t *part)
 {
-    zn_pixels pixels = {.node = l->node, .isa = l->isa, .count = count};
+    zn_pixels pixels = {.node = l->node, .kernels = l->kernels, .count = count};
     for (int i = 0; i < l->node->inputs_count; i++)
         pixels.inputs[i] = take(&l->inputs[i], call->inputs[i], first, count, part);
     uint8_t *dst = (uint8_t *)call->output + first * l->elements * zn_type_size(l->narrow.to);
@@ -115,7 +115,7 @@ static zenith_status prepare_input(pixel_lowering *l, const zn_lowering_request 
     if (!input->map) return ZENITH_OK;
     input->elements = elements_of(l, node);
     input->widens = !is_plain(&node->desc);
-    return zn_conversion_make(request->cpu.isa, node->desc.type, node->desc.scale, ZN_F32, 1,
+    return zn_conversion_make(request->kernels, node->desc.type, node->desc.scale, ZN_F32, 1,
                               &input->widen, err);
 }
 
@@ -144,7 +144,7 @@ static zenith_status prepare(pixel_lowering *l, const zn_lowering_request *reque
         return zn_fail(err, ZENITH_INTERNAL, "%s has too many inputs", node->op->name);
     for (int i = 0; i < node->inputs_count; i++) ZN_TRY(prepare_input(l, request, i, err));
     l->narrows = !is_plain(&node->desc);
-    ZN_TRY(zn_conversion_make(request->cpu.isa, ZN_F32, 1, node->desc.type, node->desc.scale,
+    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, node->desc.type, node->desc.scale,
                               &l->narrow, err));
     l->width = zn_node_is_map(node) && !l->rows ? (size_t)node->desc.shape.dim[2] : 1;
     l->elements = elements_of(l, node);
@@ -159,7 +159,7 @@ static zenith_status make(const zn_lowering_request *request, zn_pixels_fn *comp
 {
     pixel_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "pixels"},
                            .node = request->node,
-                           .isa = request->cpu.isa,
+                           .kernels = request->kernels,
                            .compute = compute,
                            .rows = rows,
                            .parts = (size_t)request->threads};

@@ -8,13 +8,14 @@
 #define ZN_OP_PIXEL_LOWERING_H
 
 #include "src/graph/op.h"
+#include "src/kernel/kernels.h"
 
 enum { ZN_PIXEL_INPUTS = 4 };
 
 // Some pixels of the result. A value that is no map is one pixel.
 typedef struct zn_pixels {
     const zn_node *node;
-    zn_isa isa;
+    const zn_kernels *kernels;
     const float *inputs[ZN_PIXEL_INPUTS]; // of a map: as many of its pixels; else the whole value
     float *dst;
     size_t count;

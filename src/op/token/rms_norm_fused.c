@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rms_norm and the activation after it: one pass over memory instead of two, and one rounding.
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/ops.h"
 #include "src/op/row_lowering.h"
@@ -31,8 +32,8 @@ static void compute(const zn_pixels *p)
     const attributes *a = p->node->attributes;
     const zn_curve curve = zn_curve_of_kind(a->activation.kind);
     zn_token_norm_pixels(p);
-    zn_activation_pick(p->isa, curve, false)(p->dst, NULL, p->dst,
-                                             p->count * zn_pixel_elements(p->node));
+    p->kernels->activation(curve, false)(p->dst, NULL, p->dst,
+                                         p->count * zn_pixel_elements(p->node));
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)

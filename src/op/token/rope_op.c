@@ -3,8 +3,8 @@
 //
 // Rotary positions: the pairs of each head of x turned by the angles of the token. The gradient is the
 // same, turned back. The table is made from positions, not learned, so it has no gradient.
-#include "src/kernel/rope.h"
 
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -73,7 +73,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 static void compute(const zn_pixels *p)
 {
     const zn_rotation how = rotation_of(p->node);
-    zn_rope_pick(p->isa)(&how, p->inputs[X], p->inputs[TABLE], p->count, p->dst);
+    p->kernels->rope(&how, p->inputs[X], p->inputs[TABLE], p->count, p->dst);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)

@@ -6,7 +6,7 @@
 #ifndef ZN_OP_TOKEN_CHECKS_H
 #define ZN_OP_TOKEN_CHECKS_H
 
-#include "src/kernel/activation.h"
+#include "src/kernel/pointwise/activation.h"
 #include "src/op/token/token_ops.h"
 
 // Input `input` is a map or a vector.

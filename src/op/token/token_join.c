@@ -116,7 +116,7 @@ static zenith_status prepare(join_lowering *l, const zn_lowering_request *reques
 {
     const zn_node *node = request->node;
     const zn_desc *y = &node->desc;
-    const zn_isa isa = request->cpu.isa;
+    const zn_kernels *kernels = request->kernels;
     l->maps = maps_of(node);
     l->channels = (size_t)y->shape.dim[3];
     l->filled = (size_t)y->shape.dim[1];
@@ -125,10 +125,10 @@ static zenith_status prepare(join_lowering *l, const zn_lowering_request *reques
         const size_t tokens = (size_t)tokens_of(node->inputs[i]);
         l->pieces[i].values = tokens * l->channels;
         l->filled -= tokens;
-        ZN_TRY(
-            zn_conversion_make(isa, x->type, x->scale, y->type, y->scale, &l->pieces[i].copy, err));
+        ZN_TRY(zn_conversion_make(kernels, x->type, x->scale, y->type, y->scale, &l->pieces[i].copy,
+                                  err));
     }
-    ZN_TRY(zn_conversion_make(isa, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
+    ZN_TRY(zn_conversion_make(kernels, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
     if (l->maps == node->inputs_count) return ZENITH_OK;
     const zn_node *filler = node->inputs[l->maps];
     if (filler->kind != ZN_NODE_PARAMETER) return ZENITH_OK;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of rms_norm and layer_norm with respect to x: see kernel/token_norm.h.
+// The gradient of rms_norm and layer_norm with respect to x: see kernel/norm/token_norm.h.
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -28,8 +29,8 @@ static void compute(const zn_pixels *p)
     const zn_token_norm_parts *a = p->node->attributes;
     zn_token_norm norm = zn_token_norm_of(p->node);
     norm.gain = a->gain ? p->inputs[GAIN] : NULL;
-    zn_token_norm_gradient_pick(p->isa)(&norm, p->inputs[DY], p->inputs[X],
-                                        p->count * (size_t)a->groups, p->dst);
+    p->kernels->token_norm_gradient(&norm, p->inputs[DY], p->inputs[X],
+                                    p->count * (size_t)a->groups, p->dst);
 }
 
 // Row i of the Jacobian by column k, without the sums that the lowering uses:

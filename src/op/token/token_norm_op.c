@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/op/token/token_norm_op.h"
 
+#include "src/kernel/kernels.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/ops.h"
@@ -63,7 +64,7 @@ zn_token_stats zn_token_norm_plain(const zn_token_norm *norm, const zn_tensor *x
     return (zn_token_stats){mean, 1 / sqrt(squares + (double)norm->epsilon)};
 }
 
-void zn_token_norm_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+void zn_token_norm_by_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     const zn_token_norm_parts *a = node->attributes;
     const zn_token_norm norm = zn_token_norm_of(node);
@@ -85,7 +86,7 @@ void zn_token_norm_pixels(const zn_pixels *p)
     zn_token_norm norm = zn_token_norm_of(p->node);
     norm.gain = a->gain ? p->inputs[gain_input(a)] : NULL;
     norm.bias = a->bias ? p->inputs[bias_input(a)] : NULL;
-    zn_token_norm_pick(p->isa)(&norm, p->inputs[0], p->count * (size_t)a->groups, p->dst);
+    p->kernels->token_norm(&norm, p->inputs[0], p->count * (size_t)a->groups, p->dst);
 }
 
 zenith_status zn_token_norm_lower(const zn_lowering_request *request, zn_lowering **out,

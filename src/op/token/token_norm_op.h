@@ -5,7 +5,7 @@
 #ifndef ZN_OP_TOKEN_NORM_OP_H
 #define ZN_OP_TOKEN_NORM_OP_H
 
-#include "src/kernel/token_norm.h"
+#include "src/kernel/norm/token_norm.h"
 #include "src/op/token/pixel_lowering.h"
 #include "src/op/token/token_ops.h"
 
@@ -18,7 +18,7 @@ typedef struct zn_token_norm_parts {
 } zn_token_norm_parts;
 
 zenith_status zn_token_norm_infer(zn_node *node, zn_error *err);
-void zn_token_norm_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output);
+void zn_token_norm_by_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output);
 zenith_status zn_token_norm_lower(const zn_lowering_request *request, zn_lowering **out,
                                   zn_error *err);
 void zn_token_norm_pixels(const zn_pixels *pixels); // what the lowering calls

@@ -65,7 +65,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     slice_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                            .first = (size_t)(a->first * channels),
                            .count = (size_t)(a->height * a->width * channels)};
-    ZN_TRY(zn_conversion_make(request->cpu.isa, x->type, x->scale, y->type, y->scale, &made.copy,
+    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale, &made.copy,
                               err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
