@@ -196,9 +196,10 @@ static void transform_area(const doubled *d)
 static void multiply_area(const doubled *d, int64_t channel, int vectors)
 {
     const int64_t channels = d->args->channels_in, columns = d->area->columns;
+    const int64_t within = channel % ZN_DOUBLED_BLOCK;
     product p = {
         .left_step = d->pixel_step,
-        .right = d->args->packed + channel * DOUBLED_POINTS * channels,
+        .right = d->args->packed + (channel - within) * DOUBLED_POINTS * channels + within,
         .second = product_second(DOUBLED_POINTS * channels * PRODUCT_BLOCK),
         .k_count = channels,
         .dst_step = DOUBLED_POINTS * PRODUCT_ROW,

@@ -149,7 +149,9 @@ ALWAYS_INLINE void run_block(const conv_block *at, const int pixels, const int v
     const int64_t inside = a->width_in - left - (pixels - 1) * a->stride; // for the last pixel
     const int64_t last = inside < a->kernel_w ? inside : a->kernel_w;
     const int64_t room = a->channels_out - at->channel;
-    const float *packed = a->packed + at->channel * a->kernel_h * a->kernel_w * a->channels_in;
+    const int64_t within = at->channel % ZN_CONV_F32_BLOCK; // of a block of channels
+    const float *packed = a->packed + within +
+                          (at->channel - within) * a->kernel_h * a->kernel_w * a->channels_in;
     vec acc[CONV_PIXELS][2];
     const vec b0 = a->bias ? vec_load_part(a->bias + at->channel, room) : vec_zero();
     const vec b1 = a->bias && vectors > 1

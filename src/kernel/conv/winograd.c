@@ -272,7 +272,7 @@ static void multiply_area(const wino *w, int64_t channel, int vectors)
     for (int64_t i = 0; i < POINTS; i++) {
         const float *block = w->args->packed + channel / ZN_WINOGRAD_BLOCK * w->block_weights;
         const product p = {.left = w->v + i * w->point_step,
-                           .right = block + i * k_count * PRODUCT_BLOCK,
+                           .right = block + i * k_count * PRODUCT_BLOCK + channel % PRODUCT_BLOCK,
                            .second = product_second(w->block_weights),
                            .k_count = k_count,
                            .dst = w->m + i * PRODUCT_ROW};

@@ -71,7 +71,9 @@ ALWAYS vec stages_in_lanes(vec v, const size_t length)
                                        {1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1}};
     if (length > 1) v = vec_fmadd(v, vec_load_f32(minus[0]), vec_swap1(v));
     if (length > 2) v = vec_fmadd(v, vec_load_f32(minus[1]), vec_swap2(v));
+#if LANES > 4
     if (length > 4) v = vec_fmadd(v, vec_load_f32(minus[2]), vec_swap4(v));
+#endif
 #if LANES == 16
     if (length > 8) v = vec_fmadd(v, vec_load_f32(minus[3]), vec_swap8(v));
 #endif
@@ -680,9 +682,11 @@ ALWAYS void vectors_typed(const zn_type from_type, const zn_type to_type, const 
     case 4:
         VECTORS_SHORT(1, 4);
         break;
+#if LANES > 4
     case 8:
         VECTORS_SHORT(1, 8);
         break;
+#endif
     case LANES * 2:
         VECTORS_SHORT(2, LANES);
         break;
