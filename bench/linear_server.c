@@ -357,7 +357,7 @@ static double read_rate(const bench *b)
 static const char *unit_of(const bench *b)
 {
     if (strcmp(b->args.version->name, "amx") == 0) return "amx";
-    return b->args.version->vnni ? "vnni" : "fma";
+    return b->args.version == &zn_linear_s8_avx512_vnni ? "vnni" : "fma";
 }
 
 static void answer(bench *b, const char *line)

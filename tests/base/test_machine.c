@@ -54,7 +54,7 @@ static void cap_lowers(void **state)
 static unsigned parsed(const char *text)
 {
     unsigned flags = 0;
-    if (!zn_cpu_parse(text, &flags)) fail_msg("'%s' was refused", text);
+    if (!zn_cpu_parse(text, &flags)) fail_msg("'%s' was refused", text ? text : "");
     return flags;
 }
 
