@@ -101,7 +101,7 @@ ZENITH_API const char *zenith_context_error(const zenith_context *context);
 // What the context runs on: "amx", 2 threads, oneDNN 3.2.0, ...
 typedef struct zenith_machine_info {
     size_t size;
-    const char *isa;      // class of instructions in use: "baseline", "avx2", "avx512", "amx", "neon"
+    const char *isa;      // instructions in use: "baseline", "avx2", "avx512", "amx", "neon"
     const char *hardware; // the best the machine has; differs when ZENITH_CPU lowers it
     const char *onednn;   // version, or "none"
     int threads, streams;
