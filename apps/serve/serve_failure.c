@@ -20,9 +20,9 @@ static void clean(char *text)
 // The library's names for what requests call otherwise.
 static const struct {
     const char *library, *request;
-} words[] = {{"ZENITH_FIT_CROP", "fit=crop"},
-             {"ZENITH_FIT_PAD", "fit=pad"},
-             {"ZENITH_FIT_RESIZE", "fit=resize"},
+} words[] = {{"fit crop", "fit=crop"},
+             {"fit pad", "fit=pad"},
+             {"fit resize", "fit=resize"},
              {"zenith_generate_params.guidance", "guidance"},
              {"zenith_code.weights NULL", "without 'weights'"}};
 

@@ -198,11 +198,9 @@ static zenith_status reader_open(const uint8_t *data, size_t size, const zn_imag
     ZN_GO(check_size(&reader->header, &reader->options.limits, err));
     note_facts(reader);
     if (reader->facts.animated && !reader->options.first_frame)
-        ZN_GO(
-            zn_fail(err, ZENITH_UNSUPPORTED,
-                    "The %s picture is animated: zenith_source_params.first_frame takes its first "
-                    "frame.",
-                    zn_image_format_name(reader->facts.format)));
+        ZN_GO(zn_fail(err, ZENITH_UNSUPPORTED,
+                      "The %s picture is animated: the option first_frame takes its first frame.",
+                      zn_image_format_name(reader->facts.format)));
     uint64_t pixels = (uint64_t)reader->header.width * reader->header.height;
     ZN_GO(check_memory(reader, picture ? pixels * 3 : 0, err));
     ZN_GO(open_colour(reader, err));

@@ -24,17 +24,15 @@ static zenith_status crop_or_refuse(const zn_fit_options *options, uint32_t mult
 {
     uint32_t w = width / multiple * multiple, h = height / multiple * multiple;
     if (options->fit == ZENITH_FIT_EXACT && (w != width || h != height))
-        return zn_fail(
-            err, ZENITH_INVALID_ARGUMENT,
-            "The picture is %u x %u pixels, and both must be multiples of %u: cut it "
-            "(ZENITH_FIT_CROP), extend it (ZENITH_FIT_PAD) or scale it (ZENITH_FIT_RESIZE).",
-            width, height, multiple);
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "The picture is %u x %u pixels, and both must be multiples of %u: cut it "
+                       "(fit crop), extend it (fit pad) or scale it (fit resize).",
+                       width, height, multiple);
     if (!w || !h)
-        return zn_fail(
-            err, ZENITH_INVALID_ARGUMENT,
-            "The picture is %u x %u pixels: nothing is left when it is cropped to a "
-            "multiple of %u. Extend it (ZENITH_FIT_PAD) or scale it (ZENITH_FIT_RESIZE).",
-            width, height, multiple);
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "The picture is %u x %u pixels: nothing is left when it is cropped to a "
+                       "multiple of %u. Extend it (fit pad) or scale it (fit resize).",
+                       width, height, multiple);
     plan->width = plan->crop_width = w;
     plan->height = plan->crop_height = h;
     plan->crop_x = plan->cut_x = cut_at(options, width, w, options->at_x);

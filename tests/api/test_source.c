@@ -189,7 +189,7 @@ static void refused(void **state)
 
     params = (zenith_source_params){.size = sizeof params, .fit = ZENITH_FIT_EXACT, .multiple = 7};
     api_fails(zenith_source_open(context, image("orientation_1.jpg"), &params, &source),
-              ZENITH_INVALID_ARGUMENT, "ZENITH_FIT_CROP");
+              ZENITH_INVALID_ARGUMENT, "fit crop");
     params = (zenith_source_params){.size = sizeof params, .max_pixels = 24 * 16 - 1};
     api_fails(zenith_source_open(context, image("orientation_1.jpg"), &params, &source),
               ZENITH_LIMIT, "orientation_1.jpg");

@@ -630,10 +630,14 @@ def bundled():
     process, line = start("--threads", "1")
     connection = http.client.HTTPConnection("127.0.0.1", int(line.rsplit(":", 1)[1]), timeout=300)
     connection.request("GET", "/v1/models")
-    names = {model["id"] for model in json.loads(connection.getresponse().read())["data"]}
+    models = {model["id"]: model for model in json.loads(connection.getresponse().read())["data"]}
+    names = models.keys()
     connection.close()
     expected = {"zenith-sd-fast", "zenith-sd-small", "zenith-f1-fast", "zenith-f1-small", "zenith-words", "zenith-avatars64", "zenith-avatars256"}
     check(names == expected, f"served: {names}")
+    described = json.loads((ROOT / "apps/serve/openapi.json").read_text())["components"]["schemas"]["model"]["properties"]
+    undescribed = set().union(*models.values()) - described.keys()
+    check(not undescribed and models["zenith-words"]["side"] == 128, f"not in openapi.json: {undescribed}")
     process.terminate()
     said = process.stderr.read()
     check("keys" not in said, f"this machine alone reaches it: {said}")
