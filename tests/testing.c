@@ -95,12 +95,21 @@ int zn_test_quick(void)
     exit(1);
 }
 
+uint64_t zn_test_offset(void)
+{
+    const char *set = getenv("ZENITH_TEST_OFFSET");
+    return set ? strtoull(set, NULL, 10) : 0;
+}
+
+bool zn_test_takes_one_in(uint64_t every, uint64_t number)
+{
+    return zn_test_quick() == 0 || (number + zn_test_offset()) % every == 0;
+}
+
 bool zn_test_takes(uint64_t number)
 {
     const int level = zn_test_quick();
-    const char *set = getenv("ZENITH_TEST_OFFSET");
-    const uint64_t offset = set ? strtoull(set, NULL, 10) : 0;
-    return level < 2 || (number + offset) % (uint64_t)level == 0;
+    return level < 2 || zn_test_takes_one_in((uint64_t)level, number);
 }
 
 zn_test_moment zn_test_now(void)

@@ -45,6 +45,9 @@ int zn_test_quick(void);
 // Of those longest loops: whether this suite takes the case with this number. ZENITH_TEST_OFFSET moves
 // the choice by so many, so that suites with different offsets take different cases.
 bool zn_test_takes(uint64_t number);
+// The same for loops that take one case in `every` at any level from 1 on.
+bool zn_test_takes_one_in(uint64_t every, uint64_t number);
+uint64_t zn_test_offset(void); // ZENITH_TEST_OFFSET, or 0: for loops whose cases come of a seed
 
 // How much longer than the bound of a release build things may take: sanitizers and emulators (which is
 // where tests run on other than x86-64) take about eight times as long.

@@ -69,9 +69,9 @@ static void each_allocation_fails(int workers, long least)
     good.workers = made.workers = workers;
     assert_int_equal(run_session(&good), ZENITH_OK); // also: what libraries keep from first use
     const long live = fail_live();
-    long n = 0, tried = 0, refused = 0;
     // Workers make the allocations that were tried without them, on threads: a part will do.
     const int step = zn_test_quick() || workers > 0 ? 5 : 1;
+    long n = (long)(zn_test_offset() % (uint64_t)step), tried = 0, refused = 0;
     for (;; n += step, tried++) {
         memset(made.pixels, 0, sizeof made.pixels);
         fail_allocation(n);

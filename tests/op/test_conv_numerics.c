@@ -219,7 +219,7 @@ static int compare(fixture *f, const shape *s)
 
 static void rows_and_threads_change_no_bit(zn_dnn *dnn, zn_cpu cpu, int shapes)
 {
-    fixture f = {.cpu = cpu, .dnn = dnn, .random = {.seed = SEED}};
+    fixture f = {.cpu = cpu, .dnn = dnn, .random = {.seed = SEED + zn_test_offset()}};
     int failures = 0;
     for (int i = 0; i < shapes; i++) {
         shape s = random_shape(&f.random);
@@ -293,7 +293,7 @@ static void with_onednn(void **state)
 static void implementation_by_channels_only(void **state)
 {
     (void)state;
-    fixture f = {.cpu = zn_cpu_detect(), .random = {.seed = SEED}};
+    fixture f = {.cpu = zn_cpu_detect(), .random = {.seed = SEED + zn_test_offset()}};
     f.dnn = create_or_skip(&f.cpu);
     for (int i = 0; i < loops(CHANNELS); i++) check_sizes(&f, random_shape(&f.random));
     zn_dnn_free(f.dnn);

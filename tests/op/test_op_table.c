@@ -561,13 +561,14 @@ static void check_least(fixture *f, const zn_op *op, const zn_op_sample *sample)
 static void check_op(fixture *f, const zn_op *op)
 {
     static const zn_type others[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
-    size_t every = zn_test_quick() ? 9 * (size_t)zn_test_quick() : 1;
+    const uint64_t every = 9 * (uint64_t)zn_test_quick();
     for (int i = 0; i < op->samples_count; i++) {
-        if (i == 0 || !zn_test_quick()) check_least(f, op, &op->samples[i]);
+        // A quick suite takes the first sample of each operator, and others by their number.
+        if (i == 0 || zn_test_takes_one_in(9, (uint64_t)i)) check_least(f, op, &op->samples[i]);
         for (size_t j = 0; j < sizeof storages / sizeof *storages; j++) {
             size_t count = has_second_map(&op->samples[i]) ? sizeof others / sizeof *others : 1;
             for (size_t k = j == 0 ? 1 : 0; k < count; k++) { // f32 and f32 were first
-                if (f->combinations++ % every != 0) continue;
+                if (!zn_test_takes_one_in(every, f->combinations++)) continue;
                 subject s = {
                     .op = op, .sample = &op->samples[i], .first = &storages[j], .other = others[k]};
                 check_storage(f, &s);
