@@ -6,14 +6,17 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CACHE = pathlib.Path.home() / ".cache/zenith-bench"
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 import environment  # noqa: E402
+from lib import npy, safetensors  # noqa: E402,F401
 
 
 class Failure(Exception):
@@ -67,6 +70,20 @@ def measured(command):
     if process.returncode:
         sys.exit(f"failed: {' '.join(map(str, command))}")
     return output, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+
+
+def serve_steps(step, images, warm=2):
+    """A peer's side of train.py: says "ready", then for each line "N" trains N steps and answers with the images per second; at the
+    end of its input, the peak of its memory in MB."""
+    for _ in range(warm):
+        step()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        begin = time.perf_counter()
+        for _ in range(int(line)):
+            step()
+        print(int(line) * images / (time.perf_counter() - begin), flush=True)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, flush=True)
 
 
 def random_vae(model):

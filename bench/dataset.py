@@ -17,19 +17,16 @@ import os
 import pathlib
 import statistics
 import subprocess
-import sys
 import tarfile
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("PIL")
 
 from PIL import Image
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 SIDE, SHARDS = 256, 4
 
 

@@ -26,18 +26,15 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import CACHE, ROOT, environment
 
 environment.enter("numpy")
 
 import numpy as np
 
 import compare
-from common import CACHE
 import train as train_bench
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = CACHE / "diffae"
 
 

@@ -14,8 +14,7 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy", "torch", "safetensors")
 
@@ -25,7 +24,6 @@ from safetensors.torch import load_file, save_file
 
 import peers
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools/goldens"))
 import make_diffae_goldens as network  # noqa: E402
 

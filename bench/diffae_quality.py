@@ -30,8 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy", "torch", "PIL", "safetensors")
 
@@ -42,7 +41,6 @@ from safetensors.torch import load_file, safe_open, save_file
 from torch import nn
 from torch.nn import functional as F
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 PARTS = ("reconstruct", "random", "swap", "edit", "interpolate", "sample")
 READ = 64  # pixels of a side that the classifier reads
 

@@ -16,10 +16,8 @@ Needs numpy.
 import argparse
 import json
 import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import environment
 
 environment.enter("numpy")
 
@@ -32,7 +30,6 @@ MODELS = {  # latent channels, scale, shift, quant convolutions
     "sd3": (16, 1.5305, 0.0609, False),
     "flux": (16, 0.3611, 0.1159, False),
 }
-
 
 WAN_MODELS = {  # latent channels, widths of the encoder and of the decoder, channels of a pixel, 2.2's shortcuts
     "wan2.1": (16, 96, 96, 3, False),

@@ -39,8 +39,7 @@ import struct
 import sys
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy")
 
@@ -48,7 +47,6 @@ import numpy as np
 
 import make_vae
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 TABLE_ROWS = 4099  # a prime: rows that two matrices share do not meet in step
 HEAVY, LEAST_HEAVY_INPUTS = 50, 2560
 WIDTH, INNER, REFINERS, LAYERS, CONDITION, CAPTION, HEAD = 3840, 10240, 2, 30, 256, 2560, 128
@@ -124,7 +122,6 @@ def text_encoder(layers):
 
 
 # --- names of single files
-
 
 FUSED = (("attention.to_out.0.", "attention.out."), ("attention.norm_q.", "attention.q_norm."),
          ("attention.norm_k.", "attention.k_norm."), ("all_x_embedder.2-1.", "x_embedder."),
@@ -418,7 +415,6 @@ def text_config(layers):
             "head_dim": HEAD, "intermediate_size": TEXT_INNER, "vocab_size": VOCABULARY, "rms_norm_eps": 1e-6,
             "rope_theta": 1000000, "tie_word_embeddings": True, "attention_bias": False, "hidden_act": "silu",
             "max_position_embeddings": 40960, "torch_dtype": "bfloat16"}
-
 
 INDEX = {"_class_name": "ZImagePipeline", "scheduler": ["diffusers", "FlowMatchEulerDiscreteScheduler"],
          "text_encoder": ["transformers", "Qwen3Model"], "tokenizer": ["transformers", "Qwen2Tokenizer"],

@@ -23,14 +23,12 @@ import resource
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy")
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 CALIBRATION_PICTURES = 16
 CALIBRATION_SIDE = 256
 
@@ -288,7 +286,6 @@ class PyTorch:
 
     def output(self):
         return self.result.contiguous().numpy()
-
 
 PEERS = {"openvino": OpenVino, "onnxruntime": OnnxRuntime, "pytorch": PyTorch}
 

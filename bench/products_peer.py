@@ -8,12 +8,10 @@ one run: those of the thread, except of norm.
     products_peer.py norm DTYPE SIDE CHANNELS GROUPS       group norm, statistics included, and SiLU in place; PyTorch's own layout
 """
 import json
-import pathlib
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import environment
 
 environment.enter("torch", most=5)
 

@@ -38,7 +38,9 @@ import sys
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from common import ROOT
+from lib.process import join_threads, start_threads  # common.py knows where the tests' folder is
+
 LOADS = (50, 95, 120, 200)
 TICKS = os.sysconf("SC_CLK_TCK")
 QUIET = 20  # seconds after which a client gives its connection up; the server waits 30
@@ -113,11 +115,7 @@ def ask_until(port, request, end, count):
 def closed_loop(server, request, clients, seconds):
     """(CPU milliseconds of the server for an answer, answers a second)"""
     count, begin, before = [], time.monotonic(), cpu_seconds(server.process)
-    threads = [threading.Thread(target=ask_until, args=(server.port, request, begin + seconds, count)) for _ in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    join_threads(start_threads(ask_until, [(server.port, request, begin + seconds, count) for _ in range(clients)]))
     done = max(len(count), 1)
     return 1e3 * (cpu_seconds(server.process) - before) / done, done / (time.monotonic() - begin)
 
@@ -413,14 +411,11 @@ class Soak:
     def run(self, clients, seconds, seed, pause=0):
         """Resident bytes, every few seconds."""
         end, samples = time.monotonic() + seconds, []
-        threads = [threading.Thread(target=self.client, args=(seed + i, end, pause)) for i in range(clients)]
-        for thread in threads:
-            thread.start()
+        threads = start_threads(self.client, [(seed + i, end, pause) for i in range(clients)])
         while time.monotonic() < end:
             samples.append(self.server.metric("process_resident_memory_bytes"))
             time.sleep(min(5, seconds / 30))
-        for thread in threads:
-            thread.join()
+        join_threads(threads)
         return samples
 
 

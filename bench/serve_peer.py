@@ -15,8 +15,7 @@ import socket
 import sys
 import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("torch", "uvicorn", "fastapi")
 
@@ -25,7 +24,6 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools/goldens"))
 from taesd_reference import load  # noqa: E402
 

@@ -26,31 +26,42 @@ SPEED_BAR, MEMORY_BAR = 1.5, 0.7
 WARM_STEPS = 2
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(description, steps, steps_help):
+    """The options of this script and of words_train.py."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", help="an interpreter that has PyTorch")
-    parser.add_argument("--photos", required=True)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=8, help="of Zenith in a round; PyTorch takes a third")
-    parser.add_argument("--crop", type=int, default=128)
+    parser.add_argument("--steps", type=int, default=steps, help=steps_help)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--compile", action="store_true", help="torch.compile, where that works")
     parser.add_argument("--zenith", default=ROOT / "build/release/zenith")
+    return parser
+
+
+def parse():
+    parser = parser_of(__doc__, 8, "of Zenith in a round; PyTorch takes a third")
+    parser.add_argument("--photos", required=True)
+    parser.add_argument("--crop", type=int, default=128)
     parser.add_argument("--weights", default=ROOT.parent / "shared/weights")
     return parser.parse_args()
 
 
-class Peer:
-    """PyTorch in a process of its own: bench/train_peer.py."""
+def decoder_config(options, dtype):
+    """What a config says of TAESD's decoder, its data and its losses."""
+    return {"model": "taesd", "part": "decoder", "init": {"weights": str(options.weights)},
+            "data": {"sources": [options.photos], "crop": options.crop, "flip": True, "seed": 1},
+            "losses": [{"kind": "mse", "weight": 1}], "optimizer": {"lr": 1e-4, "ema": 0}, "dtype": dtype,
+            "batch": options.batch, "steps": options.steps + WARM_STEPS, "checkpoint_every": 100000}
 
-    def __init__(self, options, *more):
-        command = [options.python or environment.python(), ROOT / "bench/train_peer.py", "--weights", options.weights, "--crop",
-                   options.crop, "--batch", options.batch, "--threads", options.threads, *more]
-        if options.compile:
-            command.append("--compile")
-        self.steps = max(1, options.steps // 3)
-        self.speeds = []
+
+class Peer:
+    """PyTorch in a process of its own: the script of this name, with these words."""
+
+    def __init__(self, options, steps, script, *words):
+        command = [options.python or environment.python(), ROOT / "bench" / script, "--batch", options.batch, "--threads", options.threads,
+                   *words, *(["--compile"] if options.compile else [])]
+        self.steps, self.speeds = steps, []
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()  # it has trained some steps
@@ -68,6 +79,12 @@ class Peer:
         return memory
 
 
+def step_times(output):
+    """Seconds at the end of each step, of a run's log."""
+    lines = [json.loads(line) for line in (output / "train.jsonl").read_text().splitlines()]
+    return [line["seconds"] for line in lines if "images_per_second" in line]
+
+
 class Zenith:
     """A run of `zenith train` for each round."""
 
@@ -76,12 +93,7 @@ class Zenith:
         self.speeds, self.memory = [], 0
 
     def network(self):
-        """What a config says of the network, its data and its losses."""
-        o = self.options
-        return {"model": "taesd", "part": "decoder", "init": {"weights": str(o.weights)},
-                "frozen": {"weights": str(self.encoder)},
-                "data": {"sources": [o.photos], "crop": o.crop, "flip": True, "seed": 1},
-                "losses": [{"kind": "mse", "weight": 1}], "optimizer": {"lr": 1e-4, "ema": 0}, "dtype": "bf16"}
+        return decoder_config(self.options, "bf16") | {"frozen": {"weights": str(self.encoder)}}
 
     def config(self):
         o, number = self.options, len(self.speeds)
@@ -98,9 +110,7 @@ class Zenith:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             sys.exit(f"{' '.join(command)}: exit code {process.returncode}")
-        log = self.folder / f"run{len(self.speeds)}" / "train.jsonl"
-        lines = [json.loads(line) for line in log.read_text().splitlines()]
-        times = [line["seconds"] for line in lines if "images_per_second" in line]
+        times = step_times(self.folder / f"run{len(self.speeds)}")
         taken = times[-1] - times[WARM_STEPS - 1]
         self.speeds.append(self.options.batch * (len(times) - WARM_STEPS) / taken)
         self.memory = max(self.memory, usage.ru_maxrss / 1024)
@@ -129,8 +139,9 @@ def main():
         folders = [pathlib.Path(folder, name) for name in ("given", "encoded")]
         for each in folders:
             each.mkdir()
-        given = (Zenith(options, folders[0], ROOT / "tests/golden/tiny_diffusers"), Peer(options))
-        encoded = (Zenith(options, folders[1], options.weights), Peer(options, "--encoder"))
+        peer = (options, max(1, options.steps // 3), "train_peer.py", "--weights", options.weights, "--crop", options.crop)
+        given = (Zenith(options, folders[0], ROOT / "tests/golden/tiny_diffusers"), Peer(*peer))
+        encoded = (Zenith(options, folders[1], options.weights), Peer(*peer, "--encoder"))
         for _ in range(options.rounds):
             for contender in (*given, *encoded):
                 contender.round()

@@ -7,23 +7,16 @@
 
 Trains TAESD's decoder as one would: bf16 autocast, channels last, MSE, AdamW (fused). Latents and
 pictures are random and lie in memory. With --encoder the latents are made by the frozen encoder from
-the pictures, in every step. Speaks in lines: says "ready", then for each line "N" that it reads trains
-N steps and answers with the images per second; at the end of its input, the peak of its memory in MB.
+the pictures, in every step. Speaks in lines: serve_steps of common.py says which.
 """
 import argparse
-import pathlib
-import resource
 import sys
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment, serve_steps
 
 environment.enter("torch")
 
 import torch
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def parse():
@@ -72,16 +65,7 @@ def make_step(options):
 def main():
     options = parse()
     torch.set_num_threads(options.threads)
-    step = make_step(options)
-    for _ in range(2):
-        step()
-    print("ready", flush=True)
-    for line in sys.stdin:
-        begin = time.perf_counter()
-        for _ in range(int(line)):
-            step()
-        print(int(line) * options.batch / (time.perf_counter() - begin), flush=True)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, flush=True)
+    serve_steps(make_step(options), options.batch)
 
 
 if __name__ == "__main__":

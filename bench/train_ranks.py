@@ -22,9 +22,10 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from common import ROOT
+from train import WARM_STEPS, decoder_config, step_times
+
 BAR = 0.9
-WARM_STEPS = 2
 
 
 def parse():
@@ -42,11 +43,7 @@ def parse():
 
 
 def write_config(options, folder, name):
-    config = {"model": "taesd", "part": "decoder", "init": {"weights": str(options.weights)},
-              "data": {"sources": [options.photos], "crop": options.crop, "flip": True, "seed": 1},
-              "batch": options.batch, "steps": options.steps + WARM_STEPS, "losses": [{"kind": "mse", "weight": 1}],
-              "optimizer": {"lr": 1e-4}, "dtype": options.dtype, "threads": 1, "checkpoint_every": 100000,
-              "output": str(folder / name)}
+    config = decoder_config(options, options.dtype) | {"optimizer": {"lr": 1e-4}, "threads": 1, "output": str(folder / name)}
     path = folder / f"{name}.json"
     path.write_text(json.dumps(config))
     return path
@@ -54,8 +51,7 @@ def write_config(options, folder, name):
 
 def speed_of(folder, name, images):
     """Images a second of a run that takes so many a step."""
-    lines = [json.loads(line) for line in (folder / name / "train.jsonl").read_text().splitlines()]
-    times = [line["seconds"] for line in lines if "loss" in line]
+    times = step_times(folder / name)
     steps = [after - before for before, after in zip(times, times[1:])]
     return images / statistics.median(steps[WARM_STEPS - 1:])
 

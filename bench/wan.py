@@ -27,14 +27,12 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy")
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 WORKER = """
 import json, sys, time, torch, numpy, diffusers

@@ -12,12 +12,8 @@ lie in memory. Speaks in lines, as train_peer.py does. `--loss` prints the loss 
 import argparse
 import json
 import pathlib
-import resource
-import sys
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import environment, serve_steps
 
 environment.enter("torch")
 
@@ -193,13 +189,7 @@ def main():
     first = step()
     if options.loss:
         return print(first)
-    print("ready", flush=True)
-    for line in sys.stdin:
-        begin = time.perf_counter()
-        for _ in range(int(line)):
-            step()
-        print(int(line) * options.batch / (time.perf_counter() - begin), flush=True)
-    return print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, flush=True)
+    return serve_steps(step, options.batch, warm=1)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy", "torch", "PIL")
 
@@ -39,7 +38,6 @@ from torch.nn import functional as F
 
 from diffae_quality import SqueezeNet, read
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 PARTS = ("retrieve", "compose", "copies", "sheet")
 NEAR = 8  # of 255: pictures whose 16x16 means differ by less are nearly the same
 

@@ -9,16 +9,13 @@ CONFIG is models/training/zenith-words.json where it is left out; of it the two 
 train in bf16 and in f32, in turns, some steps of one and some of the next. The best of each side is compared, and bf16 with
 bf16. The bar is 1.5 times PyTorch's samples per second and 0.7 of its memory, in bf16. Exit code 1 if it is missed.
 """
-import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment, safetensors
 
 environment.enter("numpy")
 
@@ -26,7 +23,6 @@ import numpy as np
 
 import train as train_bench
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 TYPES = ("bf16", "f32")
 
 
@@ -35,9 +31,7 @@ def write_data(folder, text, image, count=64):
     random = np.random.default_rng(1)
     side, channels = image["sample_size"], image["in_channels"]
     numbers = random.standard_normal((count, channels, side, side), dtype=np.float32)
-    header = json.dumps({"latent": {"dtype": "F32", "shape": numbers.shape, "data_offsets": [0, numbers.nbytes]}}).encode()
-    header += b" " * (-len(header) % 8)
-    (folder / "latents.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + numbers.tobytes())
+    (folder / "latents.safetensors").write_bytes(safetensors.pack({"latent": ("F32", numbers.shape, numbers.tobytes())}))
     lines = [{"empty": [1]}] + [{"ids": random.integers(text["vocab_size"], size=random.integers(12, 25)).tolist()} for _ in range(count)]
     (folder / "captions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
@@ -55,26 +49,10 @@ class Zenith(train_bench.Zenith):
                 "optimizer": {"lr": 1e-4, "ema": 0.999, "clip": 1}, "log_every": 1}
 
 
-class Peer(train_bench.Peer):
-    def __init__(self, options, dtype):
-        self.steps, self.speeds = options.steps, []
-        command = [options.python or environment.python(), ROOT / "bench/words_peer.py", options.config, "--batch", options.batch, "--threads", options.threads,
-                   "--dtype", dtype, *(["--compile"] if options.compile else [])]
-        self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
-
-
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = train_bench.parser_of(__doc__, 6, "of a round")
     parser.add_argument("config", nargs="?", type=pathlib.Path, default=ROOT / "models/training/zenith-words.json")
-    parser.add_argument("--python", help="an interpreter that has PyTorch")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=6, help="of a round")
-    parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--stack", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--compile", action="store_true", help="torch.compile, where that works")
-    parser.add_argument("--zenith", default=ROOT / "build/release/zenith")
     return parser.parse_args()
 
 
@@ -86,7 +64,7 @@ def main():
         options.data = pathlib.Path(folder)
         write_data(options.data, options.text, options.image)
         ours = {dtype: Zenith(options, options.data / dtype, dtype) for dtype in TYPES}
-        theirs = {dtype: Peer(options, dtype) for dtype in TYPES}
+        theirs = {dtype: train_bench.Peer(options, options.steps, "words_peer.py", options.config, "--dtype", dtype) for dtype in TYPES}
         for _ in range(options.rounds):
             for dtype in TYPES:
                 ours[dtype].round()

@@ -39,8 +39,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import environment  # noqa: E402
+from common import ROOT, environment
 
 environment.enter("numpy")
 
@@ -49,7 +48,6 @@ import numpy as np
 import make_zimage as sizes
 from compare import Failure, Server
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 BYTES = {"f32": 4, "bf16": 2, "int8": 1}
 FILE_BITS = {"q4_0": 4.5, "q8_0": 8.5}
 ROOM = 2 << 30  # working memory, pages of files that are read, the rest of the machine
@@ -389,7 +387,6 @@ def measure_accuracy(options):
                   + " |", flush=True)
             rows.append({"contender": contender.name, "errors": errors})
     return {"reference": reference.name, "rows": rows}
-
 
 WHAT = {"step": measure_step, "text": measure_text, "once": measure_once, "picture": measure_picture,
         "accuracy": measure_accuracy}

@@ -20,8 +20,8 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-import environment  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from common import environment, safetensors  # noqa: E402
 
 environment.enter("numpy", "PIL")
 
@@ -89,18 +89,10 @@ def tune(options, model):
 # --- weights and pictures
 
 
-def tensors(path):
-    data = path.read_bytes()
-    size = int.from_bytes(data[:8], "little")
-    for name, facts in json.loads(data[8:8 + size]).items():
-        if name != "__metadata__":
-            begin, end = facts["data_offsets"]
-            yield name, numpy.frombuffer(data[8 + size + begin:8 + size + end], numpy.float32)
-
-
 def pruned_share(options, name):
     """Of the rectangles of all blocks, those that are left out."""
-    scores = [values for path in (options.out / name / "weights").iterdir() for tensor, values in tensors(path) if tensor.endswith("score")]
+    scores = [values for path in (options.out / name / "weights").iterdir()
+              for tensor, values in safetensors.floats(path).items() if tensor.endswith("score")]
     return float(numpy.mean(numpy.concatenate(scores) < 0)) if scores else 0.0
 
 

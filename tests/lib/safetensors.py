@@ -24,6 +24,7 @@ def pack(tensors, metadata=None):
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [place, place + len(data)]}
         place += len(data)
     text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in tensors.values())
 
 
