@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 1024, PATHS = 8, SKIPPED = 77, MOST_QUICK = 9 };
+enum { PATH_SIZE = 1024, PATHS = 8, SKIPPED = 77, MOST_QUICK = 9, MOST_TESTS = 200 };
 
 const char *zn_test_path(const char *folder, const char *name)
 {
@@ -84,6 +84,29 @@ int zn_test_group(const char *name, const struct CMUnitTest *tests, size_t count
     const int failed = _cmocka_run_group_tests(name, tests, count, setup_then_tests, teardown);
     in_tests = false;
     return failed != 0 ? 1 : any_skipped ? SKIPPED : 0;
+}
+
+static struct CMUnitTest tests[MOST_TESTS];
+static size_t tests_count, tests_taken;
+CMFixtureFunction zn_test_setup, zn_test_teardown;
+
+void zn_test_add(const char *name, CMUnitTestFunction test)
+{
+    if (tests_count == MOST_TESTS) abort();
+    tests[tests_count++] = (struct CMUnitTest){.name = name, .test_func = test};
+}
+
+size_t zn_test_take(const struct CMUnitTest **first)
+{
+    const size_t count = tests_count - tests_taken;
+    *first = tests + tests_taken;
+    tests_taken = tests_count;
+    return count;
+}
+
+int zn_test_run(void)
+{
+    return zn_test_group("tests", tests, tests_count, zn_test_setup, zn_test_teardown);
 }
 
 int zn_test_quick(void)

@@ -32,6 +32,39 @@ const char *zn_test_path(const char *folder, const char *name);
 // skipped and none failed.
 void zn_test_need(const char *path);
 
+// A test: its body follows, and nothing else has to name it. A file's tests run in the order of the file.
+//
+//     ZN_TEST(sums_are_exact)
+//     {
+//         assert_true(..);
+//     }
+//
+// ZN_TEST_SETUP(name) and ZN_TEST_TEARDOWN(name) are run before and after them and return 0 where all is
+// well; the last of a file counts, so that it can begin with one of a header. A program has a main of its
+// own, which ends with zn_test_run, only where that is not enough.
+#define ZN_TEST(NAME)          ZN_TEST_ADDED(void, NAME, zn_test_add(#NAME, NAME))
+#define ZN_TEST_SETUP(NAME)    ZN_TEST_ADDED(int, NAME, zn_test_setup = NAME)
+#define ZN_TEST_TEARDOWN(NAME) ZN_TEST_ADDED(int, NAME, zn_test_teardown = NAME)
+#define ZN_TEST_ADDED(TYPE, NAME, ADD)                                                             \
+    static TYPE NAME(void **state);                                                                \
+    __attribute__((constructor)) static void add_##NAME(void)                                      \
+    {                                                                                              \
+        ADD;                                                                                       \
+    }                                                                                              \
+    static TYPE NAME(void **state __attribute__((unused)))
+// The whole program is skipped where this path is not there (zn_test_need).
+#define ZN_TEST_NEEDS(PATH)                                                                        \
+    ZN_TEST_SETUP(need_path)                                                                       \
+    {                                                                                              \
+        zn_test_need(PATH);                                                                        \
+        return 0;                                                                                  \
+    }
+void zn_test_add(const char *name, CMUnitTestFunction test);
+extern CMFixtureFunction zn_test_setup, zn_test_teardown;
+int zn_test_run(void);
+// For a program of several groups: the tests that were added since the last call.
+size_t zn_test_take(const struct CMUnitTest **first);
+
 int zn_test_group(const char *name, const struct CMUnitTest *tests, size_t count,
                   CMFixtureFunction setup, CMFixtureFunction teardown);
 #undef cmocka_run_group_tests

@@ -6,9 +6,7 @@
 #ifndef ZN_TESTS_API_API_FILES_H
 #define ZN_TESTS_API_API_FILES_H
 
-#include "tests/testing.h"
-
-#include "zenith/zenith.h"
+#include "tests/api/api_context.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -19,24 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static zenith_context *context;
 static char folder[1024];
-
-#define api_ok(status) api_ok_at(status, __FILE__, __LINE__)
-static inline void api_ok_at(zenith_status status, const char *file, int line)
-{
-    if (status == ZENITH_OK) return;
-    print_error("%s:%d: status %d: %s\n", file, line, (int)status, zenith_context_error(context));
-    _fail(file, line);
-}
-
-// The status, and a part of the sentence.
-#define api_fails(status, expected, part)                                                          \
-    do {                                                                                           \
-        assert_int_equal(status, expected);                                                        \
-        if (!strstr(zenith_context_error(context), part))                                          \
-            fail_msg("\"%s\" is not in: %s", part, zenith_context_error(context));                 \
-    } while (0)
 
 static inline const char *in_folder(const char *name)
 {
@@ -63,18 +44,16 @@ static inline void empty_folder(void)
     closedir(opened);
 }
 
-static inline int api_setup(void **state)
+ZN_TEST_SETUP(api_setup)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "%s/test-api-XXXXXX", zn_test_build());
     zenith_context_params params = {.size = sizeof params, .threads = 1};
     if (!mkdtemp(folder)) return -1;
     return zenith_context_create(&params, &context) == ZENITH_OK ? 0 : -1;
 }
 
-static inline int api_teardown(void **state)
+ZN_TEST_TEARDOWN(api_teardown)
 {
-    (void)state;
     empty_folder();
     zenith_context_free(context);
     return rmdir(folder);

@@ -21,7 +21,7 @@ static void clear_output(void)
     if (opened) closedir(opened);
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
     size_t size, start;
     if (api_setup(state) != 0) return -1;
@@ -42,7 +42,7 @@ static int setup(void **state)
     return zenith_model_open(context, &params, &model) == ZENITH_OK ? 0 : -1;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
     clear_output();
     (void)rmdir(output);
@@ -64,9 +64,8 @@ static zenith_dataset_params usual(void)
                                    .shard_pictures = 2};
 }
 
-static void wrong_arguments_are_refused(void **state)
+ZN_TEST(wrong_arguments_are_refused)
 {
-    (void)state;
     zenith_dataset_params params = usual();
     params.output = NULL;
     api_fails(zenith_dataset_encode(context, model, &params, NULL), ZENITH_INVALID_ARGUMENT,
@@ -98,9 +97,8 @@ static int stop_at_once(void *cookie, const zenith_dataset_report *report)
     return 1;
 }
 
-static void a_run_can_be_stopped_and_goes_on(void **state)
+ZN_TEST(a_run_can_be_stopped_and_goes_on)
 {
-    (void)state;
     int calls = 0;
     char *text = NULL;
     zenith_dataset_params params = usual();
@@ -143,21 +141,10 @@ static zenith_status encode_anew(zn_error *err)
     return encode_all(err);
 }
 
-static void memory_that_runs_out_loses_nothing(void **state)
+ZN_TEST(memory_that_runs_out_loses_nothing)
 {
-    (void)state;
     clear_output();
     zn_error err = {{0}};
     assert_int_equal(encode_all(&err), ZENITH_OK); // plans are made
     fail_in_turn(encode_anew, ZENITH_OK, 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(a_run_can_be_stopped_and_goes_on),
-        cmocka_unit_test(memory_that_runs_out_loses_nothing),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

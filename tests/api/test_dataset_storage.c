@@ -222,7 +222,7 @@ static void clear(const char *where)
             drop(&objects[i]);
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
     if (api_setup(state) != 0) return -1;
     for (uint32_t i = 0; i < PICTURES; i++) {
@@ -240,7 +240,7 @@ static int setup(void **state)
     return zenith_model_open(context, &params, &model) == ZENITH_OK ? 0 : -1;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
     clear("mem://");
     zenith_model_free(model);
@@ -279,9 +279,8 @@ static void check_whole(void)
     assert_int_equal(open_streams, 0);
 }
 
-static void half_a_storage_is_refused(void **state)
+ZN_TEST(half_a_storage_is_refused)
 {
-    (void)state;
     zenith_dataset_params params = usual();
     zenith_storage half = storage;
     half.put = NULL;
@@ -297,9 +296,8 @@ static void half_a_storage_is_refused(void **state)
               "no picture and no tar archive");
 }
 
-static void calls_that_fail_lose_nothing(void **state)
+ZN_TEST(calls_that_fail_lose_nothing)
 {
-    (void)state;
     zenith_dataset_info info;
     long after = 0;
     for (bool failed = true; failed; after++) {
@@ -331,21 +329,10 @@ static zenith_status encode_anew(zn_error *err)
     return status;
 }
 
-static void memory_that_runs_out_loses_nothing(void **state)
+ZN_TEST(memory_that_runs_out_loses_nothing)
 {
-    (void)state;
     zn_error err = {{0}};
     assert_int_equal(encode_anew(&err), ZENITH_OK); // plans are made
     fail_in_turn(encode_anew, ZENITH_OK, 50);
     check_whole();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_a_storage_is_refused),
-        cmocka_unit_test(calls_that_fail_lose_nothing),
-        cmocka_unit_test(memory_that_runs_out_loses_nothing),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

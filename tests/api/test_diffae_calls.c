@@ -3,6 +3,7 @@
 //
 // Diffusion autoencoders through the public interface: PyTorch's codes, noise and pictures, the bits of the task below,
 // and of a code alone and among others; files; reports that stop and a cancel; structs of other sizes; what is refused.
+#include "tests/api/api_context.h"
 #include "tests/model/diffae_golden.h"
 
 #include "src/task/diffae_task.h"
@@ -13,37 +14,24 @@
 #include <time.h>
 #include <unistd.h>
 
-static zenith_context *context;
 static zenith_model *model;
 static zn_safetensors *io;
 static char folder[256];
 
-static void ok(zenith_status status)
+ZN_TEST_SETUP(open_all)
 {
-    if (status != ZENITH_OK) fail_msg("%d: %s", (int)status, zenith_context_error(context));
-}
-
-static void fails(zenith_status status, zenith_status expected, const char *part)
-{
-    if (status != expected || !strstr(zenith_context_error(context), part))
-        fail_msg("%d, and \"%s\" is not in: %s", (int)status, part, zenith_context_error(context));
-}
-
-static int open_all(void **state)
-{
-    (void)state;
+    zn_test_need(zn_test_path(zn_test_golden(), golden_io));
     const zenith_context_params machine = {.size = sizeof machine, .threads = 2};
     golden_folder("diffae_calls", folder);
     const zenith_model_params which = {.size = sizeof which, .weights = folder};
     assert_int_equal(zenith_context_create(&machine, &context), ZENITH_OK);
-    ok(zenith_model_open(context, &which, &model));
+    api_ok(zenith_model_open(context, &which, &model));
     io = part_golden(golden_io);
     return 0;
 }
 
-static int close_all(void **state)
+ZN_TEST_TEARDOWN(close_all)
 {
-    (void)state;
     zn_safetensors_free(io);
     zenith_model_free(model);
     zenith_context_free(context);
@@ -110,9 +98,8 @@ static int on_step(void *cookie, const zenith_diffae_report *report)
     return s->stop_after == s->steps;
 }
 
-static void pictures_go_there_and_back(void **state)
+ZN_TEST(pictures_go_there_and_back)
 {
-    (void)state;
     static float picture[VALUES], noise[VALUES], back[VALUES];
     static seen s;
     float numbers[CODE];
@@ -126,13 +113,13 @@ static void pictures_go_there_and_back(void **state)
     for (int i = 0; i < PICTURES; i++) {
         golden_picture(i, picture);
         s = (seen){.steps = 0};
-        ok(zenith_diffae_encode(context, model, &from, &code, &params));
+        api_ok(zenith_diffae_encode(context, model, &from, &code, &params));
         assert_true(s.steps == STEPS && s.last.step == STEPS && s.last.steps == STEPS);
         assert_int_equal(s.predictions, 0);
         compare_item("z", i, numbers, CODE, 1e-5);
         compare_item("x_T", i, noise, VALUES, 2e-4);
         s = (seen){.steps = 0};
-        ok(zenith_diffae_decode(context, model, &code, &to, &params));
+        api_ok(zenith_diffae_decode(context, model, &code, &to, &params));
         assert_true(s.steps == STEPS && s.predictions == STEPS);
         assert_memory_equal(s.predicted, back, sizeof back); // the last step leads to the picture
         float *expected = golden_item(io, "reconstruction", i, VALUES);
@@ -144,9 +131,8 @@ static void pictures_go_there_and_back(void **state)
 }
 
 // What the task makes of the same planes, and bytes that are its rounded numbers.
-static void bits_are_those_of_the_task(void **state)
+ZN_TEST(bits_are_those_of_the_task)
 {
-    (void)state;
     static float picture[VALUES], planes[VALUES], noise[VALUES], expected[VALUES];
     static uint8_t bytes[VALUES];
     float numbers[CODE], known[CODE];
@@ -165,11 +151,11 @@ static void bits_are_those_of_the_task(void **state)
     zn_test_ok(zn_executor_create(1, 1, &executor, &err), &err);
     zn_test_ok(zn_engine_create(executor, &cpu, 0, NULL, &engine, &err), &err);
     zn_test_ok(zn_diffae_encode(engine, &call, planes, known, expected, &err), &err);
-    ok(zenith_diffae_encode(context, model, &from, &code, &params));
+    api_ok(zenith_diffae_encode(context, model, &from, &code, &params));
     assert_memory_equal(numbers, known, sizeof known);
     assert_memory_equal(noise, expected, sizeof expected);
     zn_test_ok(zn_diffae_decode(engine, &call, known, expected, expected, &err), &err);
-    ok(zenith_diffae_decode(context, model, &code, &to, &params));
+    api_ok(zenith_diffae_decode(context, model, &code, &to, &params));
     for (int i = 0; i < VALUES; i++) {
         const float value = expected[i % PLANES * PIXELS + i / PLANES] * 0.5f + 0.5f;
         assert_int_equal(bytes[i], (int)(fminf(fmaxf(value, 0), 1) * 255 + 0.5f));
@@ -190,16 +176,15 @@ static void run_with(const char *keys, float *picture, float *numbers, float *no
     golden_folder("diffae_keys", other);
     golden_copy_config(other, keys);
     const zenith_model_params which = {.size = sizeof which, .weights = other};
-    ok(zenith_model_open(context, &which, &opened));
-    ok(zenith_diffae_encode(context, opened, &from, &code, &params));
-    ok(zenith_diffae_decode(context, opened, &code, &to, &params));
+    api_ok(zenith_model_open(context, &which, &opened));
+    api_ok(zenith_diffae_encode(context, opened, &from, &code, &params));
+    api_ok(zenith_diffae_decode(context, opened, &code, &to, &params));
     zenith_model_free(opened);
 }
 
 // Twice the contrast of a picture that has half of it is the picture.
-static void contrast_is_what_networks_see(void **state)
+ZN_TEST(contrast_is_what_networks_see)
 {
-    (void)state;
     static float picture[VALUES], noise[2][VALUES], back[2][VALUES];
     float numbers[2][CODE];
     golden_picture(0, picture);
@@ -216,53 +201,50 @@ static void contrast_is_what_networks_see(void **state)
     assert_memory_not_equal(numbers[1], numbers[0], sizeof *numbers); // the picture matters
 }
 
-static void noise_is_drawn_by_the_seed(void **state)
+ZN_TEST(noise_is_drawn_by_the_seed)
 {
-    (void)state;
     static float noise[VALUES], drawn[VALUES], given[VALUES], other[VALUES];
     float *numbers = golden_item(io, "z", 0, CODE);
     zenith_code code = code_of(numbers, NULL);
     zenith_diffae_params params = usual(2);
     const zenith_image first = image_of(drawn), second = image_of(given), third = image_of(other);
     params.seed = 7;
-    ok(zenith_diffae_decode(context, model, &code, &first, &params));
+    api_ok(zenith_diffae_decode(context, model, &code, &first, &params));
     zn_noise_fill(ZN_NOISE_TORCH, 7, 0, noise, VALUES);
     code.noise = noise;
     params.seed = 8;
-    ok(zenith_diffae_decode(context, model, &code, &second, &params));
+    api_ok(zenith_diffae_decode(context, model, &code, &second, &params));
     assert_memory_equal(drawn, given, sizeof drawn);
     code.noise = NULL;
-    ok(zenith_diffae_decode(context, model, &code, &third, &params));
+    api_ok(zenith_diffae_decode(context, model, &code, &third, &params));
     assert_memory_not_equal(drawn, other, sizeof drawn);
     zn_free(numbers);
 }
 
 // --- codes --------------------------------------------------------------------------------------
 
-static void codes_are_moved_and_mixed(void **state)
+ZN_TEST(codes_are_moved_and_mixed)
 {
-    (void)state;
     static float mixed_noise[VALUES];
     float mixed[CODE], before[ATTRIBUTES], after[ATTRIBUTES];
     float *numbers = part_tensor(io, "z", NULL), *noises = part_tensor(io, "x_T", NULL);
     const zenith_code a = code_of(numbers, noises), b = code_of(numbers + CODE, noises + VALUES);
     const zenith_code out = code_of(mixed, mixed_noise);
-    ok(zenith_diffae_mix(context, model, &a, &b, 0.25, &out));
+    api_ok(zenith_diffae_mix(context, model, &a, &b, 0.25, &out));
     compare_item("z.lerp", 0, mixed, CODE, 1e-6);
     compare_item("x_T.slerp", 0, mixed_noise, VALUES, 1e-6);
-    ok(zenith_diffae_classify(context, model, &a, 1, before, NULL));
-    ok(zenith_diffae_edit(context, model, &a, 3, 0.3));
+    api_ok(zenith_diffae_classify(context, model, &a, 1, before, NULL));
+    api_ok(zenith_diffae_edit(context, model, &a, 3, 0.3));
     compare_item("z.manipulated", 0, numbers, CODE, 1e-6);
-    ok(zenith_diffae_classify(context, model, &a, 1, after, NULL));
+    api_ok(zenith_diffae_classify(context, model, &a, 1, after, NULL));
     for (int i = 0; i < ATTRIBUTES; i++) assert_true(after[i] >= 0 && after[i] <= 1);
     assert_true(after[3] > before[3]);
     zn_free(numbers);
     zn_free(noises);
 }
 
-static void codes_are_drawn(void **state)
+ZN_TEST(codes_are_drawn)
 {
-    (void)state;
     enum { COUNT = 3 };
     static float numbers[COUNT][CODE], noises[COUNT][VALUES], noise[VALUES];
     float alone[CODE], bare[CODE];
@@ -270,10 +252,10 @@ static void codes_are_drawn(void **state)
     zenith_diffae_params params = usual(STEPS);
     for (int i = 0; i < COUNT; i++) codes[i] = code_of(numbers[i], noises[i]);
     params.seed = 5;
-    ok(zenith_diffae_sample(context, model, codes, COUNT, &params));
+    api_ok(zenith_diffae_sample(context, model, codes, COUNT, &params));
     params.seed = 7;
-    ok(zenith_diffae_sample(context, model, &one, 1, &params));
-    ok(zenith_diffae_sample(context, model, &without, 1, &params));
+    api_ok(zenith_diffae_sample(context, model, &one, 1, &params));
+    api_ok(zenith_diffae_sample(context, model, &without, 1, &params));
     assert_memory_equal(alone, numbers[2], sizeof alone);
     assert_memory_equal(noise, noises[2], sizeof noise);
     assert_memory_equal(bare, alone, sizeof bare);
@@ -283,9 +265,8 @@ static void codes_are_drawn(void **state)
     assert_memory_equal(noise, stream + CODE, sizeof noise);
 }
 
-static void attributes_have_names(void **state)
+ZN_TEST(attributes_have_names)
 {
-    (void)state;
     zenith_diffae_info info = {.size = sizeof info};
     zenith_model *named = NULL;
     char path[256];
@@ -300,8 +281,8 @@ static void attributes_have_names(void **state)
     assert_int_equal(fwrite(rest, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
     const zenith_model_params which = {.size = sizeof which, .weights = path};
-    ok(zenith_model_open(context, &which, &named));
-    ok(zenith_diffae_get_info(context, named, &info));
+    api_ok(zenith_model_open(context, &which, &named));
+    api_ok(zenith_diffae_get_info(context, named, &info));
     assert_true(info.attributes == ATTRIBUTES && info.numbers == CODE && info.width == SIDE);
     assert_true(info.has_encoder && info.has_decoder && info.has_prior && info.timesteps == 1000);
     assert_string_equal(zenith_diffae_attribute(named, 0), "Smiling");
@@ -315,36 +296,35 @@ static void attributes_have_names(void **state)
 
 // --- files --------------------------------------------------------------------------------------
 
-static void codes_lie_in_files(void **state)
+ZN_TEST(codes_lie_in_files)
 {
-    (void)state;
     char path[300];
     float *numbers = golden_item(io, "z", 0, CODE), *noise = golden_item(io, "x_T", 0, VALUES);
     zenith_code code = code_of(numbers, noise), back = {.size = sizeof back};
     zenith_code_file *file = NULL;
     snprintf(path, sizeof path, "%s/code.safetensors", folder);
-    fails(zenith_code_save(context, path, model, &code), ZENITH_INVALID_ARGUMENT, "steps");
+    api_fails(zenith_code_save(context, path, model, &code), ZENITH_INVALID_ARGUMENT, "steps");
     code.steps = STEPS;
-    ok(zenith_code_save(context, path, model, &code));
-    ok(zenith_code_file_open(context, path, &file));
+    api_ok(zenith_code_save(context, path, model, &code));
+    api_ok(zenith_code_file_open(context, path, &file));
     zenith_code_file_get(file, &back);
     assert_true(back.width == SIDE && back.height == SIDE && back.steps == STEPS);
     assert_int_equal(back.numbers, CODE);
     assert_memory_equal(back.code, numbers, CODE * sizeof(float));
     assert_memory_equal(back.noise, noise, VALUES * sizeof(float));
     assert_int_equal(strlen(back.weights), 64);
-    ok(zenith_diffae_edit(context, model, &back, 0, 0.1)); // its weights are these
+    api_ok(zenith_diffae_edit(context, model, &back, 0, 0.1)); // its weights are these
     char foreign[65];
     snprintf(foreign, sizeof foreign, "%s", back.weights);
     foreign[0] = foreign[0] == '0' ? '1' : '0';
     back.weights = foreign;
-    fails(zenith_diffae_edit(context, model, &back, 0, 0.1), ZENITH_INVALID_ARGUMENT,
-          "other weights");
+    api_fails(zenith_diffae_edit(context, model, &back, 0, 0.1), ZENITH_INVALID_ARGUMENT,
+              "other weights");
     zenith_code_file_free(file);
     zenith_code_file_free(NULL);
-    fails(zenith_code_file_open(context, zn_test_path(folder, "model.safetensors"), &file),
-          ZENITH_BAD_FILE, "code is expected");
-    fails(zenith_code_file_open(context, "nowhere", &file), ZENITH_NOT_FOUND, "nowhere");
+    api_fails(zenith_code_file_open(context, zn_test_path(folder, "model.safetensors"), &file),
+              ZENITH_BAD_FILE, "code is expected");
+    api_fails(zenith_code_file_open(context, "nowhere", &file), ZENITH_NOT_FOUND, "nowhere");
     unlink(path);
     zn_free(numbers);
     zn_free(noise);
@@ -352,9 +332,8 @@ static void codes_lie_in_files(void **state)
 
 // --- stopping -----------------------------------------------------------------------------------
 
-static void it_stops(void **state)
+ZN_TEST(it_stops)
 {
-    (void)state;
     static float picture[VALUES], noise[VALUES];
     static seen s;
     float numbers[CODE] = {0};
@@ -371,7 +350,7 @@ static void it_stops(void **state)
         assert_int_equal(s.steps, 3);
     }
     s = (seen){.steps = 0};
-    ok(zenith_cancel_create(&s.cancel));
+    api_ok(zenith_cancel_create(&s.cancel));
     params.cancel = s.cancel;
     assert_int_equal(zenith_diffae_sample(context, model, &code, 1, &params), ZENITH_CANCELLED);
     assert_int_equal(s.steps, 2);
@@ -402,9 +381,8 @@ static void *cancel_later(void *arg)
 }
 
 // Of a picture larger than the model was trained with, whose thousand steps take minutes.
-static void a_cancel_is_answered_soon(void **state)
+ZN_TEST(a_cancel_is_answered_soon)
 {
-    (void)state;
     enum { LARGE = 256, MANY = LARGE * LARGE * PLANES };
     float numbers[CODE] = {0}, *pixels = calloc(MANY, sizeof *pixels);
     zenith_code code = code_of(numbers, NULL);
@@ -414,7 +392,7 @@ static void a_cancel_is_answered_soon(void **state)
     late l;
     assert_non_null(pixels);
     code.width = code.height = image.width = image.height = LARGE;
-    ok(zenith_cancel_create(&l.cancel));
+    api_ok(zenith_cancel_create(&l.cancel));
     params.cancel = l.cancel;
     assert_int_equal(pthread_create(&thread, NULL, cancel_later, &l), 0);
     assert_int_equal(zenith_diffae_decode(context, model, &code, &image, &params),
@@ -430,9 +408,8 @@ static void a_cancel_is_answered_soon(void **state)
 
 // --- what is refused ----------------------------------------------------------------------------
 
-static void structs_may_be_longer(void **state)
+ZN_TEST(structs_may_be_longer)
 {
-    (void)state;
     float numbers[CODE] = {0};
     struct {
         zenith_code known;
@@ -443,20 +420,19 @@ static void structs_may_be_longer(void **state)
         uint64_t more;
     } info = {.more = 7};
     longer.known.size = sizeof longer;
-    ok(zenith_diffae_edit(context, model, &longer.known, 0, 0.1));
+    api_ok(zenith_diffae_edit(context, model, &longer.known, 0, 0.1));
     longer.more[1] = 1;
     assert_int_equal(zenith_diffae_edit(context, model, &longer.known, 0, 0.1), ZENITH_UNSUPPORTED);
     info.known.size = sizeof info;
-    ok(zenith_diffae_get_info(context, model, &info.known));
+    api_ok(zenith_diffae_get_info(context, model, &info.known));
     assert_true(info.known.numbers == CODE && info.more == 7);
     info.known = (zenith_diffae_info){.size = offsetof(zenith_diffae_info, numbers)};
-    ok(zenith_diffae_get_info(context, model, &info.known));
+    api_ok(zenith_diffae_get_info(context, model, &info.known));
     assert_true(info.known.width == SIDE && info.known.numbers == 0);
 }
 
-static void mistakes_are_refused(void **state)
+ZN_TEST(mistakes_are_refused)
 {
-    (void)state;
     static float picture[VALUES], noise[VALUES];
     const zenith_status invalid = ZENITH_INVALID_ARGUMENT;
     float numbers[CODE] = {0}, scores[ATTRIBUTES];
@@ -468,75 +444,54 @@ static void mistakes_are_refused(void **state)
         .size = sizeof which,
         .name = "taesd",
         .weights = zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers")};
-    fails(zenith_diffae_decode(context, model, &code, &image, &params), invalid, "250 or 334");
+    api_fails(zenith_diffae_decode(context, model, &code, &image, &params), invalid, "250 or 334");
     params.steps = 20000;
-    fails(zenith_diffae_decode(context, model, &code, &image, &params), invalid, "steps");
+    api_fails(zenith_diffae_decode(context, model, &code, &image, &params), invalid, "steps");
     image.width = SIDE * 2;
-    fails(zenith_diffae_encode(context, model, &image, &code, NULL), invalid, "size of the code");
+    api_fails(zenith_diffae_encode(context, model, &image, &code, NULL), invalid,
+              "size of the code");
     image.width = code.width = SIDE + 1;
-    fails(zenith_diffae_encode(context, model, &image, &code, NULL), invalid, "multiples of");
+    api_fails(zenith_diffae_encode(context, model, &image, &code, NULL), invalid, "multiples of");
     image = image_of(NULL);
-    fails(zenith_diffae_encode(context, model, &image, &bare, NULL), invalid, "data or rows");
-    fails(zenith_diffae_encode(context, model, NULL, &bare, NULL), invalid, "NULL");
-    fails(zenith_diffae_encode(context, NULL, &image, &bare, NULL), invalid, "NULL");
+    api_fails(zenith_diffae_encode(context, model, &image, &bare, NULL), invalid, "data or rows");
+    api_fails(zenith_diffae_encode(context, model, NULL, &bare, NULL), invalid, "NULL");
+    api_fails(zenith_diffae_encode(context, NULL, &image, &bare, NULL), invalid, "NULL");
     bare.numbers = CODE + 1;
-    fails(zenith_diffae_edit(context, model, &bare, 0, 1), invalid, "another model");
+    api_fails(zenith_diffae_edit(context, model, &bare, 0, 1), invalid, "another model");
     bare = code_of(NULL, NULL);
-    fails(zenith_diffae_edit(context, model, &bare, 0, 1), invalid, "room for");
+    api_fails(zenith_diffae_edit(context, model, &bare, 0, 1), invalid, "room for");
     bare = code_of(numbers, NULL);
-    fails(zenith_diffae_edit(context, model, &bare, ATTRIBUTES, 1), invalid, "no attribute 40");
-    fails(zenith_diffae_edit(context, model, &bare, 0, INFINITY), invalid, "strength");
+    api_fails(zenith_diffae_edit(context, model, &bare, ATTRIBUTES, 1), invalid, "no attribute 40");
+    api_fails(zenith_diffae_edit(context, model, &bare, 0, INFINITY), invalid, "strength");
     code = code_of(numbers, noise);
-    fails(zenith_diffae_mix(context, model, &code, &bare, 0.5, &code), invalid, "both codes");
-    fails(zenith_diffae_mix(context, model, &bare, &bare, 1.5, &bare), invalid, "weight");
-    fails(zenith_diffae_sample(context, model, &bare, 0, NULL), invalid, "codes");
-    fails(zenith_diffae_classify(context, model, &bare, 1, NULL, NULL), invalid, "place");
+    api_fails(zenith_diffae_mix(context, model, &code, &bare, 0.5, &code), invalid, "both codes");
+    api_fails(zenith_diffae_mix(context, model, &bare, &bare, 1.5, &bare), invalid, "weight");
+    api_fails(zenith_diffae_sample(context, model, &bare, 0, NULL), invalid, "codes");
+    api_fails(zenith_diffae_classify(context, model, &bare, 1, NULL, NULL), invalid, "place");
     numbers[3] = NAN;
-    fails(zenith_diffae_classify(context, model, &bare, 1, scores, NULL), invalid, "NaN");
-    fails(zenith_code_file_open(context, NULL, NULL), invalid, "NULL");
-    ok(zenith_model_open(context, &which, &other));
-    fails(zenith_diffae_edit(context, other, &bare, 0, 1), invalid, "no diffusion autoencoder");
+    api_fails(zenith_diffae_classify(context, model, &bare, 1, scores, NULL), invalid, "NaN");
+    api_fails(zenith_code_file_open(context, NULL, NULL), invalid, "NULL");
+    api_ok(zenith_model_open(context, &which, &other));
+    api_fails(zenith_diffae_edit(context, other, &bare, 0, 1), invalid, "no diffusion autoencoder");
     assert_null(zenith_diffae_attribute(other, 0));
     zenith_model_free(other);
 }
 
 // The checked-in model has neither statistics nor classifier.
-static void what_is_missing_is_said(void **state)
+ZN_TEST(what_is_missing_is_said)
 {
-    (void)state;
     float numbers[CODE] = {0}, scores[ATTRIBUTES];
     zenith_diffae_info info = {.size = sizeof info};
     zenith_model *bare = NULL;
     const zenith_code code = code_of(numbers, NULL);
     const zenith_model_params which = {
         .size = sizeof which, .weights = zn_test_path(zn_test_source(), "tests/golden/diffae")};
-    ok(zenith_model_open(context, &which, &bare));
-    ok(zenith_diffae_get_info(context, bare, &info));
+    api_ok(zenith_model_open(context, &which, &bare));
+    api_ok(zenith_diffae_get_info(context, bare, &info));
     assert_true(info.has_decoder && !info.has_prior && info.attributes == 0);
-    fails(zenith_diffae_sample(context, bare, &code, 1, NULL), ZENITH_NOT_FOUND, "no prior");
-    fails(zenith_diffae_classify(context, bare, &code, 1, scores, NULL), ZENITH_NOT_FOUND,
-          "no classifier");
-    fails(zenith_diffae_edit(context, bare, &code, 0, 1), ZENITH_NOT_FOUND, "convert");
+    api_fails(zenith_diffae_sample(context, bare, &code, 1, NULL), ZENITH_NOT_FOUND, "no prior");
+    api_fails(zenith_diffae_classify(context, bare, &code, 1, scores, NULL), ZENITH_NOT_FOUND,
+              "no classifier");
+    api_fails(zenith_diffae_edit(context, bare, &code, 0, 1), ZENITH_NOT_FOUND, "convert");
     zenith_model_free(bare);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_go_there_and_back),
-        cmocka_unit_test(bits_are_those_of_the_task),
-        cmocka_unit_test(contrast_is_what_networks_see),
-        cmocka_unit_test(noise_is_drawn_by_the_seed),
-        cmocka_unit_test(codes_are_moved_and_mixed),
-        cmocka_unit_test(codes_are_drawn),
-        cmocka_unit_test(attributes_have_names),
-        cmocka_unit_test(codes_lie_in_files),
-        cmocka_unit_test(it_stops),
-        cmocka_unit_test(a_cancel_is_answered_soon),
-        cmocka_unit_test(structs_may_be_longer),
-        cmocka_unit_test(mistakes_are_refused),
-        cmocka_unit_test(what_is_missing_is_said),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), golden_io));
-    return cmocka_run_group_tests(tests, open_all, close_all);
 }

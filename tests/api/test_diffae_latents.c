@@ -4,7 +4,7 @@
 // A diffusion autoencoder on latents of zenith-f1-fast, with random weights: its code and noise are those that the same
 // networks make of the latent of zenith_encode, its picture is zenith_decode's of their latent; previews, cancel, memory;
 // what is refused.
-#include "tests/testing.h"
+#include "tests/api/api_context.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
@@ -24,7 +24,6 @@
 enum { FACTOR = 8, CHANNELS = 16, LOW = 8, SIDE = LOW * FACTOR, CODE = 8, STEPS = 4 };
 enum { VALUES = CHANNELS * LOW * LOW, PIXELS = SIDE * SIDE, COLOURS = 3, MOST_TENSORS = 320 };
 
-static zenith_context *context;
 static zenith_model *model, *autoencoder;
 static zn_model *plain; // the same networks without an autoencoder
 static float picture[COLOURS * PIXELS];
@@ -45,17 +44,6 @@ static float mean_of(int c)
 static float deviation_of(int c)
 {
     return c == 15 ? 0.5f : (float)(c % 3 + 1);
-}
-
-static void ok(zenith_status status)
-{
-    if (status != ZENITH_OK) fail_msg("%d: %s", (int)status, zenith_context_error(context));
-}
-
-static void fails(zenith_status status, zenith_status expected, const char *part)
-{
-    if (status != expected || !strstr(zenith_context_error(context), part))
-        fail_msg("%d, and \"%s\" is not in: %s", (int)status, part, zenith_context_error(context));
 }
 
 // --- a model ------------------------------------------------------------------------------------
@@ -129,9 +117,8 @@ static const char *make_folder(const char *name, const char *more)
     return folder;
 }
 
-static int open_all(void **state)
+ZN_TEST_SETUP(open_all)
 {
-    (void)state;
     zn_error err = {0};
     char more[512], folder[256];
     const zenith_context_params machine = {.size = sizeof machine, .threads = 2};
@@ -142,8 +129,8 @@ static int open_all(void **state)
     snprintf(folder, sizeof folder, "%s", make_folder("diffae_latents", more));
     const zenith_model_params which = {.size = sizeof which, .weights = folder};
     const zenith_model_params its = {.size = sizeof its, .name = "zenith-f1-fast"};
-    ok(zenith_model_open(context, &which, &model));
-    ok(zenith_model_open(context, &its, &autoencoder));
+    api_ok(zenith_model_open(context, &which, &model));
+    api_ok(zenith_model_open(context, &its, &autoencoder));
     const zn_model_request request = {
         .weights = make_folder("diffae_plain", "\"image_size\": 8, \"clip\": false")};
     zn_test_ok(zn_model_open(&request, &plain, &err), &err);
@@ -152,9 +139,8 @@ static int open_all(void **state)
     return 0;
 }
 
-static int close_all(void **state)
+ZN_TEST_TEARDOWN(close_all)
 {
-    (void)state;
     zn_model_unref(plain);
     zenith_model_free(model);
     zenith_model_free(autoencoder);
@@ -217,9 +203,8 @@ static void plain_run(float *latent, float *code, float *noise, float *back)
     zn_executor_free(executor);
 }
 
-static void values_are_those_of_latents(void **state)
+ZN_TEST(values_are_those_of_latents)
 {
-    (void)state;
     static float latent[VALUES], noise[VALUES], known[VALUES], back[VALUES];
     static float made[COLOURS * PIXELS], expected[COLOURS * PIXELS];
     float code[CODE], known_code[CODE];
@@ -228,13 +213,13 @@ static void values_are_those_of_latents(void **state)
     const zenith_code both = code_of(code, noise);
     const zenith_image from = image_of(picture), to = image_of(made), wanted = image_of(expected);
     const zenith_latent its = latent_of(latent), decoded = latent_of(back);
-    ok(zenith_encode(context, autoencoder, &from, &its, 1, &how));
+    api_ok(zenith_encode(context, autoencoder, &from, &its, 1, &how));
     plain_run(latent, known_code, known, back);
-    ok(zenith_decode(context, autoencoder, &decoded, &wanted, 1, &how));
-    ok(zenith_diffae_encode(context, model, &from, &both, &params));
+    api_ok(zenith_decode(context, autoencoder, &decoded, &wanted, 1, &how));
+    api_ok(zenith_diffae_encode(context, model, &from, &both, &params));
     assert_memory_equal(code, known_code, sizeof code);
     assert_memory_equal(noise, known, sizeof noise);
-    ok(zenith_diffae_decode(context, model, &both, &to, &params));
+    api_ok(zenith_diffae_decode(context, model, &both, &to, &params));
     double spread = 0;
     for (int i = 0; i < COLOURS * PIXELS; i++) {
         assert_true(fabsf(made[i] - expected[i]) <= 1e-6f * (1 + fabsf(expected[i])));
@@ -243,11 +228,10 @@ static void values_are_those_of_latents(void **state)
     assert_true(spread > 1); // it is no plane of one colour
 }
 
-static void facts(void **state)
+ZN_TEST(facts)
 {
-    (void)state;
     zenith_diffae_info info = {.size = sizeof info};
-    ok(zenith_diffae_get_info(context, model, &info));
+    api_ok(zenith_diffae_get_info(context, model, &info));
     assert_int_equal(info.width, SIDE);
     assert_int_equal(info.channels, CHANNELS);
     assert_int_equal(info.factor, FACTOR);
@@ -271,9 +255,8 @@ static int on_step(void *cookie, const zenith_diffae_report *report)
     return s->steps == s->stop_after;
 }
 
-static void previews_and_cancel(void **state)
+ZN_TEST(previews_and_cancel)
 {
-    (void)state;
     static seen s;
     static float made[COLOURS * PIXELS], again[COLOURS * PIXELS];
     float numbers_of_it[CODE] = {0.1f, -0.3f, 0.5f};
@@ -282,40 +265,39 @@ static void previews_and_cancel(void **state)
     const zenith_image to = image_of(made), other = image_of(again);
     params.report = on_step;
     params.report_cookie = &s;
-    ok(zenith_diffae_decode(context, model, &code, &to, &params));
+    api_ok(zenith_diffae_decode(context, model, &code, &to, &params));
     assert_true(s.steps == STEPS && s.pictures == STEPS);
     assert_memory_equal(s.last, made, sizeof made); // the last step leads to the picture
     s = (seen){.steps = 0};
     params.no_pictures = true;
-    ok(zenith_diffae_decode(context, model, &code, &other, &params));
+    api_ok(zenith_diffae_decode(context, model, &code, &other, &params));
     assert_true(s.steps == STEPS && s.pictures == 0);
     assert_memory_equal(made, again, sizeof made);
     s = (seen){.stop_after = 2};
-    fails(zenith_diffae_decode(context, model, &code, &to, &params), ZENITH_CANCELLED, "");
+    api_fails(zenith_diffae_decode(context, model, &code, &to, &params), ZENITH_CANCELLED, "");
     assert_int_equal(s.steps, 2);
     params = usual();
     params.max_memory = 1000;
-    fails(zenith_diffae_decode(context, model, &code, &to, &params), ZENITH_LIMIT, "");
+    api_fails(zenith_diffae_decode(context, model, &code, &to, &params), ZENITH_LIMIT, "");
 }
 
-static void refused_calls(void **state)
+ZN_TEST(refused_calls)
 {
-    (void)state;
     static float noise[VALUES], made[COLOURS * PIXELS];
     float code[CODE] = {0};
     const zenith_diffae_params params = usual();
     zenith_code bad = code_of(code, noise);
     zenith_image to = image_of(made);
     bad.noise_numbers = COLOURS * PIXELS; // of a model of pictures
-    fails(zenith_diffae_decode(context, model, &bad, &to, &params), ZENITH_INVALID_ARGUMENT,
-          "another model");
+    api_fails(zenith_diffae_decode(context, model, &bad, &to, &params), ZENITH_INVALID_ARGUMENT,
+              "another model");
     bad = code_of(code, NULL);
     bad.width = to.width = SIDE - FACTOR; // a multiple of the autoencoder's, not of the networks'
-    fails(zenith_diffae_decode(context, model, &bad, &to, &params), ZENITH_INVALID_ARGUMENT,
-          "multiples of 16");
+    api_fails(zenith_diffae_decode(context, model, &bad, &to, &params), ZENITH_INVALID_ARGUMENT,
+              "multiples of 16");
 }
 
-static void refused_models(void **state)
+ZN_TEST(refused_models)
 {
     static const struct {
         const char *config, *says;
@@ -329,24 +311,11 @@ static void refused_models(void **state)
         {"\"image_size\": 64, \"autoencoder\": \"zenith-f1-fast\", \"latent_mean\": [1]",
          "16 numbers"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         zenith_model *none = NULL;
         char folder[256];
         snprintf(folder, sizeof folder, "%s", make_folder("diffae_latents_bad", bad[i].config));
         const zenith_model_params which = {.size = sizeof which, .weights = folder};
-        fails(zenith_model_open(context, &which, &none), ZENITH_BAD_FILE, bad[i].says);
+        api_fails(zenith_model_open(context, &which, &none), ZENITH_BAD_FILE, bad[i].says);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_those_of_latents),
-        cmocka_unit_test(facts),
-        cmocka_unit_test(previews_and_cancel),
-        cmocka_unit_test(refused_calls),
-        cmocka_unit_test(refused_models),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -24,28 +24,10 @@ enum { COUNT = 3, WIDTH = 40, HEIGHT = 32, GUARD = 0xa5 };
     for (size_t guard_ = 0; guard_ < sizeof(name).guard; guard_++)                                 \
     assert_int_equal((name).guard[guard_], GUARD)
 
-static zenith_context *context;
-static zenith_model *model;
+SESSION_OF(1, 2)
 
-static int setup(void **state)
+ZN_TEST(contexts_and_models)
 {
-    (void)state;
-    context = session_context(1, 2);
-    model = session_tiny(context);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    zenith_model_free(model);
-    zenith_context_free(context);
-    return 0;
-}
-
-static void contexts_and_models(void **state)
-{
-    (void)state;
     zenith_context *own = NULL;
     zenith_model *opened = NULL;
     GUARDED(zenith_context_params, params);
@@ -68,9 +50,8 @@ static void contexts_and_models(void **state)
 }
 
 // Arrays: what follows an element is the next one, not fields that the struct has today.
-static void runs(void **state)
+ZN_TEST(runs)
 {
-    (void)state;
     zenith_image images[COUNT];
     zenith_latent latents[COUNT], once[COUNT];
     GUARDED(zenith_run_facts, facts);
@@ -101,9 +82,8 @@ static void runs(void **state)
     }
 }
 
-static void quality(void **state)
+ZN_TEST(quality)
 {
-    (void)state;
     zenith_judge *judge = NULL;
     GUARDED(zenith_judge_params, params);
     GUARDED(zenith_quality, found);
@@ -124,9 +104,8 @@ static void quality(void **state)
 }
 
 // A training run and a pruning whose params are refused for what they say, not for their size.
-static void training(void **state)
+ZN_TEST(training)
 {
-    (void)state;
     GUARDED(zenith_train_params, train);
     GUARDED(zenith_prune_params, prune);
     GUARDED(zenith_prune_info, info);
@@ -148,9 +127,8 @@ static const char *file(const char *name)
     return chosen;
 }
 
-static void files(void **state)
+ZN_TEST(files)
 {
-    (void)state;
     zenith_target *target = NULL;
     zenith_source *source = NULL;
     GUARDED(zenith_target_params, target_params);
@@ -172,9 +150,8 @@ static void files(void **state)
     free(image.data);
 }
 
-static void latent_files(void **state)
+ZN_TEST(latent_files)
 {
-    (void)state;
     zenith_latent_file *opened = NULL;
     GUARDED(zenith_latent_save_params, params);
     GUARDED(zenith_source_info, source);
@@ -200,17 +177,4 @@ static void latent_files(void **state)
     free(image.data);
     free(same.data);
     for (int i = 0; i < 2; i++) free(latents[i].data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contexts_and_models),
-        cmocka_unit_test(runs),
-        cmocka_unit_test(quality),
-        cmocka_unit_test(training),
-        cmocka_unit_test(files),
-        cmocka_unit_test(latent_files),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -3,7 +3,7 @@
 //
 // Pictures from text through the public interface: the golden pipeline's latents from its prompt, step by step, and its
 // picture; reports that stop and a cancel; structs of other sizes; what is missing in a folder; what is refused.
-#include "tests/testing.h"
+#include "tests/api/api_context.h"
 
 #include "src/base/memory.h"
 #include "src/format/safetensors.h"
@@ -22,21 +22,8 @@ enum { WIDTH = 96, HEIGHT = 64, FACTOR = 8, CHANNELS = 16, STEPS = 8, SEED = 42 
 enum { VALUES = WIDTH * HEIGHT / FACTOR / FACTOR * CHANNELS, SAMPLES = WIDTH * HEIGHT * 3 };
 static const char prompt[] = "a photo of a cat sitting on a red chair";
 
-static zenith_context *context;
 static zenith_generator *generator;
 static zn_safetensors *golden;
-
-static void ok(zenith_status status)
-{
-    if (status != ZENITH_OK) fail_msg("%d: %s", (int)status, zenith_context_error(context));
-}
-
-static void fails(zenith_status status, zenith_status expected, const char *part)
-{
-    assert_int_equal(status, expected);
-    if (!strstr(zenith_context_error(context), part))
-        fail_msg("\"%s\" is not in: %s", part, zenith_context_error(context));
-}
 
 static zenith_status open_folder(const char *folder, zenith_generator **out)
 {
@@ -44,22 +31,21 @@ static zenith_status open_folder(const char *folder, zenith_generator **out)
     return zenith_generator_open(context, &where, out);
 }
 
-static int open_all(void **state)
+ZN_TEST_SETUP(open_all)
 {
-    (void)state;
+    zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
     zn_error err = {0};
     const zenith_context_params machine = {.size = sizeof machine, .threads = 2};
     assert_int_equal(zenith_context_create(&machine, &context), ZENITH_OK);
-    ok(open_folder(zn_test_path(zn_test_golden(), "pipeline"), &generator));
+    api_ok(open_folder(zn_test_path(zn_test_golden(), "pipeline"), &generator));
     zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"),
                                    &golden, &err),
                &err);
     return 0;
 }
 
-static int close_all(void **state)
+ZN_TEST_TEARDOWN(close_all)
 {
-    (void)state;
     zn_safetensors_free(golden);
     zenith_generator_free(generator);
     zenith_context_free(context);
@@ -142,9 +128,8 @@ static void check_steps(const seen *s)
     }
 }
 
-static void every_step_is_reported(void **state)
+ZN_TEST(every_step_is_reported)
 {
-    (void)state;
     static float values[VALUES];
     static seen s;
     zenith_generate_facts facts = {.size = sizeof facts};
@@ -153,7 +138,7 @@ static void every_step_is_reported(void **state)
     params.report = on_step;
     params.report_cookie = &s;
     params.facts = &facts;
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     check_steps(&s);
     assert_memory_equal(values, s.latents[STEPS - 1], sizeof values);
     assert_memory_equal(values, s.predicted[STEPS - 1], sizeof values);
@@ -166,9 +151,8 @@ static void every_step_is_reported(void **state)
 }
 
 // By the folder's own autoencoder, and by another model of the same latents.
-static void the_latent_is_decoded(void **state)
+ZN_TEST(the_latent_is_decoded)
 {
-    (void)state;
     static float values[VALUES], pixels[SAMPLES];
     zenith_generator_info info = {.size = sizeof info};
     zenith_model *own = NULL;
@@ -187,9 +171,9 @@ static void the_latent_is_decoded(void **state)
     assert_true(info.shift == 3);
     assert_true(zenith_models_share_latents(info.latents, "zenith-f1-fast"));
     const zenith_model_params which = {.size = sizeof which, .weights = info.autoencoder};
-    ok(zenith_model_open(context, &which, &own));
-    ok(zenith_generate(context, generator, &params, &latent));
-    ok(zenith_decode(context, own, &latent, &image, 1, &f32));
+    api_ok(zenith_model_open(context, &which, &own));
+    api_ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_decode(context, own, &latent, &image, 1, &f32));
     for (int i = 0; i < SAMPLES; i++) pixels[i] = fminf(fmaxf(pixels[i], 0), 1);
     assert_true(distance("image", pixels, SAMPLES) < 1e-4);
     zenith_model_free(own);
@@ -198,9 +182,8 @@ static void the_latent_is_decoded(void **state)
 // --- from a picture -----------------------------------------------------------------------------
 
 // With all of it made anew, nothing of the picture is left; and every step is diffusers' (tools/goldens/make_img2img_golden.py).
-static void pictures_begin_with_a_picture(void **state)
+ZN_TEST(pictures_begin_with_a_picture)
 {
-    (void)state;
     static float values[VALUES], alone[VALUES], begin[VALUES];
     static seen s;
     zn_error err = {0};
@@ -211,11 +194,11 @@ static void pictures_begin_with_a_picture(void **state)
                    zn_test_path(zn_test_source(), "tests/golden/img2img.safetensors"), &made, &err),
                &err);
     zn_test_ok(zn_file_tensor_read(zn_safetensors_find(made, "picture"), begin, &err), &err);
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     memcpy(alone, values, sizeof alone);
     params.picture = &first;
     params.strength = 1;
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     assert_memory_equal(values, alone, sizeof alone);
     params.report = on_step;
     params.report_cookie = &s;
@@ -225,7 +208,7 @@ static void pictures_begin_with_a_picture(void **state)
         const uint32_t steps = pass ? 1 : 5;
         params.strength = pass ? 0.125 : 0; // the usual one
         s.steps = 0;
-        ok(zenith_generate(context, generator, &params, &latent));
+        api_ok(zenith_generate(context, generator, &params, &latent));
         assert_int_equal(s.steps, steps);
         assert_int_equal(s.reports[0].step, 1);
         assert_int_equal(s.reports[0].steps, steps);
@@ -237,17 +220,17 @@ static void pictures_begin_with_a_picture(void **state)
     }
     golden = own;
     params.strength = 1.5;
-    fails(zenith_generate(context, generator, &params, &latent), ZENITH_INVALID_ARGUMENT,
-          "strength");
+    api_fails(zenith_generate(context, generator, &params, &latent), ZENITH_INVALID_ARGUMENT,
+              "strength");
     params.strength = 0.5;
     begin[7] = NAN;
-    fails(zenith_generate(context, generator, &params, &latent), ZENITH_INVALID_ARGUMENT, "NaN");
+    api_fails(zenith_generate(context, generator, &params, &latent), ZENITH_INVALID_ARGUMENT,
+              "NaN");
     zn_safetensors_free(made);
 }
 
-static void it_stops(void **state)
+ZN_TEST(it_stops)
 {
-    (void)state;
     static float values[VALUES];
     static seen s;
     zenith_generate_params params = usual();
@@ -258,14 +241,14 @@ static void it_stops(void **state)
     assert_int_equal(zenith_generate(context, generator, &params, &latent), ZENITH_CANCELLED);
     assert_int_equal(s.steps, 3);
     s.steps = s.stop_after = 0;
-    ok(zenith_cancel_create(&s.cancel));
+    api_ok(zenith_cancel_create(&s.cancel));
     params.cancel = s.cancel;
     assert_int_equal(zenith_generate(context, generator, &params, &latent), ZENITH_CANCELLED);
     assert_int_equal(s.steps, 2);
     zenith_cancel_reset(s.cancel);
     s.steps = 0;
     s.cancel = NULL;
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     zenith_cancel_free(params.cancel);
 }
 
@@ -291,9 +274,8 @@ static int no_end(void *cookie, const zenith_generate_report *report)
 }
 
 // Whenever it comes: while the prompt is read, while weights are packed, in a step.
-static void a_cancel_is_answered_soon(void **state)
+ZN_TEST(a_cancel_is_answered_soon)
 {
-    (void)state;
     enum { SIDE = 64 };
     static const double moments[] = {0, 0.002, 0.01, 0.05, 0.2};
     static float values[SIDE * SIDE * CHANNELS];
@@ -309,7 +291,7 @@ static void a_cancel_is_answered_soon(void **state)
         snprintf(word, sizeof word, "cancel %u", (unsigned)i); // a prompt that is not kept
         params.prompt = word;
         zenith_generator_trim(context, generator);
-        ok(zenith_cancel_create(&l.cancel));
+        api_ok(zenith_cancel_create(&l.cancel));
         params.cancel = l.cancel;
         assert_int_equal(pthread_create(&thread, NULL, cancel_later, &l), 0);
         assert_int_equal(zenith_generate(context, generator, &params, &latent), ZENITH_CANCELLED);
@@ -324,9 +306,8 @@ static void a_cancel_is_answered_soon(void **state)
 // --- structs ------------------------------------------------------------------------------------
 
 // A caller with a newer header, whose further fields are zero, and one that sets one of them.
-static void structs_may_be_longer(void **state)
+ZN_TEST(structs_may_be_longer)
 {
-    (void)state;
     static float values[VALUES];
     struct {
         zenith_generate_params known;
@@ -339,7 +320,7 @@ static void structs_may_be_longer(void **state)
     const zenith_latent latent = latent_of(values);
     longer.known.size = sizeof longer;
     longer.known.steps = 1;
-    ok(zenith_generate(context, generator, &longer.known, &latent));
+    api_ok(zenith_generate(context, generator, &longer.known, &latent));
     longer.more[1] = 1;
     assert_int_equal(zenith_generate(context, generator, &longer.known, &latent),
                      ZENITH_UNSUPPORTED);
@@ -375,30 +356,29 @@ static const char *without(const char *missing)
     return folder;
 }
 
-static void what_is_missing_is_said(void **state)
+ZN_TEST(what_is_missing_is_said)
 {
-    (void)state;
     zenith_generator *none = NULL;
     zenith_generator_info info = {.size = sizeof info};
     for (int i = 0; i + 1 < PARTS; i++) {
         char sentence[64];
         snprintf(sentence, sizeof sentence, "has no %s", parts[i]);
-        fails(open_folder(without(parts[i]), &none), ZENITH_NOT_FOUND, sentence);
+        api_fails(open_folder(without(parts[i]), &none), ZENITH_NOT_FOUND, sentence);
         assert_non_null(strstr(zenith_context_error(context), "fetch the whole pipeline"));
     }
-    fails(open_folder(without("model_index.json"), &none), ZENITH_NOT_FOUND, "model_index.json");
-    fails(open_folder("nowhere", &none), ZENITH_NOT_FOUND, "there is no folder 'nowhere'");
-    fails(zenith_generator_open(context, NULL, NULL), ZENITH_INVALID_ARGUMENT, "place");
-    ok(open_folder(without("vae"), &none));
+    api_fails(open_folder(without("model_index.json"), &none), ZENITH_NOT_FOUND,
+              "model_index.json");
+    api_fails(open_folder("nowhere", &none), ZENITH_NOT_FOUND, "there is no folder 'nowhere'");
+    api_fails(zenith_generator_open(context, NULL, NULL), ZENITH_INVALID_ARGUMENT, "place");
+    api_ok(open_folder(without("vae"), &none));
     zenith_generator_get_info(none, &info);
     assert_null(info.autoencoder);
     zenith_generator_free(none);
 }
 
 // Files by themselves, some of them or all, make the same picture as the folder.
-static void parts_lie_anywhere(void **state)
+ZN_TEST(parts_lie_anywhere)
 {
-    (void)state;
     static float values[VALUES], other[VALUES];
     static char transformer[1024], text[1024], tokenizer[1024], vae[1024];
     const zenith_latent latent = latent_of(values), again = latent_of(other);
@@ -406,7 +386,7 @@ static void parts_lie_anywhere(void **state)
     zenith_generator *apart = NULL;
     zenith_generator_info info = {.size = sizeof info};
     params.steps = 2;
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     snprintf(transformer, sizeof transformer, "%s",
              zn_test_path(zn_test_golden(), "pipeline/transformer"));
     snprintf(text, sizeof text, "%s", zn_test_path(zn_test_golden(), "pipeline/text_encoder"));
@@ -418,41 +398,40 @@ static void parts_lie_anywhere(void **state)
                                      .text_encoder = text,
                                      .tokenizer = tokenizer,
                                      .autoencoder = vae};
-    ok(zenith_generator_open(context, &files, &apart));
+    api_ok(zenith_generator_open(context, &files, &apart));
     zenith_generator_get_info(apart, &info);
     assert_string_equal(info.autoencoder, vae);
     assert_true(info.shift == 3);
-    ok(zenith_generate(context, apart, &params, &again));
+    api_ok(zenith_generate(context, apart, &params, &again));
     assert_memory_equal(values, other, sizeof values);
     zenith_generator_free(apart);
 
     files.folder = without("transformer");
     files.text_encoder = files.tokenizer = NULL;
     files.shift = 6;
-    ok(zenith_generator_open(context, &files, &apart));
+    api_ok(zenith_generator_open(context, &files, &apart));
     zenith_generator_get_info(apart, &info);
     assert_true(info.shift == 6);
     zenith_generator_free(apart);
 
     files = (zenith_generator_params){.size = sizeof files, .text_encoder = text};
-    fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND,
-          "there is no tokenizer");
+    api_fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND,
+              "there is no tokenizer");
     files.tokenizer = tokenizer;
-    fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND,
-          "there is no transformer");
+    api_fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND,
+              "there is no transformer");
     files.transformer = "nowhere.gguf";
-    fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND, "nowhere.gguf");
+    api_fails(zenith_generator_open(context, &files, &apart), ZENITH_NOT_FOUND, "nowhere.gguf");
     files.transformer = text;
-    fails(zenith_generator_open(context, &files, &apart), ZENITH_UNSUPPORTED, "holds qwen3");
+    api_fails(zenith_generator_open(context, &files, &apart), ZENITH_UNSUPPORTED, "holds qwen3");
 }
 
 // --- memory -------------------------------------------------------------------------------------
 
 // Packed weights of the text model go where they have no room beside the transformer's, and come again for another
 // prompt; pictures have the same bits.
-static void memory_is_given_back(void **state)
+ZN_TEST(memory_is_given_back)
 {
-    (void)state;
     static float values[VALUES], expected[VALUES], other[VALUES];
     zenith_generate_needs needs = {.size = sizeof needs};
     zenith_generate_facts facts = {.size = sizeof facts};
@@ -461,19 +440,19 @@ static void memory_is_given_back(void **state)
     params.steps = 2;
     params.facts = &facts;
     zenith_generator_trim(context, generator);
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     memcpy(expected, values, sizeof values);
     params.prompt = "a dog"; // of which nothing is kept
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     const uint64_t both = facts.weights_bytes;
     memcpy(other, values, sizeof values);
     assert_memory_not_equal(other, expected, sizeof other);
-    ok(zenith_generate_get_needs(context, generator, &params, &latent, &needs));
+    api_ok(zenith_generate_get_needs(context, generator, &params, &latent, &needs));
     assert_true(needs.text_bytes > 0 && needs.transformer_bytes > 0 && needs.buffer_bytes > 0);
 
     zenith_generator_trim(context, generator);
     params.held_memory = needs.transformer_bytes + needs.buffer_bytes;
-    ok(zenith_generate(context, generator, &params, &latent)); // without the text model
+    api_ok(zenith_generate(context, generator, &params, &latent)); // without the text model
     assert_memory_equal(values, other, sizeof values);
     assert_true(facts.weights_bytes > 0 && facts.weights_bytes < both);
     const uint64_t held = params.held_memory;
@@ -483,60 +462,46 @@ static void memory_is_given_back(void **state)
         char word[16];
         snprintf(word, sizeof word, "%d", i);
         params.prompt = word;
-        ok(zenith_generate(context, generator, &params, &latent));
+        api_ok(zenith_generate(context, generator, &params, &latent));
     }
     assert_int_equal(facts.weights_bytes, both);
     params.prompt = prompt;
     params.steps = 2;
     params.held_memory = held;
-    ok(zenith_generate(context, generator, &params, &latent));
+    api_ok(zenith_generate(context, generator, &params, &latent));
     assert_memory_equal(values, expected, sizeof values);
     assert_true(facts.weights_bytes < both);
     params.max_memory = needs.transformer_bytes / 2;
-    fails(zenith_generate(context, generator, &params, &latent), ZENITH_LIMIT,
-          "the transformer needs at least");
+    api_fails(zenith_generate(context, generator, &params, &latent), ZENITH_LIMIT,
+              "the transformer needs at least");
     zenith_generator_trim(context, generator);
     zenith_generator_trim(context, NULL);
 }
 
-static void mistakes_are_refused(void **state)
+ZN_TEST(mistakes_are_refused)
 {
-    (void)state;
     static float values[VALUES];
     const zenith_status invalid = ZENITH_INVALID_ARGUMENT;
     zenith_generate_params params = usual();
     zenith_latent latent = latent_of(values);
     latent.width--;
-    fails(zenith_generate(context, generator, &params, &latent), invalid, "multiples of 16");
+    api_fails(zenith_generate(context, generator, &params, &latent), invalid, "multiples of 16");
     latent = latent_of(NULL);
-    fails(zenith_generate(context, generator, &params, &latent), invalid, "16 planes");
+    api_fails(zenith_generate(context, generator, &params, &latent), invalid, "16 planes");
     latent = latent_of(values);
     params.negative = "blurry";
-    fails(zenith_generate(context, generator, &params, &latent), invalid, "only with guidance");
+    api_fails(zenith_generate(context, generator, &params, &latent), invalid, "only with guidance");
     params = usual();
     params.guidance = NAN;
-    fails(zenith_generate(context, generator, &params, &latent), invalid, "guidance");
+    api_fails(zenith_generate(context, generator, &params, &latent), invalid, "guidance");
     params = usual();
     params.prompt = "\xff";
-    fails(zenith_generate(context, generator, &params, &latent), invalid, "UTF-8");
+    api_fails(zenith_generate(context, generator, &params, &latent), invalid, "UTF-8");
     params.prompt = NULL;
-    fails(zenith_generate(context, generator, &params, &latent), invalid, "prompt");
+    api_fails(zenith_generate(context, generator, &params, &latent), invalid, "prompt");
     params = usual();
     params.max_memory = 1000;
-    fails(zenith_generate(context, generator, &params, &latent), ZENITH_LIMIT, "bytes");
-    fails(zenith_generate(context, NULL, &params, &latent), invalid, "NULL");
+    api_fails(zenith_generate(context, generator, &params, &latent), ZENITH_LIMIT, "bytes");
+    api_fails(zenith_generate(context, NULL, &params, &latent), invalid, "NULL");
     zenith_generator_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_is_reported),        cmocka_unit_test(the_latent_is_decoded),
-        cmocka_unit_test(pictures_begin_with_a_picture), cmocka_unit_test(it_stops),
-        cmocka_unit_test(a_cancel_is_answered_soon),     cmocka_unit_test(structs_may_be_longer),
-        cmocka_unit_test(what_is_missing_is_said),       cmocka_unit_test(parts_lie_anywhere),
-        cmocka_unit_test(memory_is_given_back),          cmocka_unit_test(mistakes_are_refused),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
-    return cmocka_run_group_tests(tests, open_all, close_all);
 }

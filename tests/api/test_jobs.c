@@ -13,24 +13,7 @@
 
 enum { SIDE = 64, JOBS = 6, THREADS = 4, ROUNDS = 12 };
 
-static zenith_context *context;
-static zenith_model *model;
-
-static int setup(void **state)
-{
-    (void)state;
-    context = session_context(2, 1);
-    model = session_tiny(context);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    zenith_model_free(model);
-    zenith_context_free(context);
-    return 0;
-}
+SESSION_OF(2, 1)
 
 // --- a gate -------------------------------------------------------------------------------------
 
@@ -133,9 +116,8 @@ static void drop(work *w)
 
 // --- tests --------------------------------------------------------------------------------------
 
-static void same_bits_as_calls(void **state)
+ZN_TEST(same_bits_as_calls)
 {
-    (void)state;
     zenith_image image = session_image(SIDE, 40, 5), a = session_image(SIDE, 40, 0), b = a;
     zenith_latent expected = session_latent(SIDE, 40, 0), latent = session_latent(SIDE, 40, 1);
     zenith_run_facts facts = {.size = sizeof facts};
@@ -171,9 +153,8 @@ static void same_bits_as_calls(void **state)
     free(image.data), free(a.data), free(b.data), free(latent.data), free(expected.data);
 }
 
-static void by_priority(void **state)
+ZN_TEST(by_priority)
 {
-    (void)state;
     static const int priorities[JOBS] = {0, -5, 3, 0, 3, -1}, expected[JOBS] = {3, 6, 1, 4, 2, 5};
     gate at = {0};
     work works[JOBS];
@@ -207,9 +188,8 @@ static void by_priority(void **state)
     free(latent.data), free(image.data);
 }
 
-static void cancelled(void **state)
+ZN_TEST(cancelled)
 {
-    (void)state;
     gate at = {0};
     work waiting, other;
     zenith_latent latent = session_latent(SIDE, SIDE, 78);
@@ -235,9 +215,8 @@ static void cancelled(void **state)
     free(latent.data), free(image.data);
 }
 
-static void freeing_cancels(void **state)
+ZN_TEST(freeing_cancels)
 {
-    (void)state;
     gate at = {0};
     work waiting;
     zenith_latent latent = session_latent(SIDE, SIDE, 79);
@@ -259,9 +238,8 @@ static void *free_context(void *arg)
     return NULL;
 }
 
-static void context_ends(void **state)
+ZN_TEST(context_ends)
 {
-    (void)state;
     zenith_context *own = session_context(1, 1);
     gate at = {0};
     work works[3];
@@ -305,9 +283,8 @@ static void *many(void *arg)
     return NULL;
 }
 
-static void many_threads(void **state)
+ZN_TEST(many_threads)
 {
-    (void)state;
     pthread_t threads[THREADS];
     long bad[THREADS] = {0};
     for (int i = 0; i < THREADS; i++)
@@ -318,9 +295,8 @@ static void many_threads(void **state)
     }
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     zenith_latent latent = session_latent(SIDE, SIDE, 1);
     zenith_image image = session_image(SIDE, SIDE, 1), odd = image;
     zenith_cancel *cancel = NULL;
@@ -353,9 +329,8 @@ static void refused(void **state)
     free(latent.data), free(image.data);
 }
 
-static void forked_child(void **state)
+ZN_TEST(forked_child)
 {
-    (void)state;
     work w;
     submit(context, &w, 1, 0);
     const pid_t child = fork();
@@ -374,19 +349,4 @@ static void forked_child(void **state)
     assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     assert_int_equal(zenith_job_wait(w.job), ZENITH_OK);
     drop(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_as_calls),
-        cmocka_unit_test(by_priority),
-        cmocka_unit_test(cancelled),
-        cmocka_unit_test(freeing_cancels),
-        cmocka_unit_test(context_ends),
-        cmocka_unit_test(many_threads),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(forked_child),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -49,9 +49,8 @@ static zenith_latent_info info_of(const zenith_latent_file *file)
     return info;
 }
 
-static void there_and_back(void **state)
+ZN_TEST(there_and_back)
 {
-    (void)state;
     static const struct {
         const char *name, *format;
         zenith_number number;
@@ -92,9 +91,8 @@ static void there_and_back(void **state)
     zenith_latent_file_free(NULL);
 }
 
-static void from_standard_input(void **state)
+ZN_TEST(from_standard_input)
 {
-    (void)state;
     float values[ALL];
     zenith_latent latent;
     fill(values, ALL);
@@ -127,9 +125,8 @@ static void assert_metadata(const zn_safetensors *file, const char *key, const c
     assert_string_equal(found, value);
 }
 
-static void facts_of_the_source(void **state)
+ZN_TEST(facts_of_the_source)
 {
-    (void)state;
     float values[ALL];
     zenith_latent latent;
     fill(values, ALL);
@@ -183,9 +180,8 @@ static void facts_of_the_source(void **state)
     empty_folder();
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     float values[2 * ALL];
     zenith_latent latents[2];
     fill(values, 2 * ALL);
@@ -242,9 +238,8 @@ static void refused(void **state)
     empty_folder();
 }
 
-static void float_picture(void **state)
+ZN_TEST(float_picture)
 {
-    (void)state;
     float pixels[H * W * 3];
     fill(pixels, H * W * 3);
     zenith_image image = {
@@ -273,14 +268,4 @@ static void float_picture(void **state)
     image.order = ZENITH_HWC, image.data = NULL;
     api_fails(zenith_image_save_npy(context, path, &image), ZENITH_INVALID_ARGUMENT, "memory");
     assert_int_equal(files_in_folder(), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),      cmocka_unit_test(from_standard_input),
-        cmocka_unit_test(facts_of_the_source), cmocka_unit_test(refused),
-        cmocka_unit_test(float_picture),
-    };
-    return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

@@ -34,9 +34,8 @@ static void write_rows(zenith_target *target)
         assert_int_equal(zenith_target_rows(target, y, 8, pixels + (size_t)y * W * 3), ZENITH_OK);
 }
 
-static void pictures(void **state)
+ZN_TEST(pictures)
 {
-    (void)state;
     static const char *const formats[] = {"png", "jpeg", "webp", "ppm"};
     zenith_bytes *bytes = NULL;
     api_ok(zenith_bytes_create(&bytes));
@@ -61,9 +60,8 @@ static void pictures(void **state)
     zenith_bytes_free(NULL);
 }
 
-static void latents(void **state)
+ZN_TEST(latents)
 {
-    (void)state;
     zenith_bytes *bytes = NULL;
     const zenith_latent latent = {
         .size = sizeof latent, .width = W / 8, .height = H / 8, .channels = 4, .data = numbers};
@@ -92,9 +90,8 @@ static void latents(void **state)
     zenith_bytes_free(bytes);
 }
 
-static void float_pictures(void **state)
+ZN_TEST(float_pictures)
 {
-    (void)state;
     zenith_bytes *bytes = NULL;
     const zenith_image image = {
         .size = sizeof image, .width = W, .height = H, .number = ZENITH_F32, .data = floats};
@@ -107,10 +104,8 @@ static void float_pictures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pictures), cmocka_unit_test(latents),
-                                       cmocka_unit_test(float_pictures)};
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * i / 7 + i);
     for (size_t i = 0; i < W * H * 3; i++) floats[i] = (float)pixels[i] / 255;
     for (size_t i = 0; i < LATENT; i++) numbers[i] = (float)i / LATENT;
-    return cmocka_run_group_tests(tests, api_setup, api_teardown);
+    return zn_test_run();
 }

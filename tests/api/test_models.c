@@ -35,9 +35,8 @@ static void decode(zenith_model *model, float pixels[PIXELS])
     api_ok(zenith_decode(context, model, &latent, &image, 1, &how));
 }
 
-static void info_says_where(void **state)
+ZN_TEST(info_says_where)
 {
-    (void)state;
     zenith_model *model = open_tiny();
     zenith_model_info info = {.size = sizeof info};
     zenith_model_get_info(model, &info);
@@ -50,9 +49,8 @@ static void info_says_where(void **state)
 }
 
 // Into a folder and into one file; f32 keeps every bit, whatever the names were.
-static void saved_is_the_same(void **state)
+ZN_TEST(saved_is_the_same)
 {
-    (void)state;
     static float before[PIXELS], after[PIXELS];
     zenith_model *model = open_tiny();
     decode(model, before);
@@ -85,9 +83,8 @@ static void put_first(const char *path, float value)
 }
 
 // Narrow types round once: saving what was saved changes nothing.
-static void narrow_types(void **state)
+ZN_TEST(narrow_types)
 {
-    (void)state;
     const zenith_number numbers[] = {ZENITH_F16, ZENITH_BF16, ZENITH_F8_E4M3, ZENITH_F8_E5M2};
     const char *path = in_folder("one.safetensors");
     static float exact[PIXELS], near[PIXELS], again[PIXELS];
@@ -113,9 +110,8 @@ static void narrow_types(void **state)
     zenith_model_free(tiny);
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     const char *path = in_folder("one.safetensors");
     zenith_model *model = open_tiny();
     api_fails(zenith_model_save(context, NULL, path, ZENITH_F32), ZENITH_INVALID_ARGUMENT, "NULL");
@@ -134,9 +130,8 @@ static void refused(void **state)
     empty_folder();
 }
 
-static void folders_are_listed(void **state)
+ZN_TEST(folders_are_listed)
 {
-    (void)state;
     char *text = NULL;
     api_fails(zenith_inspect(context, folder, NULL, false, &text), ZENITH_NOT_FOUND, "no weights");
     zenith_model *model = open_tiny(), *other;
@@ -154,14 +149,4 @@ static void folders_are_listed(void **state)
     zenith_model_free(other);
     zenith_model_free(model);
     empty_folder();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(info_says_where),    cmocka_unit_test(saved_is_the_same),
-        cmocka_unit_test(narrow_types),       cmocka_unit_test(refused),
-        cmocka_unit_test(folders_are_listed),
-    };
-    return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

@@ -16,9 +16,8 @@ static zenith_source_info info_of(const zenith_source *source)
     return info;
 }
 
-static void facts(void **state)
+ZN_TEST(facts)
 {
-    (void)state;
     zenith_source *source = NULL;
     zenith_source_params params = {.size = sizeof params, .multiple = 10};
     api_ok(zenith_source_open(context, image("orientation_6.png"), &params, &source));
@@ -47,9 +46,8 @@ static void facts(void **state)
 }
 
 // A caller whose structs are older than the library's gets the fields that he knows.
-static void older_structs(void **state)
+ZN_TEST(older_structs)
 {
-    (void)state;
     zenith_source *source = NULL;
     zenith_source_params params = {.size = offsetof(zenith_source_params, max_pixels),
                                    .multiple = 4,
@@ -68,9 +66,8 @@ static void older_structs(void **state)
                      ZENITH_INVALID_ARGUMENT);
 }
 
-static void rows_of_a_file(void **state)
+ZN_TEST(rows_of_a_file)
 {
-    (void)state;
     size_t size, start;
     uint8_t *file = make_ppm(24, 16, &size, &start), rows[16 * 72];
     write_file(in_folder("a.ppm"), file, size);
@@ -94,9 +91,8 @@ static void rows_of_a_file(void **state)
     free(file);
 }
 
-static void rows_of_memory(void **state)
+ZN_TEST(rows_of_memory)
 {
-    (void)state;
     size_t size, start;
     uint8_t *file = make_ppm(8, 8, &size, &start), rows[8 * 24];
     zenith_source *source = NULL;
@@ -113,9 +109,8 @@ static void rows_of_memory(void **state)
 }
 
 // A file that breaks on the way: the sentence is in the source, and names the file.
-static void broken_rows(void **state)
+ZN_TEST(broken_rows)
 {
-    (void)state;
     uint8_t rows[16 * 72];
     zenith_source *source = NULL;
     api_ok(zenith_source_open(context, image("cut_end.png"), NULL, &source));
@@ -127,9 +122,8 @@ static void broken_rows(void **state)
 }
 
 // Large enough that pages are given back on the way, and the picture comes through unharmed.
-static void rows_of_a_large_file(void **state)
+ZN_TEST(rows_of_a_large_file)
 {
-    (void)state;
     size_t size, start, row = 3 * 4096;
     uint8_t *file = make_ppm(4096, 2048, &size, &start), *rows = malloc(64 * row);
     write_file(in_folder("large.ppm"), file, size);
@@ -145,9 +139,8 @@ static void rows_of_a_large_file(void **state)
     free(file);
 }
 
-static void background(void **state)
+ZN_TEST(background)
 {
-    (void)state;
     zenith_source *black = NULL, *green = NULL;
     zenith_source_params params = {.size = sizeof params, .background = {10, 200, 30}};
     uint8_t on_black[16 * 72], on_green[16 * 72];
@@ -166,9 +159,8 @@ static void background(void **state)
     zenith_source_free(green);
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     zenith_source *source = NULL;
     zenith_source_params params = {.size = sizeof params};
     api_fails(zenith_source_open(context, in_folder("none.png"), &params, &source),
@@ -208,9 +200,8 @@ static void refused(void **state)
     assert_null(source);
 }
 
-static void standard_input(void **state)
+ZN_TEST(standard_input)
 {
-    (void)state;
     size_t size, start;
     uint8_t *file = make_ppm(512, 256, &size, &start), *rows = malloc(256 * 1536);
     zenith_source *source = NULL;
@@ -237,20 +228,4 @@ static void standard_input(void **state)
     assert_null(source);
     free(rows);
     free(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts),
-        cmocka_unit_test(older_structs),
-        cmocka_unit_test(rows_of_a_file),
-        cmocka_unit_test(rows_of_memory),
-        cmocka_unit_test(broken_rows),
-        cmocka_unit_test(background),
-        cmocka_unit_test(rows_of_a_large_file),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(standard_input),
-    };
-    return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

@@ -37,9 +37,8 @@ static void write_all(const char *path, const zenith_target_params *params, uint
     zenith_target_free(target);
 }
 
-static void every_format(void **state)
+ZN_TEST(every_format)
 {
-    (void)state;
     static const struct {
         const char *name, *asked, *format;
         bool lossless;
@@ -66,9 +65,8 @@ static void every_format(void **state)
 }
 
 // How a picture was made comes back as it was written, plain or not; other formats do without it.
-static void parameters_are_kept(void **state)
+ZN_TEST(parameters_are_kept)
 {
-    (void)state;
     static const char *const texts[] = {"a red apple\nSteps: 8, Seed: 1", "caf\303\251\tau lait",
                                         "", NULL};
     uint8_t pixels[H * ROW], back[H * ROW];
@@ -93,9 +91,8 @@ static void parameters_are_kept(void **state)
 }
 
 // Latin-1 as Pillow writes it; a text that is compressed, or cut short, is none.
-static void parameters_of_others(void **state)
+ZN_TEST(parameters_of_others)
 {
-    (void)state;
     static const struct {
         const char name[5], body[32];
         size_t size;
@@ -128,9 +125,8 @@ static long size_of(const char *path)
     return (long)info.st_size;
 }
 
-static void quality(void **state)
+ZN_TEST(quality)
 {
-    (void)state;
     uint8_t pixels[H * ROW];
     fill(pixels);
     long sizes[2];
@@ -146,9 +142,8 @@ static void quality(void **state)
 }
 
 // Whatever happens before finish, the folder is as it was; an existing file keeps its content.
-static void nothing_left_behind(void **state)
+ZN_TEST(nothing_left_behind)
 {
-    (void)state;
     uint8_t pixels[H * ROW], back[5];
     fill(pixels);
     zenith_target *target = NULL;
@@ -172,9 +167,8 @@ static void nothing_left_behind(void **state)
     zenith_target_free(NULL);
 }
 
-static void order_of_rows(void **state)
+ZN_TEST(order_of_rows)
 {
-    (void)state;
     uint8_t pixels[H * ROW], back[H * ROW];
     fill(pixels);
     zenith_target *target = NULL;
@@ -199,9 +193,8 @@ static void order_of_rows(void **state)
     assert_int_equal(zenith_target_finish(NULL), ZENITH_INVALID_ARGUMENT);
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     zenith_target *target = NULL;
     zenith_target_params params = {.size = sizeof params, .format = "tiff"};
     const char *path = in_folder("a.png");
@@ -230,9 +223,8 @@ static void refused(void **state)
 }
 
 // A device that is always full: the failure has a sentence and stays.
-static void full_disk(void **state)
+ZN_TEST(full_disk)
 {
-    (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
     enum { WIDE = 4096 };
     uint8_t *row = calloc(WIDE, 3);
@@ -251,9 +243,8 @@ static void full_disk(void **state)
 }
 
 // What is short stays in the writer's buffer until the end, so that finishing fails.
-static void full_disk_at_the_end(void **state)
+ZN_TEST(full_disk_at_the_end)
 {
-    (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
     uint8_t pixels[H * ROW];
     zenith_target *target = NULL;
@@ -268,9 +259,8 @@ static void full_disk_at_the_end(void **state)
 }
 
 // Three pictures in turn: other programs and we ourselves see an animation, and its first picture is the first.
-static void animations(void **state)
+ZN_TEST(animations)
 {
-    (void)state;
     enum { FRAMES = 3, SIDE = 16, BYTES = 3 * SIDE * SIDE };
     static uint8_t rows[FRAMES * BYTES], back[BYTES];
     zenith_target *target = NULL;
@@ -299,21 +289,4 @@ static void animations(void **state)
     api_fails(zenith_target_open(context, in_folder("a.webp"), SIDE, 1 << 20, &params, &target),
               ZENITH_INVALID_ARGUMENT, "10000");
     empty_folder();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format),
-        cmocka_unit_test(parameters_are_kept),
-        cmocka_unit_test(parameters_of_others),
-        cmocka_unit_test(quality),
-        cmocka_unit_test(animations),
-        cmocka_unit_test(nothing_left_behind),
-        cmocka_unit_test(order_of_rows),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(full_disk_at_the_end),
-    };
-    return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

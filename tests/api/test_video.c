@@ -3,7 +3,7 @@
 //
 // Clips through the public interface: the frames and latents of the golden of Wan 2.1, step by step, also in bytes
 // and in bounded memory; as much memory for 33 frames as for nine; what is refused.
-#include "tests/testing.h"
+#include "tests/api/api_context.h"
 
 #include "src/format/safetensors.h"
 #include "zenith/zenith.h"
@@ -15,15 +15,9 @@
 enum { WIDTH = 48, HEIGHT = 32, FACTOR = 8, CHANNELS = 16, FRAMES = 9, LATENTS = 3, MOST = 4 };
 enum { PICTURE = WIDTH * HEIGHT * 3, LATENT = WIDTH * HEIGHT / FACTOR / FACTOR * CHANNELS };
 
-static zenith_context *context;
 static zenith_model *model;
 static float pixels[FRAMES * PICTURE], decoded[FRAMES * PICTURE]; // each [3, h, w], 0 .. 1
 static float latents[LATENTS * LATENT];
-
-static void ok(zenith_status status)
-{
-    if (status != ZENITH_OK) fail_msg("%d: %s", (int)status, zenith_context_error(context));
-}
 
 // [1, C, T, h, w] as T times [C, h, w].
 static void read_golden(const zn_safetensors *golden, const char *name, size_t frames, float *dst)
@@ -43,9 +37,8 @@ static void read_golden(const zn_safetensors *golden, const char *name, size_t f
     free(all);
 }
 
-static int open_all(void **state)
+ZN_TEST_SETUP(open_all)
 {
-    (void)state;
     zn_error err = {0};
     zn_safetensors *golden = NULL;
     const char *path = zn_test_path(zn_test_golden(), "vae_wan21/io.safetensors");
@@ -63,13 +56,12 @@ static int open_all(void **state)
     assert_int_equal(zenith_context_create(&machine, &context), ZENITH_OK);
     const zenith_model_params which = {.size = sizeof which,
                                        .weights = zn_test_path(zn_test_golden(), "vae_wan21")};
-    ok(zenith_model_open(context, &which, &model));
+    api_ok(zenith_model_open(context, &which, &model));
     return 0;
 }
 
-static int close_all(void **state)
+ZN_TEST_TEARDOWN(close_all)
 {
-    (void)state;
     zenith_model_free(model);
     zenith_context_free(context);
     return 0;
@@ -84,7 +76,7 @@ static zenith_clip *open_clip(unsigned part, zenith_number number, const zenith_
                                     .height = HEIGHT,
                                     .number = number,
                                     .run = run};
-    ok(zenith_clip_open(context, model, &how, &clip));
+    api_ok(zenith_clip_open(context, model, &how, &clip));
     return clip;
 }
 
@@ -127,15 +119,14 @@ static void decode_all(zenith_clip *clip, float *dst)
         zenith_latent latent = latent_of(latents + i * LATENT);
         assert_int_equal(frames, i == 0 ? 1 : 4);
         for (uint32_t t = 0; t < frames; t++) images[t] = image_of(dst + PICTURE * at++);
-        ok(zenith_clip_step(clip, images, frames, &latent));
+        api_ok(zenith_clip_step(clip, images, frames, &latent));
     }
     assert_int_equal(at, FRAMES);
     for (int i = 0; i < FRAMES * PICTURE; i++) dst[i] = fminf(fmaxf(dst[i], 0), 1);
 }
 
-static void frames_are_decoded(void **state)
+ZN_TEST(frames_are_decoded)
 {
-    (void)state;
     static float first[FRAMES * PICTURE], again[FRAMES * PICTURE];
     const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32};
     zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, &f32);
@@ -148,28 +139,26 @@ static void frames_are_decoded(void **state)
 }
 
 // A step in which numbers grow beyond bounds fails and says what to do; the clip is as it was before.
-static void overflow_is_said(void **state)
+ZN_TEST(overflow_is_said)
 {
-    (void)state;
     static float huge[LATENT], wanted[PICTURE], got[PICTURE];
     const zenith_run_params bf16 = {.size = sizeof bf16, .dtype = ZENITH_DTYPE_BF16};
     zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, &bf16);
     zenith_image image = image_of(wanted);
     zenith_latent latent = latent_of(latents), bad = latent_of(huge);
     for (int i = 0; i < LATENT; i++) huge[i] = 3e38f;
-    ok(zenith_clip_step(clip, &image, 1, &latent));
+    api_ok(zenith_clip_step(clip, &image, 1, &latent));
     zenith_clip_reset(clip);
     assert_int_equal(zenith_clip_step(clip, &image, 1, &bad), ZENITH_OVERFLOW);
     assert_non_null(strstr(zenith_context_error(context), "begin this clip again in f32"));
     image = image_of(got);
-    ok(zenith_clip_step(clip, &image, 1, &latent));
+    api_ok(zenith_clip_step(clip, &image, 1, &latent));
     assert_memory_equal(got, wanted, sizeof got);
     zenith_clip_free(clip);
 }
 
-static void frames_are_encoded(void **state)
+ZN_TEST(frames_are_encoded)
 {
-    (void)state;
     const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32};
     zenith_clip *clip = open_clip(ZENITH_ENCODER, ZENITH_F32, &f32);
     static float made[LATENTS * LATENT];
@@ -178,15 +167,14 @@ static void frames_are_encoded(void **state)
         zenith_image images[MOST];
         zenith_latent latent = latent_of(made + i * LATENT);
         for (uint32_t t = 0; t < frames; t++) images[t] = image_of(pixels + PICTURE * at++);
-        ok(zenith_clip_step(clip, images, frames, &latent));
+        api_ok(zenith_clip_step(clip, images, frames, &latent));
     }
     assert_true(error_of(made, latents, LATENTS * LATENT) < 1e-5);
     zenith_clip_free(clip);
 }
 
-static void memory_does_not_grow(void **state)
+ZN_TEST(memory_does_not_grow)
 {
-    (void)state;
     static float frames[MOST][PICTURE];
     zenith_image images[MOST];
     zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, NULL);
@@ -194,16 +182,15 @@ static void memory_does_not_grow(void **state)
     for (int t = 0; t < MOST; t++) images[t] = image_of(frames[t]);
     for (int i = 0; i < 1 + 32 / 4; i++) { // 33 frames
         zenith_latent latent = latent_of(latents + i % LATENTS * LATENT);
-        ok(zenith_clip_step(clip, images, zenith_clip_frames(clip), &latent));
+        api_ok(zenith_clip_step(clip, images, zenith_clip_frames(clip), &latent));
         assert_int_equal(zenith_clip_bytes(clip), before);
     }
     zenith_clip_free(clip);
 }
 
 // The same bits in bands; and a bound that is too low is refused before anything is computed.
-static void memory_is_bounded(void **state)
+ZN_TEST(memory_is_bounded)
 {
-    (void)state;
     static float whole[FRAMES * PICTURE], bounded[FRAMES * PICTURE];
     zenith_run_params how = {
         .size = sizeof how, .dtype = ZENITH_DTYPE_F32, .bands = ZENITH_BANDS_OFF};
@@ -253,9 +240,8 @@ static int stop_when_asked(void *cookie, double fraction)
 }
 
 // Under the least memory a step writes over what it reads: after a stop the clip says so until it is reset.
-static void stopped_clip_is_reset(void **state)
+ZN_TEST(stopped_clip_is_reset)
 {
-    (void)state;
     static float whole[FRAMES * PICTURE], again[FRAMES * PICTURE], frames[MOST][PICTURE];
     bool stop = false;
     zenith_run_params how = {.size = sizeof how, .dtype = ZENITH_DTYPE_F32};
@@ -269,7 +255,7 @@ static void stopped_clip_is_reset(void **state)
     zenith_image images[MOST];
     for (int t = 0; t < MOST; t++) images[t] = image_of(frames[t]);
     zenith_latent first = latent_of(latents), second = latent_of(latents + LATENT);
-    ok(zenith_clip_step(clip, images, 1, &first));
+    api_ok(zenith_clip_step(clip, images, 1, &first));
     stop = true;
     assert_int_equal(zenith_clip_step(clip, images, MOST, &second), ZENITH_CANCELLED);
     stop = false;
@@ -281,9 +267,8 @@ static void stopped_clip_is_reset(void **state)
     zenith_clip_free(clip);
 }
 
-static void bytes_are_pictures(void **state)
+ZN_TEST(bytes_are_pictures)
 {
-    (void)state;
     static uint8_t bytes[MOST][PICTURE];
     const zenith_run_params f32 = {.size = sizeof f32, .dtype = ZENITH_DTYPE_F32}; // as `decoded`
     zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_U8, &f32);
@@ -291,7 +276,7 @@ static void bytes_are_pictures(void **state)
     zenith_image image = image_of(NULL);
     image.number = ZENITH_U8;
     image.data = bytes[0];
-    ok(zenith_clip_step(clip, &image, 1, &latent));
+    api_ok(zenith_clip_step(clip, &image, 1, &latent));
     int worst = 0;
     for (int i = 0; i < PICTURE; i++) {
         const int expected = (int)lrintf(decoded[i] * 255), off = abs(bytes[0][i] - expected);
@@ -301,14 +286,13 @@ static void bytes_are_pictures(void **state)
     // One picture by itself is the first of a clip.
     static uint8_t alone[PICTURE];
     image.data = alone;
-    ok(zenith_decode(context, model, &latent, &image, 1, &f32));
+    api_ok(zenith_decode(context, model, &latent, &image, 1, &f32));
     assert_memory_equal(alone, bytes[0], sizeof alone);
     zenith_clip_free(clip);
 }
 
-static void mistakes_are_refused(void **state)
+ZN_TEST(mistakes_are_refused)
 {
-    (void)state;
     zenith_clip *clip = open_clip(ZENITH_DECODER, ZENITH_F32, NULL), *none = NULL;
     zenith_latent latent = latent_of(latents);
     static float frame[PICTURE];
@@ -324,15 +308,4 @@ static void mistakes_are_refused(void **state)
     assert_int_equal(zenith_clip_open(context, model, &params, &none), ZENITH_INVALID_ARGUMENT);
     zenith_clip_free(clip);
     zenith_clip_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_are_decoded),   cmocka_unit_test(frames_are_encoded),
-        cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(memory_is_bounded),
-        cmocka_unit_test(bytes_are_pictures),   cmocka_unit_test(mistakes_are_refused),
-        cmocka_unit_test(overflow_is_said),     cmocka_unit_test(stopped_clip_is_reset),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
 }

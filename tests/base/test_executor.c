@@ -36,132 +36,6 @@ static void add_range(void *arg, size_t begin, size_t end)
     atomic_fetch_add(&sum->total, part);
 }
 
-static zenith_status sum_job(void *arg, zn_team *team, int stream)
-{
-    struct sum *sum = arg;
-    int now = atomic_fetch_add(sum->host->running, 1) + 1;
-    int most = atomic_load(sum->host->most);
-    while (now > most && !atomic_compare_exchange_weak(sum->host->most, &most, now)) continue;
-    zn_parallel(team, RANGE, 10, add_range, sum);
-    atomic_fetch_sub(sum->host->running, 1);
-    bool fits = stream >= 0 && stream < zn_executor_streams(sum->host->executor) &&
-                zn_team_threads(team) == zn_executor_threads(sum->host->executor);
-    if (!fits) return ZENITH_INTERNAL;
-    return sum->id % 7 == 0 ? ZENITH_CANCELLED : ZENITH_OK;
-}
-
-static void *host_main(void *arg)
-{
-    host *self = arg;
-    for (int i = 0; i < JOBS; i++) {
-        struct sum sum = {.host = self, .id = i};
-        zenith_status status = zn_executor_run(self->executor, sum_job, &sum, 1, NULL);
-        self->status_errors += status != (i % 7 == 0 ? ZENITH_CANCELLED : ZENITH_OK);
-        self->sum_errors += sum.total != (long)RANGE * (RANGE - 1) / 2;
-    }
-    return NULL;
-}
-
-static void check_hosts(int streams, int threads)
-{
-    zn_error err = {0};
-    zn_executor *executor = NULL;
-    zn_test_ok(zn_executor_create(streams, threads, &executor, &err), &err);
-    atomic_int running = 0, most = 0;
-    host hosts[HOSTS];
-    for (int i = 0; i < HOSTS; i++) {
-        hosts[i] = (host){.executor = executor, .running = &running, .most = &most};
-        assert_int_equal(pthread_create(&hosts[i].thread, NULL, host_main, &hosts[i]), 0);
-    }
-    for (int i = 0; i < HOSTS; i++) {
-        pthread_join(hosts[i].thread, NULL);
-        assert_int_equal(hosts[i].status_errors, 0);
-        assert_int_equal(hosts[i].sum_errors, 0);
-    }
-    assert_true(most >= 1 && most <= streams);
-    zn_executor_free(executor);
-}
-
-static void many_hosts(void **state)
-{
-    (void)state;
-    for (int streams = 1; streams <= 2; streams++) {
-        for (int threads = 1; threads <= 2; threads++) check_hosts(streams, threads);
-    }
-}
-
-// Jobs handed over one after the other while the stream is busy start in that order.
-struct queue {
-    zn_executor *executor;
-    atomic_bool open;
-    atomic_int started;
-    int order[HOSTS];
-};
-
-struct entry {
-    struct queue *queue;
-    int id;
-};
-
-static zenith_status gate_job(void *arg, zn_team *team, int stream)
-{
-    (void)team;
-    (void)stream;
-    struct queue *queue = arg;
-    atomic_fetch_add(&queue->started, 1);
-    while (!atomic_load(&queue->open)) usleep(500);
-    return ZENITH_OK;
-}
-
-static zenith_status order_job(void *arg, zn_team *team, int stream)
-{
-    (void)team;
-    (void)stream;
-    struct entry *entry = arg;
-    entry->queue->order[atomic_fetch_add(&entry->queue->started, 1) - 1] = entry->id;
-    return ZENITH_OK;
-}
-
-static void *gate_main(void *arg)
-{
-    struct queue *queue = arg;
-    return zn_executor_run(queue->executor, gate_job, queue, 1, NULL) == ZENITH_OK ? NULL : arg;
-}
-
-static void *entry_main(void *arg)
-{
-    struct entry *entry = arg;
-    return zn_executor_run(entry->queue->executor, order_job, entry, 1, NULL) == ZENITH_OK ? NULL
-                                                                                           : arg;
-}
-
-static void first_come_first_served(void **state)
-{
-    (void)state;
-    zn_error err = {0};
-    struct queue queue = {0};
-    zn_test_ok(zn_executor_create(1, 1, &queue.executor, &err), &err);
-    pthread_t gate, threads[HOSTS];
-    struct entry entries[HOSTS];
-    assert_int_equal(pthread_create(&gate, NULL, gate_main, &queue), 0);
-    while (atomic_load(&queue.started) == 0) usleep(500);
-    for (int i = 0; i < HOSTS; i++) {
-        entries[i] = (struct entry){.queue = &queue, .id = i};
-        assert_int_equal(pthread_create(&threads[i], NULL, entry_main, &entries[i]), 0);
-        while (zn_executor_waiting(queue.executor) <= i) usleep(500);
-    }
-    atomic_store(&queue.open, true);
-    void *failed;
-    pthread_join(gate, &failed);
-    assert_null(failed);
-    for (int i = 0; i < HOSTS; i++) {
-        pthread_join(threads[i], &failed);
-        assert_null(failed);
-        assert_int_equal(queue.order[i], i);
-    }
-    zn_executor_free(queue.executor);
-}
-
 static zenith_status set_job(void *arg, zn_team *team, int stream)
 {
     (void)team;
@@ -239,10 +113,9 @@ static void check_children(zn_executor *executor)
 
 // The children are forked while both streams work and their lock is now and then held. No thread may start
 // or end meanwhile, and none may allocate: a sanitizer holds locks of its own then, which a child would
-// wait for. So this test runs before the others, whose threads may still be ending.
-static void forked_child_gets_a_status(void **state)
+// wait for. So this test is the first, before others whose threads may still be ending.
+ZN_TEST(forked_child_gets_a_status)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); // the thread sanitizer does not start threads in the child of a threaded process
 #endif
@@ -267,6 +140,130 @@ static void forked_child_gets_a_status(void **state)
     zn_test_ok(zn_executor_run(busy.executor, set_job, &ran, 1, &err), &err);
     assert_int_equal(ran, 1);
     zn_executor_free(busy.executor);
+}
+
+static zenith_status sum_job(void *arg, zn_team *team, int stream)
+{
+    struct sum *sum = arg;
+    int now = atomic_fetch_add(sum->host->running, 1) + 1;
+    int most = atomic_load(sum->host->most);
+    while (now > most && !atomic_compare_exchange_weak(sum->host->most, &most, now)) continue;
+    zn_parallel(team, RANGE, 10, add_range, sum);
+    atomic_fetch_sub(sum->host->running, 1);
+    bool fits = stream >= 0 && stream < zn_executor_streams(sum->host->executor) &&
+                zn_team_threads(team) == zn_executor_threads(sum->host->executor);
+    if (!fits) return ZENITH_INTERNAL;
+    return sum->id % 7 == 0 ? ZENITH_CANCELLED : ZENITH_OK;
+}
+
+static void *host_main(void *arg)
+{
+    host *self = arg;
+    for (int i = 0; i < JOBS; i++) {
+        struct sum sum = {.host = self, .id = i};
+        zenith_status status = zn_executor_run(self->executor, sum_job, &sum, 1, NULL);
+        self->status_errors += status != (i % 7 == 0 ? ZENITH_CANCELLED : ZENITH_OK);
+        self->sum_errors += sum.total != (long)RANGE * (RANGE - 1) / 2;
+    }
+    return NULL;
+}
+
+static void check_hosts(int streams, int threads)
+{
+    zn_error err = {0};
+    zn_executor *executor = NULL;
+    zn_test_ok(zn_executor_create(streams, threads, &executor, &err), &err);
+    atomic_int running = 0, most = 0;
+    host hosts[HOSTS];
+    for (int i = 0; i < HOSTS; i++) {
+        hosts[i] = (host){.executor = executor, .running = &running, .most = &most};
+        assert_int_equal(pthread_create(&hosts[i].thread, NULL, host_main, &hosts[i]), 0);
+    }
+    for (int i = 0; i < HOSTS; i++) {
+        pthread_join(hosts[i].thread, NULL);
+        assert_int_equal(hosts[i].status_errors, 0);
+        assert_int_equal(hosts[i].sum_errors, 0);
+    }
+    assert_true(most >= 1 && most <= streams);
+    zn_executor_free(executor);
+}
+
+ZN_TEST(many_hosts)
+{
+    for (int streams = 1; streams <= 2; streams++) {
+        for (int threads = 1; threads <= 2; threads++) check_hosts(streams, threads);
+    }
+}
+
+// Jobs handed over one after the other while the stream is busy start in that order.
+struct queue {
+    zn_executor *executor;
+    atomic_bool open;
+    atomic_int started;
+    int order[HOSTS];
+};
+
+struct entry {
+    struct queue *queue;
+    int id;
+};
+
+static zenith_status gate_job(void *arg, zn_team *team, int stream)
+{
+    (void)team;
+    (void)stream;
+    struct queue *queue = arg;
+    atomic_fetch_add(&queue->started, 1);
+    while (!atomic_load(&queue->open)) usleep(500);
+    return ZENITH_OK;
+}
+
+static zenith_status order_job(void *arg, zn_team *team, int stream)
+{
+    (void)team;
+    (void)stream;
+    struct entry *entry = arg;
+    entry->queue->order[atomic_fetch_add(&entry->queue->started, 1) - 1] = entry->id;
+    return ZENITH_OK;
+}
+
+static void *gate_main(void *arg)
+{
+    struct queue *queue = arg;
+    return zn_executor_run(queue->executor, gate_job, queue, 1, NULL) == ZENITH_OK ? NULL : arg;
+}
+
+static void *entry_main(void *arg)
+{
+    struct entry *entry = arg;
+    return zn_executor_run(entry->queue->executor, order_job, entry, 1, NULL) == ZENITH_OK ? NULL
+                                                                                           : arg;
+}
+
+ZN_TEST(first_come_first_served)
+{
+    zn_error err = {0};
+    struct queue queue = {0};
+    zn_test_ok(zn_executor_create(1, 1, &queue.executor, &err), &err);
+    pthread_t gate, threads[HOSTS];
+    struct entry entries[HOSTS];
+    assert_int_equal(pthread_create(&gate, NULL, gate_main, &queue), 0);
+    while (atomic_load(&queue.started) == 0) usleep(500);
+    for (int i = 0; i < HOSTS; i++) {
+        entries[i] = (struct entry){.queue = &queue, .id = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, entry_main, &entries[i]), 0);
+        while (zn_executor_waiting(queue.executor) <= i) usleep(500);
+    }
+    atomic_store(&queue.open, true);
+    void *failed;
+    pthread_join(gate, &failed);
+    assert_null(failed);
+    for (int i = 0; i < HOSTS; i++) {
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+        assert_int_equal(queue.order[i], i);
+    }
+    zn_executor_free(queue.executor);
 }
 
 // A caller whose job waits when the executor ends, and what it was told.
@@ -295,9 +292,8 @@ static void *waiter_main(void *arg)
     return NULL;
 }
 
-static void ending_tells_who_waits(void **state)
+ZN_TEST(ending_tells_who_waits)
 {
-    (void)state;
     zn_error err = {0};
     pthread_t thread;
     struct waiter waits = {.status = ZENITH_INTERNAL}, hands_over = {0};
@@ -318,25 +314,12 @@ static void ending_tells_who_waits(void **state)
     zn_executor_free(executor);
 }
 
-static void refuses_nothing(void **state)
+ZN_TEST(refuses_nothing)
 {
-    (void)state;
     zn_error err = {0};
     zn_executor *executor = NULL;
     assert_int_equal(zn_executor_create(0, 1, &executor, &err), ZENITH_INVALID_ARGUMENT);
     assert_int_equal(zn_executor_create(1, 0, &executor, &err), ZENITH_INVALID_ARGUMENT);
     assert_null(executor);
     zn_executor_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forked_child_gets_a_status),
-        cmocka_unit_test(many_hosts),
-        cmocka_unit_test(first_come_first_served),
-        cmocka_unit_test(ending_tells_who_waits),
-        cmocka_unit_test(refuses_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

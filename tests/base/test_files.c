@@ -24,9 +24,8 @@ static const char *in_folder(const char *name)
     return zn_test_path(folder, name);
 }
 
-static int make_folder(void **state)
+ZN_TEST_SETUP(make_folder)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "%s", "/tmp/zenith-files-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -38,9 +37,8 @@ static zenith_status remove_entry(void *cookie, const char *name)
     return unlink(path) == 0 || rmdir(path) == 0 ? ZENITH_OK : ZENITH_IO;
 }
 
-static int remove_folder(void **state)
+ZN_TEST_TEARDOWN(remove_folder)
 {
-    (void)state;
     return zn_directory_each(folder, remove_entry, NULL, NULL) == ZENITH_OK ? rmdir(folder) : -1;
 }
 
@@ -78,9 +76,8 @@ static int entries(void)
     return count;
 }
 
-static void mapping(void **state)
+ZN_TEST(mapping)
 {
-    (void)state;
     put(in_folder("full"), "some bytes");
     assert_content(in_folder("full"), "some bytes");
     put(in_folder("empty"), "");
@@ -100,9 +97,8 @@ static void mapping(void **state)
     assert_int_equal(zn_mapped_open(in_folder("pipe"), &mapped, NULL), ZENITH_IO); // does not hang
 }
 
-static void forgetting(void **state)
+ZN_TEST(forgetting)
 {
-    (void)state;
     enum { SIZE = 50000 };
     zn_error err = {0};
     zn_writer *writer = NULL;
@@ -123,9 +119,8 @@ static void forgetting(void **state)
     zn_mapped_close(&mapped);
 }
 
-static void discard_leaves_the_target(void **state)
+ZN_TEST(discard_leaves_the_target)
 {
-    (void)state;
     zn_error err = {0};
     put(in_folder("target"), "old");
     int before = entries();
@@ -142,9 +137,8 @@ static void discard_leaves_the_target(void **state)
     zn_writer_discard(NULL);
 }
 
-static void commit_replaces_the_target(void **state)
+ZN_TEST(commit_replaces_the_target)
 {
-    (void)state;
     zn_error err = {0};
     put(in_folder("kept"), "old");
     assert_int_equal(chmod(in_folder("kept"), 0640), 0);
@@ -169,9 +163,8 @@ static void commit_replaces_the_target(void **state)
 }
 
 // Parts of every size around the buffer's give the same bytes as one write.
-static void buffering(void **state)
+ZN_TEST(buffering)
 {
-    (void)state;
     enum { SIZE = 400000 };
     static uint8_t data[SIZE];
     for (int i = 0; i < SIZE; i++) data[i] = (uint8_t)(i * 31 >> 3);
@@ -196,9 +189,8 @@ static void buffering(void **state)
     }
 }
 
-static void writer_says_what_is_wrong(void **state)
+ZN_TEST(writer_says_what_is_wrong)
 {
-    (void)state;
     zn_writer *writer = NULL;
     zn_error err = {0};
     assert_int_equal(zn_writer_open(in_folder("none/x"), &writer, &err), ZENITH_NOT_FOUND);
@@ -214,9 +206,8 @@ static void writer_says_what_is_wrong(void **state)
 }
 
 // A device is written straight, not replaced; a write that fails there makes the commit fail.
-static void devices(void **state)
+ZN_TEST(devices)
 {
-    (void)state;
     zn_error err = {0};
     zn_writer *writer = NULL;
     zn_test_ok(zn_writer_open("/dev/null", &writer, &err), &err);
@@ -236,9 +227,8 @@ static void devices(void **state)
     assert_int_equal(zn_writer_commit(writer, &err), ZENITH_IO);
 }
 
-static void standard_output(void **state)
+ZN_TEST(standard_output)
 {
-    (void)state;
     zn_error err = {0};
     fflush(stdout);
     int kept = dup(STDOUT_FILENO);
@@ -273,9 +263,8 @@ static zenith_status append_name(void *cookie, const char *name)
     return ZENITH_OK;
 }
 
-static void listing_in_byte_order(void **state)
+ZN_TEST(listing_in_byte_order)
 {
-    (void)state;
     zn_error err = {0};
     char list[300]; // in_folder's buffers rotate
     snprintf(list, sizeof list, "%s", in_folder("list"));
@@ -314,12 +303,11 @@ static zenith_status open_standard_input(const char *text, uint64_t max_held, zn
     return status;
 }
 
-static void standard_input_has_the_bound_that_is_given(void **state)
+ZN_TEST(standard_input_has_the_bound_that_is_given)
 {
     static const uint64_t bounds[] = {7, 8, UINT64_C(3) << 30, UINT64_MAX, 0};
     zn_error err = {0};
     zn_input input = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         zn_test_ok(open_standard_input("7 bytes", bounds[i], &input, &err), &err);
         assert_int_equal(input.size, 7);
@@ -331,21 +319,4 @@ static void standard_input_has_the_bound_that_is_given(void **state)
     assert_true(zn_input_limit(0) == UINT64_C(2) << 30);
     assert_true(zn_input_limit(5) == 5);
     assert_true(zn_input_limit(UINT64_C(3) << 30) == UINT64_C(3) << 30);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mapping),
-        cmocka_unit_test(forgetting),
-        cmocka_unit_test(discard_leaves_the_target),
-        cmocka_unit_test(commit_replaces_the_target),
-        cmocka_unit_test(buffering),
-        cmocka_unit_test(writer_says_what_is_wrong),
-        cmocka_unit_test(devices),
-        cmocka_unit_test(standard_output),
-        cmocka_unit_test(listing_in_byte_order),
-        cmocka_unit_test(standard_input_has_the_bound_that_is_given),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -24,9 +24,8 @@ static void expect(zenith_status status, const zn_error *err, const char *fragme
     if (!strstr(err->text, fragment)) fail_msg("\"%s\" lacks \"%s\"", err->text, fragment);
 }
 
-static void getters_name_the_key(void **state)
+ZN_TEST(getters_name_the_key)
 {
-    (void)state;
     zn_json *value = parse(
         "{\"t\":\"x\",\"i\":-7,\"r\":0.5,\"f\":true,\"a\":[1,2],\"o\":{},\"n\":null}");
     zn_error err = {{0}};
@@ -67,9 +66,8 @@ static void getters_name_the_key(void **state)
     zn_json_free(value);
 }
 
-static void bounds_are_kept(void **state)
+ZN_TEST(bounds_are_kept)
 {
-    (void)state;
     char text[2 * ZN_JSON_MAX_DEPTH + 3];
     for (size_t depth = ZN_JSON_MAX_DEPTH; depth <= ZN_JSON_MAX_DEPTH + 1; depth++) {
         memset(text, '[', depth);
@@ -96,9 +94,8 @@ static void bounds_are_kept(void **state)
     }
 }
 
-static void dump_is_sorted(void **state)
+ZN_TEST(dump_is_sorted)
 {
-    (void)state;
     zn_json *value = parse(" { \"b\" : [ 1 , 2.5 ] , \"a\" : \"\\u00e9\\n\" } ");
     zn_error err = {{0}};
     char *text = NULL;
@@ -111,9 +108,8 @@ static void dump_is_sorted(void **state)
 }
 
 // Floats of every exponent come back to the bit.
-static void floats_come_back(void **state)
+ZN_TEST(floats_come_back)
 {
-    (void)state;
     uint32_t bits = 1;
     for (int i = 0; i < 20000; i++) {
         bits = bits * 1664525u + 1013904223u;
@@ -136,15 +132,4 @@ static void floats_come_back(void **state)
     assert_string_equal(text, "0.18215");
     assert_int_equal(zn_json_float_text(NAN, text, &err), ZENITH_INVALID_ARGUMENT);
     assert_int_equal(zn_json_float_text(-INFINITY, text, &err), ZENITH_INVALID_ARGUMENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(getters_name_the_key),
-        cmocka_unit_test(bounds_are_kept),
-        cmocka_unit_test(dump_is_sorted),
-        cmocka_unit_test(floats_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

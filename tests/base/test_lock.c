@@ -14,16 +14,14 @@
 
 static char folder[64];
 
-static int make_folder(void **state)
+ZN_TEST_SETUP(make_folder)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "%s", "/tmp/zenith-lock-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+ZN_TEST_TEARDOWN(remove_folder)
 {
-    (void)state;
     return rmdir(folder); // which fails where a lock was left behind
 }
 
@@ -35,9 +33,8 @@ static zn_lock *take(void)
     return lock;
 }
 
-static void has_one_owner(void **state)
+ZN_TEST(has_one_owner)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         zn_lock *lock = take();
         assert_non_null(lock);
@@ -71,9 +68,8 @@ static pid_t start_owner(void)
     return child;
 }
 
-static void ends_with_its_owner(void **state)
+ZN_TEST(ends_with_its_owner)
 {
-    (void)state;
     pid_t child = start_owner();
     assert_null(take());
     assert_int_equal(kill(child, SIGKILL), 0);
@@ -85,9 +81,8 @@ static void ends_with_its_owner(void **state)
 }
 
 // A child that has no part in it does not keep it.
-static void is_not_kept_by_a_fork(void **state)
+ZN_TEST(is_not_kept_by_a_fork)
 {
-    (void)state;
     zn_lock *lock = take();
     pid_t child = fork();
     if (child == 0) {
@@ -102,23 +97,11 @@ static void is_not_kept_by_a_fork(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void says_what_it_cannot_write(void **state)
+ZN_TEST(says_what_it_cannot_write)
 {
     zn_error err = {0};
     zn_lock *lock = NULL;
-    (void)state;
     assert_int_equal(zn_lock_take("/nowhere/lock", &lock, &err), ZENITH_NOT_FOUND);
     assert_string_not_equal(err.text, "");
     assert_null(lock);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_one_owner),
-        cmocka_unit_test(ends_with_its_owner),
-        cmocka_unit_test(is_not_kept_by_a_fork),
-        cmocka_unit_test(says_what_it_cannot_write),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -14,9 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void cap_lowers(void **state)
+ZN_TEST(cap_lowers)
 {
-    (void)state;
     unsetenv("ZENITH_CPU");
     zn_cpu whole = zn_cpu_detect();
     assert_int_equal(whole.flags, whole.hardware);
@@ -58,9 +57,8 @@ static unsigned parsed(const char *text)
     return flags;
 }
 
-static void classes_and_features(void **state)
+ZN_TEST(classes_and_features)
 {
-    (void)state;
     const unsigned avx2 = ZN_CPU_F16C | ZN_CPU_FMA | ZN_CPU_AVX2;
     assert_int_equal(parsed("baseline"), 0);
     assert_int_equal(parsed("avx2"), avx2);
@@ -89,9 +87,8 @@ static void classes_and_features(void **state)
 }
 
 // Registers as CPUs of different ages have them, with what the system saves.
-static void flags_of_made_up_cpus(void **state)
+ZN_TEST(flags_of_made_up_cpus)
 {
-    (void)state;
     const uint32_t avx = 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29; // FMA, OSXSAVE, AVX, F16C
     const uint32_t wide = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, avx2 = 1u << 5;
     const uint32_t tiles = 1u << 22 | 1u << 24 | 1u << 25;
@@ -121,9 +118,8 @@ static void flags_of_made_up_cpus(void **state)
     assert_int_equal(zn_cpu_of_hwcaps(1u << 20, 1u << 13), 0);
 }
 
-static void share(void **state)
+ZN_TEST(share)
 {
-    (void)state;
     zn_cpu_share share = zn_os_cpu_share();
     assert_in_range(share.affinity, 1, sysconf(_SC_NPROCESSORS_CONF));
     assert_in_range(share.physical_cores, 1, share.affinity);
@@ -148,9 +144,8 @@ static int quota(const char *membership)
     return zn_os_cgroup_quota(path, root);
 }
 
-static void control_groups(void **state)
+ZN_TEST(control_groups)
 {
-    (void)state;
     static const char *const folders[] = {"", "/a", "/a/b", "/cpu,cpuacct", "/cpu,cpuacct/c"};
     static const char *const files[] = {"membership",
                                         "cpu.max",
@@ -199,9 +194,8 @@ static void control_groups(void **state)
     }
 }
 
-static void clocks(void **state)
+ZN_TEST(clocks)
 {
-    (void)state;
     double wall = zn_clock_seconds(), cpu = zn_process_cpu_seconds();
     usleep(20000);
     double slept = zn_clock_seconds() - wall;
@@ -210,17 +204,4 @@ static void clocks(void **state)
     while (zn_process_cpu_seconds() - cpu < 0.02) work = work + 1;
     assert_true(zn_clock_seconds() - wall < 60);
     assert_true(zn_process_id() == (uint64_t)getpid());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cap_lowers),
-        cmocka_unit_test(classes_and_features),
-        cmocka_unit_test(flags_of_made_up_cpus),
-        cmocka_unit_test(share),
-        cmocka_unit_test(control_groups),
-        cmocka_unit_test(clocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static bool all_zero(const void *data, size_t size)
     return true;
 }
 
-static void blocks(void **state)
+ZN_TEST(blocks)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 1000003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint8_t *block = zn_alloc_zero(sizes[i]);
@@ -38,9 +37,8 @@ static void blocks(void **state)
     zn_free(NULL);
 }
 
-static void arithmetic(void **state)
+ZN_TEST(arithmetic)
 {
-    (void)state;
     size_t out = 7;
     assert_false(zn_mul_size(SIZE_MAX / 2 + 1, 2, &out));
     assert_false(zn_add_size(SIZE_MAX, 1, &out));
@@ -56,9 +54,8 @@ static void arithmetic(void **state)
     assert_int_equal(zn_round_up(128, 64), 128);
 }
 
-static void array(void **state)
+ZN_TEST(array)
 {
-    (void)state;
     zn_error err = {0};
     int *numbers = NULL;
     size_t capacity = 0, copies = 0;
@@ -85,9 +82,8 @@ static void array(void **state)
     zn_free(numbers);
 }
 
-static void arena_hands_out_zeroed_memory(void **state)
+ZN_TEST(arena_hands_out_zeroed_memory)
 {
-    (void)state;
     zn_arena arena = {0};
     uint8_t *part[500];
     for (int again = 0; again < 2; again++) {
@@ -114,15 +110,4 @@ static void arena_hands_out_zeroed_memory(void **state)
     assert_null(zn_arena_alloc(&arena, SIZE_MAX - 15));
     assert_null(zn_arena_alloc(&arena, PTRDIFF_MAX));
     zn_arena_free(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks),
-        cmocka_unit_test(arithmetic),
-        cmocka_unit_test(array),
-        cmocka_unit_test(arena_hands_out_zeroed_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

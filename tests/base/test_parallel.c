@@ -41,9 +41,8 @@ static void check_once(zn_team *team, size_t count, size_t tile)
     free(all.seen);
 }
 
-static void every_index_once(void **state)
+ZN_TEST(every_index_once)
 {
-    (void)state;
     static const size_t counts[] = {0, 1, 2, 7, 64, 1003};
     static const size_t tiles[] = {1, 3, 64, 5000};
     for (int threads = 0; threads <= 3; threads++) {
@@ -68,9 +67,8 @@ static void note_thread(void *arg, size_t begin, size_t end)
     usleep(2000); // long enough for the others to come up
 }
 
-static void uses_the_whole_team(void **state)
+ZN_TEST(uses_the_whole_team)
 {
-    (void)state;
     enum { TILES = 64, THREADS = 3 };
     zn_error err = {0};
     zn_team *team = NULL;
@@ -94,9 +92,8 @@ static void add_one(void *arg, size_t begin, size_t end)
 }
 
 // A loop's writes are there when it returns, and the next loop sees them.
-static void loops_follow_each_other(void **state)
+ZN_TEST(loops_follow_each_other)
 {
-    (void)state;
     enum { COUNT = 257, LOOPS = 200 };
     long numbers[COUNT] = {0};
     zn_error err = {0};
@@ -133,9 +130,8 @@ static zenith_status note_flushed(void *arg, zn_team *team, int stream)
 }
 
 // Every thread of a team flushes denormals or none does; an executor's do not, whatever the host's threads do.
-static void denormals(void **state)
+ZN_TEST(denormals)
 {
-    (void)state;
     zn_error err = {0};
     zn_team *team = NULL;
     zn_executor *executor = NULL;
@@ -153,22 +149,11 @@ static void denormals(void **state)
     zn_team_free(team);
 }
 
-static void refuses_no_threads(void **state)
+ZN_TEST(refuses_no_threads)
 {
-    (void)state;
     zn_error err = {0};
     zn_team *team = NULL;
     assert_int_equal(zn_team_create(0, &team, &err), ZENITH_INVALID_ARGUMENT);
     assert_null(team);
     zn_team_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_once),        cmocka_unit_test(uses_the_whole_team),
-        cmocka_unit_test(loops_follow_each_other), cmocka_unit_test(denormals),
-        cmocka_unit_test(refuses_no_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 #include <stdbool.h>
 
 // The known answers that the generator's authors publish (Random123, kat_vectors, philox4x32 10).
-static void known_answers(void **state)
+ZN_TEST(known_answers)
 {
-    (void)state;
     static const struct {
         uint32_t counter[4], key[2], expected[4];
     } cases[] = {
@@ -29,9 +28,8 @@ static void known_answers(void **state)
     }
 }
 
-static void sequence_is_a_function_of_position(void **state)
+ZN_TEST(sequence_is_a_function_of_position)
 {
-    (void)state;
     zn_random random = {.seed = 0x123456789abcdef0u, .position = ((uint64_t)1 << 35) - 6};
     for (int i = 0; i < 16; i++) {
         uint64_t position = random.position;
@@ -44,9 +42,8 @@ static void sequence_is_a_function_of_position(void **state)
     }
 }
 
-static void below_is_even(void **state)
+ZN_TEST(below_is_even)
 {
-    (void)state;
     enum { BOUND = 7, DRAWS = 70000 };
     zn_random random = {.seed = 5};
     int seen[BOUND] = {0};
@@ -64,9 +61,8 @@ static void below_is_even(void **state)
     assert_in_range(low, 9700, 10300);
 }
 
-static void unit_and_normal(void **state)
+ZN_TEST(unit_and_normal)
 {
-    (void)state;
     enum { DRAWS = 100000 };
     zn_random random = {.seed = 11};
     double sum = 0, square = 0, mean = 0;
@@ -89,15 +85,4 @@ static void unit_and_normal(void **state)
     assert_int_equal(random.position - before, 2 * DRAWS);
     assert_true(fabs(sum / DRAWS) < 0.015);
     assert_true(fabs(square / DRAWS - 1) < 0.02);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(sequence_is_a_function_of_position),
-        cmocka_unit_test(below_is_even),
-        cmocka_unit_test(unit_and_normal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

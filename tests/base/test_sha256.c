@@ -21,9 +21,8 @@ static void assert_hash(const void *data, size_t size, size_t part, const char *
 }
 
 // The examples of FIPS 180-4, whole and in parts.
-static void known_answers(void **state)
+ZN_TEST(known_answers)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
         {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
@@ -41,18 +40,11 @@ static void known_answers(void **state)
     }
 }
 
-static void million(void **state)
+ZN_TEST(million)
 {
-    (void)state;
     static char data[1000000];
     memset(data, 'a', sizeof data);
     const char *expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
     assert_hash(data, sizeof data, sizeof data, expected);
     assert_hash(data, sizeof data, 999, expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(million)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

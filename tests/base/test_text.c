@@ -31,9 +31,8 @@
         check(theirs_, __VA_ARGS__);                                                               \
     } while (0)
 
-static void integers(void **state)
+ZN_TEST(integers)
 {
-    (void)state;
     same("%d %i %u %x", INT_MIN, -7, UINT_MAX, 0xdeadbeefu);
     same("%ld %lu %lx", LONG_MIN, ULONG_MAX, 0x123456789abcul);
     same("%lld %llu", LLONG_MIN, ULLONG_MAX);
@@ -44,9 +43,8 @@ static void integers(void **state)
     same("%d", 0);
 }
 
-static void texts(void **state)
+ZN_TEST(texts)
 {
-    (void)state;
     const char *volatile none = NULL;
     same("%s|%.3s|%.*s|%c", "abc", "abcdef", 2, "xyz", 'q');
     same("[%8s] [%-8s]", "right", "left");
@@ -56,9 +54,8 @@ static void texts(void **state)
     same("%.*s", 3, unterminated);
 }
 
-static void doubles(void **state)
+ZN_TEST(doubles)
 {
-    (void)state;
     static const double values[] = {
         0,         0.5,  1.5,    2.5,     0.125,       0.375,   1e-7,      4.9999995, 0.9999996,
         1234.5678, 1e15, 1e22,   1e300,   0x1p64,      0x1p63,  0x1.8p-60, DBL_MIN,   DBL_MAX,
@@ -77,9 +74,8 @@ static void doubles(void **state)
     check("0.333", "%.3g", 1.0 / 3);
 }
 
-static void random_doubles(void **state)
+ZN_TEST(random_doubles)
 {
-    (void)state;
     uint64_t bits = 0x9e3779b97f4a7c15u;
     for (int i = 0; i < 20000; i++) {
         bits = bits * 6364136223846793005u + 1442695040888963407u;
@@ -92,9 +88,8 @@ static void random_doubles(void **state)
     }
 }
 
-static void cutting(void **state)
+ZN_TEST(cutting)
 {
-    (void)state;
     char small[8];
     assert_int_equal(zn_text_format(small, sizeof small, "%s", "0123456789"), 7);
     assert_string_equal(small, "0123456");
@@ -105,9 +100,8 @@ static void cutting(void **state)
     assert_int_equal(zn_text_format(small, sizeof small, "%99999d", 1), 7);
 }
 
-static void unknown_conversions(void **state)
+ZN_TEST(unknown_conversions)
 {
-    (void)state;
     const char *volatile format = "a %q %d";
     char text[32];
 #pragma GCC diagnostic push
@@ -121,9 +115,8 @@ static void unknown_conversions(void **state)
     assert_string_equal(text, "end %");
 }
 
-static void endings(void **state)
+ZN_TEST(endings)
 {
-    (void)state;
     assert_true(zn_text_ends_with("a.png", ".png"));
     assert_false(zn_text_ends_with("a.PNG", ".png"));
     assert_true(zn_text_ends_with("a", ""));
@@ -133,9 +126,8 @@ static void endings(void **state)
     assert_false(zn_text_ends_with_nocase("g", ".png"));
 }
 
-static void errors(void **state)
+ZN_TEST(errors)
 {
-    (void)state;
     zn_error err = {0};
     assert_int_equal(zn_fail(&err, ZENITH_BAD_FILE, "byte %d", 7), ZENITH_BAD_FILE);
     assert_int_equal(zn_fail(&err, ZENITH_IO, "from above"), ZENITH_IO);
@@ -174,9 +166,8 @@ static size_t bytes_of(uint32_t point)
 }
 
 // Every number in every pattern that has room for it: valid in the shortest, where it is a character.
-static void utf8_characters(void **state)
+ZN_TEST(utf8_characters)
 {
-    (void)state;
     static const uint32_t room[] = {0, 0x80, 0x800, 0x10000, 0x200000};
     for (size_t bytes = 1; bytes <= 4; bytes++)
         for (uint32_t point = 0; point < room[bytes]; point++) {
@@ -191,9 +182,8 @@ static void utf8_characters(void **state)
         }
 }
 
-static void utf8_broken(void **state)
+ZN_TEST(utf8_broken)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t size, valid;
@@ -231,9 +221,8 @@ static void utf8_broken(void **state)
 }
 
 // What lies behind the end is not looked at, though it would complete the character.
-static void utf8_end(void **state)
+ZN_TEST(utf8_end)
 {
-    (void)state;
     static const char text[] = "\xf0\x9f\x98\x80";
     uint32_t point = 0;
     for (size_t size = 0; size < 4; size++) {
@@ -249,9 +238,8 @@ static void keep_line(void *cookie, int level, const char *message)
     snprintf(cookie, 64, "%d %s", level, message);
 }
 
-static void logging(void **state)
+ZN_TEST(logging)
 {
-    (void)state;
     char line[64] = "";
     zn_log log = {.write = keep_line, .cookie = line, .level = ZN_LOG_INFO};
     zn_log_write(&log, ZN_LOG_DEBUG, "too quiet");
@@ -260,17 +248,4 @@ static void logging(void **state)
     assert_string_equal(line, "2 3 files");
     zn_log_write(&(zn_log){0}, ZN_LOG_WARNING, "nobody");
     zn_log_write(NULL, ZN_LOG_WARNING, "nobody");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),        cmocka_unit_test(texts),
-        cmocka_unit_test(doubles),         cmocka_unit_test(random_doubles),
-        cmocka_unit_test(cutting),         cmocka_unit_test(unknown_conversions),
-        cmocka_unit_test(endings),         cmocka_unit_test(errors),
-        cmocka_unit_test(utf8_characters), cmocka_unit_test(utf8_broken),
-        cmocka_unit_test(utf8_end),        cmocka_unit_test(logging),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,27 +52,24 @@ static void write_twice(const char *path)
     expect_text(path, "the second, longer");
 }
 
-static void new_then_replaced(void **state)
+ZN_TEST(new_then_replaced)
 {
-    (void)state;
     const char *path = own_path("plain.txt");
     assert_false(zn_path_is_file(path));
     write_twice(path);
     assert_int_equal(remove(path), 0);
 }
 
-static void names_are_utf8(void **state)
+ZN_TEST(names_are_utf8)
 {
-    (void)state;
     // One name for all runs: C's own remove cannot name it on Windows, so one stays there.
     const char *path = zn_test_path(zn_test_build(), "gr\xc3\xbc\xc3\x9f \xe6\x97\xa5.txt");
     write_twice(path);
     remove(path);
 }
 
-static void large_writes_pass_the_buffer(void **state)
+ZN_TEST(large_writes_pass_the_buffer)
 {
-    (void)state;
     enum { SIZE = 200 * 1024 };
     static uint8_t data[SIZE];
     for (size_t i = 0; i < SIZE; i++) data[i] = (uint8_t)(i * 7 + i / 256);
@@ -118,9 +115,8 @@ static size_t own_files(const char *ending)
     return listing.found;
 }
 
-static void unfinished_leaves_nothing(void **state)
+ZN_TEST(unfinished_leaves_nothing)
 {
-    (void)state;
     const char *path = own_path("kept");
     write_text(path, "old");
     zn_error err = {0};
@@ -134,9 +130,8 @@ static void unfinished_leaves_nothing(void **state)
     assert_int_equal(remove(path), 0);
 }
 
-static void what_cannot_be_is_told(void **state)
+ZN_TEST(what_cannot_be_is_told)
 {
-    (void)state;
     zn_error err = {0};
     zn_mapped mapped;
     zn_writer *writer;
@@ -159,16 +154,4 @@ static void what_cannot_be_is_told(void **state)
     assert_int_equal(mapped.size, 0);
     assert_null(mapped.data);
     assert_int_equal(remove(empty), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_then_replaced),
-        cmocka_unit_test(names_are_utf8),
-        cmocka_unit_test(large_writes_pass_the_buffer),
-        cmocka_unit_test(unfinished_leaves_nothing),
-        cmocka_unit_test(what_cannot_be_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

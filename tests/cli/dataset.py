@@ -31,7 +31,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from lib import safetensors  # noqa: E402
+from lib import npy, safetensors  # noqa: E402
 from lib.process import kill_at_random  # noqa: E402
 
 MODEL = ROOT / "tests/golden/tiny_diffusers"
@@ -71,9 +71,7 @@ def make_folder(folder, copies=1):
 
 def tensors(data):
     """The bytes behind the header of an npy or a safetensors file."""
-    if data[:6] == b"\x93NUMPY":
-        return data[10 + int.from_bytes(data[8:10], "little"):]
-    return safetensors.split(data)[1]
+    return (npy if data.startswith(npy.MAGIC) else safetensors).split(data)[1]
 
 
 def members(path):

@@ -16,7 +16,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ import urllib.request
 
 import dataset
 from dataset import encode, make_folder, make_tar, run
-from lib.process import kill_at_random
+from lib.process import free_port, kill_at_random
 from s3_server import SECRET, Fault, Object, Server
 
 KILLS = 4
@@ -394,9 +393,7 @@ class Moto:
         self.program = program
 
     def __enter__(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self.process = subprocess.Popen([self.program, "-H", "127.0.0.1", "-p", str(port)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         env={**os.environ, "MOTO_S3_DEFAULT_MAX_KEYS": "3"})

@@ -31,9 +31,8 @@ static zn_lease_state take(double seconds)
     return state;
 }
 
-static void one_takes_it(void **state)
+ZN_TEST(one_takes_it)
 {
-    (void)state;
     bool held = false;
     zn_error err = {0};
     zn_test_ok(zn_file_remove(lease_path(), &err), &err);
@@ -47,9 +46,8 @@ static void one_takes_it(void **state)
     assert_false(held);
 }
 
-static void silence_ends_it(void **state)
+ZN_TEST(silence_ends_it)
 {
-    (void)state;
     put("another-machine 1\n");
     assert_int_equal(take(60), ZN_LEASE_HELD);
     assert_int_equal(take(-1), ZN_LEASE_TAKEN_OVER); // every lease is older than that
@@ -58,9 +56,8 @@ static void silence_ends_it(void **state)
     assert_int_equal(take(-1), ZN_LEASE_TAKEN_OVER);
 }
 
-static void death_ends_it(void **state)
+ZN_TEST(death_ends_it)
 {
-    (void)state;
     char host[128], text[200];
     zn_host_name(host, sizeof host);
     snprintf(text, sizeof text, "%s %llu\n", host, (unsigned long long)zn_process_id());
@@ -71,14 +68,4 @@ static void death_ends_it(void **state)
     assert_int_equal(take(60), ZN_LEASE_TAKEN_OVER);
     assert_int_equal(take(60), ZN_LEASE_HELD);
     assert_int_equal(zn_file_remove(lease_path(), NULL), ZENITH_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_takes_it),
-        cmocka_unit_test(silence_ends_it),
-        cmocka_unit_test(death_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,12 +67,11 @@ static float *normal(void)
 
 // --- schedules ----------------------------------------------------------------------------------
 
-static void timesteps(void **state)
+ZN_TEST(timesteps)
 {
     static const int counts[] = {1, 2, 10, 20, 50, 100, 125, 200, 250, 500, 1000};
     static zn_ddim_step steps[MOST];
     zn_error err = {0};
-    (void)state;
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         const int count = counts[k], stride = 1000 / count;
         double product = 1;
@@ -94,11 +93,10 @@ static void timesteps(void **state)
     assert_true(fabs(steps[999].now / pow(0.992, 1000) - 1) < 1e-9); // the prior has its own betas
 }
 
-static void numbers_of_steps_that_do_not_divide(void **state)
+ZN_TEST(numbers_of_steps_that_do_not_divide)
 {
     static zn_ddim_step steps[MOST];
     zn_error err = {0};
-    (void)state;
     zn_test_ok(zn_ddim_steps(&pictures, 30, steps, &err), &err); // 0, 34, .. 986
     assert_int_equal(steps[29].timestep, 986);
     assert_int_equal(zn_ddim_steps(&pictures, 300, steps, &err), ZENITH_INVALID_ARGUMENT);
@@ -117,11 +115,10 @@ static void numbers_of_steps_that_do_not_divide(void **state)
 // --- walks --------------------------------------------------------------------------------------
 
 // A network that knows the start leads there, from any noise, whatever it predicts and however many steps.
-static void exact_networks(void **state)
+ZN_TEST(exact_networks)
 {
     static zn_ddim_step steps[MOST];
     zn_error err = {0};
-    (void)state;
     for (int way = 0; way < 12; way++) {
         const int count = way & 1 ? 20 : 250;
         toy t = {.steps = steps, .start = 0.75f, .prediction = (zn_prediction)(way / 4)};
@@ -145,12 +142,11 @@ static void exact_networks(void **state)
 }
 
 // The last step up leads to a = 0: what is left is the noise that the network predicted, and nothing else.
-static void inversion_ends_in_the_last_noise(void **state)
+ZN_TEST(inversion_ends_in_the_last_noise)
 {
     static float x[COUNT];
     zn_error err = {0};
     toy t = {.constant = 0.625f};
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) x[i] = (float)i / COUNT;
     const zn_ddim_run run = run_of(&t, &pictures, 10);
     zn_test_ok(zn_ddim_invert(&run, x, COUNT, &err), &err);
@@ -158,13 +154,12 @@ static void inversion_ends_in_the_last_noise(void **state)
 }
 
 // A start beyond 1 is cut off, and the noise is what is then left; the prior's starts are not cut.
-static void clipped_starts(void **state)
+ZN_TEST(clipped_starts)
 {
     static float x[COUNT];
     zn_ddim_step steps[2];
     zn_error err = {0};
     toy t = {.constant = -4};
-    (void)state;
     zn_test_ok(zn_ddim_steps(&pictures, 2, steps, &err), &err);
     for (int clips = 0; clips < 2; clips++) {
         zn_ddim_run run = run_of(&t, &pictures, 2);
@@ -184,12 +179,11 @@ static void clipped_starts(void **state)
 }
 
 // NaN of a network is not made a picture by clipping.
-static void nan_stays(void **state)
+ZN_TEST(nan_stays)
 {
     static float x[COUNT];
     zn_error err = {0};
     toy t = {.constant = NAN};
-    (void)state;
     zn_ddim_run run = run_of(&t, &pictures, 2);
     run.clips = true;
     zn_test_ok(zn_ddim_sample(&run, x, COUNT, &err), &err);
@@ -199,11 +193,10 @@ static void nan_stays(void **state)
 // --- noise --------------------------------------------------------------------------------------
 
 // With eta 1, and by DDPM in all timesteps, what there is at a timestep has the spread of that timestep.
-static void spread_of_noise(void **state)
+ZN_TEST(spread_of_noise)
 {
     static zn_ddim_step steps[MOST];
     zn_error err = {0};
-    (void)state;
     for (int way = 0; way < 2; way++) {
         const int count = way ? 1000 : 50;
         toy t = {.steps = steps};
@@ -223,12 +216,11 @@ static void spread_of_noise(void **state)
     }
 }
 
-static void noise_is_by_seed(void **state)
+ZN_TEST(noise_is_by_seed)
 {
     static float first[COUNT], other[COUNT];
     zn_error err = {0};
     toy t = {.constant = 0.25f};
-    (void)state;
     for (int way = 0; way < 6; way++) {
         zn_ddim_run run = run_of(&t, &pictures, 4);
         float *x = way % 3 == 0 ? first : other;
@@ -244,13 +236,12 @@ static void noise_is_by_seed(void **state)
 }
 
 // Of two samples in a row, each has the noise of its own seed, whichever place it has.
-static void noise_is_by_sample(void **state)
+ZN_TEST(noise_is_by_sample)
 {
     enum { EACH = COUNT / 2 };
     static float x[2][2][EACH];
     zn_error err = {0};
     toy t = {.constant = 0.25f};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         zn_ddim_run run = run_of(&t, &pictures, 4);
         run.eta = 1;
@@ -266,11 +257,10 @@ static void noise_is_by_sample(void **state)
 
 // --- stopping -----------------------------------------------------------------------------------
 
-static void stopping(void **state)
+ZN_TEST(stopping)
 {
     static float x[COUNT];
     zn_error err = {0};
-    (void)state;
     for (int up = 0; up < 2; up++) {
         toy t = {.constant = 1, .stop_after = 3};
         zn_ddim_run run = run_of(&t, &pictures, 10);
@@ -293,11 +283,10 @@ static void stopping(void **state)
 
 // --- arcs ---------------------------------------------------------------------------------------
 
-static void arcs(void **state)
+ZN_TEST(arcs)
 {
     const float a[] = {3, 0, 0}, b[] = {0, 3, 0}, zero[] = {0, 0, 0};
     float got[3];
-    (void)state;
     zn_ddim_slerp(a, b, 0, got, 3);
     assert_memory_equal(got, a, sizeof a);
     zn_ddim_slerp(a, b, 1, got, 3);
@@ -308,22 +297,4 @@ static void arcs(void **state)
     assert_memory_equal(got, a, sizeof a);
     zn_ddim_slerp(a, zero, 0.25, got, 3);
     assert_true(got[0] == 2.25f && got[1] == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timesteps),
-        cmocka_unit_test(numbers_of_steps_that_do_not_divide),
-        cmocka_unit_test(exact_networks),
-        cmocka_unit_test(inversion_ends_in_the_last_noise),
-        cmocka_unit_test(clipped_starts),
-        cmocka_unit_test(nan_stays),
-        cmocka_unit_test(spread_of_noise),
-        cmocka_unit_test(noise_is_by_seed),
-        cmocka_unit_test(noise_is_by_sample),
-        cmocka_unit_test(stopping),
-        cmocka_unit_test(arcs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

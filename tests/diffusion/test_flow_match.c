@@ -51,9 +51,8 @@ static zn_flow_run run_of(toy *t)
         .steps = 8, .shift = 3, .predict = predict, .stepped = stepped, .cookie = t};
 }
 
-static void schedules(void **state)
+ZN_TEST(schedules)
 {
-    (void)state;
     static const int steps[] = {1, 4, 8, 9, 20, 50};
     zn_error err = {0};
     zn_json *golden = NULL;
@@ -86,9 +85,8 @@ static void schedules(void **state)
 }
 
 // n steps are n answers; no ninth for sigma 0.
-static void as_many_answers_as_steps(void **state)
+ZN_TEST(as_many_answers_as_steps)
 {
-    (void)state;
     toy t;
     zn_error err = {0};
     float latent[COUNT] = {1, -2, 3, 0.5f, 0};
@@ -105,9 +103,8 @@ static void as_many_answers_as_steps(void **state)
 }
 
 // One step from sigma 1 to 0 adds the answer itself.
-static void guided_answers(void **state)
+ZN_TEST(guided_answers)
 {
-    (void)state;
     toy t;
     zn_error err = {0};
     float latent[COUNT] = {1, -2, 3, 0.5f, 0};
@@ -135,9 +132,8 @@ static void guided_answers(void **state)
 }
 
 // No guidance from a time on: of eight steps those whose time is above it ask once.
-static void truncated_guidance(void **state)
+ZN_TEST(truncated_guidance)
 {
-    (void)state;
     toy t;
     zn_error err = {0};
     float latent[COUNT] = {0}, sigmas[9];
@@ -152,9 +148,8 @@ static void truncated_guidance(void **state)
     assert_int_equal(t.negative, before);
 }
 
-static void stopping(void **state)
+ZN_TEST(stopping)
 {
-    (void)state;
     toy t;
     zn_error err = {0};
     float latent[COUNT] = {0};
@@ -176,9 +171,8 @@ static void stopping(void **state)
 }
 
 // The last step leads to the picture itself; before, the prediction is the latent with all of its noise taken off.
-static void predictions(void **state)
+ZN_TEST(predictions)
 {
-    (void)state;
     toy t;
     zn_error err = {0};
     float latent[COUNT] = {1, -2, 3, 0.5f, 0};
@@ -195,9 +189,8 @@ static void predictions(void **state)
 }
 
 // int(steps - min(steps * strength, steps)), as diffusers counts.
-static void beginnings(void **state)
+ZN_TEST(beginnings)
 {
-    (void)state;
     toy t;
     zn_error err = {0};
     float noise[COUNT] = {1, -2, 3, 0.5f, -0.0f}, kept[COUNT];
@@ -219,18 +212,4 @@ static void beginnings(void **state)
     assert_int_equal(t.last_step, 8);
     run.begin = 8;
     assert_int_equal(zn_flow_sample(&run, noise, COUNT, &err), ZENITH_INVALID_ARGUMENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_answers_as_steps),
-        cmocka_unit_test(guided_answers),
-        cmocka_unit_test(truncated_guidance),
-        cmocka_unit_test(stopping),
-        cmocka_unit_test(predictions),
-        cmocka_unit_test(beginnings),
-        cmocka_unit_test(schedules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

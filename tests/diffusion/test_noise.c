@@ -3,7 +3,7 @@
 //
 // Noise as torch makes it: on the CPU against its own numbers (tools/goldens/make_noise_goldens.py), by CUDA against
 // numbers that a GPU printed, and against the layout of threads and calls written out.
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
 #include "src/base/random.h"
@@ -17,15 +17,11 @@
 static const uint64_t seeds[] = {0, 42, ((uint64_t)1 << 40) + 7};
 static const size_t counts[] = {1, 2, 15, 16, 17, 100, 1536};
 
-static void as_torch_on_the_cpu(void **state)
+ZN_TEST(as_torch_on_the_cpu)
 {
-    (void)state;
-    zn_error err = {0};
-    zn_safetensors *golden = NULL;
+    zn_safetensors *golden = tensors_at(
+        zn_test_path(zn_test_source(), "tests/golden/noise.safetensors"));
     size_t equal = 0, all = 0;
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), "tests/golden/noise.safetensors"),
-                                   &golden, &err),
-               &err);
     for (size_t s = 0; s < 3; s++) {
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             static float expected[1536], got[1536];
@@ -53,9 +49,8 @@ static void as_torch_on_the_cpu(void **state)
 }
 
 // torch.randn on a GPU after torch.manual_seed(0), as printed: the first 20 of 64 numbers.
-static void as_torch_by_cuda(void **state)
+ZN_TEST(as_torch_by_cuda)
 {
-    (void)state;
     static const float printed[] = {-0.9247f, -0.4253f, -2.6438f, 0.1452f,  -0.1209f,
                                     -0.5797f, -0.6229f, -0.3284f, -1.0745f, -0.3631f,
                                     -1.6711f, 2.2655f,  0.3117f,  -0.1842f, 1.2866f,
@@ -68,9 +63,8 @@ static void as_torch_by_cuda(void **state)
 }
 
 // With fewer threads than numbers, each makes four a call, and the next call's lie behind all of those.
-static void threads_of_a_gpu(void **state)
+ZN_TEST(threads_of_a_gpu)
 {
-    (void)state;
     enum { THREADS = 256, COUNT = 4 * THREADS + 300 };
     static float got[COUNT], wide[COUNT];
     const uint64_t seed = 0x123456789abcull;
@@ -101,9 +95,8 @@ static void threads_of_a_gpu(void **state)
     }
 }
 
-static void distribution(void **state)
+ZN_TEST(distribution)
 {
-    (void)state;
     enum { COUNT = 1 << 16 };
     float *values = zn_alloc(COUNT * sizeof *values);
     assert_non_null(values);
@@ -117,15 +110,4 @@ static void distribution(void **state)
         assert_true(fabs(sum / COUNT) < 0.02 && fabs(squares / COUNT - 1) < 0.03);
     }
     zn_free(values);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_torch_on_the_cpu),
-        cmocka_unit_test(as_torch_by_cuda),
-        cmocka_unit_test(threads_of_a_gpu),
-        cmocka_unit_test(distribution),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

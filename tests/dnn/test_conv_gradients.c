@@ -186,9 +186,8 @@ static zn_dnn *open_dnn(const zn_cpu *cpu)
     return dnn;
 }
 
-static void gradients_are_near_double(void **state)
+ZN_TEST(gradients_are_near_double)
 {
-    (void)state;
     const zn_cpu cpu = zn_cpu_detect();
     zn_dnn *dnn = open_dnn(&cpu);
     int found[2] = {0};
@@ -205,9 +204,8 @@ static void gradients_are_near_double(void **state)
     zn_dnn_free(dnn);
 }
 
-static void what_there_is_not(void **state)
+ZN_TEST(what_there_is_not)
 {
-    (void)state;
     const zn_cpu cpu = zn_cpu_detect();
     zn_dnn *dnn = open_dnn(&cpu);
     zn_dnn_gradient *g = NULL;
@@ -221,13 +219,4 @@ static void what_there_is_not(void **state)
     assert_null(g);
     free_problem(&p);
     zn_dnn_free(dnn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_are_near_double),
-        cmocka_unit_test(what_there_is_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,25 +6,22 @@ import os
 import pathlib
 import socket
 import subprocess
+import sys
 import time
+
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
+from lib.process import free_port  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("ZENITH_DEPS", ROOT / ".deps")) / "nats-server"
 
 
-def free_port(host="127.0.0.1"):
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
-
-
 class Server:
     """Can be killed and started again: its streams are on the disk, and synced before they are acknowledged."""
 
-    def __init__(self, folder, host="127.0.0.1", port=None, before=()):
-        """before: words in front of the command, such as those that enter a network namespace."""
+    def __init__(self, folder, host="127.0.0.1"):
         assert PROGRAM.exists(), f"there is no {PROGRAM}: tools/bootstrap fetches it"
-        self.host, self.port, self.before, self.process = host, port or free_port(), before, None
+        self.host, self.port, self.process = host, free_port(), None
         self.config = folder / "nats.conf"
         self.log = folder / "nats.log"
         self.config.write_text(f'listen: "0.0.0.0:{self.port}"\nmax_payload: 65536\n'
@@ -32,7 +29,7 @@ class Server:
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([*self.before, PROGRAM, "-c", self.config], stdout=log, stderr=log)
+            self.process = subprocess.Popen([PROGRAM, "-c", self.config], stdout=log, stderr=log)
         for _ in range(200):
             try:
                 socket.create_connection((self.host, self.port), 1).close()

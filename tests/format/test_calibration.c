@@ -19,12 +19,11 @@ static zenith_status parse(const char *text, zn_calibration **out, zn_error *err
     return zn_calibration_parse(text, strlen(text), "c.json", out, err);
 }
 
-static void keeps_what_is_stored_in_floating_point(void **state)
+ZN_TEST(keeps_what_is_stored_in_floating_point)
 {
     zn_calibration *first = NULL, *second = NULL;
     zn_error err;
     const char *path = "test_calibration.json";
-    (void)state;
     zn_test_ok(parse(FILE_WITH(", \"floating\": true"), &first, &err), &err);
     zn_test_ok(zn_calibration_write(first, path, &err), &err);
     zn_test_ok(zn_calibration_read(path, &second, &err), &err);
@@ -39,20 +38,12 @@ static void keeps_what_is_stored_in_floating_point(void **state)
     zn_test_ok(zn_file_remove(path, &err), &err);
 }
 
-static void reads_files_that_do_not_say(void **state)
+ZN_TEST(reads_files_that_do_not_say)
 {
     zn_calibration *calibration = NULL;
     zn_error err;
-    (void)state;
     zn_test_ok(parse(FILE_WITH(""), &calibration, &err), &err);
     assert_false(zn_calibration_find(calibration, "a", false)->floating);
     zn_calibration_free(calibration);
     assert_int_equal(parse(FILE_WITH(", \"floating\": 1"), &calibration, &err), ZENITH_BAD_FILE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_what_is_stored_in_floating_point),
-                                       cmocka_unit_test(reads_files_that_do_not_say)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,13 +20,12 @@ static const char *path_of(void)
     return zn_test_path(zn_test_build(), "code_set.safetensors");
 }
 
-static void there_and_back(void **state)
+ZN_TEST(there_and_back)
 {
     zn_error err = {0};
     zn_writer *writer = NULL;
     zn_code_set read = {.count = 0};
     zn_code_set is = {.weights = "0123abcd", .width = 8, .height = 16, .numbers = NUMBERS};
-    (void)state;
     for (int i = 0; i < COUNT; i++)
         zn_test_ok(zn_code_set_add(&is, names[i], codes[i], &err), &err);
     zn_test_ok(zn_code_set_add_failed(&is, "broken.png", &err), &err);
@@ -55,7 +54,7 @@ static void there_and_back(void **state)
 }
 
 // Files of other shapes or facts.
-static void refused(void **state)
+ZN_TEST(refused)
 {
     static const struct {
         const char *model, *size, *pictures;
@@ -76,7 +75,6 @@ static void refused(void **state)
         {"diffae", "[8,8]", "[\"a\",\"b\"]", 2, 3, 0, ZENITH_BAD_FILE},
         {"diffae", "[8,8]", "[\"a\",\"b\"]", 2, 3, INFINITY, ZENITH_BAD_FILE},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zn_error err = {0};
         zn_writer *writer = NULL;
@@ -102,10 +100,4 @@ static void refused(void **state)
         assert_int_equal(status, cases[i].status);
         if (status == ZENITH_OK) zn_code_set_free(&read);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(there_and_back), cmocka_unit_test(refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

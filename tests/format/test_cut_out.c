@@ -32,9 +32,8 @@ static void cut(picture *p)
 }
 
 // A red ring around white: the ring closes the white off.
-static void white_inside_stays(void **state)
+ZN_TEST(white_inside_stays)
 {
-    (void)state;
     picture p;
     memset(p.rgb, 255, sizeof p.rgb);
     for (int i = 1; i < 6; i++) {
@@ -50,9 +49,8 @@ static void white_inside_stays(void **state)
 }
 
 // A gap in the ring lets the ground in.
-static void white_flows_through_a_gap(void **state)
+ZN_TEST(white_flows_through_a_gap)
 {
-    (void)state;
     picture p;
     memset(p.rgb, 255, sizeof p.rgb);
     for (int i = 1; i < 6; i++) {
@@ -65,9 +63,8 @@ static void white_flows_through_a_gap(void **state)
 }
 
 // What lies over white again is the picture as it was.
-static void edge_over_white_is_the_picture(void **state)
+ZN_TEST(edge_over_white_is_the_picture)
 {
-    (void)state;
     picture p;
     memset(p.rgb, 255, sizeof p.rgb);
     for (int y = 0; y < SIDE; y++)
@@ -82,14 +79,4 @@ static void edge_over_white_is_the_picture(void **state)
     }
     assert_int_equal(at(&p, 0, 0)[3], 0);
     assert_in_range(at(&p, 3, 0)[3], 80, 160);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(white_inside_stays),
-        cmocka_unit_test(white_flows_through_a_gap),
-        cmocka_unit_test(edge_over_white_is_the_picture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

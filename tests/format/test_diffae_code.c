@@ -30,9 +30,8 @@ static const char *path_of(void)
     return zn_test_path(zn_test_build(), "diffae_code.safetensors");
 }
 
-static void there_and_back(void **state)
+ZN_TEST(there_and_back)
 {
-    (void)state;
     for (int noise = 0; noise < 2; noise++) {
         zn_error err = {0};
         zn_writer *writer = NULL;
@@ -55,13 +54,12 @@ static void there_and_back(void **state)
     }
 }
 
-static void not_written(void **state)
+ZN_TEST(not_written)
 {
     zn_error err = {0};
     zn_writer *writer = NULL;
     zn_diffae_code bad[5] = {example(true), example(true), example(false), example(true),
                              example(true)};
-    (void)state;
     bad[0].width = 0;
     bad[1].steps = 0;
     bad[2].channels = 3;
@@ -74,7 +72,7 @@ static void not_written(void **state)
 }
 
 // A file with other facts or shapes than a code has.
-static void refused(void **state)
+ZN_TEST(refused)
 {
     static const struct {
         const char *model, *size, *steps;
@@ -91,7 +89,6 @@ static void refused(void **state)
                {"diffae", "[5,4]", "10", 1, HEIGHT - 1, ZN_F32, 1},
                {"diffae", "[5,4]", "10", 1, HEIGHT, ZN_BF16, 1},
                {"diffae", "[5,4]", "10", 1, HEIGHT, ZN_F32, NAN}};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         static float values[VALUES];
         zn_error err = {0};
@@ -116,14 +113,4 @@ static void refused(void **state)
         assert_int_equal(zn_diffae_code_open(path_of(), &read, &err), ZENITH_BAD_FILE);
         assert_non_null(strstr(err.text, "code"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(not_written),
-        cmocka_unit_test(refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

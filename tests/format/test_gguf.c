@@ -44,9 +44,8 @@ static crafted good_file(void)
     return file;
 }
 
-static void a_good_file(void **state)
+ZN_TEST(a_good_file)
 {
-    (void)state;
     const crafted file = good_file();
     zn_error err = {{0}};
     zn_gguf *gguf = NULL;
@@ -70,9 +69,8 @@ static void a_good_file(void **state)
     zn_gguf_free(gguf);
 }
 
-static void values_of_a_good_file(void **state)
+ZN_TEST(values_of_a_good_file)
 {
-    (void)state;
     const crafted file = good_file();
     zn_error err = {{0}};
     zn_gguf *gguf = NULL;
@@ -99,9 +97,8 @@ static void values_of_a_good_file(void **state)
 }
 
 // However much is missing at the end, what is left is refused with a sentence: the last tensor has bytes.
-static void cut_anywhere(void **state)
+ZN_TEST(cut_anywhere)
 {
-    (void)state;
     const crafted file = good_file();
     for (size_t size = 0; size < file.size; size++) {
         zn_error err = {{0}};
@@ -127,9 +124,8 @@ static void refused(const char *name, const crafted *file, zenith_status expecte
     assert_null(gguf);
 }
 
-static void bad_heads(void **state)
+ZN_TEST(bad_heads)
 {
-    (void)state;
     crafted file = craft_gguf(0, 0);
     file.bytes[0] = 'g';
     refused("magic", &file, ZENITH_BAD_FILE, "not a GGUF file");
@@ -148,9 +144,8 @@ static void bad_heads(void **state)
     refused("key", &file, ZENITH_BAD_FILE, "the key of a value");
 }
 
-static void bad_values(void **state)
+ZN_TEST(bad_values)
 {
-    (void)state;
     crafted file = craft_gguf(0, 1);
     put_value(&file, "k", 13);
     put_number(&file, 0, 8);
@@ -183,9 +178,8 @@ static void bad_values(void **state)
     refused("twice", &file, ZENITH_BAD_FILE, "two values have the key \"k\"");
 }
 
-static void names_are_text(void **state)
+ZN_TEST(names_are_text)
 {
-    (void)state;
     static const char *const good[] = {"", "k", "\xc3\xbc", "\xe2\x9c\x93!", "\xf0\x9f\x98\x80"};
     static const char *const bad[] = {
         "\n",       "\x7f",         "\x80",         "\xc3",     "\xc0\x80",        "\xc3k",
@@ -213,9 +207,8 @@ static void names_are_text(void **state)
     refused("zero", &file, ZENITH_BAD_FILE, "no plain text");
 }
 
-static void bad_alignments(void **state)
+ZN_TEST(bad_alignments)
 {
-    (void)state;
     const uint64_t alignments[] = {0, 4, 12, 33};
     for (int i = 0; i < 5; i++) {
         crafted file = craft_gguf(0, 1);
@@ -225,9 +218,8 @@ static void bad_alignments(void **state)
     }
 }
 
-static void bad_tensors(void **state)
+ZN_TEST(bad_tensors)
 {
-    (void)state;
     const uint64_t large[] = {UINT64_MAX, 1}, product[] = {(uint64_t)1 << 40, (uint64_t)1 << 40};
     const uint64_t many[] = {1, 1, 1, 1};
     const uint64_t heavy[] = {(uint64_t)1 << 32, (uint64_t)1 << 30};
@@ -265,9 +257,8 @@ static void bad_tensors(void **state)
 }
 
 // The same interface as for other files: found by name, read as f32, with ones in shapes left out.
-static void as_weights(void **state)
+ZN_TEST(as_weights)
 {
-    (void)state;
     const crafted file = good_file();
     const char *path = scratch("as_weights.GGUF");
     write_file(path, file.bytes, file.size);
@@ -290,16 +281,4 @@ static void as_weights(void **state)
     status = zn_weights_read_f32(weights, "z.unknown", NULL, values, &err);
     expect_refusal("type", status, &err, ZENITH_UNSUPPORTED, "type GGUF_99");
     zn_weights_free(weights);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_file),    cmocka_unit_test(values_of_a_good_file),
-        cmocka_unit_test(cut_anywhere),   cmocka_unit_test(bad_heads),
-        cmocka_unit_test(bad_values),     cmocka_unit_test(names_are_text),
-        cmocka_unit_test(bad_alignments), cmocka_unit_test(bad_tensors),
-        cmocka_unit_test(as_weights),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,9 +57,8 @@ static void check_pixels(const picture_case *c, const zn_image_pixels *pixels)
     zn_mapped_close(&expected);
 }
 
-static void each_case_is_as_expected(void **state)
+ZN_TEST(each_case_is_as_expected)
 {
-    (void)state;
     int good = 0, refused = 0;
     for (size_t i = 0; i < case_count; i++) {
         const picture_case *c = &cases[i];
@@ -107,9 +106,8 @@ static void read_in_steps(zn_image_reader *reader, uint32_t step, const zn_image
     free(lines);
 }
 
-static void rows_are_the_whole(void **state)
+ZN_TEST(rows_are_the_whole)
 {
-    (void)state;
     for (size_t i = 0; i < case_count; i++) {
         const picture_case *c = &cases[i];
         if (strcmp(c->status, "OK") != 0) continue;
@@ -133,9 +131,8 @@ static void rows_are_the_whole(void **state)
     }
 }
 
-static void rows_come_in_order(void **state)
+ZN_TEST(rows_come_in_order)
 {
-    (void)state;
     zn_mapped file = picture_map("rgb8.png");
     zn_image_reader *reader;
     zn_error err = {0};
@@ -153,9 +150,8 @@ static void rows_come_in_order(void **state)
     zn_mapped_close(&file);
 }
 
-static void a_broken_row_stays_broken(void **state)
+ZN_TEST(a_broken_row_stays_broken)
 {
-    (void)state;
     zn_mapped file = picture_map("short_rows.png"); // 9 of 16
     zn_image_reader *reader;
     zn_error err = {0};
@@ -171,9 +167,8 @@ static void a_broken_row_stays_broken(void **state)
     zn_mapped_close(&file);
 }
 
-static void formats_are_told_apart(void **state)
+ZN_TEST(formats_are_told_apart)
 {
-    (void)state;
     for (size_t i = 0; i < case_count; i++) {
         if (strcmp(cases[i].status, "OK") != 0) continue;
         zn_mapped file = picture_map(cases[i].file);
@@ -236,9 +231,8 @@ static void write_picture(const char *path, const round_trip *trip, const uint8_
     zn_test_ok(zn_writer_commit(file, &err), &err);
 }
 
-static void what_is_written_reads_back(void **state)
+ZN_TEST(what_is_written_reads_back)
 {
-    (void)state;
     static uint8_t pixels[3 * WIDE * HIGH];
     paint(pixels);
     for (size_t i = 0; i < sizeof round_trips / sizeof *round_trips; i++) {
@@ -262,9 +256,8 @@ static void what_is_written_reads_back(void **state)
     }
 }
 
-static void writers_refuse_nonsense(void **state)
+ZN_TEST(writers_refuse_nonsense)
 {
-    (void)state;
     zn_image_writer *writer = NULL;
     zn_image_write_options options = {.format = ZN_IMAGE_UNKNOWN};
     assert_int_equal(zn_image_writer_open(NULL, 1, 1, &options, &writer, NULL),
@@ -289,9 +282,8 @@ static void writers_refuse_nonsense(void **state)
 
 // --- EXIF alone: each cut of a good structure is read without reaching behind its end
 
-static void exif_is_read_in_both_orders(void **state)
+ZN_TEST(exif_is_read_in_both_orders)
 {
-    (void)state;
     static const uint8_t big[] = "MM\0*\0\0\0\x08\0\2\1\0\0\4\0\0\0\1\0\0\0\7"
                                  "\1\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
     static const uint8_t little[] = "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\5\0\0\0\0\0\0";
@@ -310,11 +302,5 @@ static void exif_is_read_in_both_orders(void **state)
 int main(void)
 {
     case_count = picture_cases_read(cases);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case_is_as_expected), cmocka_unit_test(rows_are_the_whole),
-        cmocka_unit_test(rows_come_in_order),       cmocka_unit_test(a_broken_row_stays_broken),
-        cmocka_unit_test(formats_are_told_apart),   cmocka_unit_test(what_is_written_reads_back),
-        cmocka_unit_test(writers_refuse_nonsense),  cmocka_unit_test(exif_is_read_in_both_orders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

@@ -33,9 +33,8 @@ static void watch(size_t fail)
 
 // --- limits
 
-static void a_bomb_is_refused_before_memory(void **state)
+ZN_TEST(a_bomb_is_refused_before_memory)
 {
-    (void)state;
     static const char *const bombs[] = {"bomb.png", "bomb_wide.png", "bomb.jpg"};
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
         zn_mapped file = picture_map(bombs[i]);
@@ -61,9 +60,8 @@ static zenith_status read_within(const char *name, zn_image_limits limits)
     return status;
 }
 
-static void each_limit_is_kept(void **state)
+ZN_TEST(each_limit_is_kept)
 {
-    (void)state;
     // 24 x 16 pixels
     assert_int_equal(read_within("rgb8.png", (zn_image_limits){.max_pixels = 384}), ZENITH_OK);
     assert_int_equal(read_within("rgb8.png", (zn_image_limits){.max_pixels = 383}), ZENITH_LIMIT);
@@ -83,9 +81,8 @@ static size_t put32(uint8_t *to, uint32_t v)
 
 // Headers of 16384 x 16384 pixels whose decoding cannot stream: the estimate must refuse them,
 // while the streaming kind of the same size opens.
-static void a_picture_that_must_be_held_counts(void **state)
+ZN_TEST(a_picture_that_must_be_held_counts)
 {
-    (void)state;
     zn_mapped file = picture_map("jpeg_progressive.jpg");
     uint8_t *copy = malloc(file.size);
     memcpy(copy, file.data, file.size);
@@ -153,9 +150,8 @@ static void read_long(const char *path, uint8_t *row, uint8_t *expected, int tol
     zn_mapped_close(&file);
 }
 
-static void long_pictures_stream(void **state)
+ZN_TEST(long_pictures_stream)
 {
-    (void)state;
     static const struct {
         zn_image_format format;
         const char *name;
@@ -193,9 +189,8 @@ static bool repeats_another(const char *name)
     return false;
 }
 
-static void reading_survives_each_failure(void **state)
+ZN_TEST(reading_survives_each_failure)
 {
-    (void)state;
     static picture_case cases[MAX_CASES];
     size_t count = picture_cases_read(cases), failures = 0;
     for (size_t i = 0; i < count; i++) {
@@ -238,9 +233,8 @@ static zenith_status write_small(zn_image_format format, const char *path)
     return status;
 }
 
-static void writing_survives_each_failure(void **state)
+ZN_TEST(writing_survives_each_failure)
 {
-    (void)state;
     char name[64];
     snprintf(name, sizeof name, "test_image_memory_%d_small", (int)getpid());
     const char *path = zn_test_path(zn_test_build(), name);
@@ -256,9 +250,8 @@ static void writing_survives_each_failure(void **state)
     }
 }
 
-static void resizing_survives_each_failure(void **state)
+ZN_TEST(resizing_survives_each_failure)
 {
-    (void)state;
     uint8_t src[3 * 9 * 7] = {0}, dst[3 * 5 * 4];
     zenith_status status = ZENITH_OUT_OF_MEMORY;
     const zn_resize how = zn_resize_whole(9, 7, 27, 5, 4, ZN_RESIZE_LANCZOS);
@@ -269,18 +262,4 @@ static void resizing_survives_each_failure(void **state)
         watch(0);
         assert_int_equal(status, failed ? ZENITH_OUT_OF_MEMORY : ZENITH_OK);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bomb_is_refused_before_memory),
-        cmocka_unit_test(each_limit_is_kept),
-        cmocka_unit_test(a_picture_that_must_be_held_counts),
-        cmocka_unit_test(long_pictures_stream),
-        cmocka_unit_test(reading_survives_each_failure),
-        cmocka_unit_test(writing_survives_each_failure),
-        cmocka_unit_test(resizing_survives_each_failure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

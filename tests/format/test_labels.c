@@ -14,7 +14,7 @@ static zenith_status read_text(const char *text, zn_labels *out, zn_error *err)
     return zn_labels_read((const uint8_t *)text, strlen(text), "labels", out, err);
 }
 
-static void three_forms(void **state)
+ZN_TEST(three_forms)
 {
     static const char *const forms[] = {
         "{\"attributes\": [\"glasses\", \"hair\"], \"labels\": {\"train/2.png\": [0, \"red\"], "
@@ -25,7 +25,6 @@ static void three_forms(void **state)
         "picture,glasses,hair\ntrain/1.png,1,\"blue, "
         "dark\"\r\ntrain/2.png,0,red\n\ntrain/3.png,-1,"};
     static const uint8_t wanted[3][3] = {{1, 1, 0}, {0, 0, 1}, {0, 0, 0}};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         zn_error err = {0};
         zn_labels labels;
@@ -44,7 +43,7 @@ static void three_forms(void **state)
     }
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
     static const struct {
         const char *text, *said;
@@ -64,7 +63,6 @@ static void refused(void **state)
         {"picture,a\n1.png,1\n1.png,1\n", "twice"},
         {"picture\n1.png\n", "no labels"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zn_error err = {0};
         zn_labels labels;
@@ -72,10 +70,4 @@ static void refused(void **state)
         if (!strstr(err.text, cases[i].said)) print_message("case %zu: %s\n", i, err.text);
         assert_non_null(strstr(err.text, cases[i].said));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(three_forms), cmocka_unit_test(refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

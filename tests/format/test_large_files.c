@@ -66,9 +66,8 @@ static void check_tensors(const char *path)
     assert_int_equal(unlink(path), 0);
 }
 
-static void safetensors(void **state)
+ZN_TEST(safetensors)
 {
-    (void)state;
     char header[512];
     const uint8_t seven = 7;
     snprintf(header, sizeof header,
@@ -91,9 +90,8 @@ static void safetensors(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void gguf(void **state)
+ZN_TEST(gguf)
 {
-    (void)state;
     enum { F32 = 0, I8 = 24, ALIGNMENT = 32 };
     const uint8_t seven = 7;
     crafted head = craft_gguf(2, 0);
@@ -106,9 +104,8 @@ static void gguf(void **state)
     check_tensors(write_sparse("large.gguf", pieces, 3, head.size + LARGE + sizeof numbers));
 }
 
-static void npy(void **state)
+ZN_TEST(npy)
 {
-    (void)state;
     zn_error err = {{0}};
     zn_npy array;
     zn_mapped file;
@@ -165,11 +162,10 @@ static void next_member(zn_tar *tar, const char *name, uint64_t size, zn_tar_mem
     assert_true(out->size == size);
 }
 
-static void tar_in_a_file(void **state)
+ZN_TEST(tar_in_a_file)
 {
     static archive a;
     static zn_tar tar;
-    (void)state;
     for (int binary = 0; binary < 2; binary++) {
         zn_error err = {{0}};
         zn_mapped file;
@@ -206,10 +202,9 @@ static zenith_status give(void *cookie, void *dst, size_t size, size_t *got, zn_
     return ZENITH_OK;
 }
 
-static void tar_from_a_stream(void **state)
+ZN_TEST(tar_from_a_stream)
 {
     static archive a;
-    (void)state;
     for (int binary = 0; binary < 2; binary++) {
         zn_error err = {{0}};
         zn_tar_stream *stream = NULL;
@@ -232,22 +227,8 @@ static void tar_from_a_stream(void **state)
 }
 
 // Files are mapped, and only the pages that are accessed are read.
-static void memory_stays_small(void **state)
+ZN_TEST(memory_stays_small)
 {
-    (void)state;
     const int64_t kilobytes = 1 << 18;
     assert_true(most_resident() < kilobytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors),
-        cmocka_unit_test(gguf),
-        cmocka_unit_test(npy),
-        cmocka_unit_test(tar_in_a_file),
-        cmocka_unit_test(tar_from_a_stream),
-        cmocka_unit_test(memory_stays_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

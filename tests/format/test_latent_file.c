@@ -13,9 +13,8 @@
 enum { N = 2, C = 3, H = 5, W = 300 }; // W passes the 256 elements that are moved at a time
 static float nchw[N][C][H][W], nhwc[N][H][W][C];
 
-static int fill(void **state)
+ZN_TEST_SETUP(fill)
 {
-    (void)state;
     for (int n = 0; n < N; n++)
         for (int c = 0; c < C; c++)
             for (int y = 0; y < H; y++)
@@ -115,9 +114,8 @@ static void check_facts(const zn_latent_facts *a, const zn_latent_facts *b)
     assert_true(a->crop_width == b->crop_width && a->crop_height == b->crop_height);
 }
 
-static void facts_and_numbers_come_back(void **state)
+ZN_TEST(facts_and_numbers_come_back)
 {
-    (void)state;
     zn_latent_facts facts = all_facts(), none = {0};
     const char *path = scratch("latent.safetensors");
     write_latent(path, ZN_LATENT_SAFETENSORS, ZN_F32, &facts);
@@ -146,9 +144,8 @@ static void facts_and_numbers_come_back(void **state)
 }
 
 // A host that runs in a locale with decimal commas writes and reads the same bytes.
-static void the_locale_does_not_matter(void **state)
+ZN_TEST(the_locale_does_not_matter)
 {
-    (void)state;
     const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "pl_PL.UTF-8"};
     bool set = false;
     for (size_t i = 0; !set && i < sizeof commas / sizeof *commas; i++)
@@ -163,9 +160,8 @@ static void the_locale_does_not_matter(void **state)
     setlocale(LC_ALL, "C");
 }
 
-static void npy_keeps_the_numbers(void **state)
+ZN_TEST(npy_keeps_the_numbers)
 {
-    (void)state;
     zn_latent_facts facts = all_facts(), none = {0};
     const char *path = scratch("latent.npy");
     assert_int_equal(zn_latent_format_of(path), ZN_LATENT_NPY);
@@ -177,9 +173,8 @@ static void npy_keeps_the_numbers(void **state)
 }
 
 // [1, C, t, h, w], and no other shape of five dimensions.
-static void clips_of_pipelines_are_read(void **state)
+ZN_TEST(clips_of_pipelines_are_read)
 {
-    (void)state;
     static float planes[C][N][H][W];
     const char *path = scratch("clip.npy");
     for (int c = 0; c < C; c++)
@@ -199,9 +194,8 @@ static void clips_of_pipelines_are_read(void **state)
     }
 }
 
-static void comfy_layout_is_written(void **state)
+ZN_TEST(comfy_layout_is_written)
 {
-    (void)state;
     zn_latent_facts facts = {.space = "raw", .model = "sd"};
     const char *path = scratch("latent.latent");
     assert_int_equal(zn_latent_format_of(path), ZN_LATENT_COMFY);
@@ -236,9 +230,8 @@ static zn_latent_facts facts_of(const char *header, size_t data)
     return facts;
 }
 
-static void layouts_of_others_are_known(void **state)
+ZN_TEST(layouts_of_others_are_known)
 {
-    (void)state;
     zn_latent_facts facts = facts_of("{" F32("latent_tensor", "[1,1,1,1]", "4") "," MARK "}", 4);
     assert_string_equal(facts.space, "raw");
     assert_false(facts.has_scale);
@@ -255,9 +248,8 @@ static void layouts_of_others_are_known(void **state)
 #define WITH(key, value)                                                                           \
     "{" F32("latent", "[1,2,1,1]", "8") ",\"__metadata__\":{\"zenith." key "\":\"" value "\"}}"
 
-static void broken_latents_are_refused(void **state)
+ZN_TEST(broken_latents_are_refused)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t data;
@@ -301,9 +293,8 @@ static void broken_latents_are_refused(void **state)
     }
 }
 
-static void nonsense_is_not_written(void **state)
+ZN_TEST(nonsense_is_not_written)
 {
-    (void)state;
     zn_latent_facts plain = {.space = "raw"}, model = {.space = "model"};
     zn_latent_facts odd = {.space = "else"}, nan = {.has_scale = true, .scale = NAN};
     const struct {
@@ -331,19 +322,4 @@ static void nonsense_is_not_written(void **state)
         expect_refusal("writer", status, &err, ZENITH_INVALID_ARGUMENT, bad[i].fragment);
     }
     zn_writer_discard(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_and_numbers_come_back),
-        cmocka_unit_test(the_locale_does_not_matter),
-        cmocka_unit_test(clips_of_pipelines_are_read),
-        cmocka_unit_test(npy_keeps_the_numbers),
-        cmocka_unit_test(comfy_layout_is_written),
-        cmocka_unit_test(layouts_of_others_are_known),
-        cmocka_unit_test(broken_latents_are_refused),
-        cmocka_unit_test(nonsense_is_not_written),
-    };
-    return cmocka_run_group_tests(tests, fill, NULL);
 }

@@ -44,9 +44,8 @@ static void expect_end(zn_lmdb *lmdb)
     assert_false(found);
 }
 
-static void values_come_in_order_of_keys_and_from_pages_of_their_own(void **state)
+ZN_TEST(values_come_in_order_of_keys_and_from_pages_of_their_own)
 {
-    (void)state;
     zn_lmdb lmdb;
     zn_error err = {0};
     zn_test_ok(zn_lmdb_begin(&lmdb, file, load("flat"), &err), &err);
@@ -58,9 +57,8 @@ static void values_come_in_order_of_keys_and_from_pages_of_their_own(void **stat
     expect_end(&lmdb);
 }
 
-static void a_tree_gives_all_its_leaves(void **state)
+ZN_TEST(a_tree_gives_all_its_leaves)
 {
-    (void)state;
     zn_lmdb lmdb;
     zn_error err = {0};
     zn_test_ok(zn_lmdb_begin(&lmdb, file, load("deep"), &err), &err);
@@ -87,9 +85,8 @@ static zenith_status walk(size_t size, zn_error *err)
     return ZENITH_OK;
 }
 
-static void a_database_that_is_cut_off_says_so(void **state)
+ZN_TEST(a_database_that_is_cut_off_says_so)
 {
-    (void)state;
     const size_t size = load("deep");
     zn_error err = {0};
     expect_refusal("cut", walk(size - 4096, &err), &err, ZENITH_BAD_FILE, "cut off at byte");
@@ -99,9 +96,8 @@ static void a_database_that_is_cut_off_says_so(void **state)
     }
 }
 
-static void damage_is_refused_and_never_followed_out_of_the_file(void **state)
+ZN_TEST(damage_is_refused_and_never_followed_out_of_the_file)
 {
-    (void)state;
     const size_t size = load("deep");
     int refused = 0;
     for (size_t i = 0; i < size; i++) {
@@ -118,9 +114,8 @@ static void damage_is_refused_and_never_followed_out_of_the_file(void **state)
     assert_true(refused > 100);
 }
 
-static void pages_that_lead_in_a_circle_end(void **state)
+ZN_TEST(pages_that_lead_in_a_circle_end)
 {
-    (void)state;
     const size_t size = load("deep");
     zn_lmdb lmdb;
     zn_error err = {0};
@@ -132,9 +127,8 @@ static void pages_that_lead_in_a_circle_end(void **state)
     expect_refusal("circle", walk(size, &err), &err, ZENITH_BAD_FILE, "lead in a circle");
 }
 
-static void what_is_no_database_is_refused(void **state)
+ZN_TEST(what_is_no_database_is_refused)
 {
-    (void)state;
     const size_t size = load("flat");
     zn_error err = {0};
     file[20] = 2;
@@ -142,17 +136,4 @@ static void what_is_no_database_is_refused(void **state)
     err = (zn_error){0};
     memset(file, 0, 4096);
     expect_refusal("zeros", walk(size, &err), &err, ZENITH_BAD_FILE, "no LMDB database");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_in_order_of_keys_and_from_pages_of_their_own),
-        cmocka_unit_test(a_tree_gives_all_its_leaves),
-        cmocka_unit_test(a_database_that_is_cut_off_says_so),
-        cmocka_unit_test(damage_is_refused_and_never_followed_out_of_the_file),
-        cmocka_unit_test(pages_that_lead_in_a_circle_end),
-        cmocka_unit_test(what_is_no_database_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,8 @@ static crafted craft_npy(int version, const char *header, size_t data)
 #define HEADER(descr, shape)                                                                       \
     "{'descr': '" descr "', 'fortran_order': False, 'shape': " shape ", }\n"
 
-static void every_version_and_type_is_read(void **state)
+ZN_TEST(every_version_and_type_is_read)
 {
-    (void)state;
     static const struct {
         const char *header;
         zn_type type;
@@ -56,9 +55,8 @@ static void every_version_and_type_is_read(void **state)
         }
 }
 
-static void broken_files_are_refused(void **state)
+ZN_TEST(broken_files_are_refused)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t data;
@@ -106,9 +104,8 @@ static void broken_files_are_refused(void **state)
     }
 }
 
-static void bad_starts_are_refused(void **state)
+ZN_TEST(bad_starts_are_refused)
 {
-    (void)state;
     crafted file = craft_npy(2, HEADER("<f4", "(2,)"), 8);
     zn_npy array = {0};
     for (size_t size = 0; size < file.size; size++) { // every way to cut it short
@@ -145,9 +142,8 @@ static void round_trip(zn_type type, const zn_shape *shape, const void *data, co
     zn_mapped_close(&file);
 }
 
-static void writes_what_it_reads(void **state)
+ZN_TEST(writes_what_it_reads)
 {
-    (void)state;
     const float values[6] = {1, -2, 3.5f, 1e-30f, 1e30f, 0};
     const uint8_t bytes[6] = {0, 1, 2, 253, 254, 255};
     zn_shape scalar = {.rank = 0}, line = ZN_SHAPE(6), plane = ZN_SHAPE(2, 3),
@@ -165,15 +161,4 @@ static void writes_what_it_reads(void **state)
     zenith_status status = zn_npy_write_header(writer, ZN_BF16, &plane, &err);
     expect_refusal("bf16", status, &err, ZENITH_INVALID_ARGUMENT, "bf16");
     zn_writer_discard(writer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_version_and_type_is_read),
-        cmocka_unit_test(broken_files_are_refused),
-        cmocka_unit_test(bad_starts_are_refused),
-        cmocka_unit_test(writes_what_it_reads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,9 +133,8 @@ static void read_back(int bits, int rotated, const char *text)
     zn_weights_free(weights);
 }
 
-static void reading_back(void **state)
+ZN_TEST(reading_back)
 {
-    (void)state;
     read_back(8, 0, "panels 8-bit");
     read_back(8, 256, "panels 8-bit, rotated 256");
     read_back(4, 0, "panels 4-bit");
@@ -154,9 +153,8 @@ static void refused(const char *name, const example *e, zenith_status expected,
     zn_weights_free(weights);
 }
 
-static void metadata_that_does_not_fit(void **state)
+ZN_TEST(metadata_that_does_not_fit)
 {
-    (void)state;
     static example e;
     make(&e, 4, 0);
     note(&e, ZN_PANELS_FORMAT, 8, OUTPUTS, INPUTS, 0);
@@ -177,9 +175,8 @@ static void metadata_that_does_not_fit(void **state)
     refused("a later version", &e, ZENITH_UNSUPPORTED, "zenith_panels_2");
 }
 
-static void tensors_that_do_not_fit(void **state)
+ZN_TEST(tensors_that_do_not_fit)
 {
-    (void)state;
     static example e;
     const char *const missing[] = {"a.weight_scale", "a.weight_sum", "a.weight_steps"};
     for (int i = 0; i < 3; i++) {
@@ -203,24 +200,12 @@ static void tensors_that_do_not_fit(void **state)
     refused("an infinite scale", &e, ZENITH_BAD_FILE, "not finite");
 }
 
-static void bytes_between_lines(void **state)
+ZN_TEST(bytes_between_lines)
 {
-    (void)state;
     static example e;
     make(&e, 8, 0);
     for (size_t i = e.count++; i > 0; i--) e.tensors[i] = e.tensors[i - 1];
     e.tensors[0] = (zn_file_tensor){
         .name = "first", .type = ZN_F32, .shape = ZN_SHAPE(2), .data = (const uint8_t *)e.scales};
     refused("a tensor of 8 bytes before them", &e, ZENITH_BAD_FILE, "multiples of 64");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_back),
-        cmocka_unit_test(metadata_that_does_not_fit),
-        cmocka_unit_test(tensors_that_do_not_fit),
-        cmocka_unit_test(bytes_between_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

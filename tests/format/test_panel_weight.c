@@ -96,9 +96,8 @@ static void check_error(const packed *p)
     assert_true(fabs(squared - p->error.squared) <= 1e-4 * squared);
 }
 
-static void eight_bits_are_within_half_a_step(void **state)
+ZN_TEST(eight_bits_are_within_half_a_step)
 {
-    (void)state;
     const int sizes[][2] = {{1, 1}, {33, 70}, {64, 1024}, {40, 256}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         fill_normal(i, sizes[i][0], sizes[i][1]);
@@ -124,9 +123,8 @@ static int step_of(const zn_panels *p, int output, int k)
 }
 
 // Where a number is not one of the ends, which stand for what is beyond them too.
-static void four_bits_are_within_half_a_step(void **state)
+ZN_TEST(four_bits_are_within_half_a_step)
 {
-    (void)state;
     const int sizes[][2] = {{1, 1}, {33, 70}, {64, 1024}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int inside = 0, ends = 0;
@@ -172,9 +170,8 @@ static double q4_0_error(int outputs, int inputs)
 }
 
 // 4.125 bits beside 4.5. Of groups of 64 with any step at all, normal weights lose 11 % more than Q4_0's.
-static void four_bits_beside_q4_0(void **state)
+ZN_TEST(four_bits_beside_q4_0)
 {
-    (void)state;
     fill_normal(11, MOST_OUTPUTS, MOST_INPUTS);
     packed p = pack(MOST_OUTPUTS, MOST_INPUTS, 4, 0);
     const double ours = relative(&p.error), theirs = q4_0_error(MOST_OUTPUTS, MOST_INPUTS);
@@ -237,9 +234,8 @@ static void compare_rotation(const char *what, int bits, double most)
     assert_true(rotated < most * plain);
 }
 
-static void rotation_helps_heavy_columns(void **state)
+ZN_TEST(rotation_helps_heavy_columns)
 {
-    (void)state;
     fill_normal(13, MOST_OUTPUTS, MOST_INPUTS);
     fill_tokens(50);
     compare_rotation("heavy tokens", 8, 0.2);
@@ -251,9 +247,8 @@ static void rotation_helps_heavy_columns(void **state)
     compare_rotation("heavy weights", 4, 0.7);
 }
 
-static void quick_rotation_is_the_same(void **state)
+ZN_TEST(quick_rotation_is_the_same)
 {
-    (void)state;
     for (size_t group = 4; group <= ZN_CONVROT_MOST; group *= 4) {
         float slow[ZN_CONVROT_MOST], quick[ZN_CONVROT_MOST];
         zn_random random = {group, 0};
@@ -281,9 +276,8 @@ static bool packs(int bits, float strange)
     return zn_panel_pack(&kind, 3, row, bytes, &dst, &error);
 }
 
-static void numbers_that_are_none(void **state)
+ZN_TEST(numbers_that_are_none)
 {
-    (void)state;
     for (int bits = 4; bits <= 8; bits += 4) {
         assert_true(packs(bits, 4));
         assert_true(packs(bits, 1e-42f));
@@ -295,9 +289,8 @@ static void numbers_that_are_none(void **state)
     }
 }
 
-static void zeros_and_one_group(void **state)
+ZN_TEST(zeros_and_one_group)
 {
-    (void)state;
     memset(matrix, 0, sizeof matrix);
     matrix[1][70] = -3;
     matrix[2][5] = 1e-40f;
@@ -313,18 +306,4 @@ static void zeros_and_one_group(void **state)
     assert_int_not_equal(step_of(&p.panels, 1, 70), 0);
     assert_int_equal(((const uint8_t *)p.panels.numbers)[0], 0x88);
     free_packed(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(eight_bits_are_within_half_a_step),
-        cmocka_unit_test(four_bits_are_within_half_a_step),
-        cmocka_unit_test(four_bits_beside_q4_0),
-        cmocka_unit_test(rotation_helps_heavy_columns),
-        cmocka_unit_test(quick_rotation_is_the_same),
-        cmocka_unit_test(numbers_that_are_none),
-        cmocka_unit_test(zeros_and_one_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

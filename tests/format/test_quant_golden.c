@@ -98,9 +98,8 @@ static void same_weight(const zn_weights *weights, const char *name, const zn_sh
     free(values);
 }
 
-static void every_block_type(void **state)
+ZN_TEST(every_block_type)
 {
-    (void)state;
     const zn_block_type *type;
     for (size_t i = 0; (type = zn_block_type_at(i)); i++) {
         char name[64];
@@ -126,9 +125,8 @@ static void every_block_type(void **state)
     }
 }
 
-static void half_types(void **state)
+ZN_TEST(half_types)
 {
-    (void)state;
     zn_safetensors *file = open_golden("gguf_F16_BF16.safetensors");
     const char *const names[2][2] = {{"f16_raw", "f16_deq"}, {"bf16_raw", "bf16_deq"}};
     for (int i = 0; i < 2; i++) {
@@ -191,9 +189,8 @@ static const uint8_t *start_of(const zn_weights *weights, const zn_json *tensors
     return zn_weights_find(weights, name)->data - offset;
 }
 
-static void whole_gguf_files(void **state)
+ZN_TEST(whole_gguf_files)
 {
-    (void)state;
     static const char *const names[] = {"tiny.gguf", "tiny_nokv.gguf"};
     zn_safetensors *golden = open_golden("tiny_gguf_deq.safetensors");
     zn_error err = {{0}};
@@ -231,9 +228,8 @@ static void number_is(const zn_gguf *file, const char *key, double wanted)
     assert_true(found == wanted);
 }
 
-static void values_of_every_type(void **state)
+ZN_TEST(values_of_every_type)
 {
-    (void)state;
     zn_error err = {{0}};
     zn_gguf *file = NULL;
     const char *path = zn_test_path(zn_test_quant(), "tiny.gguf");
@@ -275,9 +271,8 @@ static void values_of_every_type(void **state)
 
 // --- safetensors files of other makers
 
-static void mlx_files(void **state)
+ZN_TEST(mlx_files)
 {
-    (void)state;
     static const char *const types[] = {"float32", "bfloat16"};
     static const int forms[][2] = {{4, 64}, {4, 32}, {4, 128}, {8, 64}};
     const zn_shape shape = ZN_SHAPE(64, 256);
@@ -302,9 +297,8 @@ static void mlx_files(void **state)
     }
 }
 
-static void rotated_integers(void **state)
+ZN_TEST(rotated_integers)
 {
-    (void)state;
     static const char *const names[][3] = {
         {"g256.weight", "g256.weight_dequant_unrotated", "INT8 convrot 256"},
         {"g64.weight", "g64.weight_dequant_unrotated", "INT8 convrot 64"},
@@ -345,9 +339,8 @@ static void write_set(const char *path, zn_file_tensor *tensors, size_t count)
 }
 
 // The goldens have the parts under other names than files have.
-static void small_floats(void **state)
+ZN_TEST(small_floats)
 {
-    (void)state;
     zn_safetensors *golden = open_golden("fp8_nvfp4.safetensors");
     uint8_t codes[256];
     const float scale = 0.5f;
@@ -374,15 +367,4 @@ static void small_floats(void **state)
     same_bits("e4m3fn", values, need(golden, "e4m3fn")->data, 256);
     zn_weights_free(weights);
     zn_safetensors_free(golden);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_block_type), cmocka_unit_test(half_types),
-        cmocka_unit_test(whole_gguf_files), cmocka_unit_test(values_of_every_type),
-        cmocka_unit_test(mlx_files),        cmocka_unit_test(rotated_integers),
-        cmocka_unit_test(small_floats),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

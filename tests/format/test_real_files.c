@@ -9,9 +9,8 @@
 
 #include <stdlib.h>
 
-static void reads_real_weights(void **state)
+ZN_TEST(reads_real_weights)
 {
-    (void)state;
     const char *path = zn_test_path(zn_test_weights(), "taesd_encoder.safetensors");
     zn_test_need(path);
     zn_error err = {{0}};
@@ -52,9 +51,8 @@ static void reads_real_weights(void **state)
     zn_safetensors_free(file);
 }
 
-static void opens_shards(void **state)
+ZN_TEST(opens_shards)
 {
-    (void)state;
     static const char *const folders[] = {"zimage_transformer", "pipeline/transformer"};
     for (size_t i = 0; i < 2; i++) {
         const char *path = zn_test_path(zn_test_golden(), folders[i]);
@@ -72,9 +70,8 @@ static void opens_shards(void **state)
     }
 }
 
-static void opens_folders_with_one_file(void **state)
+ZN_TEST(opens_folders_with_one_file)
 {
-    (void)state;
     static const char *const folders[] = {"tiny_taesd", "vae_sd", "qwen3", "diffae"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         const char *path = zn_test_path(zn_test_golden(), folders[i]);
@@ -86,14 +83,4 @@ static void opens_folders_with_one_file(void **state)
         assert_non_null(zn_weights_config(weights));
         zn_weights_free(weights);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_real_weights),
-        cmocka_unit_test(opens_shards),
-        cmocka_unit_test(opens_folders_with_one_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

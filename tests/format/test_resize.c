@@ -48,9 +48,8 @@ static void check_size(zn_resize_filter filter, const char *filter_name, uint32_
     zn_image_pixels_free(&golden);
 }
 
-static void same_bits_as_pillow(void **state)
+ZN_TEST(same_bits_as_pillow)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         check_size(ZN_RESIZE_BICUBIC, "bicubic", sizes[i][0], sizes[i][1]);
         check_size(ZN_RESIZE_LANCZOS, "lanczos", sizes[i][0], sizes[i][1]);
@@ -58,9 +57,8 @@ static void same_bits_as_pillow(void **state)
 }
 
 // Where both sides change, one of them, and none.
-static void a_part_has_the_bits_of_the_whole(void **state)
+ZN_TEST(a_part_has_the_bits_of_the_whole)
 {
-    (void)state;
     static const uint32_t to[][2] = {{20, 31}, {80, 9}, {37, 29}, {37, 12}, {50, 29}};
     zn_image_pixels source = read_golden("resize/source.ppm");
     uint8_t whole[3 * 80 * 80], part[3 * 80 * 80];
@@ -82,9 +80,8 @@ static void a_part_has_the_bits_of_the_whole(void **state)
     zn_image_pixels_free(&source);
 }
 
-static void a_flat_picture_stays_flat(void **state)
+ZN_TEST(a_flat_picture_stays_flat)
 {
-    (void)state;
     uint8_t src[3 * 9 * 7], dst[3 * 40 * 31];
     memset(src, 200, sizeof src);
     zn_error err = {0};
@@ -95,9 +92,8 @@ static void a_flat_picture_stays_flat(void **state)
     }
 }
 
-static void nonsense_is_refused(void **state)
+ZN_TEST(nonsense_is_refused)
 {
-    (void)state;
     const zn_resize good = zn_resize_whole(1, 1, 3, 4, 4, ZN_RESIZE_BICUBIC);
     zn_resize bad[] = {good, good, good, good, good};
     bad[0].width = 0;
@@ -109,15 +105,4 @@ static void nonsense_is_refused(void **state)
     zn_test_ok(zn_resize_rgb(&good, src, dst, 12, NULL), NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(zn_resize_rgb(&bad[i], src, dst, 12, NULL), ZENITH_INVALID_ARGUMENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_as_pillow),
-        cmocka_unit_test(a_part_has_the_bits_of_the_whole),
-        cmocka_unit_test(a_flat_picture_stays_flat),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 
 // --- what is read
 
-static void reads_what_was_crafted(void **state)
+ZN_TEST(reads_what_was_crafted)
 {
-    (void)state;
     // "b" has the type at odd address 1 + header: nothing is aligned.
     crafted file = craft_safetensors(
         "{\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[1,9]},"
@@ -51,9 +50,8 @@ static void reads_what_was_crafted(void **state)
 }
 
 // Every type, stored at an odd address, comes out as the same numbers.
-static void converts_every_type(void **state)
+ZN_TEST(converts_every_type)
 {
-    (void)state;
     static const zn_type types[] = {ZN_F64, ZN_F32, ZN_F16, ZN_BF16, ZN_S64, ZN_S32,
                                     ZN_S16, ZN_S8,  ZN_U16, ZN_U8,   ZN_BOOL};
     uint8_t bytes[1 + 600 * 8];
@@ -145,9 +143,8 @@ static const struct broken {
      "metadata \"n\" is not a string"},
 };
 
-static void refuses_broken_files(void **state)
+ZN_TEST(refuses_broken_files)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         crafted file = craft_safetensors(broken[i].header, broken[i].data);
         zn_safetensors *tensors = NULL;
@@ -160,9 +157,8 @@ static void refuses_broken_files(void **state)
     }
 }
 
-static void refuses_bad_lengths(void **state)
+ZN_TEST(refuses_bad_lengths)
 {
-    (void)state;
     const char *good = ENTRY("U8", "[4]", "[0,4]");
     crafted file = craft_safetensors(good, 4);
     zn_safetensors *tensors = NULL;
@@ -179,9 +175,8 @@ static void refuses_bad_lengths(void **state)
     expect_refusal("long", status, &err, ZENITH_BAD_FILE, "not a safetensors file");
 }
 
-static void refuses_deep_and_many(void **state)
+ZN_TEST(refuses_deep_and_many)
 {
-    (void)state;
     static char text[3 << 20];
     memset(text, '[', sizeof text);
     uint8_t *file = malloc(8 + sizeof text);
@@ -201,9 +196,8 @@ static void refuses_deep_and_many(void **state)
     free(file);
 }
 
-static void says_which_file_is_missing(void **state)
+ZN_TEST(says_which_file_is_missing)
 {
-    (void)state;
     zn_safetensors *tensors = NULL;
     zn_error err = {{0}};
     zenith_status status = zn_safetensors_open("no/such.safetensors", &tensors, &err);
@@ -212,9 +206,8 @@ static void says_which_file_is_missing(void **state)
 
 // --- what is written
 
-static void writes_what_it_reads(void **state)
+ZN_TEST(writes_what_it_reads)
 {
-    (void)state;
     const float f[3] = {1, 2, 3};
     const uint16_t h[2] = {0x3f80, 0x4000};
     const uint8_t u[5] = {9, 8, 7, 6, 5};
@@ -256,9 +249,8 @@ static void writes_what_it_reads(void **state)
     zn_safetensors_free(back);
 }
 
-static void refuses_to_write_nonsense(void **state)
+ZN_TEST(refuses_to_write_nonsense)
 {
-    (void)state;
     const uint8_t u[1] = {0};
     zn_file_tensor twice[] = {{.name = "t", .type = ZN_U8, .shape = ZN_SHAPE(1), .data = u},
                               {.name = "t", .type = ZN_U8, .shape = ZN_SHAPE(1), .data = u}};
@@ -276,15 +268,4 @@ static void refuses_to_write_nonsense(void **state)
     status = zn_safetensors_write(writer, twice, 1, &bad, 1, &err);
     expect_refusal("bad text", status, &err, ZENITH_INVALID_ARGUMENT, "not valid UTF-8");
     zn_writer_discard(writer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_was_crafted), cmocka_unit_test(converts_every_type),
-        cmocka_unit_test(refuses_broken_files),   cmocka_unit_test(refuses_bad_lengths),
-        cmocka_unit_test(refuses_deep_and_many),  cmocka_unit_test(says_which_file_is_missing),
-        cmocka_unit_test(writes_what_it_reads),   cmocka_unit_test(refuses_to_write_nonsense),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

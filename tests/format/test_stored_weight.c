@@ -55,9 +55,8 @@ static void int8_is(zn_weights *weights, const char *name, const float values[2]
     assert_memory_equal(read, values, sizeof read);
 }
 
-static void rotation_by_tensor_and_by_metadata(void **state)
+ZN_TEST(rotation_by_tensor_and_by_metadata)
 {
-    (void)state;
     const float plain[2][4] = {{0.5f, 1, 1.5f, 2}, {-8, 0, 200, -256}};
     const float shared[2][4] = {{0.5f, 1, 1.5f, 2}, {-2, 0, 50, -64}};
     const zn_metadata said = {
@@ -92,9 +91,8 @@ static void rotation_by_tensor_and_by_metadata(void **state)
 }
 
 // Twice is nothing: R is its own inverse. These numbers have no rounding.
-static void rotating_twice(void **state)
+ZN_TEST(rotating_twice)
 {
-    (void)state;
     for (size_t group = 4; group <= ZN_CONVROT_MOST; group *= 4) {
         float values[2 * ZN_CONVROT_MOST];
         for (size_t i = 0; i < 2 * group; i++) values[i] = (float)(i * 37 % 101) - 50;
@@ -112,9 +110,8 @@ static void rotating_twice(void **state)
                  zn_convrot_group(4 * ZN_CONVROT_MOST));
 }
 
-static void f8_with_scales_by_row(void **state)
+ZN_TEST(f8_with_scales_by_row)
 {
-    (void)state;
     const uint8_t codes[] = {0x38, 0xc0, 0x7e, 0x01}; // 1, -2, 448, 0x1p-9
     const float wanted[] = {0.5f, -1, 896, 0x1p-8f};
     zn_file_tensor tensors[] = {tensor("a.weight", ZN_F8_E4M3, ZN_SHAPE(2, 2), codes),
@@ -154,9 +151,8 @@ static zn_weights *open_mlx(const char *more, size_t bytes)
     "]}"
 
 // 16 words in a row and two groups: 256 bits for a group, which is 4 bits x 64 or 8 bits x 32.
-static void mlx_by_expected_shape(void **state)
+ZN_TEST(mlx_by_expected_shape)
 {
-    (void)state;
     zn_weights *weights = open_mlx(U32_WEIGHT("[1,16]", "64")
                                        BESIDE("scales", "BF16", "[1,2]", "64", "68")
                                            BESIDE("biases", "BF16", "[1,2]", "68", "72"),
@@ -177,9 +173,8 @@ static void mlx_by_expected_shape(void **state)
     zn_weights_free(weights);
 }
 
-static void mlx_that_does_not_fit(void **state)
+ZN_TEST(mlx_that_does_not_fit)
 {
-    (void)state;
     static const char *const files[] = {
         U32_WEIGHT("[1,16]", "64"),
         U32_WEIGHT("[1,16]", "64") BESIDE("scales", "BF16", "[1,2]", "64", "68"),
@@ -208,9 +203,8 @@ static void mlx_that_does_not_fit(void **state)
 
 // --- what is refused
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     const float bad[] = {1, NAN};
     const uint8_t bytes[2048] = {0};
     const zn_shape matrix = ZN_SHAPE(2, 4);
@@ -291,9 +285,8 @@ static void refused(void **state)
     }
 }
 
-static void notes(void **state)
+ZN_TEST(notes)
 {
-    (void)state;
     const struct {
         const char *text;
         zenith_status status;
@@ -327,18 +320,4 @@ static void notes(void **state)
         assert_string_equal(found.format, cases[i].said);
         assert_int_equal(found.rotated_by, cases[i].rotated_by);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rotation_by_tensor_and_by_metadata),
-        cmocka_unit_test(rotating_twice),
-        cmocka_unit_test(f8_with_scales_by_row),
-        cmocka_unit_test(mlx_by_expected_shape),
-        cmocka_unit_test(mlx_that_does_not_fit),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(notes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static void expect_failure(zn_tar *tar, zenith_status expected, const char *frag
     expect_refusal(fragment, status, &err, expected, fragment);
 }
 
-static void files_come_in_order_and_the_rest_is_passed_over(void **state)
+ZN_TEST(files_come_in_order_and_the_rest_is_passed_over)
 {
-    (void)state;
     zn_tar tar;
     made.size = 0;
     tar_add(&made, '5', "folder/", NULL, 0);
@@ -66,9 +65,8 @@ static void files_come_in_order_and_the_rest_is_passed_over(void **state)
     expect_end(&tar);
 }
 
-static void long_names_and_sizes_are_read(void **state)
+ZN_TEST(long_names_and_sizes_are_read)
 {
-    (void)state;
     zn_tar tar;
     static char name[300], record[400], full[256];
     memset(name, 'n', sizeof name - 1);
@@ -108,9 +106,8 @@ static void long_names_and_sizes_are_read(void **state)
     expect_end(&tar);
 }
 
-static void an_old_sparse_file_is_passed_over(void **state)
+ZN_TEST(an_old_sparse_file_is_passed_over)
 {
-    (void)state;
     zn_tar tar;
     made.size = 0;
     tar_add(&made, 'S', "sparse", NULL, 0);
@@ -128,9 +125,8 @@ static void an_old_sparse_file_is_passed_over(void **state)
     expect_end(&tar);
 }
 
-static void what_came_before_the_cut_is_usable(void **state)
+ZN_TEST(what_came_before_the_cut_is_usable)
 {
-    (void)state;
     static uint8_t long_one[2000];
     zn_tar tar;
     made.size = 0;
@@ -160,9 +156,8 @@ static void what_came_before_the_cut_is_usable(void **state)
     expect_failure(&tar, ZENITH_BAD_FILE, "cut off");
 }
 
-static void broken_headers_are_refused_with_their_place(void **state)
+ZN_TEST(broken_headers_are_refused_with_their_place)
 {
-    (void)state;
     static const struct {
         char type;
         int at;
@@ -210,9 +205,8 @@ static void broken_headers_are_refused_with_their_place(void **state)
     expect_failure(&tar, ZENITH_LIMIT, "4096 bytes");
 }
 
-static void what_is_no_archive_says_so(void **state)
+ZN_TEST(what_is_no_archive_says_so)
 {
-    (void)state;
     zn_tar tar;
     zn_tar_begin(&tar, NULL, 0);
     expect_failure(&tar, ZENITH_BAD_FILE, "byte 0");
@@ -222,17 +216,4 @@ static void what_is_no_archive_says_so(void **state)
     memcpy(made.bytes, "\x1f\x8b", 2);
     begin(&tar);
     expect_failure(&tar, ZENITH_UNSUPPORTED, "uncompress");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_come_in_order_and_the_rest_is_passed_over),
-        cmocka_unit_test(long_names_and_sizes_are_read),
-        cmocka_unit_test(an_old_sparse_file_is_passed_over),
-        cmocka_unit_test(what_came_before_the_cut_is_usable),
-        cmocka_unit_test(broken_headers_are_refused_with_their_place),
-        cmocka_unit_test(what_is_no_archive_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

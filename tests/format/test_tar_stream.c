@@ -7,27 +7,13 @@
 #include "src/base/sha256.h"
 #include "src/format/tar.h"
 #include "src/format/tar_stream.h"
+#include "tests/format/byte_stream.h"
 #include "tests/format/craft_tar.h"
 #include "tests/format/crafted.h"
 
 #include <stdio.h>
 
 static crafted_tar made;
-
-typedef struct bytes {
-    const uint8_t *data;
-    size_t size, at;
-} bytes;
-
-static zenith_status read_bytes(void *cookie, void *dst, size_t size, size_t *got, zn_error *err)
-{
-    bytes *from = cookie;
-    (void)err;
-    *got = from->size - from->at < size ? from->size - from->at : size;
-    memcpy(dst, from->data + from->at, *got);
-    from->at += *got;
-    return ZENITH_OK;
-}
 
 static void expect_next(zn_tar_stream *stream, const char *name, const void *content, size_t size)
 {
@@ -45,14 +31,15 @@ static void expect_next(zn_tar_stream *stream, const char *name, const void *con
     assert_memory_equal(got, content, size);
 }
 
-static void expect_failure(bytes *from, uint64_t whole, zenith_status expected, const char *part)
+static void expect_failure(byte_stream *from, uint64_t whole, zenith_status expected,
+                           const char *part)
 {
     zn_tar_stream *stream = NULL;
     const char *name;
     uint64_t size;
     bool found;
     zn_error err = {0};
-    zn_test_ok(zn_tar_stream_open(read_bytes, from, whole, &stream, &err), &err);
+    zn_test_ok(zn_tar_stream_open(byte_stream_read, from, whole, &stream, &err), &err);
     expect_refusal(part, zn_tar_stream_next(stream, &name, &size, &found, &err), &err, expected,
                    part);
     zn_tar_stream_free(stream);
@@ -82,9 +69,8 @@ static void write_archive(const char *path, const char *long_name, char hash[65]
     zn_sha256_end(&sum, hash);
 }
 
-static void what_is_written_comes_back(void **state)
+ZN_TEST(what_is_written_comes_back)
 {
-    (void)state;
     char path[512], again[512], first[65], second[65], name[301];
     zn_mapped file = {0};
     zn_tar_stream *stream = NULL;
@@ -97,8 +83,8 @@ static void what_is_written_comes_back(void **state)
     write_archive(again, name, second);
     assert_string_equal(first, second);
     zn_test_ok(zn_mapped_open(path, &file, &err), &err);
-    bytes from = {file.data, file.size, 0};
-    zn_test_ok(zn_tar_stream_open(read_bytes, &from, 0, &stream, &err), &err);
+    byte_stream from = {file.data, file.size, 0};
+    zn_test_ok(zn_tar_stream_open(byte_stream_read, &from, 0, &stream, &err), &err);
     expect_next(stream, "a.npy", "abc", 3);
     expect_next(stream, name, "deep", 4);
     expect_next(stream, "empty", "", 0);
@@ -110,9 +96,8 @@ static void what_is_written_comes_back(void **state)
     zn_test_ok(zn_file_remove(again, &err), &err);
 }
 
-static void what_is_not_read_is_passed_over(void **state)
+ZN_TEST(what_is_not_read_is_passed_over)
 {
-    (void)state;
     static uint8_t large[100000];
     zn_tar_stream *stream = NULL;
     zn_error err = {0};
@@ -124,8 +109,8 @@ static void what_is_not_read_is_passed_over(void **state)
     tar_add(&made, 'V', "volume", large, 1000);
     tar_add(&made, '0', "second", "xyz", 3);
     tar_end(&made);
-    bytes from = {made.bytes, made.size, 0};
-    zn_test_ok(zn_tar_stream_open(read_bytes, &from, made.size, &stream, &err), &err);
+    byte_stream from = {made.bytes, made.size, 0};
+    zn_test_ok(zn_tar_stream_open(byte_stream_read, &from, made.size, &stream, &err), &err);
     zn_test_ok(zn_tar_stream_next(stream, &name, &size, &found, &err), &err);
     assert_int_equal(size, sizeof large);
     zn_test_ok(zn_tar_stream_read(stream, large, 10, &err), &err);
@@ -134,34 +119,23 @@ static void what_is_not_read_is_passed_over(void **state)
     zn_tar_stream_free(stream);
 }
 
-static void lies_and_cuts_are_refused(void **state)
+ZN_TEST(lies_and_cuts_are_refused)
 {
-    (void)state;
     made.size = 0;
     tar_add(&made, '0', "huge", "abc", 3);
     memcpy(made.header + 124, "77777777777", 12);
     tar_sign(&made);
-    bytes from = {made.bytes, made.size, 0};
+    byte_stream from = {made.bytes, made.size, 0};
     expect_failure(&from, made.size, ZENITH_BAD_FILE, "cut off at byte 1024");
     made.size = 0;
     tar_add(&made, 'x', "records", "9 size=4\n", 9);
     memcpy(made.header + 124, "00077777777", 12); // 16 MiB of records
     tar_sign(&made);
-    from = (bytes){made.bytes, made.size, 0};
+    from = (byte_stream){made.bytes, made.size, 0};
     expect_failure(&from, 0, ZENITH_LIMIT, "a header of 16777215 bytes at byte 0");
-    from = (bytes){made.bytes, 300, 0};
+    from = (byte_stream){made.bytes, 300, 0};
     expect_failure(&from, 300, ZENITH_BAD_FILE, "cut off at byte 300");
     memset(made.bytes, 'x', 1024);
-    from = (bytes){made.bytes, 1024, 0};
+    from = (byte_stream){made.bytes, 1024, 0};
     expect_failure(&from, 1024, ZENITH_BAD_FILE, "not a tar header");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_comes_back),
-        cmocka_unit_test(what_is_not_read_is_passed_over),
-        cmocka_unit_test(lies_and_cuts_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,8 @@ static void expect(const zn_weights *weights, const char *name, float scale, con
     for (int i = 0; i < 4; i++) assert_true(read[i] == values[i]);
 }
 
-static void both_sets_of_names(void **state)
+ZN_TEST(both_sets_of_names)
 {
-    (void)state;
     const zn_shape four = ZN_SHAPE(2, 2), one = ZN_SHAPE(1);
     zn_file_tensor tensors[] = {
         tensor("a.weight", ZN_F8_E4M3, four, e4m3),
@@ -77,9 +76,8 @@ static void both_sets_of_names(void **state)
     zn_weights_free(weights);
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     const zn_shape four = ZN_SHAPE(2, 2);
     const struct {
         zn_file_tensor weight, scale;
@@ -117,9 +115,8 @@ static void refused(void **state)
 }
 
 // Names of any length are looked at without going past what they are put together in.
-static void long_names(void **state)
+ZN_TEST(long_names)
 {
-    (void)state;
     static char name[1200];
     memset(name, 'x', 1100);
     memcpy(name + 1100, ".weight", sizeof ".weight");
@@ -128,14 +125,4 @@ static void long_names(void **state)
     expect(weights, name, 1, (const float[]){1, -2, 448, 0x1p-9f});
     assert_int_equal(zn_weight_notes(weights), 0);
     zn_weights_free(weights);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_sets_of_names),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(long_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,9 +47,8 @@ static void open_refused(const char *path, zenith_status expected, const char *f
 }
 
 // The same four tensors in one file and in two shards: the same set and the same hash.
-static void shards_are_one_set(void **state)
+ZN_TEST(shards_are_one_set)
 {
-    (void)state;
     const char *dir = folder("weights_sharded");
     write_tensors(zn_test_path(dir, "m-1.safetensors"),
                   "{" TENSOR("d", "0", "2") "," TENSOR("a", "2", "4") "}", 4);
@@ -99,9 +98,8 @@ static void shards_are_one_set(void **state)
     zn_weights_free(shards);
 }
 
-static void read_checks_the_shape(void **state)
+ZN_TEST(read_checks_the_shape)
 {
-    (void)state;
     const char *path = scratch("weights_shape.safetensors");
     write_tensors(path, "{" TENSOR("t", "0", "2") "}", 2);
     zn_weights *weights = open_ok(path);
@@ -121,9 +119,8 @@ static void read_checks_the_shape(void **state)
     zn_weights_free(weights);
 }
 
-static void files_merge_under_prefixes(void **state)
+ZN_TEST(files_merge_under_prefixes)
 {
-    (void)state;
     char paths[2][512];
     snprintf(paths[0], sizeof paths[0], "%s", scratch("weights_enc.safetensors"));
     snprintf(paths[1], sizeof paths[1], "%s", scratch("weights_dec.safetensors"));
@@ -147,9 +144,8 @@ static void files_merge_under_prefixes(void **state)
     assert_null(weights);
 }
 
-static void folders_are_searched(void **state)
+ZN_TEST(folders_are_searched)
 {
-    (void)state;
     const char *dir = folder("weights_folder");
     char kept[512];
     snprintf(kept, sizeof kept, "%s", dir);
@@ -173,9 +169,8 @@ static void folders_are_searched(void **state)
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) remove(zn_test_path(kept, made[i]));
 }
 
-static void other_formats_say_what_to_do(void **state)
+ZN_TEST(other_formats_say_what_to_do)
 {
-    (void)state;
     open_refused("some/model.pth", ZENITH_UNSUPPORTED, "tools/convert.py IN OUT.safetensors");
     open_refused("model.CKPT", ZENITH_UNSUPPORTED, "pickles");
     open_refused("model.gguf", ZENITH_NOT_FOUND, "model.gguf");
@@ -204,9 +199,8 @@ static const struct broken {
     {"{\"weight_map\":{\"a\":\"x.safetensors\",\"a\":\"y.safetensors\"}}", "duplicate"},
 };
 
-static void broken_indexes_are_refused(void **state)
+ZN_TEST(broken_indexes_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         zn_arena arena = {0};
         zn_index_entry *entries = NULL;
@@ -224,17 +218,4 @@ static void broken_indexes_are_refused(void **state)
     open_refused(index, ZENITH_BAD_FILE, "has no tensor \"u\", which");
     write_text(index, "{\"weight_map\":{\"u\":\"gone.safetensors\"}}");
     open_refused(index, ZENITH_NOT_FOUND, "weights_lying/gone.safetensors");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shards_are_one_set),
-        cmocka_unit_test(read_checks_the_shape),
-        cmocka_unit_test(files_merge_under_prefixes),
-        cmocka_unit_test(folders_are_searched),
-        cmocka_unit_test(other_formats_say_what_to_do),
-        cmocka_unit_test(broken_indexes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

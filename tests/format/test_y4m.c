@@ -3,6 +3,7 @@
 //
 // Y4M: headers that are read and refused, colours that BT.601 names, where samples of colour lie, streams that end in
 // the wrong place.
+#include "tests/format/byte_stream.h"
 #include "tests/testing.h"
 
 #include "src/format/y4m.h"
@@ -10,31 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct bytes {
-    const uint8_t *data;
-    size_t left;
-} bytes;
-
-static zenith_status take(void *cookie, void *dst, size_t size, size_t *got, zn_error *err)
-{
-    bytes *b = cookie;
-    (void)err;
-    *got = size < b->left ? size : b->left;
-    if (*got) memcpy(dst, b->data, *got);
-    b->data += *got;
-    b->left -= *got;
-    return ZENITH_OK;
-}
-
 static zenith_status parse(const char *line, zn_y4m_header *out, zn_error *err)
 {
     err->text[0] = '\0';
     return zn_y4m_parse(line, strlen(line), out, err);
 }
 
-static void headers_are_read(void **state)
+ZN_TEST(headers_are_read)
 {
-    (void)state;
     zn_error err = {0};
     zn_y4m_header h, again;
     char line[ZN_Y4M_LINE];
@@ -62,9 +46,8 @@ static void headers_are_read(void **state)
     assert_int_equal(zn_y4m_frame_bytes(&h), 15 + 2 * 3 * 2);
 }
 
-static void headers_are_refused(void **state)
+ZN_TEST(headers_are_refused)
 {
-    (void)state;
     static const struct {
         const char *line;
         zenith_status status;
@@ -96,9 +79,8 @@ static void headers_are_refused(void **state)
 }
 
 // The colours of the bars that every test picture has: 8-bit studio range, BT.601.
-static void colours_are_known(void **state)
+ZN_TEST(colours_are_known)
 {
-    (void)state;
     static const uint8_t rgb[][3] = {{255, 255, 255}, {0, 0, 0},   {255, 0, 0},
                                      {0, 255, 0},     {0, 0, 255}, {255, 255, 0}};
     static const uint8_t yuv[][3] = {{235, 128, 128}, {16, 128, 128}, {81, 90, 240},
@@ -114,9 +96,8 @@ static void colours_are_known(void **state)
 }
 
 // Grey with one sample of colour that is another: how far it reaches.
-static void colour_lies_where_it_says(void **state)
+ZN_TEST(colour_lies_where_it_says)
 {
-    (void)state;
     uint8_t planes[4 * 2 + 2 + 2] = {0}, rgb[4 * 2 * 3];
     zn_y4m_header h = {.width = 4, .height = 2, .full_range = true};
     memset(planes, 100, 8);
@@ -134,21 +115,20 @@ static void colour_lies_where_it_says(void **state)
 
 static zenith_status read_all(const char *text, size_t size, uint64_t *frames, zn_error *err)
 {
-    bytes b = {(const uint8_t *)text, size};
+    byte_stream b = {(const uint8_t *)text, size, 0};
     zn_y4m_reader reader;
     uint8_t rgb[12];
     bool there = true;
     err->text[0] = '\0';
-    zenith_status status = zn_y4m_open(&reader, take, &b, err);
+    zenith_status status = zn_y4m_open(&reader, byte_stream_read, &b, err);
     while (status == ZENITH_OK && there) status = zn_y4m_next(&reader, rgb, &there, err);
     *frames = reader.frames;
     zn_y4m_close(&reader);
     return status;
 }
 
-static void streams_end_where_they_may(void **state)
+ZN_TEST(streams_end_where_they_may)
 {
-    (void)state;
     static const char whole[] = "YUV4MPEG2 W2 H2\nFRAME\nabcdefFRAME Ip\nabcdef";
     zn_error err = {0};
     uint64_t frames = 0;
@@ -167,14 +147,4 @@ static void streams_end_where_they_may(void **state)
     memcpy(endless, "YUV4MPEG2 W2 H2", 15);
     assert_int_equal(read_all(endless, sizeof endless, &frames, &err), ZENITH_BAD_FILE);
     assert_non_null(strstr(err.text, "1024"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_are_read),           cmocka_unit_test(headers_are_refused),
-        cmocka_unit_test(colours_are_known),          cmocka_unit_test(colour_lies_where_it_says),
-        cmocka_unit_test(streams_end_where_they_may),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

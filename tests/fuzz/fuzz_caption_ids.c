@@ -10,8 +10,6 @@
 
 enum { VOCABULARY = 50, MOST = 6 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void look(zn_caption caption)
 {
     if (caption.count > MOST) __builtin_trap();

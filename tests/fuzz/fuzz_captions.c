@@ -5,8 +5,6 @@
 #include "src/base/text.h"
 #include "src/text/captions.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     zn_captions captions = {0};

@@ -204,8 +204,6 @@ static void check(state *s, const file *f, const zn_safetensors *opened, bool pl
         if (!is_written(s, blocks[b])) __builtin_trap();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char checksum[65] = "";

@@ -4,8 +4,6 @@
 // Any bytes as a file with the codes of many pictures: what is read has as many rows and names as it says.
 #include "src/format/code_set.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     zn_code_set set;

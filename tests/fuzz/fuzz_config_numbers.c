@@ -13,8 +13,6 @@
 #include "src/format/schedule_config.h"
 #include "src/model/diffae_recall.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define MOST_MAPPED (UINT64_C(1) << 42)
 enum { MOST_CHOICES = 32, MOST_FACTS = 1 << 16 };
 

@@ -4,8 +4,6 @@
 // Any bytes as a file with a diffusion autoencoder's code: what is read has as many numbers as it says.
 #include "src/format/diffae_code.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     zn_diffae_code code;

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
 {
     static float none;

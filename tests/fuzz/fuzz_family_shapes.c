@@ -9,8 +9,6 @@
 #include "tests/fuzz/made_model.h"
 #include "tests/fuzz/model_use.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 // Small models are read whole when they are opened; of others no more than what is run.
 #define MOST_READ   (UINT64_C(64) << 20)
 #define MOST_MAPPED (UINT64_C(1) << 42)

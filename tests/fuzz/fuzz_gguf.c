@@ -6,8 +6,6 @@
 #include "src/format/gguf.h"
 #include "src/text/tokenizer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static volatile uint8_t sink; // keeps the reads
 
 static void read_tensor(const zn_file_tensor *tensor)

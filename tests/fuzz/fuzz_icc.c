@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { WIDTH = 17 };
 
 static void convert(const zn_colour *colour, zn_pixel_layout layout, int bits, uint8_t fill,

@@ -6,8 +6,6 @@
 #include "src/base/text.h"
 #include "src/format/labels.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     zn_labels labels;

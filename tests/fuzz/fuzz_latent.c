@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void compare(const zn_latent_file *file, size_t elements)
 {
     zn_shape shape = zn_latent_file_shape(file);

@@ -4,8 +4,6 @@
 // Any bytes as an npy file; what is accepted lies inside the bytes and has the size of its shape.
 #include "src/format/npy.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     zn_npy array = {0};

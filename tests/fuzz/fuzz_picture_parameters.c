@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void same(const cli_parameters *a, const cli_parameters *b)
 {
     if (strcmp(a->prompt, b->prompt) != 0 || strcmp(a->negative, b->negative) != 0) abort();

@@ -6,8 +6,6 @@
 #include "src/text/chat.h"
 #include "tests/fuzz/encoded.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static zn_tokenizer *tokenizer; // one for all inputs
 
 static void make_tokenizer(void)

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void check_message(const char *text, size_t size)
 {
     cli_queue_message first, second;

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static size_t read_headers(const uint8_t *data, size_t size)
 {
     s3_headers headers;

@@ -5,8 +5,6 @@
 #include "src/base/memory.h"
 #include "src/format/safetensors.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static volatile uint8_t sink; // keeps the reads
 
 static void read_tensor(const zn_file_tensor *tensor)

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const uint64_t most_pixels = 1 << 24;
 
 // Cuts the text at the next `end`.

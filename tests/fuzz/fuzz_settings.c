@@ -18,8 +18,6 @@ static const zn_setting settings[SETTINGS] = {
     {"theta", "rope_parameters/rope_theta", "rope_theta", 1e6, 1, 1e12, true},
 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void check(const char *layout)
 {
     double numbers[SETTINGS];

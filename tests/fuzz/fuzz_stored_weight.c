@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static char path[128];
 
 static void remove_file(void)

@@ -3,27 +3,12 @@
 //
 // Any bytes as a tar archive that comes as a stream, in pieces: the members are those of the archive in memory, with the
 // same bytes, and it ends at the same place in the same way.
+#include "tests/format/byte_stream.h"
+
 #include "src/format/tar.h"
 #include "src/format/tar_stream.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-typedef struct bytes {
-    const uint8_t *data;
-    size_t size, at;
-} bytes;
-
-static zenith_status read_bytes(void *cookie, void *dst, size_t size, size_t *got, zn_error *err)
-{
-    bytes *from = cookie;
-    (void)err;
-    *got = from->size - from->at < size ? from->size - from->at : size;
-    memcpy(dst, from->data + from->at, *got);
-    from->at += *got;
-    return ZENITH_OK;
-}
 
 // Reads some of a member, or none: what is left is passed over.
 static void check_bytes(zn_tar_stream *stream, const uint8_t *expected, size_t size)
@@ -36,10 +21,10 @@ static void check_bytes(zn_tar_stream *stream, const uint8_t *expected, size_t s
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    bytes from = {data, size, 0};
+    byte_stream from = {data, size, 0};
     zn_tar tar;
     zn_tar_stream *stream = NULL;
-    if (zn_tar_stream_open(read_bytes, &from, size, &stream, NULL) != ZENITH_OK) return 0;
+    if (zn_tar_stream_open(byte_stream_read, &from, size, &stream, NULL) != ZENITH_OK) return 0;
     zn_tar_begin(&tar, data, size);
     for (bool found = true; found;) {
         zn_error err = {{0}};

@@ -4,8 +4,6 @@
 // Any bytes as tokenizer.json; whatever opens encodes some texts and gives them back.
 #include "tests/fuzz/encoded.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const texts[] = {

@@ -13,103 +13,50 @@
 
 enum { ROOM = 16384, MOST_VALUES = 256, BASES = 5 };
 
+// Single quotes stand for double ones.
 static const char *const bases[BASES] = {
-    "{\"model\": \"taesd\", \"part\": \"both\", \"init\": {\"weights\": \"w\", \"seed\": 3, "
-    "\"width\": 8, \"rule\": \"he\"}, "
-    "\"frozen\": {\"model\": \"taesd\", \"weights\": \"w\"}, \"data\": {\"sources\": [\"photos\", "
-    "\"more.tar\"], \"crop\": 128, "
-    "\"flip\": true, \"min_scale\": 0.5, \"seed\": 1, \"workers\": 2, \"cache_mb\": 16, "
-    "\"corrupt\": {\"kind\": \"gaussian\", "
-    "\"amount\": 0.3}}, \"validation\": {\"sources\": [\"held\"], \"count\": 32}, "
-    "\"validate_every\": 1000, \"batch\": 16, "
-    "\"accumulate\": 2, \"steps\": 100000, \"optimizer\": {\"lr\": 1e-4, \"min_lr\": 1e-6, "
-    "\"warmup\": 500, \"beta1\": 0.9, "
-    "\"beta2\": 0.99, \"eps\": 1e-8, \"weight_decay\": 0.01, \"clip\": 1, \"ema\": 0.999, "
-    "\"loss_scale\": 65536, "
-    "\"scale_window\": 2000}, \"losses\": [{\"kind\": \"charbonnier\", \"weight\": 1}, {\"kind\": "
-    "\"adversarial\", "
-    "\"weight\": 0.1}], \"discriminator\": {\"lr\": 2e-4, \"start\": 5, \"width\": 32}, "
-    "\"residual\": true, \"recompute\": true, "
-    "\"feature_window\": 64, \"dtype\": \"f16\", \"threads\": 2, \"checkpoint_every\": 1000, "
-    "\"sample_every\": 500, "
-    "\"samples\": 4, \"log_every\": 1, \"output\": \"runs/first\"}",
-    "{\"model\": \"diffae\", \"task\": \"diffae\", \"network\": {\"image_size\": 64, \"channels\": "
-    "32}, \"draft\": \"d\", "
-    "\"data\": {\"sources\": [\"a\"], \"crop\": 64, \"whole\": true}, \"quantise\": {\"type\": "
-    "\"f8_e4m3\"}, \"batch\": 16, "
-    "\"steps\": 12000, \"eval_steps\": 20, \"results_every\": 500, \"output\": \"o\"}",
-    "{\"model\": \"diffae\", \"task\": \"diffae-prior\", \"autoencoder\": \"a\", \"data\": "
-    "{\"codes\": \"c\"}, \"validation\": "
-    "{\"codes\": \"h\", \"count\": 0}, \"losses\": [{\"kind\": \"l1\", \"weight\": 1}], \"batch\": "
-    "256, \"steps\": 10, "
-    "\"output\": \"o\"}",
-    "{\"model\": \"diffae\", \"task\": \"diffae-classifier\", \"autoencoder\": \"a\", \"data\": "
-    "{\"codes\": \"c\", \"labels\": "
-    "\"l\"}, \"validation\": {\"codes\": \"h\", \"labels\": \"l\"}, \"batch\": 32, \"steps\": 10, "
-    "\"output\": \"o\"}",
-    "{\"model\": \"z-image\", \"task\": \"words\", \"init\": {\"weights\": \"w\"}, \"tokenizer\": "
-    "\"t\", \"data\": {\"latents\": "
-    "\"l\", \"captions\": \"c\", \"drop\": 0.1}, \"timesteps\": {\"mean\": 0, \"deviation\": 1, "
-    "\"shift\": 3}, \"distil\": "
-    "{\"steps\": 8, \"inner\": 4, \"guidance\": 3}, \"batch\": 32, \"stack\": 8, \"steps\": 100, "
-    "\"sample_every\": 10, "
-    "\"autoencoder\": \"zenith-f1-fast\", \"output\": \"o\"}"};
+    "{'model': 'taesd', 'part': 'both', 'init': {'weights': 'w', 'seed': 3, 'width': 8, 'rule': "
+    "'he'}, 'frozen': {'model': 'taesd', 'weights': 'w'}, 'data': {'sources': ['photos', "
+    "'more.tar'], 'crop': 128, 'flip': true, 'min_scale': 0.5, 'seed': 1, 'workers': 2, "
+    "'cache_mb': 16, 'corrupt': {'kind': 'gaussian', 'amount': 0.3}}, 'validation': {'sources': "
+    "['held'], 'count': 32}, 'validate_every': 1000, 'batch': 16, 'accumulate': 2, 'steps': "
+    "100000, 'optimizer': {'lr': 1e-4, 'min_lr': 1e-6, 'warmup': 500, 'beta1': 0.9, 'beta2': "
+    "0.99, 'eps': 1e-8, 'weight_decay': 0.01, 'clip': 1, 'ema': 0.999, 'loss_scale': 65536, "
+    "'scale_window': 2000}, 'losses': [{'kind': 'charbonnier', 'weight': 1}, {'kind': "
+    "'adversarial', 'weight': 0.1}], 'discriminator': {'lr': 2e-4, 'start': 5, 'width': 32}, "
+    "'residual': true, 'recompute': true, 'feature_window': 64, 'dtype': 'f16', 'threads': 2, "
+    "'checkpoint_every': 1000, 'sample_every': 500, 'samples': 4, 'log_every': 1, 'output': "
+    "'runs/first'}",
+    "{'model': 'diffae', 'task': 'diffae', 'network': {'image_size': 64, 'channels': 32}, "
+    "'draft': 'd', 'data': {'sources': ['a'], 'crop': 64, 'whole': true}, 'quantise': {'type': "
+    "'f8_e4m3'}, 'batch': 16, 'steps': 12000, 'eval_steps': 20, 'results_every': 500, 'output': "
+    "'o'}",
+    "{'model': 'diffae', 'task': 'diffae-prior', 'autoencoder': 'a', 'data': {'codes': 'c'}, "
+    "'validation': {'codes': 'h', 'count': 0}, 'losses': [{'kind': 'l1', 'weight': 1}], 'batch': "
+    "256, 'steps': 10, 'output': 'o'}",
+    "{'model': 'diffae', 'task': 'diffae-classifier', 'autoencoder': 'a', 'data': {'codes': 'c', "
+    "'labels': 'l'}, 'validation': {'codes': 'h', 'labels': 'l'}, 'batch': 32, 'steps': 10, "
+    "'output': 'o'}",
+    "{'model': 'z-image', 'task': 'words', 'init': {'weights': 'w'}, 'tokenizer': 't', 'data': "
+    "{'latents': 'l', 'captions': 'c', 'drop': 0.1}, 'timesteps': {'mean': 0, 'deviation': 1, "
+    "'shift': 3}, 'distil': {'steps': 8, 'inner': 4, 'guidance': 3}, 'batch': 32, 'stack': 8, "
+    "'steps': 100, 'sample_every': 10, 'autoencoder': 'zenith-f1-fast', 'output': 'o'}"};
 
-static const char *const others[] = {"0",
-                                     "1",
-                                     "-1",
-                                     "2",
-                                     "0.5",
-                                     "1e-30",
-                                     "1e308",
-                                     "1e999",
-                                     "-0.0",
-                                     "65536",
-                                     "65537",
-                                     "8192",
-                                     "1e12",
-                                     "9223372036854775807",
-                                     "9223372036854775808",
-                                     "-9223372036854775808",
-                                     "3",
-                                     "1024",
-                                     "2147483648",
-                                     "true",
-                                     "false",
-                                     "null",
-                                     "[]",
-                                     "{}",
-                                     "[[[[]]]]",
-                                     "[\"a\", 1]",
-                                     "{\"kind\": {\"kind\": \"l1\"}}",
-                                     "\"\"",
-                                     "\"taesd\"",
-                                     "\"sd-vae\"",
-                                     "\"encoder\"",
-                                     "\"decoder\"",
-                                     "\"words\"",
-                                     "\"diffae\"",
-                                     "\"kl\"",
-                                     "\"latent\"",
-                                     "\"squeezenet\"",
-                                     "\"mse\"",
-                                     "\"teacher\"",
-                                     "\"int8\"",
-                                     "\"f8_e5m2\"",
-                                     "\"bf16\"",
-                                     "\"f32\"",
-                                     "\"shot\"",
-                                     "\"blur\"",
-                                     "\"haar\"",
-                                     "\"pytorch\"",
-                                     "\"../../x\"",
-                                     "\"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p\"",
-                                     "\"\\u0000\"",
-                                     "\"\\ud834\\udd1e\"",
-                                     "\"\\u000a = \\u000a\"",
-                                     "[{\"kind\": \"kl\", \"weight\": 1}]",
-                                     "[{\"kind\": \"l1\", \"weight\": 1, \"target\": \"teacher\"}]",
-                                     "{\"sources\": [\"x\"], \"crop\": 32}"};
+// What stands in their place: other numbers, other words, and what is longer.
+// clang-format off
+static const char *const others[] = {
+    "0", "1", "-1", "2", "0.5", "1e-30", "1e308", "1e999", "-0.0", "65536", "65537", "8192", "1e12",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "3", "1024", "2147483648",
+    "true", "false", "null", "[]", "{}", "[[[[]]]]", "[\"a\", 1]", "{\"kind\": {\"kind\": \"l1\"}}",
+    "\"\"", "\"taesd\"", "\"sd-vae\"", "\"encoder\"", "\"decoder\"", "\"words\"", "\"diffae\"",
+    "\"kl\"", "\"latent\"", "\"squeezenet\"", "\"mse\"", "\"teacher\"", "\"int8\"", "\"f8_e5m2\"",
+    "\"bf16\"", "\"f32\"", "\"shot\"", "\"blur\"", "\"haar\"", "\"pytorch\"",
+    "\"../../x\"", "\"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p\"", "\"\\u0000\"", "\"\\ud834\\udd1e\"",
+    "\"\\u000a = \\u000a\"", "[{\"kind\": \"kl\", \"weight\": 1}]",
+    "[{\"kind\": \"l1\", \"weight\": 1, \"target\": \"teacher\"}]",
+    "{\"sources\": [\"x\"], \"crop\": 32}",
+};
+// clang-format on
 
 typedef struct place {
     size_t begin, end;
@@ -198,8 +145,6 @@ static void check(const zn_train_config *c)
     zn_free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[ROOM];
@@ -208,6 +153,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool whole = size > 0 && data[0] == '{';
     if (size == 0) return 0;
     snprintf(text, sizeof text, "%s", bases[data[0] % BASES]);
+    for (char *c = text; *c; c++)
+        if (*c == '\'') *c = '"';
     for (size_t i = 1; !whole && i + 2 <= size && i < 64; i += 2) alter(text, data[i], data[i + 1]);
     const char *begin = whole ? (const char *)data : text;
     zenith_status status = zn_train_config_parse(begin, whole ? size : strlen(text), "fuzz",

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 typedef struct rest {
     const char *text;
     size_t size;

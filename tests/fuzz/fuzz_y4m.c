@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a Y4M stream.
+#include "tests/format/byte_stream.h"
+
 #include "src/format/y4m.h"
 
 #include "src/base/memory.h"
@@ -10,30 +12,12 @@
 
 enum { MOST_PIXELS = 1 << 16 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-typedef struct bytes {
-    const uint8_t *data;
-    size_t left;
-} bytes;
-
-static zenith_status take(void *cookie, void *dst, size_t size, size_t *got, zn_error *err)
-{
-    bytes *b = cookie;
-    (void)err;
-    *got = size < b->left ? size : b->left;
-    if (*got) memcpy(dst, b->data, *got);
-    b->data += *got;
-    b->left -= *got;
-    return ZENITH_OK;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     zn_error err = {0};
     zn_y4m_reader reader = {.planes = NULL};
-    bytes b = {data, size};
-    bool there = zn_y4m_open(&reader, take, &b, &err) == ZENITH_OK;
+    byte_stream b = {data, size, 0};
+    bool there = zn_y4m_open(&reader, byte_stream_read, &b, &err) == ZENITH_OK;
     const zn_y4m_header *h = &reader.header;
     if (there && (uint64_t)h->width * h->height <= MOST_PIXELS) {
         uint8_t *rgb = zn_alloc((size_t)h->width * h->height * 3);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static zenith_status read_rows(zn_image_reader *reader, uint8_t *dst)
 {
     const zn_image_facts *facts = zn_image_reader_facts(reader);

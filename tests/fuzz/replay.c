@@ -4,13 +4,11 @@
 // Runs a fuzzer's entry on every file of the folders (or on the files) named as arguments: a corpus
 // as a plain test, under any compiler. Each input lies in a block of exactly its size, so that the
 // address sanitizer sees a read behind its end.
+#include "tests/fuzz/entry.h"
+
 #include <dirent.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int replay_file(const char *path)
 {

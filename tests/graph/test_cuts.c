@@ -144,9 +144,8 @@ static void check_budget(network *n, size_t most, bool spill, counts *seen)
     zn_plan_free(plan);
 }
 
-static void every_budget_has_the_same_bits(void **state)
+ZN_TEST(every_budget_has_the_same_bits)
 {
-    (void)state;
     counts seen = {0};
     for (uint64_t seed = 0; seed < NETWORKS; seed++) {
         network n = {0};
@@ -170,9 +169,8 @@ static void every_budget_has_the_same_bits(void **state)
 }
 
 // What is said to be needed is enough, and a byte less is not.
-static void needs_are_exact(void **state)
+ZN_TEST(needs_are_exact)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < NETWORKS; seed++) {
         network n = {0};
         zn_plan *plan = NULL;
@@ -206,9 +204,8 @@ static zn_plan *spilling_plan(network *n)
     return plan;
 }
 
-static void a_spill_file_that_cannot_be_made_is_a_status(void **state)
+ZN_TEST(a_spill_file_that_cannot_be_made_is_a_status)
 {
-    (void)state;
     zn_spill *spill = NULL;
     err.text[0] = '\0';
     assert_int_equal(zn_spill_open("/no/such/folder", 1, &spill, &err), ZENITH_NOT_FOUND);
@@ -221,9 +218,8 @@ static void a_spill_file_that_cannot_be_made_is_a_status(void **state)
 }
 
 // A file that cannot grow stands for a disk that is full.
-static void a_write_that_fails_is_a_status(void **state)
+ZN_TEST(a_write_that_fails_is_a_status)
 {
-    (void)state;
     network n = {0};
     struct rlimit before, low;
     zn_spill *spill = NULL;
@@ -248,9 +244,8 @@ static void a_write_that_fails_is_a_status(void **state)
     end(&n);
 }
 
-static void a_file_that_ends_early_is_a_status(void **state)
+ZN_TEST(a_file_that_ends_early_is_a_status)
 {
-    (void)state;
     zn_spill *spill = NULL;
     uint8_t bytes[64];
     zn_test_ok(zn_spill_open("/tmp", 16, &spill, &err), &err);
@@ -272,9 +267,8 @@ static zenith_status read_then_stop(void *cookie, int input, int64_t row, int64_
     return memory_read(cookie, input, row, count, dst, error);
 }
 
-static void a_run_stops_while_it_spills(void **state)
+ZN_TEST(a_run_stops_while_it_spills)
 {
-    (void)state;
     network n = {0};
     zn_plan *plan = spilling_plan(&n);
     zn_spill *spill = open_spill(plan);
@@ -294,17 +288,4 @@ static void a_run_stops_while_it_spills(void **state)
     zn_spill_close(spill);
     zn_plan_free(plan);
     end(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_budget_has_the_same_bits),
-        cmocka_unit_test(needs_are_exact),
-        cmocka_unit_test(a_spill_file_that_cannot_be_made_is_a_status),
-        cmocka_unit_test(a_write_that_fails_is_a_status),
-        cmocka_unit_test(a_file_that_ends_early_is_a_status),
-        cmocka_unit_test(a_run_stops_while_it_spills),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@ static zn_random randoms = {.seed = 5};
 
 // --- building -----------------------------------------------------------------------------------
 
-static void the_first_failure_sticks(void **state)
+ZN_TEST(the_first_failure_sticks)
 {
-    (void)state;
     zn_graph graph;
     err.text[0] = '\0';
     zn_graph_begin(&graph, &err);
@@ -98,9 +97,8 @@ static void check_refused(zenith_status status, zn_graph *graph, const char *par
     err.text[0] = '\0';
 }
 
-static void what_is_too_much_is_refused(void **state)
+ZN_TEST(what_is_too_much_is_refused)
 {
-    (void)state;
     zn_graph graph;
     err.text[0] = '\0';
     zn_graph_begin(&graph, &err);
@@ -118,9 +116,8 @@ static void what_is_too_much_is_refused(void **state)
     check_refused(ZENITH_INVALID_ARGUMENT, &graph, "needs a map [1, h, w, c] as input 0");
 }
 
-static void what_is_missing_is_said(void **state)
+ZN_TEST(what_is_missing_is_said)
 {
-    (void)state;
     check_missing(no_input, "'sum': input 1 is missing");
     check_missing(no_output, "no output");
     check_missing(null_output, "output is missing");
@@ -138,9 +135,8 @@ static void fuse_all(const zn_graph *src, zn_graph *dst)
     zn_test_ok(zn_pass_fuse(src, zn_ops, zn_ops_count, NULL, dst, &err), &err);
 }
 
-static void convolutions_take_what_follows(void **state)
+ZN_TEST(convolutions_take_what_follows)
 {
-    (void)state;
     for (int swapped = 0; swapped <= 1; swapped++) {
         zn_graph graph, fused;
         zn_graph_begin(&graph, &err);
@@ -165,9 +161,8 @@ static void convolutions_take_what_follows(void **state)
 }
 
 // A value that someone else reads too, be it the caller, stays a value of its own.
-static void shared_values_are_not_absorbed(void **state)
+ZN_TEST(shared_values_are_not_absorbed)
 {
-    (void)state;
     for (int by_caller = 0; by_caller <= 1; by_caller++) {
         zn_graph graph, fused;
         zn_graph_begin(&graph, &err);
@@ -188,9 +183,8 @@ static void shared_values_are_not_absorbed(void **state)
 
 // --- types --------------------------------------------------------------------------------------
 
-static void conversions_are_made_once(void **state)
+ZN_TEST(conversions_are_made_once)
 {
-    (void)state;
     zn_graph graph, typed;
     const zn_type_policy policy = {.type = ZN_BF16, .convert = zn_convert_as};
     zn_graph_begin(&graph, &err);
@@ -277,23 +271,8 @@ static void check_kept(zn_plan_mode mode, int64_t band)
     kept_close(&k);
 }
 
-static void states_last_from_run_to_run(void **state)
+ZN_TEST(states_last_from_run_to_run)
 {
-    (void)state;
     check_kept(ZN_PLAN_PLANES, 0);
     for (int64_t band = 1; band <= 6; band++) check_kept(ZN_PLAN_ROLLING, band);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_failure_sticks),
-        cmocka_unit_test(what_is_missing_is_said),
-        cmocka_unit_test(what_is_too_much_is_refused),
-        cmocka_unit_test(convolutions_take_what_follows),
-        cmocka_unit_test(shared_values_are_not_absorbed),
-        cmocka_unit_test(conversions_are_made_once),
-        cmocka_unit_test(states_last_from_run_to_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

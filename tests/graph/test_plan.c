@@ -206,9 +206,8 @@ static void check_network(uint64_t seed, int64_t lowest, bool fused, int *recomp
     zn_graph_free(&plain);
 }
 
-static void bands_have_the_bits_of_whole_maps(void **state)
+ZN_TEST(bands_have_the_bits_of_whole_maps)
 {
-    (void)state;
     int recomputed = 0;
     for (uint64_t seed = 0; seed < NETWORKS; seed++) {
         check_network(seed, 1 + (int64_t)seed % 7, seed & 1, &recomputed);
@@ -297,9 +296,8 @@ static int64_t longest_call(const zn_plan *plan, const char *name)
 
 // Weights that no cache keeps are read for 512 pixels at a time, by rounds that are longer than the
 // band; the bits are those of whole maps and of single rows.
-static void heavy_weights_have_long_rounds(void **state)
+ZN_TEST(heavy_weights_have_long_rounds)
 {
-    (void)state;
     network n = {0};
     build_heavy(&n.graph);
     zn_test_ok(zn_packs_create(&n.packs, &err), &err);
@@ -338,9 +336,8 @@ static void heavy_weights_have_long_rounds(void **state)
     zn_graph_free(&n.graph);
 }
 
-static void a_result_lies_over_an_input_that_nobody_misses(void **state)
+ZN_TEST(a_result_lies_over_an_input_that_nobody_misses)
 {
-    (void)state;
     static float x[PICTURE], apart[PICTURE], y[PICTURE];
     zn_random random = {.seed = 6};
     for (int i = 0; i < PICTURE; i++) x[i] = zn_random_normal(&random);
@@ -366,9 +363,8 @@ static void a_result_lies_over_an_input_that_nobody_misses(void **state)
 
 // --- limits -------------------------------------------------------------------------------------
 
-static void a_plan_that_cannot_fit_says_so(void **state)
+ZN_TEST(a_plan_that_cannot_fit_says_so)
 {
-    (void)state;
     zn_graph graph;
     zn_packs *packs = NULL;
     zn_plan *plan = NULL;
@@ -388,6 +384,38 @@ static void a_plan_that_cannot_fit_says_so(void **state)
     assert_int_equal(zn_plan_create(&graph, &options, &plan, &err), ZENITH_LIMIT);
     zn_packs_free(packs);
     zn_graph_free(&graph);
+}
+
+// Each budget from the least on, by small steps: what a larger plan takes as scratch must not stand in the way of
+// a smaller one.
+ZN_TEST(a_budget_that_suffices_is_not_refused)
+{
+    enum { BUDGETS = 40, STEP = 97 };
+    for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+        zn_graph plain, graph;
+        zn_packs *packs = NULL;
+        zn_plan *plan = NULL;
+        zn_plan_needs needs = {0};
+        build(&plain, seed, 1 + (int64_t)(seed % 4));
+        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &graph, &err), &err);
+        zn_test_ok(zn_packs_create(&packs, &err), &err);
+        zn_plan_options options = plan_options(ZN_PLAN_AUTO, 0, packs);
+        options.max_bytes = 1;
+        options.needs = &needs;
+        assert_int_equal(zn_plan_create(&graph, &options, &plan, &err), ZENITH_LIMIT);
+        const size_t least = needs.bytes;
+        for (size_t i = 0; i < BUDGETS; i++) {
+            options.max_bytes = least + i * i * STEP;
+            if (zn_plan_create(&graph, &options, &plan, &err) != ZENITH_OK)
+                fail_msg("network %d: %zu bytes are refused, and %zu are needed", (int)seed,
+                         options.max_bytes, least);
+            assert_true(zn_plan_bytes(plan) <= options.max_bytes);
+            zn_plan_free(plan);
+        }
+        zn_packs_free(packs);
+        zn_graph_free(&graph);
+        zn_graph_free(&plain);
+    }
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -428,9 +456,8 @@ static void check_refused(const zn_op *op, zn_plan_mode mode)
 }
 
 // Windows hold the rows that move on with the result's: who wants all of them must say so.
-static void what_needs_every_row_must_be_a_barrier(void **state)
+ZN_TEST(what_needs_every_row_must_be_a_barrier)
 {
-    (void)state;
     zn_op whole = zn_op_relu, before = zn_op_relu, vector = zn_op_relu;
     whole.rows = whole_map;
     before.rows = all_before;
@@ -443,9 +470,8 @@ static void what_needs_every_row_must_be_a_barrier(void **state)
 }
 
 // What a barrier reads is held whole and made once. It may be an output, too.
-static void what_is_held_for_a_barrier_can_be_an_output(void **state)
+ZN_TEST(what_is_held_for_a_barrier_can_be_an_output)
 {
-    (void)state;
     enum { VALUES = 12 * 5 * 4 };
     static float x[VALUES], inner[2][VALUES], y[2][VALUES];
     zn_graph graph;
@@ -493,9 +519,8 @@ static void count_call(void *arg)
     ++*(int *)arg;
 }
 
-static void packs_tell_when_much_was_read(void **state)
+ZN_TEST(packs_tell_when_much_was_read)
 {
-    (void)state;
     zn_packs *packs = NULL;
     int calls = 0;
     const void *data = NULL;
@@ -514,18 +539,4 @@ static void packs_tell_when_much_was_read(void **state)
         assert_int_equal(calls, (key + 1) / 2);
     }
     zn_packs_free(packs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bands_have_the_bits_of_whole_maps),
-        cmocka_unit_test(a_result_lies_over_an_input_that_nobody_misses),
-        cmocka_unit_test(a_plan_that_cannot_fit_says_so),
-        cmocka_unit_test(heavy_weights_have_long_rounds),
-        cmocka_unit_test(what_needs_every_row_must_be_a_barrier),
-        cmocka_unit_test(what_is_held_for_a_barrier_can_be_an_output),
-        cmocka_unit_test(packs_tell_when_much_was_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

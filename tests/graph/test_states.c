@@ -215,9 +215,8 @@ static void check_type(zn_type type)
     zn_packs_free(packs);
 }
 
-static void frames_have_the_bits_of_the_clip(void **state)
+ZN_TEST(frames_have_the_bits_of_the_clip)
 {
-    (void)state;
     check_type(ZN_F32);
     check_type(ZN_BF16);
 }
@@ -254,9 +253,8 @@ static void share_states(const way *next_way, size_t *bytes)
     zn_packs_free(packs);
 }
 
-static void plans_share_states(void **state)
+ZN_TEST(plans_share_states)
 {
-    (void)state;
     size_t bytes = 0, late_bytes = 0;
     share_states(&ways[2], &bytes);
     share_states(&late_ways[2], &late_bytes);
@@ -273,9 +271,8 @@ static void plans_share_states(void **state)
     without_barrier = false;
 }
 
-static void states_are_of_their_plans(void **state)
+ZN_TEST(states_are_of_their_plans)
 {
-    (void)state;
     zn_graph narrow, wide;
     zn_states *states = NULL;
     zn_packs *packs = NULL;
@@ -315,9 +312,8 @@ static int stop_late(void *cookie, double fraction)
     return fraction > 0.7;
 }
 
-static void a_stopped_run_changes_nothing(void **state)
+ZN_TEST(a_stopped_run_changes_nothing)
 {
-    (void)state;
     zn_graph graph;
     zn_packs *packs = NULL;
     zn_test_ok(zn_packs_create(&packs, &err), &err);
@@ -419,9 +415,8 @@ static void check_spied(const zn_graph *graph, const way *how, int frames, size_
     zn_plan_free(plan);
 }
 
-static void frames_are_written_and_read_where_they_lie(void **state)
+ZN_TEST(frames_are_written_and_read_where_they_lie)
 {
-    (void)state;
     zn_op op = zn_op_add;
     zn_graph graph;
     op.lower = spy_lower;
@@ -445,9 +440,8 @@ static int count_works(const zn_plan *plan, const char *name)
     return count;
 }
 
-static void what_is_pushed_is_computed_once(void **state)
+ZN_TEST(what_is_pushed_is_computed_once)
 {
-    (void)state;
     zn_graph graph;
     zn_packs *packs = NULL;
     zn_test_ok(zn_packs_create(&packs, &err), &err);
@@ -465,17 +459,4 @@ static void what_is_pushed_is_computed_once(void **state)
     }
     zn_graph_free(&graph);
     zn_packs_free(packs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_have_the_bits_of_the_clip),
-        cmocka_unit_test(plans_share_states),
-        cmocka_unit_test(states_are_of_their_plans),
-        cmocka_unit_test(a_stopped_run_changes_nothing),
-        cmocka_unit_test(frames_are_written_and_read_where_they_lie),
-        cmocka_unit_test(what_is_pushed_is_computed_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

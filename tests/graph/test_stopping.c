@@ -140,18 +140,16 @@ static void check_stops(unsigned traits, zn_plan_mode mode)
     network_close(&n);
 }
 
-static void a_run_stops_inside_of_a_call(void **state)
+ZN_TEST(a_run_stops_inside_of_a_call)
 {
-    (void)state;
     for (zn_plan_mode mode = ZN_PLAN_PLANES; mode <= ZN_PLAN_ROLLING; mode++) {
         check_stops(ZN_OP_STOPS, mode);
         check_stops(ZN_OP_BARRIER, mode);
     }
 }
 
-static void who_looks_at_the_flag_gets_all_rows_at_once(void **state)
+ZN_TEST(who_looks_at_the_flag_gets_all_rows_at_once)
 {
-    (void)state;
     static slow_network n;
     waits = false;
     for (int stops = 0; stops <= 1; stops++) {
@@ -176,9 +174,8 @@ static zn_plan_mode chosen(const zn_graph *graph, zn_plan_mode asked, size_t mos
     return mode;
 }
 
-static void weights_that_outweigh_maps_make_planes(void **state)
+ZN_TEST(weights_that_outweigh_maps_make_planes)
 {
-    (void)state;
     static float weight; // the first of many that nobody reads
     for (int64_t megabytes = 16; megabytes <= 64; megabytes += 48) {
         zn_op op = slow_op(0);
@@ -200,9 +197,8 @@ static void weights_that_outweigh_maps_make_planes(void **state)
 }
 
 // A vector alone, and a sequence beside a picture: no height of which all are multiples.
-static void what_has_no_common_height_runs_in_planes(void **state)
+ZN_TEST(what_has_no_common_height_runs_in_planes)
 {
-    (void)state;
     enum { TOKENS = 77, VECTOR = 5 };
     static float x[VALUES], y[VALUES], text[TOKENS * CHANNELS], result[TOKENS * CHANNELS];
     float v[VECTOR] = {1, 2, 3, 4, 5}, twice[VECTOR];
@@ -232,15 +228,4 @@ static void what_has_no_common_height_runs_in_planes(void **state)
     assert_memory_equal(v, twice, sizeof v);
     zn_plan_free(plan);
     zn_graph_free(&graph);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_stops_inside_of_a_call),
-        cmocka_unit_test(who_looks_at_the_flag_gets_all_rows_at_once),
-        cmocka_unit_test(weights_that_outweigh_maps_make_planes),
-        cmocka_unit_test(what_has_no_common_height_runs_in_planes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

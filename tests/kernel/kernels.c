@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define GROUP(NAME) extern const kernel_group kernel_group_##NAME;
+#define GROUP(NAME) extern kernel_group kernel_group_##NAME;
 #include "kernel_groups.inc"
 #undef GROUP
 #define GROUP(NAME) &kernel_group_##NAME,

@@ -4,7 +4,7 @@
 // The program `kernels`: every tests/kernel/test_NAME.c is one of its groups, with tests (each
 // version that the CPU has against the specification) and timings of each version. A file ends with
 //
-//     KERNEL_GROUP(NAME, bench, cmocka_unit_test(first), cmocka_unit_test(second));
+//     KERNEL_GROUP(NAME, bench)
 //
 // where `bench` is a function that times, or NULL. CMake finds the file and adds the group to the
 // program's list and to CTest (kernel.NAME).
@@ -26,15 +26,13 @@ typedef struct kernel_group {
     void (*bench)(void); // NULL: there is nothing to time
 } kernel_group;
 
-#define KERNEL_GROUP(NAME, BENCH, ...) KERNEL_GROUP_NAMED(NAME, BENCH, __VA_ARGS__)
+#define KERNEL_GROUP(NAME, BENCH) KERNEL_GROUP_NAMED(NAME, BENCH)
 // A second step, so that a file that includes another one can give its group another name (test_*_emulated.c).
-#define KERNEL_GROUP_NAMED(NAME, BENCH, ...)                                                       \
-    static const struct CMUnitTest group_tests[] = {__VA_ARGS__};                                  \
-    const kernel_group kernel_group_##NAME = {                                                     \
-        .name = #NAME,                                                                             \
-        .tests = group_tests,                                                                      \
-        .tests_count = sizeof group_tests / sizeof *group_tests,                                   \
-        .bench = BENCH,                                                                            \
+#define KERNEL_GROUP_NAMED(NAME, BENCH)                                                            \
+    kernel_group kernel_group_##NAME = {.name = #NAME, .bench = BENCH};                            \
+    __attribute__((constructor)) static void add_group_##NAME(void)                                \
+    {                                                                                              \
+        kernel_group_##NAME.tests_count = zn_test_take(&kernel_group_##NAME.tests);                \
     }
 
 // Times a piece of code by the CPU time of this thread: the best of several rounds, each long enough

@@ -9,9 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static void specification_has_known_values(void **state)
+ZN_TEST(specification_has_known_values)
 {
-    (void)state;
     static const struct {
         zn_curve curve;
         double x, value, slope;
@@ -47,9 +46,8 @@ static void compare(const kernel_set *set, zn_curve curve, bool slope, float x, 
 }
 
 // From the smallest to large values, both signs: 2^-30 to 2^6 in small steps.
-static void versions_are_within_the_bound(void **state)
+ZN_TEST(versions_are_within_the_bound)
 {
-    (void)state;
     enum { N = 4608 };
     static float x[N], by[N], y[N];
     for (int i = 0; i < N; i++) {
@@ -68,9 +66,8 @@ static void versions_are_within_the_bound(void **state)
     }
 }
 
-static void arrays_of_any_length(void **state)
+ZN_TEST(arrays_of_any_length)
 {
-    (void)state;
     zn_random random = {.seed = 11};
     FOR_EACH_SET(set)
     {
@@ -89,9 +86,8 @@ static void arrays_of_any_length(void **state)
     }
 }
 
-static void ends_and_nan(void **state)
+ZN_TEST(ends_and_nan)
 {
-    (void)state;
     FOR_EACH_SET(set)
     {
         for (int k = 0; k < 2 * ZN_CURVE_COUNT; k++) {
@@ -129,6 +125,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(activation, bench, cmocka_unit_test(specification_has_known_values),
-             cmocka_unit_test(versions_are_within_the_bound),
-             cmocka_unit_test(arrays_of_any_length), cmocka_unit_test(ends_and_nan));
+KERNEL_GROUP(activation, bench)

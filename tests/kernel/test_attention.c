@@ -29,9 +29,8 @@ static void check_case(const version *v, zn_type type, bool causal, const int64_
 
 // Every number of keys with every number of queries, and every width with each of them: in turn, as
 // the three loops that a version has over them are apart from each other.
-static void versions_are_near_the_double_result(void **state)
+ZN_TEST(versions_are_near_the_double_result)
 {
-    (void)state;
     zn_random random = {.seed = 5};
     const size_t pairs = COUNT(tokens_of) * COUNT(queries_of);
     const int64_t largest[][3] = {
@@ -52,9 +51,8 @@ static void versions_are_near_the_double_result(void **state)
 }
 
 // The bits of a query alone, and over several calls, are those it has among others.
-static void queries_do_not_depend_on_each_other(void **state)
+ZN_TEST(queries_do_not_depend_on_each_other)
 {
-    (void)state;
     zn_random random = {.seed = 6};
     FOR_EACH_VERSION(v)
     {
@@ -79,9 +77,8 @@ static void queries_do_not_depend_on_each_other(void **state)
     }
 }
 
-static void large_scores_do_not_overflow(void **state)
+ZN_TEST(large_scores_do_not_overflow)
 {
-    (void)state;
     zn_random random = {.seed = 8};
     FOR_EACH_VERSION(v)
     {
@@ -104,9 +101,8 @@ static void large_scores_do_not_overflow(void **state)
 }
 
 // A query with a NaN gives NaN and leaves the others alone; a value with one makes its channel NaN.
-static void nan_stays_where_it_belongs(void **state)
+ZN_TEST(nan_stays_where_it_belongs)
 {
-    (void)state;
     zn_random random = {.seed = 9};
     FOR_EACH_VERSION(v)
     {
@@ -144,7 +140,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(attention, bench, cmocka_unit_test(versions_are_near_the_double_result),
-             cmocka_unit_test(queries_do_not_depend_on_each_other),
-             cmocka_unit_test(large_scores_do_not_overflow),
-             cmocka_unit_test(nan_stays_where_it_belongs));
+KERNEL_GROUP(attention, bench)

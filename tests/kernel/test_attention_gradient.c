@@ -188,12 +188,11 @@ static double error_of(const subject *s, int matrix)
     return sqrt(error / length);
 }
 
-static void versions_are_near_the_double_result(void **state)
+ZN_TEST(versions_are_near_the_double_result)
 {
     static const int64_t sizes[][3] = {
         {1, 1, 1},     {5, 3, 8},          {13, 32, 33},      {29, 33, 40},
         {64, 64, 128}, {65, KEYS - 1, 20}, {3, KEYS + 1, 64}, {KEYS + 40, KEYS + 40, 24}};
-    (void)state;
     zn_random random = {.seed = 15};
     for (size_t i = 0; i < 2 * COUNT(sizes); i++) {
         const int64_t *size = sizes[i / 2];
@@ -213,9 +212,8 @@ static void versions_are_near_the_double_result(void **state)
     }
 }
 
-static void rows_do_not_depend_on_each_other(void **state)
+ZN_TEST(rows_do_not_depend_on_each_other)
 {
-    (void)state;
     zn_random random = {.seed = 16};
     for (int causal = 0; causal < 2; causal++) {
         subject s = make(71, KEYS + 17, 40, causal, &random);
@@ -257,5 +255,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(attention_gradient, bench, cmocka_unit_test(versions_are_near_the_double_result),
-             cmocka_unit_test(rows_do_not_depend_on_each_other));
+KERNEL_GROUP(attention_gradient, bench)

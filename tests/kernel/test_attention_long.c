@@ -17,9 +17,8 @@ static void check_long(const version *v, subject *s)
 }
 
 // Long sums: what 65,536 keys amount to, by the best version and in tiles.
-static void long_sequences_stay_exact(void **state)
+ZN_TEST(long_sequences_stay_exact)
 {
-    (void)state;
     zn_random random = {.seed = 10};
     static const int64_t cases[][2] = {
         {4096, 512}, {16384, 512}, {65536, 64}, {65536, 512}, {4160, 128}};
@@ -34,4 +33,4 @@ static void long_sequences_stay_exact(void **state)
     }
 }
 
-KERNEL_GROUP(attention_long, NULL, cmocka_unit_test(long_sequences_stay_exact));
+KERNEL_GROUP(attention_long, NULL)

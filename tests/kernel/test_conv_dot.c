@@ -202,9 +202,8 @@ static bool is_left_out(size_t s, size_t t)
 }
 
 // Every shape with every source; results and residuals take turns, all pairs of them are met.
-static void outputs_are_near_double(void **state)
+ZN_TEST(outputs_are_near_double)
 {
-    (void)state;
     zn_kernels kernels;
     zn_kernels_init(&kernels, zn_cpu_detect().flags);
     uint64_t seed = 0;
@@ -228,9 +227,8 @@ static void outputs_are_near_double(void **state)
 }
 
 // A mask goes with bf16 sources and floating results, with any residual of those.
-static void masks(void **state)
+ZN_TEST(masks)
 {
-    (void)state;
     zn_kernels kernels;
     zn_kernels_init(&kernels, zn_cpu_detect().flags);
     zn_conv_dot_fn *version = zn_conv_dot_for(&kernels, ZN_BF16);
@@ -252,9 +250,8 @@ static void masks(void **state)
 }
 
 // Rows one by one, last first, have the bits of one call.
-static void bits_do_not_depend_on_rows(void **state)
+ZN_TEST(bits_do_not_depend_on_rows)
 {
-    (void)state;
     zn_kernels kernels;
     zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t s = 0; s < COUNT(shapes); s++) {
@@ -274,9 +271,8 @@ static void bits_do_not_depend_on_rows(void **state)
 }
 
 // Columns in parts have the bits of one call.
-static void bits_do_not_depend_on_columns(void **state)
+ZN_TEST(bits_do_not_depend_on_columns)
 {
-    (void)state;
     zn_kernels kernels;
     zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t s = 0; s < COUNT(shapes); s++) {
@@ -302,9 +298,8 @@ static void bits_do_not_depend_on_columns(void **state)
 }
 
 // The rows of a source that begin in the middle of a ring and go on at its start.
-static void a_source_may_wrap(void **state)
+ZN_TEST(a_source_may_wrap)
 {
-    (void)state;
     zn_kernels kernels;
     zn_kernels_init(&kernels, zn_cpu_detect().flags);
     for (size_t s = 0; s < COUNT(shapes); s++) {
@@ -337,9 +332,8 @@ static void a_source_may_wrap(void **state)
     }
 }
 
-static void packed_sizes(void **state)
+ZN_TEST(packed_sizes)
 {
-    (void)state;
     size_t bytes = 1;
     assert_true(zn_conv_dot_packed_bytes(ZN_BF16, 17, 64, 3, 2, &bytes));
     assert_int_equal(bytes, 32 * 64 * 3 * 2 * 2);
@@ -402,7 +396,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(conv_dot, bench, cmocka_unit_test(outputs_are_near_double), cmocka_unit_test(masks),
-             cmocka_unit_test(bits_do_not_depend_on_rows),
-             cmocka_unit_test(bits_do_not_depend_on_columns), cmocka_unit_test(a_source_may_wrap),
-             cmocka_unit_test(packed_sizes));
+KERNEL_GROUP(conv_dot, bench)

@@ -139,9 +139,8 @@ static void check(const problem *p, const kernel_set *set, uint64_t seed)
 }
 
 // Calls begin and end on even and odd rows, and above the map.
-static void outputs_are_near_double(void **state)
+ZN_TEST(outputs_are_near_double)
 {
-    (void)state;
     FOR_EACH_SET(set)
     {
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
@@ -159,9 +158,8 @@ static void outputs_are_near_double(void **state)
 }
 
 // Every call for some rows of the whole, by areas of every size, gives the bits of the whole.
-static void bits_do_not_depend_on_rows_and_areas(void **state)
+ZN_TEST(bits_do_not_depend_on_rows_and_areas)
 {
-    (void)state;
     const shape s = {31, 32, 48};
     const zn_area largest = zn_doubled_largest(s.channels_in);
     enum { ROWS = 11 };
@@ -188,9 +186,8 @@ static void bits_do_not_depend_on_rows_and_areas(void **state)
 
 // The first columns of a picture, as a picture of their own, have the bits they had in it, but for
 // the last, which lost its neighbour.
-static void bits_do_not_depend_on_width(void **state)
+ZN_TEST(bits_do_not_depend_on_width)
 {
-    (void)state;
     const shape s = {31, 32, 48};
     FOR_EACH_SET(set)
     {
@@ -214,9 +211,8 @@ static void bits_do_not_depend_on_width(void **state)
 }
 
 // The versions that fuse agree to the bit.
-static void fused_versions_agree(void **state)
+ZN_TEST(fused_versions_agree)
 {
-    (void)state;
     for (uint64_t s = 0; s < COUNT(shapes); s++) {
         problem first = make(&shapes[s], 1, 4, 0, s);
         const kernel_set *lowest = kernel_set_after(kernel_set_after(NULL));
@@ -231,9 +227,8 @@ static void fused_versions_agree(void **state)
     }
 }
 
-static void sizes(void **state)
+ZN_TEST(sizes)
 {
-    (void)state;
     size_t bytes = 1;
     assert_true(zn_doubled_packed_bytes(32, 16, &bytes));
     assert_int_equal(bytes, 32 * 16 * 9 * sizeof(float));
@@ -266,7 +261,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(conv_doubled, bench, cmocka_unit_test(outputs_are_near_double),
-             cmocka_unit_test(bits_do_not_depend_on_rows_and_areas),
-             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
-             cmocka_unit_test(sizes));
+KERNEL_GROUP(conv_doubled, bench)

@@ -133,9 +133,8 @@ static void check(const problem *p, const kernel_set *set, uint64_t seed)
     }
 }
 
-static void outputs_are_near_double(void **state)
+ZN_TEST(outputs_are_near_double)
 {
-    (void)state;
     FOR_EACH_SET(set)
     {
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
@@ -153,9 +152,8 @@ static void outputs_are_near_double(void **state)
 }
 
 // Rows computed one by one, last first and in place of the residual, have the bits of one call.
-static void bits_do_not_depend_on_rows(void **state)
+ZN_TEST(bits_do_not_depend_on_rows)
 {
-    (void)state;
     const shape s = {61, 19, 37, 3, 3, 1, 1, 1};
     enum { ROWS = 6 };
     FOR_EACH_SET(set)
@@ -176,9 +174,8 @@ static void bits_do_not_depend_on_rows(void **state)
 
 // The last columns of a picture, as a picture of their own, have the bits they had in it, but for
 // the first column, which lost its neighbour.
-static void bits_do_not_depend_on_width(void **state)
+ZN_TEST(bits_do_not_depend_on_width)
 {
-    (void)state;
     const shape s = {61, 19, 37, 3, 3, 1, 1, 1};
     FOR_EACH_SET(set)
     {
@@ -208,9 +205,8 @@ static void bits_do_not_depend_on_width(void **state)
 }
 
 // The versions that fuse agree to the bit.
-static void fused_versions_agree(void **state)
+ZN_TEST(fused_versions_agree)
 {
-    (void)state;
     for (uint64_t s = 0; s < COUNT(shapes); s++) {
         problem first = make(&shapes[s], 2, 0, s);
         const kernel_set *lowest = kernel_set_after(kernel_set_after(NULL));
@@ -225,9 +221,8 @@ static void fused_versions_agree(void **state)
     }
 }
 
-static void nan_and_signs(void **state)
+ZN_TEST(nan_and_signs)
 {
-    (void)state;
     const shape one = {1, 1, 3, 1, 1, 1, 0, 0};
     FOR_EACH_SET(set)
     {
@@ -246,9 +241,8 @@ static void nan_and_signs(void **state)
     }
 }
 
-static void packed_sizes(void **state)
+ZN_TEST(packed_sizes)
 {
-    (void)state;
     size_t bytes = 1;
     assert_true(zn_conv_f32_packed_bytes(17, 5, 3, 2, &bytes));
     assert_int_equal(bytes, 32 * 5 * 3 * 2 * sizeof(float));
@@ -307,7 +301,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(conv_f32, bench, cmocka_unit_test(outputs_are_near_double),
-             cmocka_unit_test(bits_do_not_depend_on_rows),
-             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
-             cmocka_unit_test(nan_and_signs), cmocka_unit_test(packed_sizes));
+KERNEL_GROUP(conv_f32, bench)

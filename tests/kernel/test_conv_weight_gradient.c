@@ -182,17 +182,15 @@ static void check_shape(const shape *s, zn_type type, uint64_t seed)
     reference_free(&r);
 }
 
-static void versions_are_near_double(void **state)
+ZN_TEST(versions_are_near_double)
 {
-    (void)state;
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(types); t++) check_shape(&shapes[s], types[t], s);
     }
 }
 
-static void random_shapes(void **state)
+ZN_TEST(random_shapes)
 {
-    (void)state;
     zn_random random = {.seed = 7};
     for (uint64_t i = 0; i < 60; i++) {
         shape s = {.rows = 1 + (int)zn_random_below(&random, 6),
@@ -208,9 +206,8 @@ static void random_shapes(void **state)
     }
 }
 
-static void the_specification(void **state)
+ZN_TEST(the_specification)
 {
-    (void)state;
     for (size_t s = 0; s < 4; s++) {
         for (size_t t = 0; t < COUNT(types); t++) {
             problem p = make(&shapes[s], types[t], s);
@@ -224,9 +221,8 @@ static void the_specification(void **state)
 }
 
 // With `add`; and without a bias nothing is written there (db is fenced, and dw alone compared).
-static void sums_are_added(void **state)
+ZN_TEST(sums_are_added)
 {
-    (void)state;
     for (size_t s = 0; s < COUNT(shapes); s += 3) {
         for (size_t t = 0; t < COUNT(types); t++) {
             FOR_EACH_SET(set)
@@ -270,9 +266,8 @@ static void check_parts(const shape *s, zn_type type, const kernel_set *set, int
     free_problem(&shared);
 }
 
-static void parts_have_the_same_bits(void **state)
+ZN_TEST(parts_have_the_same_bits)
 {
-    (void)state;
     static const int parts[] = {1, 2, 3, 4, 7, 40};
     for (size_t s = 0; s < COUNT(shapes); s++) {
         for (size_t t = 0; t < COUNT(types); t++) {
@@ -312,6 +307,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(conv_weight_gradient, bench, cmocka_unit_test(the_specification),
-             cmocka_unit_test(versions_are_near_double), cmocka_unit_test(random_shapes),
-             cmocka_unit_test(sums_are_added), cmocka_unit_test(parts_have_the_same_bits));
+KERNEL_GROUP(conv_weight_gradient, bench)

@@ -65,9 +65,8 @@ static void compare(const kernel_set *set, zn_type from, zn_type to, size_t n, s
     fenced_free(&dst);
 }
 
-static void versions_give_the_same_bits(void **state)
+ZN_TEST(versions_give_the_same_bits)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 257, 20011};
     uint64_t seed = 1;
     FOR_EACH_SET(set) FOR_EACH_PAIR(from, to)
@@ -81,9 +80,8 @@ static void versions_give_the_same_bits(void **state)
 }
 
 // Each stored number of 8 and 16 bits, through f32 and back: nothing is lost.
-static void round_trips(void **state)
+ZN_TEST(round_trips)
 {
-    (void)state;
     enum { ALL = 65536 };
     static uint16_t words[ALL], words_back[ALL];
     static float wide[ALL];
@@ -115,9 +113,8 @@ static void round_trips(void **state)
 }
 
 // From f32, with scales of 1: the documented result of each hard case, anywhere in a vector.
-static void hard_cases(void **state)
+ZN_TEST(hard_cases)
 {
-    (void)state;
     static const struct {
         uint32_t bits;
         uint16_t bf16, f16;
@@ -184,9 +181,8 @@ static void hard_cases(void **state)
 }
 
 // The stated formula, on numbers where the order of its two roundings shows.
-static void formula(void **state)
+ZN_TEST(formula)
 {
-    (void)state;
     enum { N = 1000 };
     static float src[N], dst[N];
     static uint8_t bytes[N];
@@ -205,9 +201,8 @@ static void formula(void **state)
     }
 }
 
-static void unserved_pairs(void **state)
+ZN_TEST(unserved_pairs)
 {
-    (void)state;
     FOR_EACH_SET(set)
     {
         FOR_EACH_PAIR(from, to) assert_non_null(set->kernels.convert(*from, *to));
@@ -231,6 +226,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(convert, bench, cmocka_unit_test(versions_give_the_same_bits),
-             cmocka_unit_test(round_trips), cmocka_unit_test(hard_cases), cmocka_unit_test(formula),
-             cmocka_unit_test(unserved_pairs));
+KERNEL_GROUP(convert, bench)

@@ -81,14 +81,13 @@ static void check_depthwise(const kernel_set *set, const depthwise_case *k, uint
     fenced_close(all, COUNT(all));
 }
 
-static void depthwise_versions(void **state)
+ZN_TEST(depthwise_versions)
 {
-    (void)state;
     static const int64_t widths[] = {1, 2, 3, 9}, channels[] = {1, 3, 8, 16, 20, 33, 64};
     uint64_t seed = 1; // with which the fifth of the cases that a quick suite takes moves on
     for (size_t w = 0; w < COUNT(widths); w++) {
         for (size_t c = 0; c < COUNT(channels); c++) {
-            for (unsigned rest = 0; rest < 64; rest++, seed++) {
+            for (int rest = 0; rest < 64; rest++, seed++) {
                 if (!zn_test_takes_one_in(5, seed)) continue;
                 const depthwise_case k = {types[rest & 1], types[rest >> 1 & 1], widths[w],
                                           channels[c], rest >> 2};
@@ -125,9 +124,8 @@ static void check_sums(const kernel_set *set, zn_type from, zn_type dy_type, int
     fenced_close(all, COUNT(all));
 }
 
-static void depthwise_sums(void **state)
+ZN_TEST(depthwise_sums)
 {
-    (void)state;
     static const int64_t widths[] = {1, 2, 7, 40}, channels[] = {3, 16, 20, 64};
     for (int i = 0; i < 64; i++) FOR_EACH_SET(set)
     check_sums(set, types[i & 1], types[i >> 1 & 1], widths[i >> 2 & 3], channels[i >> 4]);
@@ -184,9 +182,8 @@ static void check_grouped(const kernel_set *set, const grouped_case *k, uint64_t
     fenced_close(all, COUNT(all));
 }
 
-static void grouped_versions(void **state)
+ZN_TEST(grouped_versions)
 {
-    (void)state;
     static const int64_t shapes[][3] = {{1, 3, 5},   {2, 5, 9},   {4, 4, 4}, {4, 8, 8},
                                         {4, 16, 16}, {1, 64, 64}, {3, 7, 40}};
     static const int64_t pixels[] = {1, 7, 8, 41, 64};
@@ -251,5 +248,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(depthwise, bench, cmocka_unit_test(depthwise_versions),
-             cmocka_unit_test(depthwise_sums), cmocka_unit_test(grouped_versions));
+KERNEL_GROUP(depthwise, bench)

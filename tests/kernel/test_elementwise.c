@@ -64,9 +64,8 @@ static void check(size_t n, size_t shift, bool relu, uint64_t seed)
     }
 }
 
-static void add_and_relu(void **state)
+ZN_TEST(add_and_relu)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t s = 0; s < COUNT(sizes); s++) {
         for (size_t shift = 0; shift < 8; shift++) {
@@ -85,4 +84,4 @@ static void bench(void)
     bench_result(&clock, "only", N, "elements/ns", "add and relu");
 }
 
-KERNEL_GROUP(elementwise, bench, cmocka_unit_test(add_and_relu));
+KERNEL_GROUP(elementwise, bench)

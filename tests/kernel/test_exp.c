@@ -32,9 +32,8 @@ static void compare(const kernel_set *set, float x, float got)
     fail_msg("%s: e^%.9g is %.9g, %.3g ulp off", set->name, (double)x, (double)got, error);
 }
 
-static void every_pattern_is_within_the_bound(void **state)
+ZN_TEST(every_pattern_is_within_the_bound)
 {
-    (void)state;
     static float src[COUNT], dst[COUNT];
     FOR_EACH_SET(set)
     {
@@ -47,9 +46,8 @@ static void every_pattern_is_within_the_bound(void **state)
     }
 }
 
-static void ends_are_as_documented(void **state)
+ZN_TEST(ends_are_as_documented)
 {
-    (void)state;
     static const float at[][2] = {
         {0, 1},       {-0.0f, 1},         {-INFINITY, 0},    {-1e30f, 0},
         {-104.5f, 0}, {88.74f, INFINITY}, {1e30f, INFINITY}, {INFINITY, INFINITY}};
@@ -64,9 +62,8 @@ static void ends_are_as_documented(void **state)
 }
 
 // Each length around a vector, at the very end of what may be touched, shifted and in place.
-static void arrays_of_any_length(void **state)
+ZN_TEST(arrays_of_any_length)
 {
-    (void)state;
     zn_random random = {.seed = 7};
     FOR_EACH_SET(set)
     {
@@ -96,5 +93,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(exp, bench, cmocka_unit_test(every_pattern_is_within_the_bound),
-             cmocka_unit_test(ends_are_as_documented), cmocka_unit_test(arrays_of_any_length));
+KERNEL_GROUP(exp, bench)

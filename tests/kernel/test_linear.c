@@ -216,9 +216,8 @@ static zn_type source_of(const zn_linear_version *v, uint64_t seed)
     return v->placed == ZN_BF16 ? ZN_BF16 : types[seed % COUNT(types)];
 }
 
-static void outputs_are_near_double(void **state)
+ZN_TEST(outputs_are_near_double)
 {
-    (void)state;
     uint64_t seed = 0;
     zn_linear_version v;
     for (int i = 0; version_at(i, &v); i++) {
@@ -234,9 +233,8 @@ static void outputs_are_near_double(void **state)
 }
 
 // Parts of any size, and each token by itself, have the bits of one call.
-static void bits_do_not_depend_on_calls(void **state)
+ZN_TEST(bits_do_not_depend_on_calls)
 {
-    (void)state;
     zn_linear_version v;
     for (int i = 0; version_at(i, &v); i++) {
         for (size_t s = 0; s < COUNT(shapes); s++) {
@@ -299,9 +297,8 @@ static void run_panels(const problem *p, const zn_panels *panels, int parts, int
     run(&a, parts, tokens);
 }
 
-static void panels_have_the_bits_of_packed_rows(void **state)
+ZN_TEST(panels_have_the_bits_of_packed_rows)
 {
-    (void)state;
     zn_linear_version v;
     for (int i = 0; version_at(i, &v); i++) {
         if (v.weights != ZN_S8) continue;
@@ -365,9 +362,8 @@ static void check_panels(const zn_linear_version *v, const shape *s, int bits, i
     free_problem(&p);
 }
 
-static void panels_are_near_double(void **state)
+ZN_TEST(panels_are_near_double)
 {
-    (void)state;
     uint64_t seed = 0;
     zn_linear_version v;
     for (int i = 0; version_at(i, &v); i++) {
@@ -377,9 +373,8 @@ static void panels_are_near_double(void **state)
     }
 }
 
-static void others_four_bits_are_near_double(void **state)
+ZN_TEST(others_four_bits_are_near_double)
 {
-    (void)state;
     static const shape fitting[] = {{1, 64, 32}, {7, 64, 16},  {13, 400, 70}, {3, 768, 31},
                                     {9, 8, 33},  {40, 96, 35}, {25, 1600, 48}};
     uint64_t seed = 0;
@@ -395,9 +390,8 @@ static void others_four_bits_are_near_double(void **state)
 }
 
 // In 8 bits: all zero is zero, a NaN or an infinity makes NaN of its token and of no other.
-static void special_tokens(void **state)
+ZN_TEST(special_tokens)
 {
-    (void)state;
     zn_linear_version v;
     for (int i = 0; version_at(i, &v); i++) {
         if (v.weights != ZN_S8) continue;
@@ -416,9 +410,8 @@ static void special_tokens(void **state)
     }
 }
 
-static void sizes_that_do_not_fit(void **state)
+ZN_TEST(sizes_that_do_not_fit)
 {
-    (void)state;
     zn_linear_size size;
     assert_false(zn_linear_measure(&zn_linear_f32_baseline, 0, 5, &size));
     assert_false(zn_linear_measure(&zn_linear_f32_baseline, 5, INT64_MAX, &size));
@@ -480,9 +473,8 @@ static void rival_free(rival *r)
     zn_free(r->dst);
 }
 
-static void onednn_agrees(void **state)
+ZN_TEST(onednn_agrees)
 {
-    (void)state;
     zn_linear_version v;
     for (int i = 0; version_at(i, &v); i++) {
         if (v.weights != ZN_F32) continue;
@@ -586,9 +578,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(linear, bench, cmocka_unit_test(outputs_are_near_double),
-             cmocka_unit_test(bits_do_not_depend_on_calls), cmocka_unit_test(special_tokens),
-             cmocka_unit_test(panels_have_the_bits_of_packed_rows),
-             cmocka_unit_test(panels_are_near_double),
-             cmocka_unit_test(others_four_bits_are_near_double),
-             cmocka_unit_test(sizes_that_do_not_fit), cmocka_unit_test(onednn_agrees));
+KERNEL_GROUP(linear, bench)

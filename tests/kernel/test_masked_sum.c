@@ -60,9 +60,8 @@ static void check(zn_masked_sum_fn *version, zn_type type, size_t n, size_t shif
     fenced_close(all, COUNT(all));
 }
 
-static void versions_agree(void **state)
+ZN_TEST(versions_agree)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t s = 0; s < COUNT(sizes); s++) {
         for (int which = 0; which < CASES; which++) {
@@ -78,9 +77,8 @@ static void versions_agree(void **state)
 }
 
 // All bf16 there are, as y.
-static void every_bf16(void **state)
+ZN_TEST(every_bf16)
 {
-    (void)state;
     enum { N = 1 << 16 };
     static uint16_t y[N], dy[N], dst[N];
     for (int i = 0; i < N; i++) {
@@ -113,4 +111,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(masked_sum, bench, cmocka_unit_test(versions_agree), cmocka_unit_test(every_bf16));
+KERNEL_GROUP(masked_sum, bench)

@@ -70,9 +70,8 @@ static void check_bits(const subject *s, zn_modulate_fn *run)
     assert_memory_equal(x, s->dst.data, PIXELS * channels * sizeof(float));
 }
 
-static void versions_are_within_the_bound(void **state)
+ZN_TEST(versions_are_within_the_bound)
 {
-    (void)state;
     zn_random random = {.seed = 3};
     FOR_EACH_SET(set)
     {
@@ -103,4 +102,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(modulate, bench, cmocka_unit_test(versions_are_within_the_bound));
+KERNEL_GROUP(modulate, bench)

@@ -46,9 +46,8 @@ static void make_taps(row_taps *t, uint32_t most, zn_random *random)
     t->all = (zn_resample_taps){t->first, t->count, t->weights, PITCH};
 }
 
-static void rows_are_equal(void **state)
+ZN_TEST(rows_are_equal)
 {
-    (void)state;
     static row_taps t;
     zn_random random = {.seed = 7};
     FOR_EACH_SET(set)
@@ -67,9 +66,8 @@ static void rows_are_equal(void **state)
     }
 }
 
-static void columns_are_equal(void **state)
+ZN_TEST(columns_are_equal)
 {
-    (void)state;
     static const size_t widths[] = {1, 3, 15, 31, 63, 64, 65, 96, 127, 128, 129, 300};
     zn_random random = {.seed = 8};
     FOR_EACH_SET(set)
@@ -109,5 +107,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(resample, bench, cmocka_unit_test(rows_are_equal),
-             cmocka_unit_test(columns_are_equal));
+KERNEL_GROUP(resample, bench)

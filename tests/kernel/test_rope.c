@@ -66,9 +66,8 @@ static void check_bits(const subject *s, zn_rope_fn *run)
     assert_memory_equal(x, s->dst.data, s->count * sizeof(float));
 }
 
-static void versions_are_within_the_bound(void **state)
+ZN_TEST(versions_are_within_the_bound)
 {
-    (void)state;
     zn_random random = {.seed = 5};
     FOR_EACH_SET(set)
     {
@@ -99,4 +98,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(rope, bench, cmocka_unit_test(versions_are_within_the_bound));
+KERNEL_GROUP(rope, bench)

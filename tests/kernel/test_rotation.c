@@ -11,9 +11,8 @@
 
 enum { MOST = 2 * ZN_ROTATION_MOST };
 
-static void versions_are_the_format_s_rotation(void **state)
+ZN_TEST(versions_are_the_format_s_rotation)
 {
-    (void)state;
     zn_random random = {.seed = 7};
     for (int64_t group = 4; group <= ZN_ROTATION_MOST; group *= 4) {
         float x[MOST], expected[MOST], first[MOST];
@@ -37,9 +36,8 @@ static void versions_are_the_format_s_rotation(void **state)
     }
 }
 
-static void sizes(void **state)
+ZN_TEST(sizes)
 {
-    (void)state;
     assert_true(zn_rotation_fits(3840, 256) && zn_rotation_fits(4, 4));
     assert_true(zn_rotation_fits(2048, 1024));
     assert_false(zn_rotation_fits(3840, 1024) || zn_rotation_fits(3840, 0));
@@ -58,5 +56,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(rotation, bench, cmocka_unit_test(versions_are_the_format_s_rotation),
-             cmocka_unit_test(sizes));
+KERNEL_GROUP(rotation, bench)

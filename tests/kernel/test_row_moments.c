@@ -49,9 +49,8 @@ static void stated(zn_type type, float scale, const void *row, int64_t width, in
     }
 }
 
-static void versions_follow_the_tree(void **state)
+ZN_TEST(versions_follow_the_tree)
 {
-    (void)state;
     uint64_t seed = 1;
     FOR_EACH_SET(set)
     {
@@ -82,9 +81,8 @@ static void versions_follow_the_tree(void **state)
 }
 
 // Laws that need no reference: the sums of a constant, and NaN staying inside its group.
-static void constants_and_nan(void **state)
+ZN_TEST(constants_and_nan)
 {
-    (void)state;
     enum { WIDTH = 10, CHANNELS = 48, GROUPS = 4 };
     static float row[WIDTH * CHANNELS];
     FOR_EACH_SET(set)
@@ -118,5 +116,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(row_moments, bench, cmocka_unit_test(versions_follow_the_tree),
-             cmocka_unit_test(constants_and_nan));
+KERNEL_GROUP(row_moments, bench)

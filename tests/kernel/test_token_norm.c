@@ -65,9 +65,8 @@ static void check_bits(const subject *s, zn_token_norm_fn *run)
     assert_memory_equal(x, s->dst.data, ROWS * width * sizeof(float));
 }
 
-static void versions_are_within_the_bound(void **state)
+ZN_TEST(versions_are_within_the_bound)
 {
-    (void)state;
     zn_random random = {.seed = 4};
     FOR_EACH_SET(set)
     {
@@ -112,9 +111,8 @@ static void check_gradient(const subject *s, const float *dy, const float *got,
     }
 }
 
-static void gradients_are_within_the_bound(void **state)
+ZN_TEST(gradients_are_within_the_bound)
 {
-    (void)state;
     zn_random random = {.seed = 5};
     FOR_EACH_SET(set)
     {
@@ -137,9 +135,8 @@ static void gradients_are_within_the_bound(void **state)
 }
 
 // Not even a row of one number that is not finite may change its neighbours.
-static void nan_stays_in_its_row(void **state)
+ZN_TEST(nan_stays_in_its_row)
 {
-    (void)state;
     FOR_EACH_SET(set)
     {
         float x[3 * 40], dst[3 * 40];
@@ -172,6 +169,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(token_norm, bench, cmocka_unit_test(versions_are_within_the_bound),
-             cmocka_unit_test(gradients_are_within_the_bound),
-             cmocka_unit_test(nan_stays_in_its_row));
+KERNEL_GROUP(token_norm, bench)

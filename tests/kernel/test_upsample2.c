@@ -39,9 +39,8 @@ static void check(int64_t width, size_t pixel, int64_t first_row, int64_t rows, 
     fenced_free(&dst);
 }
 
-static void rows_are_doubled(void **state)
+ZN_TEST(rows_are_doubled)
 {
-    (void)state;
     static const size_t pixels[] = {1, 3, 12, 16, 63, 64, 65, 128, 256, 1000};
     static const int64_t widths[] = {1, 2, 7, 33};
     for (size_t p = 0; p < COUNT(pixels); p++) {
@@ -67,4 +66,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(upsample2, bench, cmocka_unit_test(rows_are_doubled));
+KERNEL_GROUP(upsample2, bench)

@@ -43,9 +43,8 @@ static void check_same(zn_type type, const void *got, const void *want, size_t n
 
 // --- lines ---------------------------------------------------------------------------------------
 
-static void the_specification_is_the_definition(void **state)
+ZN_TEST(the_specification_is_the_definition)
 {
-    (void)state;
     enum { N = 64, COUNT_ = 3 };
     float x[N * COUNT_], y[N * COUNT_], scratch[N];
     zn_random random = {.seed = 1};
@@ -118,9 +117,8 @@ static void check_lines(const zn_walsh *version, const line_case *c, zn_type fro
     fenced_close(all, COUNT(all));
 }
 
-static void lines_have_the_bits_of_the_specification(void **state)
+ZN_TEST(lines_have_the_bits_of_the_specification)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (int t = 0; t < 4; t++) {
@@ -133,9 +131,8 @@ static void lines_have_the_bits_of_the_specification(void **state)
 }
 
 // Lines with pruned bits give what the dense run gives with gates of zero there.
-static void pruned_is_gates_of_zero(void **state)
+ZN_TEST(pruned_is_gates_of_zero)
 {
-    (void)state;
     enum { N = 256, LINES = 40 };
     static float x[N * LINES], sparse[N * LINES], dense[N * LINES], gate[N * (LINES + 8)];
     zn_random random = {.seed = 3};
@@ -158,9 +155,8 @@ static void pruned_is_gates_of_zero(void **state)
     free(scratch);
 }
 
-static void vectors_have_the_bits_of_the_specification(void **state)
+ZN_TEST(vectors_have_the_bits_of_the_specification)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t length = 2; length <= 2048; length *= 2) {
         for (size_t t = 0; t < 12; t++, seed++) {
@@ -249,9 +245,8 @@ static void check_tile(const zn_walsh *version, const tile_case *c, uint64_t see
     free(scratch);
 }
 
-static void tiles_have_the_bits_of_the_specification(void **state)
+ZN_TEST(tiles_have_the_bits_of_the_specification)
 {
-    (void)state;
     static const int channels[] = {1, 3, 8, 16, 32, 37};
     uint64_t seed = 1;
     for (int size = 4; size <= 16; size *= 2) {
@@ -267,9 +262,8 @@ static void tiles_have_the_bits_of_the_specification(void **state)
 }
 
 // A quarter of the frequencies is what the dense run gives with gates of zero for the others.
-static void pruned_tiles_are_gates_of_zero(void **state)
+ZN_TEST(pruned_tiles_are_gates_of_zero)
 {
-    (void)state;
     enum { SIZE = 8, CHANNELS = 20, N = SIDE * SIDE * CHANNELS };
     static float x[N], sparse[N], dense[N], gate[SIZE * SIZE * CHANNELS];
     zn_random random = {.seed = 9};
@@ -461,9 +455,4 @@ static void bench(void)
     free(d.scratch);
 }
 
-KERNEL_GROUP(walsh, bench, cmocka_unit_test(the_specification_is_the_definition),
-             cmocka_unit_test(lines_have_the_bits_of_the_specification),
-             cmocka_unit_test(pruned_is_gates_of_zero),
-             cmocka_unit_test(vectors_have_the_bits_of_the_specification),
-             cmocka_unit_test(tiles_have_the_bits_of_the_specification),
-             cmocka_unit_test(pruned_tiles_are_gates_of_zero));
+KERNEL_GROUP(walsh, bench)

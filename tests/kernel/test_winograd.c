@@ -160,9 +160,8 @@ static void check(const problem *p, const kernel_set *set, uint64_t seed)
     }
 }
 
-static void outputs_are_near_double(void **state)
+ZN_TEST(outputs_are_near_double)
 {
-    (void)state;
     FOR_EACH_SET(set)
     {
         for (uint64_t s = 0; s < COUNT(shapes); s++) {
@@ -180,9 +179,8 @@ static void outputs_are_near_double(void **state)
 }
 
 // Areas of every size, in place of the residual, have the bits of the largest.
-static void bits_do_not_depend_on_areas(void **state)
+ZN_TEST(bits_do_not_depend_on_areas)
 {
-    (void)state;
     const shape s = {61, 32, 48};
     enum { ROWS = 7 };
     FOR_EACH_SET(set)
@@ -206,9 +204,8 @@ static void bits_do_not_depend_on_areas(void **state)
 }
 
 // Output channels of every count apart from the others, in place of the residual, have the bits of all together.
-static void bits_do_not_depend_on_slices(void **state)
+ZN_TEST(bits_do_not_depend_on_slices)
 {
-    (void)state;
     const shape s = {9, 16, 80};
     FOR_EACH_SET(set)
     {
@@ -236,9 +233,8 @@ static void bits_do_not_depend_on_slices(void **state)
 
 // The first columns of a picture, as a picture of their own, have the bits they had in it, but for
 // the last tile's, which lost its neighbours.
-static void bits_do_not_depend_on_width(void **state)
+ZN_TEST(bits_do_not_depend_on_width)
 {
-    (void)state;
     const shape s = {61, 32, 48};
     FOR_EACH_SET(set)
     {
@@ -268,9 +264,8 @@ static void bits_do_not_depend_on_width(void **state)
 }
 
 // The versions that fuse agree to the bit.
-static void fused_versions_agree(void **state)
+ZN_TEST(fused_versions_agree)
 {
-    (void)state;
     for (uint64_t s = 0; s < COUNT(shapes); s++) {
         problem first = make(&shapes[s], 2, 0, s);
         const kernel_set *lowest = kernel_set_after(kernel_set_after(NULL));
@@ -313,9 +308,8 @@ static void fill_smooth(problem *p)
 }
 
 // What the points were chosen for: rounding takes no more than it takes of a direct sum.
-static void no_less_exact_than_direct(void **state)
+ZN_TEST(no_less_exact_than_direct)
 {
-    (void)state;
     const shape s = {32, 64, 64};
     FOR_EACH_SET(set)
     {
@@ -348,9 +342,8 @@ static void no_less_exact_than_direct(void **state)
     }
 }
 
-static void nan_stays_in_its_tiles(void **state)
+ZN_TEST(nan_stays_in_its_tiles)
 {
-    (void)state;
     const shape s = {16, 16, 16};
     FOR_EACH_SET(set)
     {
@@ -367,9 +360,8 @@ static void nan_stays_in_its_tiles(void **state)
     }
 }
 
-static void sizes(void **state)
+ZN_TEST(sizes)
 {
-    (void)state;
     size_t bytes = 1;
     assert_true(zn_winograd_packed_bytes(32, 16, &bytes));
     assert_int_equal(bytes, 32 * 16 * 3 * 6 * sizeof(float));
@@ -405,9 +397,4 @@ static void bench(void)
     }
 }
 
-KERNEL_GROUP(winograd, bench, cmocka_unit_test(outputs_are_near_double),
-             cmocka_unit_test(bits_do_not_depend_on_areas),
-             cmocka_unit_test(bits_do_not_depend_on_slices),
-             cmocka_unit_test(bits_do_not_depend_on_width), cmocka_unit_test(fused_versions_agree),
-             cmocka_unit_test(no_less_exact_than_direct), cmocka_unit_test(nan_stays_in_its_tiles),
-             cmocka_unit_test(sizes));
+KERNEL_GROUP(winograd, bench)

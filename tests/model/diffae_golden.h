@@ -30,17 +30,6 @@ static inline void golden_add(zn_file_tensor *tensors, size_t *count, const zn_s
     tensors[(*count)++].name = ours;
 }
 
-static inline void golden_write(const char *path, zn_file_tensor *tensors, size_t count)
-{
-    zn_error err = {0};
-    zn_writer *file = NULL;
-    zn_test_ok(zn_writer_open(path, &file, &err), &err);
-    zn_test_ok(zn_safetensors_write_header(file, tensors, count, NULL, 0, &err), &err);
-    for (size_t i = 0; i < count; i++) // in the order of the header
-        zn_test_ok(zn_writer_write(file, tensors[i].data, tensors[i].bytes, &err), &err);
-    zn_test_ok(zn_writer_commit(file, &err), &err);
-}
-
 // The golden's config.json with keys before its own, as "\"clip\": false, ".
 static inline void golden_copy_config(const char *folder, const char *keys)
 {
@@ -80,7 +69,7 @@ static inline void golden_folder(const char *name, char path[256])
     tensors[count].shape = ZN_SHAPE(ATTRIBUTES);
     tensors[count].data = (const void *)offsets;
     tensors[count++].bytes = sizeof offsets;
-    golden_write(zn_test_path(path, "model.safetensors"), tensors, count);
+    write_tensors(zn_test_path(path, "model.safetensors"), tensors, count, NULL, 0);
     golden_copy_config(path, "");
     zn_safetensors_free(networks);
     zn_safetensors_free(io);
@@ -89,12 +78,8 @@ static inline void golden_folder(const char *name, char path[256])
 static inline zn_model *golden_model(const char *name)
 {
     char path[256];
-    zn_error err = {0};
-    zn_model *model = NULL;
     golden_folder(name, path);
-    const zn_model_request request = {.weights = path};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    return model;
+    return model_at(path, NULL);
 }
 
 // Item `number` of a tensor of pictures or codes, `count` numbers; to be freed.

@@ -6,7 +6,7 @@
 #ifndef ZN_TESTS_PART_RUNS_H
 #define ZN_TESTS_PART_RUNS_H
 
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
 #include "src/dnn/dnn.h"
@@ -193,19 +193,12 @@ static inline size_t part_parameters(const char *variant_name, const char *part,
 
 static inline zn_model *part_open(const char *folder)
 {
-    zn_error err = {0};
-    zn_model *model = NULL;
-    const zn_model_request request = {.weights = zn_test_path(zn_test_golden(), folder)};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    return model;
+    return model_at(zn_test_path(zn_test_golden(), folder), NULL);
 }
 
 static inline zn_safetensors *part_golden(const char *file)
 {
-    zn_error err = {0};
-    zn_safetensors *golden = NULL;
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), file), &golden, &err), &err);
-    return golden;
+    return tensors_at(zn_test_path(zn_test_golden(), file));
 }
 
 // A tensor in f32, which the caller frees; count may be NULL.

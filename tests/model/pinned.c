@@ -249,9 +249,8 @@ static void write_lines(void)
     assert_int_equal(fclose(file), 0);
 }
 
-static void results_are_as_recorded(void **state)
+ZN_TEST(results_are_as_recorded)
 {
-    (void)state;
     char ours[1024];
     snprintf(ours, sizeof ours, "%s/models", zn_test_source());
     setenv("ZENITH_MODELS", ours, 1); // calibrations
@@ -295,6 +294,5 @@ int main(int argc, char **argv)
         return 1;
     }
     zn_test_need(zn_test_path(zn_test_weights(), "taesd_decoder.safetensors"));
-    const struct CMUnitTest tests[] = {cmocka_unit_test(results_are_as_recorded)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

@@ -7,6 +7,7 @@
 #include "src/nn/layers.h"
 #include "src/op/ops.h"
 #include "tests/fuzz/made_model.h"
+#include "tests/model/weight_files.h"
 #include "tests/testing.h"
 
 #include <math.h>
@@ -44,15 +45,6 @@ static const char *write_model(const char *name)
     return path;
 }
 
-static zn_model *opened(const char *path)
-{
-    zn_error err = {0};
-    zn_model *made = NULL;
-    const zn_model_request request = {.name = model.variant->name, .weights = path};
-    zn_test_ok(zn_model_open(&request, &made, &err), &err);
-    return made;
-}
-
 // --- families -----------------------------------------------------------------------------------
 
 static int64_t twice_from_the_third_level(const char *name)
@@ -62,9 +54,8 @@ static int64_t twice_from_the_third_level(const char *name)
 
 // A level that has more channels than before it would need each of them eight times, and four fit
 // a square.
-static void wan_widens_no_level(void **state)
+ZN_TEST(wan_widens_no_level)
 {
-    (void)state;
     zn_error err = {0};
     model = (made_model){.variant = zn_variant_find("wan2.2-vae"),
                          .width = twice_from_the_third_level};
@@ -73,9 +64,8 @@ static void wan_widens_no_level(void **state)
 }
 
 // The encoder and the draft of a linear code are one matrix.
-static void parameters_of_two_parts_count_once(void **state)
+ZN_TEST(parameters_of_two_parts_count_once)
 {
-    (void)state;
     begin("diffae", 0xff, linear_layout);
     snprintf(model.config, sizeof model.config, "%s", LINEAR);
     uint64_t parameters = 0;
@@ -85,22 +75,21 @@ static void parameters_of_two_parts_count_once(void **state)
             elements *= (uint64_t)model.tensors[i].dim[d];
         parameters += elements;
     }
-    zn_model *made = opened(write_model("crafted_linear.safetensors"));
+    zn_model *made = model_at(write_model("crafted_linear.safetensors"), model.variant->name);
     assert_int_equal(made->unexpected, 0);
     assert_int_equal(made->parameters, parameters);
     zn_model_unref(made);
     model.tensors[model.count++] = (made_tensor){.name = "nobody.knows", .rank = 1, .dim = {3}};
-    made = opened(write_model("crafted_linear.safetensors"));
+    made = model_at(write_model("crafted_linear.safetensors"), model.variant->name);
     assert_int_equal(made->unexpected, 1);
     assert_int_equal(made->parameters, parameters);
     zn_model_unref(made);
 }
 
 // The size that a network is for comes from a tensor, whatever that says.
-static void sizes_are_within_bounds(void **state)
+ZN_TEST(sizes_are_within_bounds)
 {
     static const int64_t sides[] = {0, 1, 3, INT64_C(1) << 40, INT64_C(1) << 62, INT64_MAX};
-    (void)state;
     for (int part = 0; part < 2; part++) {
         for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
             zn_error err = {0};
@@ -129,12 +118,11 @@ static void sizes_are_within_bounds(void **state)
 // --- where they are -----------------------------------------------------------------------------
 
 // What is named without a folder lies in the working folder, and so does what it needs beside it.
-static void companions_lie_in_the_working_folder(void **state)
+ZN_TEST(companions_lie_in_the_working_folder)
 {
     char before[1024];
     zn_error err = {0};
     zn_weights *weights = NULL;
-    (void)state;
     assert_non_null(getcwd(before, sizeof before));
     begin("taesd3", 3, NULL);
     write_model("taesd3.safetensors");
@@ -152,12 +140,11 @@ static void companions_lie_in_the_working_folder(void **state)
 
 // --- builders -----------------------------------------------------------------------------------
 
-static void too_many_maps_are_refused(void **state)
+ZN_TEST(too_many_maps_are_refused)
 {
     zn_error err = {0};
     zn_graph graph;
     zn_node *maps[8];
-    (void)state;
     zn_graph_begin(&graph, &err);
     for (int i = 0; i < 8; i++)
         maps[i] = zn_graph_input(&graph, "map", zn_desc_make(ZN_F32, ZN_SHAPE(1, 1, 1, 4)));
@@ -177,12 +164,11 @@ static zn_node *any_parameter(void *cookie, zn_graph *graph, const char *name,
                               (zn_tensor){.desc = zn_desc_make(ZN_F32, *shape), .data = numbers});
 }
 
-static void linear_refuses_a_scalar(void **state)
+ZN_TEST(linear_refuses_a_scalar)
 {
     zn_error err = {0};
     zn_graph graph;
     int64_t inputs = -1;
-    (void)state;
     zn_graph_begin(&graph, &err);
     const zn_scope scope = {
         .graph = &graph, .parameter = any_parameter, .cookie = &inputs, .prefix = ""};
@@ -195,7 +181,7 @@ static void linear_refuses_a_scalar(void **state)
 // --- numbers of a config ------------------------------------------------------------------------
 
 // A layout has every number of config.json that is within bounds, to 15 digits.
-static void numbers_come_back(void **state)
+ZN_TEST(numbers_come_back)
 {
     static const zn_setting table[] = {{"theta", "theta", NULL, 7, 1e-12, 1e12, true}};
     static const double numbers[] = {500000.123,
@@ -213,7 +199,6 @@ static void numbers_come_back(void **state)
                                      99.999999999,
                                      0.5,
                                      9.9999999999999995e-7};
-    (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char text[64], layout[ZN_LAYOUT_SIZE];
         zn_error err = {0};
@@ -227,18 +212,4 @@ static void numbers_come_back(void **state)
             fail_msg("%.17g comes back as %.17g from '%s'", numbers[i], read, layout);
         zn_json_free(config);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wan_widens_no_level),
-        cmocka_unit_test(parameters_of_two_parts_count_once),
-        cmocka_unit_test(sizes_are_within_bounds),
-        cmocka_unit_test(companions_lie_in_the_working_folder),
-        cmocka_unit_test(too_many_maps_are_refused),
-        cmocka_unit_test(linear_refuses_a_scalar),
-        cmocka_unit_test(numbers_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

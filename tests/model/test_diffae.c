@@ -8,6 +8,8 @@
 
 #include "src/model/diffae.h"
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), golden_io))
+
 static const double BOUND_SHORT = 5e-2;
 
 typedef struct world {
@@ -115,7 +117,7 @@ static void compute(const world *w, int network, int number, float *dst)
     }
 }
 
-static void every_network_matches(void **state)
+ZN_TEST(every_network_matches)
 {
     static const struct {
         const char *label;
@@ -126,7 +128,6 @@ static void every_network_matches(void **state)
                  {"int8", ZENITH_DTYPE_INT8, BOUND_SHORT}};
     static float got[VALUES], again[VALUES];
     world w;
-    (void)state;
     open_world(&w);
     for (int i = 0; i < 3 * NETWORKS * PICTURES; i++) {
         const int type = i / (NETWORKS * PICTURES), network = i / PICTURES % NETWORKS;
@@ -151,11 +152,10 @@ static void every_network_matches(void **state)
 }
 
 // As many rows at a time as it likes: a row by itself has the same bits, for times and for codes.
-static void neighbours_change_nothing(void **state)
+ZN_TEST(neighbours_change_nothing)
 {
     enum { ROWS = 5 };
     world w;
-    (void)state;
     open_world(&w);
     const zn_diffae_facts facts = zn_diffae_facts_of(w.model);
     const size_t row = (size_t)facts.modulation, scales = (size_t)facts.prior_modulation;
@@ -180,11 +180,10 @@ static void neighbours_change_nothing(void **state)
 }
 
 // The code decides what is predicted: another one gives another noise, its own the same.
-static void codes_matter(void **state)
+ZN_TEST(codes_matter)
 {
     static float own[VALUES], swapped[VALUES];
     world w;
-    (void)state;
     open_world(&w);
     float *code = golden_item(w.io, "z", 0, CODE), *other = golden_item(w.io, "z", 1, CODE);
     predict_noise(&w, 0, code, own);
@@ -197,10 +196,9 @@ static void codes_matter(void **state)
 
 // What a code scales is what the timestep has shifted: gains and offsets of a block keep their ratio when the
 // code changes, so a code gives a scale and no shift.
-static void codes_scale_and_do_not_shift(void **state)
+ZN_TEST(codes_scale_and_do_not_shift)
 {
     world w;
-    (void)state;
     open_world(&w);
     const zn_diffae_facts facts = zn_diffae_facts_of(w.model);
     const size_t row = (size_t)facts.modulation, channels = 32; // of the first block
@@ -225,15 +223,13 @@ static void codes_scale_and_do_not_shift(void **state)
 // --- names and sizes ----------------------------------------------------------------------------
 
 // Weights with "ema_model." before their names, and the prior's scales under their other name.
-static void names_of_a_checkpoint(void **state)
+ZN_TEST(names_of_a_checkpoint)
 {
     static zn_file_tensor tensors[MOST_TENSORS];
     static char names[MOST_TENSORS][96];
     static float first[CODE], second[CODE];
     size_t count = 0;
-    zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w);
     predict_code(&w, 1, first);
     zn_safetensors *networks = part_golden("diffae/model.safetensors");
@@ -245,11 +241,10 @@ static void names_of_a_checkpoint(void **state)
     }
     const char *folder = zn_test_path(zn_test_build(), "diffae_renamed");
     (void)mkdir(folder, 0777);
-    golden_write(zn_test_path(folder, "model.safetensors"), tensors, count);
+    write_tensors(zn_test_path(folder, "model.safetensors"), tensors, count, NULL, 0);
     golden_copy_config(folder, "");
     zn_model_unref(w.model);
-    const zn_model_request request = {.weights = folder};
-    zn_test_ok(zn_model_open(&request, &w.model, &err), &err);
+    w.model = model_at(folder, NULL);
     assert_int_equal(w.model->unexpected, 0);
     assert_int_equal(w.model->parts, 31); // neither statistics nor a classifier
     predict_code(&w, 1, second);
@@ -260,7 +255,7 @@ static void names_of_a_checkpoint(void **state)
 
 // The templates, and how many parameters PyTorch counts in such networks. The encoder's residual blocks have one
 // convolution: with two it would be larger by 30 % and more.
-static void templates_have_the_published_sizes(void **state)
+ZN_TEST(templates_have_the_published_sizes)
 {
     static const struct {
         const char *name;
@@ -272,7 +267,6 @@ static void templates_have_the_published_sizes(void **state)
         {"horse128", 24673536, 103871619, 117106176},
         {"bedroom128", 24673536, 103871619, 117106176},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         char file[64], layout[ZN_LAYOUT_SIZE];
         zn_error err = {0};
@@ -299,7 +293,7 @@ static void templates_have_the_published_sizes(void **state)
 }
 
 // On latents: heights of maps with attention are those of latents, 32 .. 8.
-static void config_of_latents(void **state)
+ZN_TEST(config_of_latents)
 {
     char layout[ZN_LAYOUT_SIZE];
     zn_error err = {0};
@@ -307,7 +301,6 @@ static void config_of_latents(void **state)
     zn_diffae_space space;
     zn_diffae_shape shape;
     zn_diffae_schedules schedules;
-    (void)state;
     zn_test_ok(zn_json_open(zn_test_path(zn_test_source(), "models/diffae/avatars256.json"),
                             &config, &err),
                &err);
@@ -323,7 +316,7 @@ static void config_of_latents(void **state)
 }
 
 // With squares of pixels: heights of maps with attention are those of the squares, 16 .. 4.
-static void config_of_patches(void **state)
+ZN_TEST(config_of_patches)
 {
     static const char text[] = "{\"image_size\": 64, \"patch\": 4, \"channel_mult\": [1, 2, 3], "
                                "\"attention_resolutions\": [8], \"prediction\": \"velocity\"}";
@@ -332,7 +325,6 @@ static void config_of_patches(void **state)
     zn_json *config = NULL;
     zn_diffae_shape shape;
     zn_diffae_schedules schedules;
-    (void)state;
     zn_test_ok(zn_json_parse(text, strlen(text), "test", &config, &err), &err);
     zn_diffae_layout(config, ATTRIBUTES, layout);
     assert_true(zn_diffae_shape_read(layout, &shape));
@@ -344,11 +336,10 @@ static void config_of_patches(void **state)
 }
 
 // A sparse encoder: as many pixels as asked for, at their places, and a channel that tells which they are.
-static void some_pixels_are_seen(void **state)
+ZN_TEST(some_pixels_are_seen)
 {
     enum { MANY = 10000, DEPTH = 3 };
     static float map[MANY * (DEPTH + 1)], again[MANY * (DEPTH + 1)];
-    (void)state;
     for (int way = 0; way < 3; way++) {
         const float share = way == 0 ? 0.1f : way == 1 ? 1 : 0.1f;
         int seen = 0;
@@ -367,7 +358,7 @@ static void some_pixels_are_seen(void **state)
     }
 }
 
-static void refused_configs(void **state)
+ZN_TEST(refused_configs)
 {
     static const char *const layouts[] = {"{\"channel_mult\": [1, 0, 2]}",
                                           "{\"channel_mult\": [1, 10]}",
@@ -404,7 +395,6 @@ static void refused_configs(void **state)
         "{\"contrast\": 2, \"clip\": true}",
         "{\"contrast\": 0.5, \"clip\": false}",
         "{\"contrast\": \"3\", \"clip\": false}"};
-    (void)state;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         char layout[ZN_LAYOUT_SIZE];
         zn_error err = {0};
@@ -434,22 +424,4 @@ static void refused_configs(void **state)
         assert_true(strlen(err.text) > 10);
         zn_json_free(config);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_network_matches),
-        cmocka_unit_test(neighbours_change_nothing),
-        cmocka_unit_test(codes_matter),
-        cmocka_unit_test(codes_scale_and_do_not_shift),
-        cmocka_unit_test(names_of_a_checkpoint),
-        cmocka_unit_test(templates_have_the_published_sizes),
-        cmocka_unit_test(config_of_latents),
-        cmocka_unit_test(config_of_patches),
-        cmocka_unit_test(some_pixels_are_seen),
-        cmocka_unit_test(refused_configs),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), golden_io));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,14 +41,13 @@ static void compare(const zn_safetensors *io, const char *name, const float *got
     zn_free(expected);
 }
 
-static void every_network_matches(void **state)
+ZN_TEST(every_network_matches)
 {
     static float code[CODE], prediction[VALUES];
     zn_error err = {0};
     zn_model *model = NULL;
     zn_safetensors *io = NULL;
     char path[512];
-    (void)state;
     snprintf(path, sizeof path, "%s", zn_test_path(zn_test_source(), folder));
     const zn_model_request request = {.weights = zn_test_path(path, "model.safetensors")};
     assert_int_equal(zn_model_open(&request, &model, &err), ZENITH_BAD_FILE); // sizes are not known
@@ -73,10 +72,4 @@ static void every_network_matches(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) zn_free(all[i]);
     zn_safetensors_free(io);
     zn_model_unref(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_network_matches)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

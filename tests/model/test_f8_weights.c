@@ -3,7 +3,7 @@
 //
 // A model written as 8-bit floats: which tensors are, how far each value is from what it was, what
 // its scale is, and what is left after writing again. tests/api/test_models.c runs such models.
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
@@ -23,18 +23,9 @@ static const f8 kinds[] = {{ZN_F8_E4M3, 448, 0x1p-4, 0x1p-10},
                            {ZN_F8_E5M2, 57344, 0x1p-3, 0x1p-17}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static zn_model *open_model(const char *path)
-{
-    zn_error err = {0};
-    zn_model *model = NULL;
-    const zn_model_request request = {.name = "taesd", .weights = path};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    return model;
-}
-
 static zn_model *open_tiny(void)
 {
-    return open_model(zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"));
+    return model_at(zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"), "taesd");
 }
 
 static void write_model(const zn_model *model, const char *path, zn_type type)
@@ -95,9 +86,8 @@ static void check_tensor(const f8 *kind, const zn_weights *before, const zn_weig
     zn_free(stored);
 }
 
-static void convolutions_alone(void **state)
+ZN_TEST(convolutions_alone)
 {
-    (void)state;
     zn_model *model = open_tiny();
     const char *wide = zn_test_path(zn_test_build(), "f8_wide.safetensors");
     const char *path = zn_test_path(zn_test_build(), "f8_narrow.safetensors");
@@ -153,16 +143,15 @@ static void same_values(const char *a, const char *b)
 }
 
 // Written again they keep numbers and scales. bf16 holds them, since the scale is a power of two.
-static void written_again(void **state)
+ZN_TEST(written_again)
 {
-    (void)state;
     zn_model *model = open_tiny();
     const char *first = zn_test_path(zn_test_build(), "f8_first.safetensors");
     const char *again = zn_test_path(zn_test_build(), "f8_again.safetensors");
     const char *between = zn_test_path(zn_test_build(), "f8_between.safetensors");
     for (int i = 0; i < KINDS; i++) {
         write_model(model, first, kinds[i].type);
-        zn_model *narrow = open_model(first);
+        zn_model *narrow = model_at(first, "taesd");
         assert_int_equal(narrow->unexpected, 0); // scales belong to their weights
         write_model(narrow, again, kinds[i].type);
         same_file(first, again);
@@ -171,13 +160,4 @@ static void written_again(void **state)
         zn_model_unref(narrow);
     }
     zn_model_unref(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_alone),
-        cmocka_unit_test(written_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 //
 // Families of other kinds than autoencoders (tests/model/families): opened, trained ten steps beside PyTorch,
 // written, opened again, compiled in each type. tools/goldens/make_family_goldens.py makes weights, samples and losses.
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
@@ -58,21 +58,15 @@ static void *need(void *block)
 static zn_safetensors *open_golden(const char *name, const char *tail)
 {
     char file[128];
-    zn_error err = {0};
-    zn_safetensors *golden = NULL;
     snprintf(file, sizeof file, "tests/golden/%s%s", name, tail);
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &golden, &err), &err);
-    return golden;
+    return tensors_at(zn_test_path(zn_test_source(), file));
 }
 
 static zn_model *open_model(const kind *k)
 {
     char file[128];
-    zn_error err = {0};
-    zn_model *model = NULL;
     snprintf(file, sizeof file, "tests/golden/%s.safetensors", k->name);
-    const zn_model_request request = {.weights = zn_test_path(zn_test_source(), file)};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
+    zn_model *model = model_at(zn_test_path(zn_test_source(), file), NULL);
     assert_string_equal(model->variant->name, k->name);
     assert_int_equal(model->unexpected, 0);
     return model;
@@ -230,14 +224,12 @@ static void close_training(training *t)
 static void write_and_open(const training *t)
 {
     zn_error err = {0};
-    zn_model *model = NULL;
     zn_network again = {0};
     char folder[1024];
     snprintf(folder, sizeof folder, "%s", zn_test_path(zn_test_build(), "families"));
     zn_test_ok(zn_directory_make(folder, &err), &err);
     zn_test_ok(zn_weights_write(folder, &t->network, t->optimizer.weights, &err), &err);
-    const zn_model_request request = {.name = t->kind->name, .weights = folder};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
+    zn_model *model = model_at(folder, t->kind->name);
     zn_test_ok(zn_network_of_model(model, zn_model_part(model, t->kind->part), &again, &err), &err);
     assert_int_equal(again.count, t->network.count);
     for (size_t i = 0; i < again.count; i++) {
@@ -271,9 +263,8 @@ static void ten_steps(const kind *k, zn_dnn *dnn)
     close_training(&t);
 }
 
-static void losses_are_pytorchs(void **state)
+ZN_TEST(losses_are_pytorchs)
 {
-    (void)state;
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
     ten_steps(&denoiser, NULL);
@@ -356,9 +347,8 @@ static double distance(const one_run *a, const one_run *b)
     return sqrt(difference / energy);
 }
 
-static void compiled_in_each_type(void **state)
+ZN_TEST(compiled_in_each_type)
 {
-    (void)state;
     static one_run plain, other;
     const kind *const kinds[] = {&denoiser, &sequence};
     for (size_t i = 0; i < 2; i++) {
@@ -413,9 +403,8 @@ static void check_start(const char *variant_name, const char *part, const char *
     zn_free(block);
 }
 
-static void random_start(void **state)
+ZN_TEST(random_start)
 {
-    (void)state;
     check_start("toy-denoiser", "denoiser", NULL, "denoiser.up.weight", sqrt(2.0 / 16));
     check_start("toy-denoiser", "denoiser", NULL, "denoiser.down.weight",
                 sqrt(2.0 / 32) / sqrt(2)); // of 2 branches
@@ -428,9 +417,8 @@ static void random_start(void **state)
 }
 
 // What is about pictures and latents refuses models without them, by a sentence.
-static void autoencoders_only(void **state)
+ZN_TEST(autoencoders_only)
 {
-    (void)state;
     zn_error err = {0};
     zn_prune_report report;
     zn_model *model = open_model(&denoiser);
@@ -452,9 +440,8 @@ static void autoencoders_only(void **state)
 }
 
 // A port of another shape is refused, with both shapes.
-static void shapes_of_ports(void **state)
+ZN_TEST(shapes_of_ports)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph graph;
     zn_ports ports;
@@ -477,9 +464,8 @@ static void shapes_of_ports(void **state)
 }
 
 // Raw latents with a mean and a deviation for each channel.
-static void channels_of_latents(void **state)
+ZN_TEST(channels_of_latents)
 {
-    (void)state;
     static const float mean[] = {0.5f, -1}, deviation[] = {2, 0.25f};
     const zn_autoencoder_facts each = {2, 8, .has_raw = true, .mean = mean, .deviation = deviation};
     const zn_autoencoder_facts same = {2, 8, .has_raw = true, .scale = 1};
@@ -489,13 +475,4 @@ static void channels_of_latents(void **state)
     assert_true(zn_latent_to_raw(&each, 1, 4) == 0);
     assert_true(zn_latents_equal(&each, &each));
     assert_false(zn_latents_equal(&each, &same));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_are_pytorchs), cmocka_unit_test(compiled_in_each_type),
-        cmocka_unit_test(random_start),        cmocka_unit_test(autoencoders_only),
-        cmocka_unit_test(shapes_of_ports),     cmocka_unit_test(channels_of_latents)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 // AutoencoderKL against diffusers: the small models of the larger goldens (SD's and FLUX's kind), every
 // activation that they hold, mean, logvar, latent and picture; the same bits in planes and bands, on one
 // thread and two, and from weights under every set of names.
+#include "tests/model/weight_files.h"
 #include "tests/testing.h"
 
 #include "src/base/memory.h"
@@ -19,6 +20,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"))
 
 enum { HEIGHT = 64, WIDTH = 48, FACTOR = 8, NAME = 128 };
 static const double BOUND = 1e-5, BOUND_BF16 = 2e-2;
@@ -93,10 +96,7 @@ static void compare(const world *w, const char *name, const float *got, const fl
 
 static zn_model *open_weights(const char *path, const char *name)
 {
-    zn_error err = {0};
-    zn_model *model = NULL;
-    const zn_model_request request = {.name = name, .weights = path};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
+    zn_model *model = model_at(path, name);
     assert_int_equal(model->unexpected, 0);
     return model;
 }
@@ -104,10 +104,9 @@ static zn_model *open_weights(const char *path, const char *name)
 static void open_world(world *w, const char *name)
 {
     char file[NAME];
-    zn_error err = {0};
     *w = (world){.name = name};
     snprintf(file, sizeof file, "%s/io.safetensors", name);
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), file), &w->golden, &err), &err);
+    w->golden = tensors_at(zn_test_path(zn_test_golden(), file));
     w->model = open_weights(zn_test_path(zn_test_golden(), name), NULL);
 }
 
@@ -267,9 +266,8 @@ static void compare_result(world *w, double bound)
     zn_free(expected);
 }
 
-static void activations_match(void **state)
+ZN_TEST(activations_match)
 {
-    (void)state;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         world w;
         open_world(&w, models[m]);
@@ -313,9 +311,8 @@ static void same_bits(world *w, zenith_dtype dtype, size_t bytes)
     zn_free(first);
 }
 
-static void compiled_match(void **state)
+ZN_TEST(compiled_match)
 {
-    (void)state;
     static const char *const parts[] = {"encoder", "decoder"};
     for (size_t i = 0; i < 2 * sizeof models / sizeof *models; i++) {
         world w;
@@ -344,9 +341,8 @@ static void open_encoding(encoding *e, const char *name, int threads)
 {
     world w = {.name = name};
     char file[NAME];
-    zn_error err = {0};
     snprintf(file, sizeof file, "%s/io.safetensors", name);
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), file), &w.golden, &err), &err);
+    w.golden = tensors_at(zn_test_path(zn_test_golden(), file));
     e->context = session_context(threads, 1);
     e->model = session_model(e->context, NULL, zn_test_path(zn_test_golden(), name));
     zenith_model_info info = {.size = sizeof info};
@@ -394,9 +390,8 @@ static zenith_status encode(const encoding *e, zenith_latent *latents, size_t co
     return zenith_encode(e->context, e->model, images, latents, count, &params);
 }
 
-static void moments_match(void **state)
+ZN_TEST(moments_match)
 {
-    (void)state;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         encoding e;
         world w;
@@ -441,9 +436,8 @@ static void check_sample(const encoding *e, const zenith_latent *sample)
     zn_free(moments.data);
 }
 
-static void samples_are_the_same(void **state)
+ZN_TEST(samples_are_the_same)
 {
-    (void)state;
     encoding one, two;
     open_encoding(&one, "vae_flux", 1);
     open_encoding(&two, "vae_flux", 2);
@@ -464,9 +458,8 @@ static void samples_are_the_same(void **state)
     close_encoding(&two);
 }
 
-static void wrong_kinds_are_refused(void **state)
+ZN_TEST(wrong_kinds_are_refused)
 {
-    (void)state;
     encoding e;
     open_encoding(&e, "vae_sd", 1);
     zenith_latent latent = latent_of(&e, ZENITH_LATENT_SAMPLE, 0);
@@ -504,9 +497,8 @@ static int stop_at(void *cookie, double fraction)
 }
 
 // A run that was stopped says so, and the next one has the same bits as if it had never been.
-static void stopped_runs_leave_nothing(void **state)
+ZN_TEST(stopped_runs_leave_nothing)
 {
-    (void)state;
     encoding e;
     open_encoding(&e, "vae_flux", 2);
     zenith_latent latent = latent_of(&e, ZENITH_LATENT_MEAN, 0);
@@ -622,30 +614,23 @@ static const char *write_renamed(const char *model, const naming *n)
     static char names[256][NAME];
     static zn_file_tensor tensors[256];
     char folder[NAME];
-    zn_error err = {0};
     zn_safetensors *weights = NULL;
-    zn_writer *file = NULL;
     const char *layout = strcmp(model, "vae_sd") == 0 ? "g8l1q" : "g8l1";
     zn_metadata facts[] = {{"zenith.encoder", layout}, {"zenith.decoder", layout}};
     const char *path = zn_test_path(zn_test_build(), "kl_renamed.safetensors");
     snprintf(folder, sizeof folder, "%s/diffusion_pytorch_model.safetensors", model);
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_golden(), folder), &weights, &err), &err);
+    weights = tensors_at(zn_test_path(zn_test_golden(), folder));
     const size_t count = zn_safetensors_count(weights);
     assert_true(count <= 256);
     for (size_t i = 0; i < count; i++)
         tensors[i] = renamed(zn_safetensors_get(weights, i), n, names[i]);
-    zn_test_ok(zn_writer_open(path, &file, &err), &err);
-    zn_test_ok(zn_safetensors_write_header(file, tensors, count, facts, 2, &err), &err);
-    for (size_t i = 0; i < count; i++) // in the order of the header
-        zn_test_ok(zn_writer_write(file, tensors[i].data, tensors[i].bytes, &err), &err);
-    zn_test_ok(zn_writer_commit(file, &err), &err);
+    write_tensors(path, tensors, count, facts, 2);
     zn_safetensors_free(weights);
     return path;
 }
 
-static void every_name_set(void **state)
+ZN_TEST(every_name_set)
 {
-    (void)state;
     static const char *const variants[] = {"sd-vae", "flux-vae"}, *const parts[] = {"encoder",
                                                                                     "decoder"};
     for (size_t i = 0; i < 2 * sizeof namings / sizeof *namings; i++) {
@@ -676,9 +661,8 @@ static void every_name_set(void **state)
 }
 
 // Networks without weights have the published sizes.
-static void full_size_has_as_many_parameters(void **state)
+ZN_TEST(full_size_has_as_many_parameters)
 {
-    (void)state;
     static const struct {
         const char *variant, *part;
         size_t parameters;
@@ -703,9 +687,8 @@ static void full_size_has_as_many_parameters(void **state)
 }
 
 // Without metadata and without config.json nothing says how many groups there are.
-static void groups_are_asked_for(void **state)
+ZN_TEST(groups_are_asked_for)
 {
-    (void)state;
     zn_error err = {0};
     zn_model *model = NULL;
     const zn_model_request request = {
@@ -713,21 +696,4 @@ static void groups_are_asked_for(void **state)
         .weights = zn_test_path(zn_test_golden(), "vae_sd/diffusion_pytorch_model.safetensors")};
     assert_int_equal(zn_model_open(&request, &model, &err), ZENITH_BAD_FILE);
     assert_non_null(strstr(err.text, "config.json"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations_match),
-        cmocka_unit_test(compiled_match),
-        cmocka_unit_test(moments_match),
-        cmocka_unit_test(samples_are_the_same),
-        cmocka_unit_test(wrong_kinds_are_refused),
-        cmocka_unit_test(stopped_runs_leave_nothing),
-        cmocka_unit_test(every_name_set),
-        cmocka_unit_test(full_size_has_as_many_parameters),
-        cmocka_unit_test(groups_are_asked_for),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

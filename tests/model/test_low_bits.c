@@ -298,11 +298,9 @@ static size_t port_count(const zn_port *port)
 static float *run_file(int n, const char *path, zenith_dtype dtype, int threads, size_t *count)
 {
     zn_error err = {0};
-    zn_model *model = NULL;
+    zn_model *model = model_at(path, NULL);
     zn_ports ports = {.inputs_count = 0};
     zn_random random = {.seed = 11};
-    const zn_model_request request = {.weights = path};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
     assert_string_equal(model->variant->name, networks[n].variant);
     assert_int_equal(model->unexpected, 0);
     part_run r = {.model = model,
@@ -345,9 +343,8 @@ static void compare_runs(int n, form is, const char *path, const float *expected
     }
 }
 
-static void every_form(void **state)
+ZN_TEST(every_form)
 {
-    (void)state;
     for (int i = 0; i < NETWORKS * PANELS; i++) {
         const int n = i / PANELS;
         const form is = (form)(i % PANELS);
@@ -387,21 +384,17 @@ static void write_panels(const char *source, const char *output, zn_recipe recip
 
 static zenith_dtype default_of(const char *path, const char *class)
 {
-    zn_error err = {0};
-    zn_model *model = NULL;
+    zn_model *model = model_at(path, NULL);
     zn_cpu cpu = {0};
     assert_true(zn_cpu_parse(class, &cpu.flags));
-    const zn_model_request request = {.weights = path};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
     const zenith_dtype dtype = zn_dtype_of(&cpu, model, ZENITH_DTYPE_DEFAULT);
     zn_model_unref(model);
     return dtype;
 }
 
 // Files of our own: in f32 near the numbers that they were made of, in 8 bits near their own in f32.
-static void panels_of_ours(void **state)
+ZN_TEST(panels_of_ours)
 {
-    (void)state;
     static const struct {
         const char *name;
         zn_recipe recipe;
@@ -430,11 +423,4 @@ static void panels_of_ours(void **state)
         zn_free(plain);
         zn_free(exact);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form),
-                                       cmocka_unit_test(panels_of_ours)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 // as the error falls, fewer relus turn, but each turns as much.
 // Then what training does: the weights in one block, a step down the gradient, plans and packs
 // refreshed; and recomputation: the same bits in less memory.
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/dnn/dnn.h"
 #include "src/format/safetensors.h"
@@ -320,48 +320,66 @@ static void check_recomputed(training *t, zn_type type, zn_dnn *dnn)
     t->recomputes = false;
 }
 
-static void check_model(const char *name)
+typedef struct opened {
+    zn_model *model;
+    zn_dnn *dnn; // NULL: a build without oneDNN
+} opened;
+
+static opened open_model(const char *name)
 {
-    char file[64];
     zn_error err = {0};
-    zn_model *model = NULL;
-    zn_dnn *dnn = NULL;
+    opened o = {NULL};
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
     const zn_model_request request = {
         .name = name,
         .weights = zn_test_weights(),
         .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    (void)!zn_dnn_create(&cpu, &dnn, NULL);
-    snprintf(file, sizeof file, "tests/golden/gradients_%s.safetensors", name);
-    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
-        training t = {.model = name, .part = part, .size = 32};
-        zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &t.golden, &err),
-                   &err);
-        build(&t, model);
-        check_type(&t, ZN_F32, NULL, 1e-4);
-        if (dnn) check_type(&t, ZN_F32, dnn, 1e-4);
-        check_type(&t, ZN_BF16, dnn, 1.5 * golden_number(&t, "bf16_error"));
-        check_type(&t, ZN_F16, dnn, 1.5 / 3 * golden_number(&t, "bf16_error"));
-        check_recomputed(&t, ZN_F32, dnn);
-        check_recomputed(&t, ZN_BF16, dnn);
-        check_recomputed(&t, ZN_F16, dnn);
-        finish(&t);
-    }
-    zn_dnn_free(dnn);
-    zn_model_unref(model);
+    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    (void)!zn_dnn_create(&cpu, &o.dnn, NULL);
+    return o;
 }
 
-static void taesd(void **state)
+static void close_model(const opened *o)
 {
-    (void)state;
+    zn_dnn_free(o->dnn);
+    zn_model_unref(o->model);
+}
+
+static training with_golden(const opened *o, const char *name, unsigned part)
+{
+    char file[64];
+    training t = {.model = name, .part = part, .size = 32};
+    snprintf(file, sizeof file, "tests/golden/gradients_%s.safetensors", name);
+    t.golden = tensors_at(zn_test_path(zn_test_source(), file));
+    build(&t, o->model);
+    return t;
+}
+
+static void check_model(const char *name)
+{
+    const opened o = open_model(name);
+    for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
+        training t = with_golden(&o, name, part);
+        check_type(&t, ZN_F32, NULL, 1e-4);
+        if (o.dnn) check_type(&t, ZN_F32, o.dnn, 1e-4);
+        check_type(&t, ZN_BF16, o.dnn, 1.5 * golden_number(&t, "bf16_error"));
+        check_type(&t, ZN_F16, o.dnn, 1.5 / 3 * golden_number(&t, "bf16_error"));
+        check_recomputed(&t, ZN_F32, o.dnn);
+        check_recomputed(&t, ZN_BF16, o.dnn);
+        check_recomputed(&t, ZN_F16, o.dnn);
+        finish(&t);
+    }
+    close_model(&o);
+}
+
+ZN_TEST(taesd)
+{
     check_model("taesd");
 }
 
-static void taef2(void **state)
+ZN_TEST(taef2)
 {
-    (void)state;
     check_model("taef2");
 }
 
@@ -411,34 +429,18 @@ static void check_step(training *t, zn_type type, zn_dnn *dnn)
     zn_free(kept);
 }
 
-static void a_step_reduces_the_loss(void **state)
+ZN_TEST(a_step_reduces_the_loss)
 {
-    (void)state;
-    zn_error err = {0};
-    zn_model *model = NULL;
-    zn_dnn *dnn = NULL;
-    const zn_cpu cpu = zn_cpu_detect();
-    zn_test_need(zn_test_weights());
-    const zn_model_request request = {
-        .name = "taesd",
-        .weights = zn_test_weights(),
-        .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    (void)!zn_dnn_create(&cpu, &dnn, NULL);
-    const char *file = "tests/golden/gradients_taesd.safetensors";
+    const opened o = open_model("taesd");
     for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1) {
-        training t = {.model = "taesd", .part = part, .size = 32};
-        zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &t.golden, &err),
-                   &err);
-        build(&t, model);
+        training t = with_golden(&o, "taesd", part);
         for (int i = 0; i < 4; i++) {
-            if (i % 2 == 1 && !dnn) continue;
-            check_step(&t, i < 2 ? ZN_F32 : ZN_BF16, i % 2 == 1 ? dnn : NULL);
+            if (i % 2 == 1 && !o.dnn) continue;
+            check_step(&t, i < 2 ? ZN_F32 : ZN_BF16, i % 2 == 1 ? o.dnn : NULL);
         }
         finish(&t);
     }
-    zn_dnn_free(dnn);
-    zn_model_unref(model);
+    close_model(&o);
 }
 
 // --- memory -------------------------------------------------------------------------------------
@@ -465,51 +467,29 @@ static void check_savings(const zn_model *model, unsigned part, zn_type type, zn
     finish(&t);
 }
 
-static void recomputation_saves_memory(void **state)
+ZN_TEST(recomputation_saves_memory)
 {
-    (void)state;
-    zn_error err = {0};
-    zn_model *model = NULL;
-    zn_dnn *dnn = NULL;
-    const zn_cpu cpu = zn_cpu_detect();
-    zn_test_need(zn_test_weights());
-    const zn_model_request request = {
-        .name = "taesd",
-        .weights = zn_test_weights(),
-        .parts = zn_autoencoder_names(ZENITH_ENCODER | ZENITH_DECODER)};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    (void)!zn_dnn_create(&cpu, &dnn, NULL);
+    const opened o = open_model("taesd");
     for (int i = 0; i < 2; i++) {
         // Without AMX the rows of a bf16 map are widened where they are multiplied, with room for it.
-        const double room = i == 1 && !zn_cpu_has(cpu.flags, ZN_CPU_AMX) ? 0.08 : 0;
+        const double room = i == 1 && !zn_cpu_has(zn_cpu_detect().flags, ZN_CPU_AMX) ? 0.08 : 0;
         const zn_type type = i == 0 ? ZN_F32 : ZN_BF16;
-        check_savings(model, ZENITH_DECODER, type, dnn, 0.5 + room);
+        check_savings(o.model, ZENITH_DECODER, type, o.dnn, 0.5 + room);
         // Four of its largest maps of seven are alive at its first block.
-        check_savings(model, ZENITH_ENCODER, type, dnn, 0.62 + room);
+        check_savings(o.model, ZENITH_ENCODER, type, o.dnn, 0.62 + room);
     }
-    zn_dnn_free(dnn);
-    zn_model_unref(model);
+    close_model(&o);
 }
 
 // Maps in f16 take half of what f32 takes, and rows of a few maps are widened.
-static void f16_saves_memory(void **state)
+ZN_TEST(f16_saves_memory)
 {
-    (void)state;
-    zn_error err = {0};
-    zn_model *model = NULL;
-    zn_dnn *dnn = NULL;
+    const opened o = open_model("taesd");
     size_t bytes[2];
-    const zn_cpu cpu = zn_cpu_detect();
-    zn_test_need(zn_test_weights());
-    const zn_model_request request = {.name = "taesd",
-                                      .weights = zn_test_weights(),
-                                      .parts = zn_autoencoder_names(ZENITH_DECODER)};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    (void)!zn_dnn_create(&cpu, &dnn, NULL);
     training t = {.model = "taesd", .part = ZENITH_DECODER, .size = 128};
-    build(&t, model);
+    build(&t, o.model);
     for (int i = 0; i < 2; i++) {
-        compile(&t, i == 0 ? ZN_F32 : ZN_F16, dnn);
+        compile(&t, i == 0 ? ZN_F32 : ZN_F16, o.dnn);
         bytes[i] = zn_plan_bytes(t.plan);
         for (size_t id = 0; i == 1 && id < t.graph.count; id++) {
             const zn_node *node = t.graph.nodes[id];
@@ -522,18 +502,5 @@ static void f16_saves_memory(void **state)
     print_message("f32 %.1f MB, f16 %.1f MB\n", (double)bytes[0] / 1e6, (double)bytes[1] / 1e6);
     assert_true((double)bytes[1] <= 0.6 * (double)bytes[0]);
     finish(&t);
-    zn_dnn_free(dnn);
-    zn_model_unref(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(taesd),
-        cmocka_unit_test(taef2),
-        cmocka_unit_test(a_step_reduces_the_loss),
-        cmocka_unit_test(recomputation_saves_memory),
-        cmocka_unit_test(f16_saves_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    close_model(&o);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where weights may lie: parts as files, shards and folders, and folders of several models.
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/os.h"
 #include "src/model/autoencoder.h"
@@ -39,15 +39,6 @@ static void link_to(const char *from, const char *to)
 
 static const char tiny[] = "tests/golden/tiny_diffusers";
 
-static zn_model *open_model(const char *name, const char *weights)
-{
-    zn_error err = {0};
-    zn_model *model = NULL;
-    const zn_model_request request = {.name = name, .weights = weights};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    return model;
-}
-
 static void refuse(const char *name, const char *weights, zenith_status expected, const char *text)
 {
     zn_error err = {0};
@@ -77,17 +68,16 @@ static void write_index(const zn_model *model, const char *path, const char *sha
 }
 
 // The same model with its parts as files, one of them as shards, and one of them as a folder.
-static void parts_lie_anywhere(void **state)
+ZN_TEST(parts_lie_anywhere)
 {
-    (void)state;
     zn_error err = {0};
     char files[1024], shards[1024], own[1024], encoder[1024], decoder[1024];
-    zn_model *tiny_model = open_model("taesd", zn_test_path(zn_test_source(), tiny));
+    zn_model *tiny_model = model_at(zn_test_path(zn_test_source(), tiny), "taesd");
     snprintf(files, sizeof files, "%s", folder("parts-files"));
     snprintf(shards, sizeof shards, "%s", folder("parts-shards"));
     snprintf(own, sizeof own, "%s", folder("parts-own"));
     zn_test_ok(zn_model_write(tiny_model, files, ZN_F32, &err), &err);
-    zn_model *whole = open_model("taesd", files);
+    zn_model *whole = model_at(files, "taesd");
     snprintf(encoder, sizeof encoder, "%s", zn_test_path(files, "taesd_encoder.safetensors"));
     snprintf(decoder, sizeof decoder, "%s", zn_test_path(files, "taesd_decoder.safetensors"));
 
@@ -95,7 +85,7 @@ static void parts_lie_anywhere(void **state)
     link_to(decoder, zn_test_path(shards, "d-1.safetensors"));
     write_index(whole, zn_test_path(shards, "taesd_decoder.safetensors.index.json"),
                 "d-1.safetensors");
-    zn_model *sharded = open_model("taesd", shards);
+    zn_model *sharded = model_at(shards, "taesd");
     assert_string_equal(zn_model_sha256(sharded), zn_model_sha256(whole));
     assert_int_equal(zn_autoencoder_flags(sharded), ZENITH_ENCODER | ZENITH_DECODER);
     unlink(zn_test_path(shards, "d-1.safetensors"));
@@ -104,7 +94,7 @@ static void parts_lie_anywhere(void **state)
     mkdir(zn_test_path(own, "decoder"), 0755);
     link_to(encoder, zn_test_path(own, "encoder.safetensors"));
     link_to(decoder, zn_test_path(own, "decoder/model.safetensors"));
-    zn_model *apart = open_model("taesd", own);
+    zn_model *apart = model_at(own, "taesd");
     assert_string_equal(zn_model_sha256(apart), zn_model_sha256(whole));
     refuse(NULL, own, ZENITH_AMBIGUOUS, "taesd, taesdxl");
     zn_model_unref(apart);
@@ -131,9 +121,8 @@ static const char *make_pipeline(const char *name, const char *index, bool secon
     return path;
 }
 
-static void a_pipeline_names_its_models(void **state)
+ZN_TEST(a_pipeline_names_its_models)
 {
-    (void)state;
     zn_error err = {0};
     zn_pipeline pipeline;
     zn_weights *weights = NULL;
@@ -154,10 +143,9 @@ static void a_pipeline_names_its_models(void **state)
     zn_pipeline_free(&pipeline);
 }
 
-static void the_known_model_of_a_pipeline(void **state)
+ZN_TEST(the_known_model_of_a_pipeline)
 {
-    (void)state;
-    zn_model *model = open_model("taesd", make_pipeline("pipeline-one", one, false));
+    zn_model *model = model_at(make_pipeline("pipeline-one", one, false), "taesd");
     assert_string_equal(model->family->name, "taesd");
     zn_model_unref(model);
     refuse("taef1", make_pipeline("pipeline-one", one, false), ZENITH_NOT_FOUND,
@@ -177,9 +165,8 @@ static void the_known_model_of_a_pipeline(void **state)
 }
 
 // diffusers' own folder, with three shards.
-static void a_published_pipeline(void **state)
+ZN_TEST(a_published_pipeline)
 {
-    (void)state;
     zn_error err = {0};
     zn_pipeline pipeline;
     static const struct {
@@ -203,16 +190,8 @@ static void a_published_pipeline(void **state)
     // Three models, by name; without one the autoencoder is meant.
     static const char *const names[] = {NULL, "flux-vae", "qwen3", "z-image"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        zn_model *model = open_model(names[i], zn_test_path(zn_test_golden(), "pipeline"));
+        zn_model *model = model_at(zn_test_path(zn_test_golden(), "pipeline"), names[i]);
         assert_string_equal(model->variant->name, names[i] ? names[i] : "flux-vae");
         zn_model_unref(model);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_lie_anywhere), cmocka_unit_test(a_pipeline_names_its_models),
-        cmocka_unit_test(the_known_model_of_a_pipeline), cmocka_unit_test(a_published_pipeline)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 
 #include "src/model/qwen3.h"
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "qwen3/io.safetensors"))
+
 enum { TOKENS = 24, WIDTH = 64, LAYERS = 4, MOST_TENSORS = 64, NAME = 96 };
 static const double BOUND = 1e-5, BOUND_BF16 = 2e-2, BOUND_INT8 = 5e-2;
 
@@ -72,9 +74,8 @@ static void see(void *cookie, const zn_node *node, const float *values, size_t c
     w->seen |= 1u << number;
 }
 
-static void every_hidden_state(void **state)
+ZN_TEST(every_hidden_state)
 {
-    (void)state;
     world w;
     zn_model *model = part_open("qwen3");
     // All layers and the final norm, which diffusion models leave out.
@@ -90,9 +91,8 @@ static void every_hidden_state(void **state)
 }
 
 // The last layer is not even there, and padding would not have changed a row.
-static void the_state_that_is_used(void **state)
+ZN_TEST(the_state_that_is_used)
 {
-    (void)state;
     world w;
     open_world(&w, part_open("qwen3"));
     assert_int_equal(w.run.model->unexpected, 11 + 1); // of the last layer, and the final norm
@@ -102,9 +102,8 @@ static void the_state_that_is_used(void **state)
     close_world(&w);
 }
 
-static void compiled_in_each_type(void **state)
+ZN_TEST(compiled_in_each_type)
 {
-    (void)state;
     static const struct {
         const char *label;
         zenith_dtype dtype;
@@ -139,9 +138,8 @@ static void compiled_in_each_type(void **state)
 }
 
 // A longer prompt has the same bits where it begins.
-static void what_follows_changes_nothing(void **state)
+ZN_TEST(what_follows_changes_nothing)
 {
-    (void)state;
     enum { SHORT = 7 };
     static float all[TOKENS * WIDTH];
     world w;
@@ -186,9 +184,6 @@ static zn_model *open_renamed(const char *outer, bool as_gguf, const char *layou
 {
     static char names[MOST_TENSORS][NAME];
     static zn_file_tensor tensors[MOST_TENSORS];
-    zn_error err = {0};
-    zn_writer *file = NULL;
-    zn_model *model = NULL;
     zn_metadata facts[] = {{"zenith.text", layout}};
     const char *path = zn_test_path(zn_test_build(), "qwen3_renamed.safetensors");
     zn_safetensors *weights = part_golden("qwen3/model.safetensors");
@@ -200,20 +195,13 @@ static zn_model *open_renamed(const char *outer, bool as_gguf, const char *layou
         if (as_gguf) rename_as_gguf(names[i]);
         tensors[i].name = names[i];
     }
-    zn_test_ok(zn_writer_open(path, &file, &err), &err);
-    zn_test_ok(zn_safetensors_write_header(file, tensors, count, facts, 1, &err), &err);
-    for (size_t i = 0; i < count; i++)
-        zn_test_ok(zn_writer_write(file, tensors[i].data, tensors[i].bytes, &err), &err);
-    zn_test_ok(zn_writer_commit(file, &err), &err);
+    write_tensors(path, tensors, count, facts, 1);
     zn_safetensors_free(weights);
-    const zn_model_request request = {.weights = path};
-    zn_test_ok(zn_model_open(&request, &model, &err), &err);
-    return model;
+    return model_at(path, NULL);
 }
 
-static void every_name_set(void **state)
+ZN_TEST(every_name_set)
 {
-    (void)state;
     static const char *const outer[] = {"model.", "text_encoders.qwen3_4b.transformer.model.", ""};
     zn_model *usual = part_open("qwen3");
     char layout[ZN_LAYOUT_SIZE];
@@ -232,9 +220,8 @@ static void every_name_set(void **state)
 }
 
 // Numbers that make no network are refused with a sentence.
-static void bad_layouts_are_refused(void **state)
+ZN_TEST(bad_layouts_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {"width=64 bad=3",  "width=6.5",   "bad",
                                       "width=64 heads=", "layers=1e99", "width=-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -251,24 +238,8 @@ static void bad_layouts_are_refused(void **state)
 }
 
 // The text encoder does without the last layer (100,930,816) and the final norm.
-static void full_size_has_as_many_parameters(void **state)
+ZN_TEST(full_size_has_as_many_parameters)
 {
-    (void)state;
     assert_int_equal(part_parameters("qwen3", "text", "skip=0"), 4022468096u);
     assert_int_equal(part_parameters("qwen3", "text", NULL), 4022468096u - 100930816u - 2560u);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_hidden_state),
-        cmocka_unit_test(the_state_that_is_used),
-        cmocka_unit_test(compiled_in_each_type),
-        cmocka_unit_test(what_follows_changes_nothing),
-        cmocka_unit_test(every_name_set),
-        cmocka_unit_test(bad_layouts_are_refused),
-        cmocka_unit_test(full_size_has_as_many_parameters),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "qwen3/io.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 // five frames, of which the second step has one and its repetitions, and a picture by itself; the same bits in planes
 // and bands and on one thread and two.
 #include "tests/model/video_coder.h"
+#include "tests/model/weight_files.h"
 
 enum { NAME = 128, FRAMES = 5, LATENTS = 2 };
 static const double BOUND = 1e-5;
@@ -28,14 +29,12 @@ typedef struct world {
 static void open_world(world *w, const kind *k)
 {
     char file[NAME];
-    zn_error err = {0};
     const zn_cpu cpu = zn_cpu_detect();
     *w = (world){.model = NULL};
     snprintf(file, sizeof file, "tests/golden/%s.io.safetensors", k->name);
-    zn_test_ok(zn_safetensors_open(zn_test_path(zn_test_source(), file), &w->golden, &err), &err);
+    w->golden = tensors_at(zn_test_path(zn_test_source(), file));
     snprintf(file, sizeof file, "tests/golden/%s.safetensors", k->name);
-    const zn_model_request request = {.weights = zn_test_path(zn_test_source(), file)};
-    zn_test_ok(zn_model_open(&request, &w->model, &err), &err);
+    w->model = model_at(zn_test_path(zn_test_source(), file), NULL);
     assert_string_equal(w->model->variant->name, k->name);
     assert_int_equal(w->model->unexpected, 0);
     (void)!zn_dnn_create(&cpu, &w->dnn, NULL); // without oneDNN, our kernels
@@ -113,9 +112,8 @@ static void check_alone(world *w, const kind *k, const char *part, const clip *i
     zn_free(got.data);
 }
 
-static void clips_are_the_references(void **state)
+ZN_TEST(clips_are_the_references)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         world w;
         open_world(&w, &kinds[i]);
@@ -132,19 +130,9 @@ static void clips_are_the_references(void **state)
 }
 
 // The same latents, whoever made them.
-static void latents_are_wans(void **state)
+ZN_TEST(latents_are_wans)
 {
-    (void)state;
     assert_true(zn_latents_equal(&zn_latents_taew21, &zn_latents_wan21));
     assert_true(zn_latents_equal(&zn_latents_taew22, &zn_latents_wan22));
     assert_false(zn_latents_equal(&zn_latents_taew21, &zn_latents_wan22));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clips_are_the_references),
-        cmocka_unit_test(latents_are_wans),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_weights(), "taesd_encoder.safetensors"))
+
 enum { SAMPLES = 64 };
 
 typedef struct check {
@@ -207,38 +209,23 @@ static void check_model(const char *name)
     zn_safetensors_free(c.golden);
 }
 
-static void taesd(void **state)
+ZN_TEST(taesd)
 {
-    (void)state;
     check_model("taesd");
 }
-static void taesdxl(void **state)
+ZN_TEST(taesdxl)
 {
-    (void)state;
     check_model("taesdxl");
 }
-static void taesd3(void **state)
+ZN_TEST(taesd3)
 {
-    (void)state;
     check_model("taesd3");
 }
-static void taef1(void **state)
+ZN_TEST(taef1)
 {
-    (void)state;
     check_model("taef1");
 }
-static void taef2(void **state)
+ZN_TEST(taef2)
 {
-    (void)state;
     check_model("taef2");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(taesd), cmocka_unit_test(taesdxl), cmocka_unit_test(taesd3),
-        cmocka_unit_test(taef1), cmocka_unit_test(taef2),
-    };
-    zn_test_need(zn_test_path(zn_test_weights(), "taesd_encoder.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

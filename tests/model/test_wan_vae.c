@@ -5,6 +5,7 @@
 // frames step by step through states. The same bits in planes and bands and on one thread and two, and as much
 // memory for 33 frames as for nine.
 #include "tests/model/video_coder.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/os.h"
 #include "src/model/wan_names.h"
@@ -160,9 +161,8 @@ static void check_encoder(world *w, const way *how, double bound)
     close_coder(&c);
 }
 
-static void activations_are_the_references(void **state)
+ZN_TEST(activations_are_the_references)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         world w;
         open_world(&w, &kinds[k]);
@@ -172,9 +172,8 @@ static void activations_are_the_references(void **state)
     }
 }
 
-static void bf16_is_close(void **state)
+ZN_TEST(bf16_is_close)
 {
-    (void)state;
     way how = usual;
     how.dtype = ZENITH_DTYPE_BF16;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -210,9 +209,8 @@ static void check_bits(world *w, const char *part)
     for (int i = 0; i < 4; i++) zn_free(clips[i]->data);
 }
 
-static void bits_are_the_same(void **state)
+ZN_TEST(bits_are_the_same)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         world w;
         open_world(&w, &kinds[k]);
@@ -289,8 +287,6 @@ static const char *write_original(const zn_weights *weights, bool by_level)
     enum { MOST = 256 };
     static char names[MOST][NAME];
     static zn_file_tensor tensors[MOST];
-    zn_error err = {0};
-    zn_writer *file = NULL;
     const size_t count = zn_weights_count(weights);
     const char *path = zn_test_path(zn_test_build(), "wan_original.safetensors");
     assert_true(count <= MOST);
@@ -299,17 +295,12 @@ static const char *write_original(const zn_weights *weights, bool by_level)
         original_name(tensors[i].name, by_level, names[i]);
         tensors[i].name = names[i];
     }
-    zn_test_ok(zn_writer_open(path, &file, &err), &err);
-    zn_test_ok(zn_safetensors_write_header(file, tensors, count, NULL, 0, &err), &err);
-    for (size_t i = 0; i < count; i++)
-        zn_test_ok(zn_writer_write(file, tensors[i].data, tensors[i].bytes, &err), &err);
-    zn_test_ok(zn_writer_commit(file, &err), &err);
+    write_tensors(path, tensors, count, NULL, 0);
     return path;
 }
 
-static void original_names_are_found(void **state)
+ZN_TEST(original_names_are_found)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         world w;
         zn_error err = {0};
@@ -336,15 +327,4 @@ static void original_names_are_found(void **state)
         zn_weights_free(other);
         close_world(&w);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations_are_the_references),
-        cmocka_unit_test(bf16_is_close),
-        cmocka_unit_test(bits_are_the_same),
-        cmocka_unit_test(original_names_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

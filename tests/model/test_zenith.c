@@ -71,17 +71,15 @@ static void check_model(const char *file, const char *name, uint32_t channels)
     zenith_context_free(context);
 }
 
-static void as_pytorch(void **state)
+ZN_TEST(as_pytorch)
 {
-    (void)state;
     check_model("zenith-one", "zenith-sd-fast", 4);
     check_model("zenith-two", "zenith-f1-fast", 16);
     check_model("zenith-three", "zenith-sd-small", 4);
 }
 
-static void refuses_layouts(void **state)
+ZN_TEST(refuses_layouts)
 {
-    (void)state;
     static const char *const wrong[] = {
         "64",     "64x4",       "x3",     "64x3,64x3",       "2000x1",
         "64x3  ", "64x3 64x3x", "-8x1",   "8x1 8x1 8x1 8x1", "64x3 64",
@@ -97,11 +95,4 @@ static void refuses_layouts(void **state)
                          ZENITH_BAD_FILE);
         assert_non_null(strstr(err.text, "is no layout"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_pytorch),
-                                       cmocka_unit_test(refuses_layouts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

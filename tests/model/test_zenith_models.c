@@ -198,18 +198,16 @@ static void check_forward(const char *name, unsigned part, int64_t side)
     close_model(&m);
 }
 
-static void every_model_runs(void **state)
+ZN_TEST(every_model_runs)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         check_forward(names[i], ZENITH_ENCODER, 64);
         check_forward(names[i], ZENITH_DECODER, 64);
     }
 }
 
-static void every_parameter_has_a_gradient(void **state)
+ZN_TEST(every_parameter_has_a_gradient)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof names / sizeof *names; i++) {
         zn_error err = {0};
         model m;
@@ -229,9 +227,8 @@ static void every_parameter_has_a_gradient(void **state)
 }
 
 // The vanilla decoder is what the document's 48.6 GFLOP are of.
-static void the_work_is_the_documents(void **state)
+ZN_TEST(the_work_is_the_documents)
 {
-    (void)state;
     zn_error err = {0};
     model m;
     double flops = 0;
@@ -243,9 +240,8 @@ static void the_work_is_the_documents(void **state)
     close_model(&m);
 }
 
-static void one_size_only(void **state)
+ZN_TEST(one_size_only)
 {
-    (void)state;
     zn_error err = {0};
     zn_network network = {0};
     const zn_variant *lite = zn_variant_find("zenith_taesd_lite");
@@ -314,9 +310,8 @@ static void run_block(const float *scores, zn_nn_zenith_shape shape, int64_t sid
     zn_graph_free(&graph);
 }
 
-static void pruned_parts_are_the_masked_dense_run(void **state)
+ZN_TEST(pruned_parts_are_the_masked_dense_run)
 {
-    (void)state;
     static float x[VALUES], dense[VALUES], pruned[VALUES];
     float all[GRID * GRID], some[GRID * GRID];
     zn_random random = {.seed = 11};
@@ -348,9 +343,8 @@ static int cell_of(int value)
     return pixel / WIDE / 16 * CELLS + pixel % WIDE / 16;
 }
 
-static void still_parts_are_left_out(void **state)
+ZN_TEST(still_parts_are_left_out)
 {
-    (void)state;
     static float x[WIDE_VALUES], dense[WIDE_VALUES], seen[WIDE_VALUES];
     float scores[GRID * GRID];
     zn_random random = {.seed = 12};
@@ -376,17 +370,4 @@ static void still_parts_are_left_out(void **state)
                 fail_msg("kind %d, value %d: %g, not %g", kind, i, (double)seen[i], (double)want);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_runs),
-        cmocka_unit_test(every_parameter_has_a_gradient),
-        cmocka_unit_test(the_work_is_the_documents),
-        cmocka_unit_test(one_size_only),
-        cmocka_unit_test(pruned_parts_are_the_masked_dense_run),
-        cmocka_unit_test(still_parts_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,8 @@
 
 #include "src/model/zimage.h"
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "zimage_transformer/io.safetensors"))
+
 enum { CHANNELS = 16, WIDTH = 96, PATCH = 2, MOST_NAME = 96 };
 static const double BOUND = 1e-5, BOUND_BF16 = 2e-2, BOUND_INT8 = 5e-2;
 
@@ -175,9 +177,8 @@ static void close_world(world *w)
 
 // --- tests --------------------------------------------------------------------------------------
 
-static void activations_match(void **state)
+ZN_TEST(activations_match)
 {
-    (void)state;
     world w;
     zn_error err = {0};
     open_world(&w, "zimage_transformer");
@@ -194,9 +195,8 @@ static void activations_match(void **state)
 }
 
 // Bands and threads change no bit.
-static void compiled_in_each_type(void **state)
+ZN_TEST(compiled_in_each_type)
 {
-    (void)state;
     static const struct {
         const char *label, *folder;
         zenith_dtype dtype;
@@ -241,9 +241,8 @@ static void stop_in_a_layer(void *cookie, const zn_node *node, const float *valu
     *after += strcmp(node->name, "layers.1") == 0;
 }
 
-static void stopped_inside_a_forward(void **state)
+ZN_TEST(stopped_inside_a_forward)
 {
-    (void)state;
     world w;
     zn_error err = {0};
     int after = 0;
@@ -359,9 +358,8 @@ static void write_fused(const char *path, const char *outer, const char *layout)
     zn_safetensors_free(weights);
 }
 
-static void every_name_set(void **state)
+ZN_TEST(every_name_set)
 {
-    (void)state;
     static const char *const outer[] = {"", "model.diffusion_model."};
     for (int i = 0; i < 2; i++) {
         world w;
@@ -371,8 +369,7 @@ static void every_name_set(void **state)
         write_fused(path, outer[i], w.model->layouts[0]);
         zn_model_unref(w.model);
         w.model = NULL;
-        const zn_model_request request = {.weights = path};
-        zn_test_ok(zn_model_open(&request, &w.model, &err), &err);
+        w.model = model_at(path, NULL);
         assert_string_equal(w.model->variant->name, "z-image");
         assert_int_equal(w.model->unexpected, 0);
         w.of = &items[1];
@@ -383,24 +380,10 @@ static void every_name_set(void **state)
     }
 }
 
-static void full_size_has_as_many_parameters(void **state)
+ZN_TEST(full_size_has_as_many_parameters)
 {
-    (void)state;
     const size_t context = part_parameters("z-image", "context", NULL);
     const size_t modulation = part_parameters("z-image", "modulation", NULL);
     const size_t denoiser = part_parameters("z-image", "denoiser", NULL);
     assert_int_equal(context + modulation + denoiser, 6154908736u);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations_match),
-        cmocka_unit_test(compiled_in_each_type),
-        cmocka_unit_test(stopped_inside_a_forward),
-        cmocka_unit_test(every_name_set),
-        cmocka_unit_test(full_size_has_as_many_parameters),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "zimage_transformer/io.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,9 +101,8 @@ static void run(const zn_graph *graph, float *result)
     zn_packs_free(packs);
 }
 
-static void finds_every_expression(void **state)
+ZN_TEST(finds_every_expression)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         zn_error err = {0};
         zn_graph plain, fused;
@@ -127,9 +126,8 @@ static void finds_every_expression(void **state)
 }
 
 // A convolution that someone else reads too must stay.
-static void leaves_shared_values_alone(void **state)
+ZN_TEST(leaves_shared_values_alone)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph plain, fused;
     const expression shared = {"relu(conv)", true, false, false, true};
@@ -145,9 +143,8 @@ static void leaves_shared_values_alone(void **state)
 }
 
 // A sentence, not a crash, for what a broken checkpoint may hold.
-static void refuses_wrong_shapes(void **state)
+ZN_TEST(refuses_wrong_shapes)
 {
-    (void)state;
     const zn_desc map = zn_desc_make(ZN_F32, ZN_SHAPE(1, H, W, C));
     const zn_shape wrong[] = {ZN_SHAPE(C, C + 1, 3, 3), ZN_SHAPE(C, C, 3), ZN_SHAPE(0, C, 3, 3),
                               ZN_SHAPE(C, C, 9, 9)};
@@ -168,10 +165,5 @@ static void refuses_wrong_shapes(void **state)
 int main(void)
 {
     fill();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_every_expression),
-        cmocka_unit_test(leaves_shared_values_alone),
-        cmocka_unit_test(refuses_wrong_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

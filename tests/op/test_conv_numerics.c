@@ -265,9 +265,8 @@ static void check_sizes(fixture *f, shape s)
     }
 }
 
-static void with_own_kernels(void **state)
+ZN_TEST(with_own_kernels)
 {
-    (void)state;
     rows_and_threads_change_no_bit(NULL, zn_cpu_detect(), loops(SHAPES / 8));
 }
 
@@ -281,30 +280,18 @@ static zn_dnn *create_or_skip(const zn_cpu *cpu)
     return dnn;
 }
 
-static void with_onednn(void **state)
+ZN_TEST(with_onednn)
 {
-    (void)state;
     zn_cpu cpu = zn_cpu_detect();
     zn_dnn *dnn = create_or_skip(&cpu);
     rows_and_threads_change_no_bit(dnn, cpu, loops(SHAPES));
     zn_dnn_free(dnn);
 }
 
-static void implementation_by_channels_only(void **state)
+ZN_TEST(implementation_by_channels_only)
 {
-    (void)state;
     fixture f = {.cpu = zn_cpu_detect(), .random = {.seed = SEED + zn_test_offset()}};
     f.dnn = create_or_skip(&f.cpu);
     for (int i = 0; i < loops(CHANNELS); i++) check_sizes(&f, random_shape(&f.random));
     zn_dnn_free(f.dnn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_own_kernels),
-        cmocka_unit_test(with_onednn),
-        cmocka_unit_test(implementation_by_channels_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static void check_type(zn_type type, float scale)
     zn_graph_free(&graph);
 }
 
-static void rounds_as_8_bits_do_and_lets_gradients_through(void **state)
+ZN_TEST(rounds_as_8_bits_do_and_lets_gradients_through)
 {
-    (void)state;
     const float scales[] = {1, 0.25f, 0.03125f};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         check_type(ZN_U8, scales[i]);
@@ -69,9 +68,8 @@ static void rounds_as_8_bits_do_and_lets_gradients_through(void **state)
     }
 }
 
-static void refuses_other_types(void **state)
+ZN_TEST(refuses_other_types)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph graph;
     zn_graph_begin(&graph, &err);
@@ -81,12 +79,4 @@ static void refuses_other_types(void **state)
     graph.status = ZENITH_OK;
     assert_null(zn_fake_quant(&graph, "y", x, ZN_U8, 0));
     zn_graph_free(&graph);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds_as_8_bits_do_and_lets_gradients_through),
-        cmocka_unit_test(refuses_other_types)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

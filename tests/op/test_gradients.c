@@ -256,9 +256,8 @@ static void check_sample(const zn_op *op, const zn_op_sample *sample, zn_random 
     zn_graph_free(&s.graph);
 }
 
-static void every_gradient_is_the_slope(void **state)
+ZN_TEST(every_gradient_is_the_slope)
 {
-    (void)state;
     zn_random random = {.seed = SEED + zn_test_offset()};
     int cases = 0;
     for (int i = 0; i < zn_ops_count; i++) {
@@ -267,10 +266,4 @@ static void every_gradient_is_the_slope(void **state)
             check_sample(op, &op->samples[k], &random, &cases);
     }
     print_message("%d gradients\n", cases);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_gradient_is_the_slope)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

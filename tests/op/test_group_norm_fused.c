@@ -93,9 +93,8 @@ static void check_ways(const zn_graph *fused, zn_activation kind, const float *w
     }
 }
 
-static void every_curve_is_fused_with_the_same_bits(void **state)
+ZN_TEST(every_curve_is_fused_with_the_same_bits)
 {
-    (void)state;
     for (int kind = ZN_ACTIVATION_SILU; kind < ZN_ACTIVATION_COUNT; kind++) {
         zn_error err = {0};
         zn_graph plain, fused;
@@ -114,9 +113,8 @@ static void every_curve_is_fused_with_the_same_bits(void **state)
     }
 }
 
-static void a_shared_norm_stays(void **state)
+ZN_TEST(a_shared_norm_stays)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph plain, fused;
     zn_node *y = build(&plain, ZN_ACTIVATION_SILU, &err);
@@ -136,9 +134,5 @@ int main(void)
     for (int i = 0; i < MAP; i++) picture[i] = zn_random_normal(&random);
     for (int i = 0; i < C; i++) gains[i] = zn_random_normal(&random);
     for (int i = 0; i < C; i++) offsets[i] = zn_random_normal(&random);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_curve_is_fused_with_the_same_bits),
-        cmocka_unit_test(a_shared_norm_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

@@ -218,9 +218,8 @@ static void check(const subject *s, const built *b, const char *class)
         fail_msg("%s on %s: relative error %g", s->name, class, sqrt(error / size));
 }
 
-static void products_are_the_reference_s(void **state)
+ZN_TEST(products_are_the_reference_s)
 {
-    (void)state;
     static const char *const classes[] = {"baseline", "avx2", "avx512", "amx", "neon"};
     zn_random random = {.seed = 3};
     for (size_t n = 0; n < sizeof subjects / sizeof *subjects; n++) {
@@ -246,9 +245,8 @@ static void products_are_the_reference_s(void **state)
 }
 
 // Rows of a table by number, as they are read.
-static void embed_reads_rows(void **state)
+ZN_TEST(embed_reads_rows)
 {
-    (void)state;
     enum { ROWS = 9, CHANNELS = 64, TOKENS = 5 };
     static const float ids[TOKENS] = {3, 8, -1, 0, 9};
     float result[TOKENS * CHANNELS], row[CHANNELS];
@@ -280,9 +278,8 @@ static void embed_reads_rows(void **state)
     panels_free(&made);
 }
 
-static void what_needs_arrays_refuses(void **state)
+ZN_TEST(what_needs_arrays_refuses)
 {
-    (void)state;
     zn_error err = {0};
     zn_random random = {.seed = 5};
     made_panels made = panels_of_random(8, 8, 8, &random);
@@ -303,14 +300,4 @@ static void what_needs_arrays_refuses(void **state)
         zn_graph_free(&graph);
     }
     panels_free(&made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_the_reference_s),
-        cmocka_unit_test(embed_reads_rows),
-        cmocka_unit_test(what_needs_arrays_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -577,9 +577,8 @@ static void check_op(fixture *f, const zn_op *op)
     }
 }
 
-static void every_operator_is_its_reference(void **state)
+ZN_TEST(every_operator_is_its_reference)
 {
-    (void)state;
     zn_error err = {0};
     fixture f = {.cpu = zn_cpu_detect(),
                  .random = {.seed = SEED},
@@ -603,9 +602,8 @@ static void every_operator_is_its_reference(void **state)
     zn_dnn_free(f.engines[1].dnn);
 }
 
-static void every_operator_has_samples(void **state)
+ZN_TEST(every_operator_has_samples)
 {
-    (void)state;
     assert_true(zn_ops_count > 0);
     for (int i = 0; i < zn_ops_count; i++) {
         const zn_op *op = zn_ops[i];
@@ -615,13 +613,4 @@ static void every_operator_has_samples(void **state)
         if (!op->gradient == !op->no_gradient) fail_msg("%s: a gradient or a reason", op->name);
     }
     assert_null(zn_op_find("no such operator"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operator_has_samples),
-        cmocka_unit_test(every_operator_is_its_reference),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

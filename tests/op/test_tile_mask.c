@@ -15,9 +15,8 @@ enum {
     COUNT = HEIGHT * WIDTH * CHANNELS
 };
 
-static void scores_learn_through_the_mask(void **state)
+ZN_TEST(scores_learn_through_the_mask)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph graph;
     static float x[COUNT], dy[COUNT], scores[ROWS * COLUMNS] = {1, -1, 0, -2, 3, -1};
@@ -48,10 +47,4 @@ static void scores_learn_through_the_mask(void **state)
         assert_float_equal(masked[i], scores[row * COLUMNS + column] < 0 ? 0 : x[i], 0);
     }
     zn_graph_free(&graph);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scores_learn_through_the_mask)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,9 +168,8 @@ static void check(subject s, zn_type type, double bound)
     zn_graph_free(&typed);
 }
 
-static void same_bits_in_planes_and_bands(void **state)
+ZN_TEST(same_bits_in_planes_and_bands)
 {
-    (void)state;
     const subject plain = {.h = 13, .w = 17, .width = 40, .attributes = {2, 2, false, 0, false}};
     const subject grouped = {.h = 211, .w = 1, .width = 64, .attributes = {4, 2, true, 0, false}};
     check(plain, ZN_F32, 2e-6);
@@ -197,9 +196,8 @@ static size_t bytes_for(int64_t tokens, zn_type type)
 }
 
 // Four times the tokens, four times the maps: the scores would be sixteen times as many.
-static void memory_grows_with_the_tokens(void **state)
+ZN_TEST(memory_grows_with_the_tokens)
 {
-    (void)state;
     for (int type = ZN_F32; type <= ZN_BF16; type++) {
         const size_t few = bytes_for(4096, (zn_type)type), more = bytes_for(16384, (zn_type)type),
                      most = bytes_for(65536, (zn_type)type);
@@ -245,9 +243,8 @@ static void *request_inside(void *arg)
 }
 
 // 65,536 tokens of 512: 8.8 TFLOP, minutes of work.
-static void a_long_call_stops_soon(void **state)
+ZN_TEST(a_long_call_stops_soon)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph plain, typed;
     zn_packs *packs = NULL;
@@ -275,14 +272,4 @@ static void a_long_call_stops_soon(void **state)
     zn_free(s.maps[Q]);
     zn_graph_free(&plain);
     zn_graph_free(&typed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_in_planes_and_bands),
-        cmocka_unit_test(memory_grows_with_the_tokens),
-        cmocka_unit_test(a_long_call_stops_soon),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,8 @@ static int count_nodes(const zn_graph *graph, const zn_op *op)
     return count;
 }
 
-static void fuses_what_the_kernel_can(void **state)
+ZN_TEST(fuses_what_the_kernel_can)
 {
-    (void)state;
     const zn_cpu cpu = {.flags = ZN_CPU_AVX512};
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
         const variation *v = &variations[i];
@@ -76,9 +75,8 @@ static void fuses_what_the_kernel_can(void **state)
     }
 }
 
-static void waits_for_types(void **state)
+ZN_TEST(waits_for_types)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph plain, fused;
     build(&plain, &variations[0], &err);
@@ -88,9 +86,8 @@ static void waits_for_types(void **state)
     zn_graph_free(&fused);
 }
 
-static void refuses_wrong_weights(void **state)
+ZN_TEST(refuses_wrong_weights)
 {
-    (void)state;
     static float numbers[16 * 16 * 25];
     static const zn_shape shapes[] = {{4, {16, 16, 5, 5}}, {4, {16, 32, 3, 3}}, {2, {16, 16}}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -106,14 +103,4 @@ static void refuses_wrong_weights(void **state)
         assert_int_equal(zn_graph_finish(&graph), ZENITH_INVALID_ARGUMENT);
         zn_graph_free(&graph);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fuses_what_the_kernel_can),
-        cmocka_unit_test(waits_for_types),
-        cmocka_unit_test(refuses_wrong_weights),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,9 +117,8 @@ static void fill_gate(int64_t frequencies, int64_t pruned, int64_t silent, zn_ra
     }
 }
 
-static void pruned_lines_are_gates_of_zero(void **state)
+ZN_TEST(pruned_lines_are_gates_of_zero)
 {
-    (void)state;
     zn_random random = {.seed = 5};
     for (int i = 0; i < N; i++) x[i] = zn_random_normal(&random);
     for (int pruned = 0; pruned <= 3; pruned++) {
@@ -137,9 +136,8 @@ static void pruned_lines_are_gates_of_zero(void **state)
 }
 
 // The low half of 8 frequencies by changes of sign are those of even number.
-static void half_a_tile_is_gates_of_zero(void **state)
+ZN_TEST(half_a_tile_is_gates_of_zero)
 {
-    (void)state;
     zn_random random = {.seed = 6};
     for (int i = 0; i < N; i++) x[i] = zn_random_normal(&random);
     for (int i = 0; i < 64 * C; i++) {
@@ -149,13 +147,4 @@ static void half_a_tile_is_gates_of_zero(void **state)
     run(build_tile, 64, true, ZN_PLAN_PLANES, results[0]);
     run(build_half_tile, 64, true, ZN_PLAN_ROLLING, results[1]);
     check_equal();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pruned_lines_are_gates_of_zero),
-        cmocka_unit_test(half_a_tile_is_gates_of_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,8 @@
 
 Goldens: $ZENITH_TEST_GOLDEN, else ../shared/reference/golden/out. Skipped (77) without them or without numpy.
 """
-import json
 import os
 import pathlib
-import struct
 import sys
 import tempfile
 import unittest
@@ -22,6 +20,9 @@ except ImportError:
 import zenith_latents
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from lib import safetensors  # noqa: E402
+
 GOLDEN = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out"))
 os.environ["ZENITH_MODELS"] = str(ROOT / "models")  # where the ones that come along are found
 PROMPT = "a photo of a cat sitting on a red chair"
@@ -29,31 +30,12 @@ WEIGHT = 0.25  # of the golden's mix
 TYPES = {"F32": np.float32, "I64": np.int64}
 
 
-def stored(path):
-    """Name: (type, shape, bytes)."""
-    data = path.read_bytes()
-    start = 8 + struct.unpack_from("<Q", data)[0]
-    header = json.loads(data[8:start])
-    header.pop("__metadata__", None)
-    return {name: (about["dtype"], about["shape"], data[start:][slice(*about["data_offsets"])]) for name, about in header.items()}
-
-
 def tensors_of(path):
-    return {name: np.frombuffer(data, TYPES[kind]).reshape(shape) for name, (kind, shape, data) in stored(path).items()}
+    return {name: np.frombuffer(data, TYPES[kind]).reshape(shape) for name, (kind, shape, data) in safetensors.unpack(path.read_bytes()).items()}
 
 
 def of_floats(array):
     return "F32", array.shape, array.tobytes()
-
-
-def save(path, tensors):
-    header, offset = {}, 0
-    for name, (kind, shape, data) in tensors.items():
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [offset, offset + len(data)]}
-        offset += len(data)
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data for _, _, data in tensors.values()))
 
 
 def distance(ours, theirs):
@@ -110,11 +92,11 @@ class Diffae(unittest.TestCase):
         cls.io = tensors_of(GOLDEN / "diffae/io.safetensors")
         cls.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.folder.name)
-        networks = {name: tensor for name, tensor in stored(GOLDEN / "diffae/model.safetensors").items() if "linear_emb" not in name}
+        networks = {name: tensor for name, tensor in safetensors.unpack((GOLDEN / "diffae/model.safetensors").read_bytes()).items() if "linear_emb" not in name}
         weight = cls.io["classifier.weight"]
         rest = {"conds_mean": cls.io["stats.mean"], "conds_std": cls.io["stats.std"], "classifier.weight": weight,
                 "classifier.bias": np.zeros(len(weight), np.float32)}
-        save(folder / "model.safetensors", {**networks, **{name: of_floats(array) for name, array in rest.items()}})
+        (folder / "model.safetensors").write_bytes(safetensors.pack(networks | {name: of_floats(array) for name, array in rest.items()}))
         (folder / "config.json").write_bytes((GOLDEN / "diffae/config.json").read_bytes())
         cls.model = zenith_latents.DiffAE(folder, context=zenith_latents.Context(2))
         cls.picture = cls.io["image"][0] * np.float32(0.5) + np.float32(0.5)

@@ -21,6 +21,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from lib import npy  # noqa: E402
+
 SKIPPED, BOUND = 77, 1e-5
 
 
@@ -32,17 +35,15 @@ def control(program, emulator):
 
 def write_latent(path):
     """[1,4,8,8] of normal numbers, the same each time."""
-    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4, 8, 8), }".ljust(117) + "\n"
     draw = random.Random(1)
     values = array.array("f", (draw.gauss(0, 1) for _ in range(4 * 8 * 8)))
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values.tobytes())
+    path.write_bytes(npy.head((1, 4, 8, 8)) + values.tobytes())
 
 
 def read_values(path):
-    data = path.read_bytes()
-    start = 10 + int.from_bytes(data[8:10], "little")
-    assert b"(1, 3, 64, 64)" in data[:start], data[:start]
-    return array.array("f", data[start:])
+    header, numbers = npy.split(path.read_bytes())
+    assert b"(1, 3, 64, 64)" in header, header
+    return array.array("f", numbers)
 
 
 def decode(zenith, emulator):

@@ -20,7 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import serve  # noqa: E402
 from lib.pictures import png, ramp  # noqa: E402
-from lib.process import wait_until  # noqa: E402
+from lib.process import join_threads, start_threads, wait_until  # noqa: E402
 from serve import ROOT, Server, check  # noqa: E402
 
 GOLDEN = pathlib.Path(os.environ.get("ZENITH_TEST_GOLDEN", ROOT.parent / "shared/reference/golden/out"))
@@ -246,11 +246,7 @@ def together():
 
         def ask(i):
             results[i] = server.ask("POST", "/v1/images/generations", json.dumps(asked[i]), JSON)
-        threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(asked))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        join_threads(start_threads(ask, [(i,) for i in range(len(asked))]))
         for i, (code, _, body) in results.items():
             got = base64.b64decode(events(body)[-1][1]["b64_json"]) if i % 2 else files(json.loads(body))[0]
             expected = generate(folder, "a.png", "-s", "32x48", "--steps", 2, "--seed", i, prompt=f"prompt {i}")

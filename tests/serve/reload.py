@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import serve  # noqa: E402
 from lib import safetensors  # noqa: E402
 from lib.pictures import ramp  # noqa: E402
-from lib.process import wait_until  # noqa: E402
+from lib.process import join_threads, start_threads, wait_until  # noqa: E402
 from serve import ROOT, TENSOR, TINY, Server, check, f32, make_latent, query  # noqa: E402
 
 
@@ -115,16 +115,13 @@ def load():
                     which = [k for k in range(2) if answer == known[k][i]]
                     check(code == 200 and len(which) == 1, f"under load: {code} {answer[:80]}")
                     seen[i].update(which)
-            threads = [threading.Thread(target=client, args=(i,)) for i in range(6)]
-            for thread in threads:
-                thread.start()
+            threads = start_threads(client, [(i,) for i in range(6)])
             for i in range(6):
                 weights.put(weights.versions[i % 2])
                 reload(server)
                 time.sleep(0.1)
             ending.set()
-            for thread in threads:
-                thread.join()
+            join_threads(threads)
             check(all(each == {0, 1} for each in seen), f"both models answered under load: {seen}")
             check(answers(server) == known[1], "the last one stays")
             check(server.metric("zenith_queue_depth") == 0, "the queue is empty")
@@ -172,9 +169,7 @@ def change_under_load(server, model, put, versions, path, body, headers):
     def client():
         while not ending.is_set():
             seen.append(known.index(ask()))
-    threads = [threading.Thread(target=client) for _ in range(2)]
-    for thread in threads:
-        thread.start()
+    threads = start_threads(client, [() for _ in range(2)])
     for i in range(4):
         put(versions[i % 2])
         reload(server, model=model)
@@ -182,8 +177,7 @@ def change_under_load(server, model, put, versions, path, body, headers):
         while i % 2 not in seen[before:] and time.monotonic() - begin < 60:
             time.sleep(0.05)
     ending.set()
-    for thread in threads:
-        thread.join()
+    join_threads(threads)
     check(set(seen) == {0, 1}, f"both models answered under load: {seen}")
     put(versions[1][:len(versions[1]) // 2])
     reload(server, "failed", model)

@@ -27,9 +27,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from lib import safetensors  # noqa: E402
+from lib import npy as numpy_file, safetensors  # noqa: E402
 from lib.pictures import png, ramp  # noqa: E402
-from lib.process import wait_until  # noqa: E402
+from lib.process import join_threads, start_threads, wait_until  # noqa: E402
 
 TINY = ROOT / "tests/golden/tiny_diffusers"
 DATA = ROOT / "tests/cli/data"
@@ -115,14 +115,11 @@ def f16(values):
 
 
 def npy(values, shape):
-    header = repr({"descr": "<f4", "fortran_order": False, "shape": tuple(shape)}).encode()
-    header += b" " * (-(len(header) + 11) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + f32(values)
+    return numpy_file.head(shape) + f32(values)
 
 
 def read_npy(data):
-    size = struct.unpack("<H", data[8:10])[0]
-    numbers = data[10 + size:]
+    numbers = numpy_file.split(data)[1]
     return struct.unpack(f"<{len(numbers) // 4}f", numbers)
 
 
@@ -576,10 +573,7 @@ def hostile():
         expected = server.ask("POST", good, latent, TENSOR)[2]
         before = server.metric("process_resident_memory_bytes")
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(900)]
-        threads = [threading.Thread(target=attack, args=(how,)) for how in [drip] * 40 + [huge] * 4 + [cut] * 20]
-        threads += [threading.Thread(target=bombs)]
-        for thread in threads:
-            thread.start()
+        threads = start_threads(attack, [(how,) for how in [drip] * 40 + [huge] * 4 + [cut] * 20]) + start_threads(bombs, [()])
         for _ in range(30):
             begin = time.monotonic()
             check(server.ask("GET", "/v2/health/ready")[0] == 200, "not ready among hostile clients")
@@ -587,8 +581,7 @@ def hostile():
             check(code == 200 and answer == expected, f"a good request among hostile ones: {code}")
             check(time.monotonic() - begin < 10, "a good request waits for hostile ones")
         ended.set()
-        for thread in threads:
-            thread.join()
+        join_threads(threads)
         for each in idle:
             each.close()
         grown = server.metric("process_resident_memory_bytes") - before
@@ -729,11 +722,7 @@ def full_queue():
 
         def ask():
             results.append(server.ask(*slow_request()))
-        threads = [threading.Thread(target=ask) for _ in range(12)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        join_threads(start_threads(ask, [() for _ in range(12)]))
         codes = sorted(code for code, _, _ in results)
         check(set(codes) == {200, 429} and codes.count(200) >= 2, f"codes of a full queue: {codes}")
         for code, headers, answer in results:
@@ -808,11 +797,7 @@ def under_load():
                     check(code == 429 and "Retry-After" in headers or code == 200 and answer == expected,
                           f"under load: {code}")
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
-        threads = [threading.Thread(target=client, args=(i,)) for i in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        join_threads(start_threads(client, [(i,) for i in range(16)]))
         for each in idle:
             each.close()
         wait_until(lambda: server.metric("process_open_fds") <= before + 2, "connections are closed")
@@ -875,11 +860,8 @@ def batches():
             holder = threading.Thread(target=server.ask, args=slow_request(64))  # all others come while it is worked
             holder.start()
             wait_depth(server, 1)
-            threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(kinds))]
-            for thread in threads:
-                thread.start()
-            for thread in [holder, *threads]:
-                thread.join()
+            threads = start_threads(ask, [(i,) for i in range(len(kinds))])
+            join_threads([holder, *threads])
             for (path, _), (code, _, answer), expected in zip(kinds, results, alone):
                 check(code == 200 and answer == expected[2], f"{options}: {path[:40]} among others: {code}")
             sizes = histogram(server, "zenith_batch_size", 'model="taesd",op="decode"')
@@ -894,17 +876,14 @@ def fairness():
 
         def ask(name, request):
             ended.append((name, server.ask(*request)[0]))
-        threads = [threading.Thread(target=ask, args=("large", slow_request(64))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
+        threads = start_threads(ask, [("large", slow_request(64)) for _ in range(4)])
         wait_depth(server, 4)
         small = "POST", "/remote/taesd/decode" + query((1, 4, 8, 8), do_scaling=True), bytes(1024), TENSOR
         method, path, body, headers = slow_request(64)
         hurried = method, path, body, headers | {"X-Request-Timeout-Ms": "1"}
         ask("small", small)
         ask("hurried", hurried)
-        for thread in threads:
-            thread.join()
+        join_threads(threads)
         names = [name for name, _ in ended]
         check(names.index("small") <= 2, f"a small request came after large ones: {names}")
         answers = collections.Counter(ended)
@@ -919,9 +898,7 @@ def drain():
         def ask():
             begun.wait()
             results.append(server.ask(*slow_request()))
-        threads = [threading.Thread(target=ask) for _ in range(6)]
-        for thread in threads:
-            thread.start()
+        threads = start_threads(ask, [() for _ in range(6)])
         begun.wait()
         wait_depth(server, 6)
         with UnfinishedRequest(server, *slow_request()) as accepted:  # the server cannot end before the rest of it has come
@@ -930,8 +907,7 @@ def drain():
             code, headers, answer = server.ask(*slow_request())
             check(code == 503 and json.loads(answer)["error"]["type"] == "draining", f"asked while it ends: {code}")
             check(accepted.finish() == 200, "accepted before the end, with a body that came later")
-        for thread in threads:
-            thread.join()
+        join_threads(threads)
         check([code for code, _, _ in results] == [200] * 6, f"accepted and not done: {[r[0] for r in results]}")
         check(server.process.wait(timeout=60) == 0, "its exit code")
 

@@ -82,9 +82,8 @@ static void end_all(size_t from)
 }
 
 // A small one passes large ones that came before it, and the large ones keep their order.
-static void test_small_first(void **state)
+ZN_TEST(test_small_first)
 {
-    (void)state;
     open_turns(1, 0, test_clock);
     for (size_t i = 0; i < 3; i++) add(i, LARGE, 1, 0);
     serve_turns_look(&turns);
@@ -103,9 +102,8 @@ static void test_small_first(void **state)
 }
 
 // Small ones without end, as fast as they are worked: the large one has its turn when it is due.
-static void test_no_starving(void **state)
+ZN_TEST(test_no_starving)
 {
-    (void)state;
     size_t place = 1;
     open_turns(1, 0, test_clock);
     add(0, SMALL, 0.01, 0);
@@ -121,9 +119,8 @@ static void test_no_starving(void **state)
     serve_turns_close(&turns);
 }
 
-static void test_deadlines(void **state)
+ZN_TEST(test_deadlines)
 {
-    (void)state;
     open_turns(1, 0, test_clock);
     add(0, LARGE, 1, 0);
     serve_turns_look(&turns);
@@ -146,9 +143,8 @@ static void test_deadlines(void **state)
 }
 
 // An estimate that is far too high does not refuse everybody for ever: it is tried where nothing else is to do.
-static void test_wrong_estimate(void **state)
+ZN_TEST(test_wrong_estimate)
 {
-    (void)state;
     open_turns(1, 0, test_clock);
     for (size_t i = 0; i < 3; i++) add(i, SMALL, 100, 1);
     serve_turns_look(&turns);
@@ -164,9 +160,8 @@ static void test_wrong_estimate(void **state)
     serve_turns_close(&turns);
 }
 
-static void test_batches(void **state)
+ZN_TEST(test_batches)
 {
-    (void)state;
     open_turns(1, 0, test_clock);
     for (size_t i = 0; i < 5; i++) add_batchable(i, SMALL, 2, 4);
     for (size_t i = 5; i < 7; i++) add_batchable(i, LARGE, 3, 4); // two do not pay
@@ -185,9 +180,8 @@ static void test_batches(void **state)
     serve_turns_close(&turns);
 }
 
-static void test_slots(void **state)
+ZN_TEST(test_slots)
 {
-    (void)state;
     open_turns(2, 0, test_clock);
     for (size_t i = 0; i < 6; i++) add_batchable(i, SMALL, 2, 2);
     serve_turns_look(&turns);
@@ -197,9 +191,8 @@ static void test_slots(void **state)
     serve_turns_close(&turns);
 }
 
-static void test_withdraw(void **state)
+ZN_TEST(test_withdraw)
 {
-    (void)state;
     open_turns(1, 0, test_clock);
     for (size_t i = 0; i < 3; i++) add(i, SMALL, 0.01, 0);
     serve_turns_look(&turns);
@@ -212,9 +205,8 @@ static void test_withdraw(void **state)
 }
 
 // What ends before begin() returns makes no deep stack, and is not lost.
-static void test_ends_at_once(void **state)
+ZN_TEST(test_ends_at_once)
 {
-    (void)state;
     open_turns(1, 0, test_clock);
     ends_at_once = true;
     for (size_t i = 0; i < MOST; i++) add(i, SMALL, 0.01, 0);
@@ -223,9 +215,8 @@ static void test_ends_at_once(void **state)
     serve_turns_close(&turns);
 }
 
-static void test_delay(void **state)
+ZN_TEST(test_delay)
 {
-    (void)state;
     const struct timespec moment = {.tv_nsec = 1000000};
     open_turns(1, 0.05, serve_clock);
     add_batchable(0, SMALL, 2, 2);
@@ -250,22 +241,10 @@ static void check_choice(const double *rates, size_t count, size_t least, size_t
     assert_int_equal(pays.most, most);
 }
 
-static void test_choice(void **state)
+ZN_TEST(test_choice)
 {
-    (void)state;
     check_choice((double[]){100, 120, 196, 200}, 4, 2, 4);
     check_choice((double[]){100, 80, 150, 200}, 4, 4, 8);
     check_choice((double[]){100, 101, 102, 103}, 4, 0, 0);
     check_choice((double[]){100, 50}, 2, 0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_first), cmocka_unit_test(test_no_starving),
-        cmocka_unit_test(test_deadlines),   cmocka_unit_test(test_wrong_estimate),
-        cmocka_unit_test(test_batches),     cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_withdraw),    cmocka_unit_test(test_ends_at_once),
-        cmocka_unit_test(test_delay),       cmocka_unit_test(test_choice)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

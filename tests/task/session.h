@@ -48,6 +48,23 @@ static inline zenith_model *session_tiny(zenith_context *context)
                          zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"));
 }
 
+// A program whose tests share a context and that model: both, and what makes and frees them.
+#define SESSION_OF(THREADS, STREAMS)                                                               \
+    static zenith_context *context;                                                                \
+    static zenith_model *model;                                                                    \
+    ZN_TEST_SETUP(open_session)                                                                    \
+    {                                                                                              \
+        context = session_context(THREADS, STREAMS);                                               \
+        model = session_tiny(context);                                                             \
+        return 0;                                                                                  \
+    }                                                                                              \
+    ZN_TEST_TEARDOWN(close_session)                                                                \
+    {                                                                                              \
+        zenith_model_free(model);                                                                  \
+        zenith_context_free(context);                                                              \
+        return 0;                                                                                  \
+    }
+
 // A latent for a picture of this size, with normal values; free its data.
 static inline zenith_latent session_latent(uint32_t width, uint32_t height, uint64_t seed)
 {

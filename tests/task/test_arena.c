@@ -12,24 +12,7 @@
 
 #include <malloc.h>
 
-static zenith_context *context;
-static zenith_model *model;
-
-static int setup(void **state)
-{
-    (void)state;
-    context = session_context(1, 1);
-    model = session_tiny(context);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    zenith_model_free(model);
-    zenith_context_free(context);
-    return 0;
-}
+SESSION_OF(1, 1)
 
 static zenith_status copy_rows(void *cookie, uint32_t y, uint32_t count, void *rows)
 {
@@ -92,9 +75,8 @@ static void check_estimate(unsigned part, uint32_t width, uint32_t height, bool 
     if (params->max_memory) assert_true(info.total_bytes <= params->max_memory);
 }
 
-static void estimates_are_what_runs_use(void **state)
+ZN_TEST(estimates_are_what_runs_use)
 {
-    (void)state;
     static const uint32_t sizes[][2] = {{8, 8}, {64, 40}, {248, 96}, {40, 320}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (int dtype = ZENITH_DTYPE_F32; dtype <= ZENITH_DTYPE_BF16; dtype++) {
@@ -113,9 +95,8 @@ static void estimates_are_what_runs_use(void **state)
 
 // --- limits -------------------------------------------------------------------------------------
 
-static void limits_are_kept(void **state)
+ZN_TEST(limits_are_kept)
 {
-    (void)state;
     enum { WIDTH = 320, HEIGHT = 640 };
     zenith_run_params params = {.size = sizeof params, .dtype = ZENITH_DTYPE_F32};
     zenith_estimate_info free_run = {.size = sizeof free_run}, info = {.size = sizeof info};
@@ -139,9 +120,8 @@ static void limits_are_kept(void **state)
     assert_true(fitted > 5 && refused > 5);
 }
 
-static void too_small_a_limit_computes_nothing(void **state)
+ZN_TEST(too_small_a_limit_computes_nothing)
 {
-    (void)state;
     long calls = 0;
     zenith_latent latent = {.size = sizeof latent,
                             .width = 40,
@@ -158,9 +138,8 @@ static void too_small_a_limit_computes_nothing(void **state)
 }
 
 // Memory of an earlier, larger run counts too: the limit is on what the context holds.
-static void limits_hold_after_larger_runs(void **state)
+ZN_TEST(limits_hold_after_larger_runs)
 {
-    (void)state;
     const zenith_run_params whole = {.size = sizeof whole, .bands = ZENITH_BANDS_OFF};
     zenith_run_facts large = run_once(ZENITH_DECODER, 512, 512, false, whole);
     const zenith_run_params bounded = {.size = sizeof bounded, .max_memory = large.arena_bytes / 2};
@@ -229,9 +208,8 @@ static void check_plan(zn_model *inner, struct zn_dnn *dnn, zenith_dtype dtype, 
     zn_compiled_free(compiled);
 }
 
-static void plans_stay_in_their_arena(void **state)
+ZN_TEST(plans_stay_in_their_arena)
 {
-    (void)state;
     zn_error err = {0};
     zn_model *inner = NULL;
     struct zn_dnn *dnn = NULL;
@@ -248,16 +226,4 @@ static void plans_stay_in_their_arena(void **state)
     }
     zn_model_unref(inner);
     zn_dnn_free(dnn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_are_what_runs_use),
-        cmocka_unit_test(limits_are_kept),
-        cmocka_unit_test(too_small_a_limit_computes_nothing),
-        cmocka_unit_test(limits_hold_after_larger_runs),
-        cmocka_unit_test(plans_stay_in_their_arena),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -42,9 +42,9 @@ static zenith_status decode(uint64_t limit, const char *spill, uint8_t *dst,
     return zenith_decode(context, model, &latent, &image, 1, &params);
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
+    zn_test_need(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"));
     zn_random random = {.seed = 2};
     zenith_run_facts facts = {.size = sizeof facts};
     for (int i = 0; i < LATENT; i++) values[i] = zn_random_normal(&random);
@@ -54,9 +54,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     zenith_model_free(model);
     zenith_context_free(context);
     return 0;
@@ -90,9 +89,8 @@ static void check_run(uint64_t limit, const char *spill, zenith_run_facts *facts
     assert_int_equal(atomic_load(&largest), info.arena_bytes); // it is the largest of all
 }
 
-static void limits_change_no_bit(void **state)
+ZN_TEST(limits_change_no_bit)
 {
-    (void)state;
     zenith_run_facts facts = {.size = sizeof facts}, free_run = {.size = sizeof free_run};
     session_ok(context, decode(0, NULL, pixels, &free_run));
     const uint64_t fixed = free_run.weights_bytes + sizeof pixels + sizeof values;
@@ -116,9 +114,8 @@ static void limits_change_no_bit(void **state)
     assert_int_equal(number_after("at least "), spilled);
 }
 
-static void a_folder_that_cannot_be_written_is_a_status(void **state)
+ZN_TEST(a_folder_that_cannot_be_written_is_a_status)
 {
-    (void)state;
     zenith_run_facts facts = {.size = sizeof facts};
     assert_int_equal(decode(1, "/no/such/folder", pixels, &facts), ZENITH_LIMIT);
     const uint64_t spilled = number_after("at least ");
@@ -126,14 +123,4 @@ static void a_folder_that_cannot_be_written_is_a_status(void **state)
     assert_non_null(strstr(zenith_context_error(context), "/no/such/folder"));
     session_ok(context, decode(spilled, "/tmp", pixels, &facts));
     assert_memory_equal(pixels, expected, sizeof pixels);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_change_no_bit),
-        cmocka_unit_test(a_folder_that_cannot_be_written_is_a_status),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "vae_sd/io.safetensors"));
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

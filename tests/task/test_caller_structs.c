@@ -27,9 +27,8 @@ static newer_image newer_images[COUNT];
 static newer_latent newer_latents[COUNT];
 
 // Pictures of two sizes, in both kinds of array; latents with memory of their own in each.
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
     context = session_context(1, 1);
     model = session_tiny(context);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -43,9 +42,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         free(images[i].data);
         free(latents[i].data);
@@ -56,9 +54,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static void runs_take_longer_structs(void **state)
+ZN_TEST(runs_take_longer_structs)
 {
-    (void)state;
     session_ok(context, zenith_encode(context, model, images, latents, COUNT, NULL));
     session_ok(context, zenith_encode(context, model, &newer_images->image, &newer_latents->latent,
                                       COUNT, NULL));
@@ -83,9 +80,8 @@ static void calibrate(const zenith_image *pictures, char *text, size_t capacity)
     remove(path);
 }
 
-static void calibration_takes_longer_structs(void **state)
+ZN_TEST(calibration_takes_longer_structs)
 {
-    (void)state;
     static char expected[1 << 16], text[1 << 16];
     calibrate(images, expected, sizeof expected);
     calibrate(&newer_images->image, text, sizeof text);
@@ -93,9 +89,8 @@ static void calibration_takes_longer_structs(void **state)
 }
 
 // Pictures as the first header had them, which ended with `cookie`.
-static void runs_take_shorter_structs(void **state)
+ZN_TEST(runs_take_shorter_structs)
 {
-    (void)state;
     enum { OLD = offsetof(zenith_image, cookie) + sizeof(void *) };
     _Alignas(zenith_image) static uint8_t old[COUNT][OLD];
     assert_true(sizeof *old < sizeof *images);
@@ -113,9 +108,8 @@ static void runs_take_shorter_structs(void **state)
     }
 }
 
-static void unknown_fields_are_refused(void **state)
+ZN_TEST(unknown_fields_are_refused)
 {
-    (void)state;
     newer_images[COUNT - 1].fields[2] = 1;
     assert_int_equal(
         zenith_encode(context, model, &newer_images->image, &newer_latents->latent, COUNT, NULL),
@@ -124,9 +118,8 @@ static void unknown_fields_are_refused(void **state)
     newer_images[COUNT - 1].fields[2] = 0;
 }
 
-static void other_sizes_are_refused(void **state)
+ZN_TEST(other_sizes_are_refused)
 {
-    (void)state;
     const size_t size = images[0].size;
     for (size_t wrong = 0; wrong < size - sizeof(size_t); wrong += size / 2) {
         images[0].size = wrong;
@@ -138,16 +131,4 @@ static void other_sizes_are_refused(void **state)
         assert_non_null(strstr(zenith_context_error(context), "`size`"));
     }
     images[0].size = size;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_take_longer_structs),
-        cmocka_unit_test(calibration_takes_longer_structs),
-        cmocka_unit_test(runs_take_shorter_structs),
-        cmocka_unit_test(unknown_fields_are_refused),
-        cmocka_unit_test(other_sizes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -34,9 +34,10 @@ static uint32_t part(void)
     return zn_test_quick() ? 4 : 1;
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
+    zn_test_need(zn_test_path(zn_test_weights(), "taesd_decoder.safetensors"));
+    zn_test_need(zn_test_path(zn_test_weights(), "taef2_decoder.safetensors"));
     context = session_context(1, 1);
     model = session_model(context, "taesd", zn_test_weights());
     latent = session_latent(WIDTH / part(), HEIGHT / part(), 3);
@@ -44,9 +45,8 @@ static int setup(void **state)
     return zenith_cancel_create(&cancel) == ZENITH_OK ? 0 : -1;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     free(latent.data);
     free(image.data);
     zenith_cancel_free(cancel);
@@ -123,22 +123,19 @@ static void check_cancels(bool banded)
     free(good);
 }
 
-static void cancels_of_whole_maps(void **state)
+ZN_TEST(cancels_of_whole_maps)
 {
-    (void)state;
     check_cancels(false);
 }
 
-static void cancels_of_bands(void **state)
+ZN_TEST(cancels_of_bands)
 {
-    (void)state;
     check_cancels(true);
 }
 
 // TAEF2's group norms need every row of a map at once.
-static void cancels_of_barriers(void **state)
+ZN_TEST(cancels_of_barriers)
 {
-    (void)state;
     zenith_model *const plain = model;
     const zenith_latent plain_latent = latent;
     const zenith_image plain_image = image;
@@ -198,9 +195,8 @@ static void *request_soon(void *arg)
 }
 
 // One linear over 4,096 tokens, on one thread: half a second and more of work in one node.
-static void cancel_of_a_linear(void **state)
+ZN_TEST(cancel_of_a_linear)
 {
-    (void)state;
     zn_error err = {0};
     zn_graph graph = {0};
     zn_packs *packs = NULL;
@@ -235,9 +231,8 @@ static void cancel_of_a_linear(void **state)
 }
 
 // Also when nothing is compiled yet: compiling looks at the flag too.
-static void requested_before_the_call(void **state)
+ZN_TEST(requested_before_the_call)
 {
-    (void)state;
     const zenith_run_params params = params_for(true);
     zenith_cancel_request(cancel);
     for (int trimmed = 0; trimmed <= 1; trimmed++) {
@@ -270,9 +265,8 @@ static int note_progress(void *cookie, double fraction)
     return p->stopped;
 }
 
-static void progress_rises_to_one(void **state)
+ZN_TEST(progress_rises_to_one)
 {
-    (void)state;
     for (int banded = 0; banded <= 1; banded++) {
         zenith_run_params params = params_for(banded);
         progress p = {.stop_at = 2};
@@ -283,9 +277,8 @@ static void progress_rises_to_one(void **state)
     }
 }
 
-static void progress_stops_the_call(void **state)
+ZN_TEST(progress_stops_the_call)
 {
-    (void)state;
     for (int banded = 0; banded <= 1; banded++) {
         zenith_run_params params = params_for(banded);
         progress p = {.stop_at = 0.3};
@@ -298,9 +291,8 @@ static void progress_stops_the_call(void **state)
 }
 
 // A stop on one stream is one for the pictures on the others.
-static void progress_stops_every_stream(void **state)
+ZN_TEST(progress_stops_every_stream)
 {
-    (void)state;
     enum { COUNT = 4 };
     zenith_context *both = session_context(1, 2);
     zenith_latent latents[COUNT];
@@ -317,17 +309,4 @@ static void progress_stops_every_stream(void **state)
     assert_int_equal(p.calls_after_stop, 0);
     for (int i = 0; i < COUNT; i++) free(images[i].data);
     zenith_context_free(both);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cancels_of_whole_maps),     cmocka_unit_test(cancels_of_bands),
-        cmocka_unit_test(cancels_of_barriers),       cmocka_unit_test(cancel_of_a_linear),
-        cmocka_unit_test(requested_before_the_call), cmocka_unit_test(progress_rises_to_one),
-        cmocka_unit_test(progress_stops_the_call),   cmocka_unit_test(progress_stops_every_stream),
-    };
-    zn_test_need(zn_test_path(zn_test_weights(), "taesd_decoder.safetensors"));
-    zn_test_need(zn_test_path(zn_test_weights(), "taef2_decoder.safetensors"));
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

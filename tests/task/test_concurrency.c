@@ -22,9 +22,8 @@ static uint32_t width_of(int i)
     return 32 + 8 * (uint32_t)i;
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
     quiet = session_context(1, 1);
     model = session_tiny(quiet);
     for (int i = 0; i < SIZES; i++) {
@@ -38,9 +37,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     for (int i = 0; i < SIZES; i++) {
         free(latents[i].data);
         free(expected[i].data);
@@ -115,23 +113,20 @@ static long run_workers(zenith_context *context, zenith_cancel *cancel)
     return cancelled;
 }
 
-static void one_model_many_contexts(void **state)
+ZN_TEST(one_model_many_contexts)
 {
-    (void)state;
     assert_int_equal(run_workers(NULL, NULL), 0);
 }
 
-static void one_context_many_threads(void **state)
+ZN_TEST(one_context_many_threads)
 {
-    (void)state;
     zenith_context *context = session_context(1, 2);
     assert_int_equal(run_workers(context, NULL), 0);
     zenith_context_free(context);
 }
 
-static void cancels_from_elsewhere(void **state)
+ZN_TEST(cancels_from_elsewhere)
 {
-    (void)state;
     zenith_cancel *cancel = NULL;
     assert_int_equal(zenith_cancel_create(&cancel), ZENITH_OK);
     run_workers(NULL, cancel);
@@ -154,9 +149,8 @@ static int note_progress(void *cookie, double fraction)
     return 0;
 }
 
-static void streams_of_a_batch(void **state)
+ZN_TEST(streams_of_a_batch)
 {
-    (void)state;
     zenith_context *context = session_context(1, 2);
     zenith_latent in[BATCH];
     zenith_image out[BATCH];
@@ -203,9 +197,8 @@ static void *fail_and_read(void *arg)
     return NULL;
 }
 
-static void threads_read_their_own_sentences(void **state)
+ZN_TEST(threads_read_their_own_sentences)
 {
-    (void)state;
     zenith_context *context = session_context(1, 1);
     failing threads[THREADS];
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -218,16 +211,4 @@ static void threads_read_their_own_sentences(void **state)
     }
     assert_string_equal(zenith_context_error(context), ""); // this thread's calls went well
     zenith_context_free(context);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_model_many_contexts),
-        cmocka_unit_test(one_context_many_threads),
-        cmocka_unit_test(cancels_from_elsewhere),
-        cmocka_unit_test(streams_of_a_batch),
-        cmocka_unit_test(threads_read_their_own_sentences),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -141,8 +141,8 @@ static void write_model(const char *folder, const char *keys, size_t left)
         of("recall.codes.weight", ZN_SHAPE(KNOWN, CODES), weights.codes, sizeof weights.codes),
         of("recall.norms", ZN_SHAPE(CELLS * KNOWN), weights.norms, sizeof weights.norms)};
     (void)mkdir(folder, 0777);
-    golden_write(zn_test_path(folder, "model.safetensors"), tensors,
-                 sizeof tensors / sizeof *tensors - left);
+    write_tensors(zn_test_path(folder, "model.safetensors"), tensors,
+                  sizeof tensors / sizeof *tensors - left, NULL, 0);
     snprintf(config, sizeof config,
              "{\"model\": \"diffae\", \"image_size\": %d, \"in_channels\": 3, \"channels\": 32, "
              "\"channel_mult\": [1, 2], \"code\": %d, \"timesteps\": 1000, "
@@ -373,12 +373,11 @@ static int count_steps(void *cookie, int step, const float *x)
     return --*left == 0;
 }
 
-static void plain_loops_walk_the_same_way(void **state)
+ZN_TEST(plain_loops_walk_the_same_way)
 {
     float codes[3][CODES], expected[CODES];
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 2);
     const zn_diffae_call call = {.model = w.model, .steps = STEPS, .seed = 7};
     for (int i = 0; i < 3; i++) noise_of((uint64_t)i, codes[i]);
@@ -392,12 +391,11 @@ static void plain_loops_walk_the_same_way(void **state)
     close_world(&w);
 }
 
-static void plain_loops_edit_the_same_way(void **state)
+ZN_TEST(plain_loops_edit_the_same_way)
 {
     static const double amounts[] = {1, -0.3, 0.15, 0};
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 2);
     const zn_diffae_call call = {.model = w.model, .steps = 1};
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
@@ -417,12 +415,11 @@ static void plain_loops_edit_the_same_way(void **state)
     close_world(&w);
 }
 
-static void threads_and_neighbours_change_nothing(void **state)
+ZN_TEST(threads_and_neighbours_change_nothing)
 {
     float alone[CODES], among[3][CODES];
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 1);
     zn_diffae_call call = {.model = w.model, .steps = STEPS, .seed = 2};
     noise_of(2, alone);
@@ -438,13 +435,12 @@ static void threads_and_neighbours_change_nothing(void **state)
     close_world(&w);
 }
 
-static void stopped(void **state)
+ZN_TEST(stopped)
 {
     float code[CODES];
     int left = 4;
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 1);
     const zn_diffae_call call = {
         .model = w.model, .steps = STEPS, .stepped = count_steps, .cookie = &left};
@@ -454,7 +450,7 @@ static void stopped(void **state)
     close_world(&w);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+ZN_TEST(what_does_not_fit_is_refused)
 {
     static const struct {
         const char *keys, *word;
@@ -464,7 +460,6 @@ static void what_does_not_fit_is_refused(void **state)
         {", \"linear_code\": 1, \"recall\": 41", "2624", 0},
         {", \"linear_code\": 1, \"recall\": 40", "recall.norms", 1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zn_error err = {0};
         zn_model *model = NULL;
@@ -477,14 +472,7 @@ static void what_does_not_fit_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_loops_walk_the_same_way),
-        cmocka_unit_test(plain_loops_edit_the_same_way),
-        cmocka_unit_test(threads_and_neighbours_change_nothing),
-        cmocka_unit_test(stopped),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-    };
     fill();
     fill_known_maps();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

@@ -10,6 +10,8 @@
 
 #include <pthread.h>
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), golden_io))
+
 static const double BOUND = 1e-5, BOUND_STEPS = 2e-4;
 
 typedef struct world {
@@ -84,12 +86,11 @@ static void compare_steps(const world *w, const char *name, int number, const tr
     }
 }
 
-static void there_and_back(void **state)
+ZN_TEST(there_and_back)
 {
     static trace t;
     static float noise[VALUES], code[CODE];
     world w;
-    (void)state;
     open_world(&w, 2, 1);
     for (int number = 0; number < PICTURES; number++) {
         zn_error err = {0};
@@ -109,7 +110,7 @@ static void there_and_back(void **state)
     close_world(&w);
 }
 
-static void short_types(void **state)
+ZN_TEST(short_types)
 {
     static const struct {
         const char *label;
@@ -118,7 +119,6 @@ static void short_types(void **state)
     static trace t;
     static float noise[VALUES], code[CODE];
     world w;
-    (void)state;
     open_world(&w, 2, 1);
     for (size_t i = 0; i < 2; i++) {
         if (!zn_test_takes_one_in(2, i)) continue;
@@ -136,14 +136,13 @@ static void short_types(void **state)
     close_world(&w);
 }
 
-static void codes_are_moved_and_mixed(void **state)
+ZN_TEST(codes_are_moved_and_mixed)
 {
     static trace t;
     float mixed[CODE], scores[PICTURES][ATTRIBUTES];
     static float arc[VALUES];
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 1, 1);
     float *codes = part_tensor(w.io, "z", NULL), *noises = part_tensor(w.io, "x_T", NULL);
     zn_diffae_between_codes(codes, codes + CODE, 0.25, mixed, CODE);
@@ -169,13 +168,12 @@ static void codes_are_moved_and_mixed(void **state)
     close_world(&w);
 }
 
-static void codes_of_the_prior(void **state)
+ZN_TEST(codes_of_the_prior)
 {
     static trace t;
     zn_error err = {0};
     float alone[CODE];
     world w;
-    (void)state;
     open_world(&w, 2, 1);
     zn_diffae_call call = call_of(&w, &t);
     t.count = PICTURES * CODE;
@@ -214,12 +212,11 @@ static void *race(void *arg)
     return NULL;
 }
 
-static void threads_and_neighbours_change_nothing(void **state)
+ZN_TEST(threads_and_neighbours_change_nothing)
 {
     static racer one[PICTURES], two, both[PICTURES];
     pthread_t threads[PICTURES];
     world w;
-    (void)state;
     open_world(&w, 1, 1);
     for (int i = 0; i < PICTURES; i++) {
         one[i] = (racer){.w = &w, .number = i};
@@ -247,13 +244,12 @@ static void threads_and_neighbours_change_nothing(void **state)
 // --- other sizes, stopping, refusing ------------------------------------------------------------
 
 // A picture of another size than it was trained with, and one that is not square.
-static void other_sizes(void **state)
+ZN_TEST(other_sizes)
 {
     static trace t;
     float code[CODE];
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 1, 1);
     zn_diffae_call call = call_of(&w, &t);
     float *picture = golden_item(w.io, "image", 0, VALUES);
@@ -267,14 +263,13 @@ static void other_sizes(void **state)
     close_world(&w);
 }
 
-static void stopped(void **state)
+ZN_TEST(stopped)
 {
     static trace t;
     static float picture[VALUES], noise[VALUES];
     float code[CODE] = {0};
     zn_error err = {0};
     world w;
-    (void)state;
     open_world(&w, 1, 1);
     for (int way = 0; way < 6; way++) {
         t = (trace){.stop_after = way % 3 == 0 ? 3 : 0, .cancel_after = way % 3 == 1 ? 5 : 0};
@@ -289,13 +284,12 @@ static void stopped(void **state)
     close_world(&w);
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
     static trace t;
     static float picture[VALUES];
     float code[CODE] = {0};
     world w;
-    (void)state;
     open_world(&w, 1, 1);
     const zn_diffae_call good = call_of(&w, &t);
     zn_diffae_call bad[] = {good, good, good, good, good};
@@ -325,20 +319,4 @@ static void refused(void **state)
     assert_int_equal(zn_diffae_sample(w.engine, &call, 1, code, &err), ZENITH_NOT_FOUND);
     zn_model_unref(bare);
     close_world(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(short_types),
-        cmocka_unit_test(codes_are_moved_and_mixed),
-        cmocka_unit_test(codes_of_the_prior),
-        cmocka_unit_test(threads_and_neighbours_change_nothing),
-        cmocka_unit_test(other_sizes),
-        cmocka_unit_test(stopped),
-        cmocka_unit_test(refused),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), golden_io));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,9 +144,8 @@ static void read_back(const char *name, zn_recipe recipe, bool rotate, double bo
     close_list(&to);
 }
 
-static void every_parameter(void **state)
+ZN_TEST(every_parameter)
 {
-    (void)state;
     const int transformer = 4 * 7 + 3, text = 3 * 7; // matrices of layers, and modulations
     read_back("zimage_transformer", ZN_RECIPE_Q8, false, 0.01, transformer);
     read_back("zimage_transformer", ZN_RECIPE_Q8, true, 0.01, transformer);
@@ -156,9 +155,8 @@ static void every_parameter(void **state)
 }
 
 // Bits by the mixed recipe.
-static void mixed_classes(void **state)
+ZN_TEST(mixed_classes)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t bits;
@@ -207,9 +205,8 @@ static void assert_same_files(const char *a, const char *b)
     zn_mapped_close(&two);
 }
 
-static void same_bytes(void **state)
+ZN_TEST(same_bytes)
 {
-    (void)state;
     const char *source = golden("zimage_transformer"),
                *files[] = {"few_1.safetensors", "few_2.safetensors"};
     for (int threads = 1; threads <= 2; threads++)
@@ -299,9 +296,8 @@ static void write_fused(const char *path)
 }
 
 // The names are those of diffusers again, the matrices apart, and the config.json that is made up opens them.
-static void a_single_file(void **state)
+ZN_TEST(a_single_file)
 {
-    (void)state;
     char single[1024], direct[1024];
     opened before, after;
     snprintf(single, sizeof single, "%s", place("few_fused.safetensors"));
@@ -323,9 +319,8 @@ static void a_single_file(void **state)
 
 // --- pipelines ----------------------------------------------------------------------------------
 
-static void a_pipeline(void **state)
+ZN_TEST(a_pipeline)
 {
-    (void)state;
     static const char *const files[] = {"model_index.json",
                                         "text_encoder/config.json",
                                         "text_encoder/model.safetensors",
@@ -361,9 +356,8 @@ static zenith_status count_entry(void *cookie, const char *name)
     return ZENITH_OK;
 }
 
-static void stopped(void **state)
+ZN_TEST(stopped)
 {
-    (void)state;
     zn_error err = {{0}};
     char *answer = NULL;
     int calls = 0, left = 0;
@@ -420,9 +414,8 @@ static void write_strange(const char *path, const char *name)
     close_list(&from);
 }
 
-static void what_is_refused(void **state)
+ZN_TEST(what_is_refused)
 {
-    (void)state;
     char source[1024], output[1024], folder[1024];
     snprintf(source, sizeof source, "%s", place("few_strange.safetensors"));
     snprintf(output, sizeof output, "%s", place("few_refused.safetensors"));
@@ -444,15 +437,4 @@ static void what_is_refused(void **state)
     refused(&(zn_few_bits){.source = golden("qwen3"), .output = folder}, ZENITH_INVALID_ARGUMENT,
             "choose another folder");
     (void)fresh("few_bits");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_parameter), cmocka_unit_test(mixed_classes),
-        cmocka_unit_test(same_bytes),      cmocka_unit_test(a_single_file),
-        cmocka_unit_test(a_pipeline),      cmocka_unit_test(stopped),
-        cmocka_unit_test(what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 
 #include <pthread.h>
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"))
+
 enum { CHANNELS = 16, MOST_STEPS = 8, MOST_VALUES = CHANNELS * 8 * 12, FACTOR = 8 };
 static const double BOUND = 1e-5, BOUND_STEPS = 1e-4, BOUND_BF16 = 2e-2;
 
@@ -128,9 +130,8 @@ static void compare_steps(const golden_run *of, const trace *t, double bound)
     zn_safetensors_free(golden);
 }
 
-static void every_step_matches(void **state)
+ZN_TEST(every_step_matches)
 {
-    (void)state;
     static trace t;
     static const golden_run *const runs[] = {&turbo, &guided};
     world w;
@@ -150,9 +151,8 @@ static void every_step_matches(void **state)
 }
 
 // The noise is the golden's, and so are the caption's features.
-static void what_goes_in(void **state)
+ZN_TEST(what_goes_in)
 {
-    (void)state;
     int32_t ids[64];
     float noise[MOST_VALUES], hidden[64 * 64];
     size_t count;
@@ -177,9 +177,8 @@ static void what_goes_in(void **state)
 }
 
 // The golden's autoencoder makes the golden's picture of our latent.
-static void the_picture(void **state)
+ZN_TEST(the_picture)
 {
-    (void)state;
     static trace t;
     enum { HEIGHT = 8 * FACTOR, WIDTH = 12 * FACTOR, PIXELS = HEIGHT * WIDTH };
     static float map[MOST_VALUES], picture[PIXELS * 3], planes[PIXELS * 3];
@@ -225,9 +224,8 @@ static void *race(void *arg)
     return NULL;
 }
 
-static void threads_and_neighbours_change_nothing(void **state)
+ZN_TEST(threads_and_neighbours_change_nothing)
 {
-    (void)state;
     static trace one, two, other;
     static racer racers[2];
     zn_error err = {0};
@@ -256,9 +254,8 @@ static void threads_and_neighbours_change_nothing(void **state)
 
 // --- stopping and refusing ----------------------------------------------------------------------
 
-static void stopped(void **state)
+ZN_TEST(stopped)
 {
-    (void)state;
     static trace t;
     zn_error err = {0};
     world w;
@@ -276,9 +273,8 @@ static void stopped(void **state)
     close_world(&w);
 }
 
-static void refused(void **state)
+ZN_TEST(refused)
 {
-    (void)state;
     static float latent[MOST_VALUES];
     const int32_t ids[] = {1, 2}, foreign[] = {1, 640};
     world w;
@@ -317,9 +313,8 @@ static size_t kept_captions(const zn_generator *generator)
 
 // What was read ahead is kept, without the text model's packed weights, and pictures have the same bits. A prompt that
 // is no text is left out.
-static void prompts_are_read_ahead(void **state)
+ZN_TEST(prompts_are_read_ahead)
 {
-    (void)state;
     enum { SIDE = 4, VALUES = SIDE * SIDE * CHANNELS };
     static const char *const prompts[] = {"a cat", "a dog", "\xff", "a cat"};
     static float ahead[VALUES], alone[VALUES];
@@ -350,9 +345,8 @@ static void prompts_are_read_ahead(void **state)
 }
 
 // Packing stops at the bound, long before the last weight is packed.
-static void packing_is_bounded(void **state)
+ZN_TEST(packing_is_bounded)
 {
-    (void)state;
     enum { MOST = 4096 };
     const int32_t ids[] = {1, 2, 3};
     const zn_prompt prompt = {ids, 3};
@@ -370,20 +364,4 @@ static void packing_is_bounded(void **state)
                &err);
     assert_in_range(stopped_at, MOST + 1, zn_packs_bytes(w.text->packs) / 2);
     close_world(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_goes_in),
-        cmocka_unit_test(every_step_matches),
-        cmocka_unit_test(the_picture),
-        cmocka_unit_test(threads_and_neighbours_change_nothing),
-        cmocka_unit_test(packing_is_bounded),
-        cmocka_unit_test(stopped),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(prompts_are_read_ahead),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

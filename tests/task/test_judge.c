@@ -21,9 +21,8 @@ static void list_measures(const zenith_quality *q, double values[MEASURES])
     memcpy(values, all, sizeof all);
 }
 
-static void measures_are_those_of_pytorch(void **state)
+ZN_TEST(measures_are_those_of_pytorch)
 {
-    (void)state;
     for (int i = 0; i < GOLDENS; i++) {
         const uint32_t width = metric_goldens[i].width, height = metric_goldens[i].height;
         zenith_image a = make_picture(width, height, original_pixel);
@@ -44,9 +43,8 @@ static void measures_are_those_of_pytorch(void **state)
     }
 }
 
-static void equal_pictures_have_lost_nothing(void **state)
+ZN_TEST(equal_pictures_have_lost_nothing)
 {
-    (void)state;
     zenith_image a = make_picture(200, 192, original_pixel);
     zenith_quality quality = {.size = sizeof quality};
     session_ok(context, zenith_compare(context, judge, &a, &a, &quality));
@@ -59,9 +57,8 @@ static void equal_pictures_have_lost_nothing(void **state)
 }
 
 // An even picture has no detail, and no gradients: nothing to divide by.
-static void even_pictures_have_no_detail(void **state)
+ZN_TEST(even_pictures_have_no_detail)
 {
-    (void)state;
     zenith_image a = make_picture(64, 64, original_pixel), b = make_picture(64, 64, original_pixel);
     memset(a.data, 80, session_image_bytes(&a));
     zenith_quality quality = {.size = sizeof quality};
@@ -72,9 +69,8 @@ static void even_pictures_have_no_detail(void **state)
     free(b.data);
 }
 
-static void what_cannot_be_compared_is_refused(void **state)
+ZN_TEST(what_cannot_be_compared_is_refused)
 {
-    (void)state;
     zenith_image a = make_picture(64, 48, original_pixel), b = make_picture(48, 64, original_pixel);
     zenith_quality quality = {.size = sizeof quality, .psnr = 7};
     assert_int_equal(zenith_compare(context, judge, &a, &b, &quality), ZENITH_INVALID_ARGUMENT);
@@ -98,9 +94,8 @@ static void what_cannot_be_compared_is_refused(void **state)
     free(b.data);
 }
 
-static void other_weights_are_no_squeezenet(void **state)
+ZN_TEST(other_weights_are_no_squeezenet)
 {
-    (void)state;
     zenith_judge *other = NULL;
     zenith_judge_params params = {
         .size = sizeof params,
@@ -113,9 +108,8 @@ static void other_weights_are_no_squeezenet(void **state)
     assert_null(zenith_judge_get_squeezenet(judge));
 }
 
-static void a_model_before_the_judge(void **state)
+ZN_TEST(a_model_before_the_judge)
 {
-    (void)state;
     zenith_model *model = session_tiny(context);
     zenith_image a = make_picture(64, 48, original_pixel), b = make_picture(64, 48, original_pixel);
     zenith_quality quality = {.size = sizeof quality}, again = {.size = sizeof again};
@@ -138,17 +132,15 @@ static void a_model_before_the_judge(void **state)
     free(b.data);
 }
 
-static int set_up(void **state)
+ZN_TEST_SETUP(set_up)
 {
-    (void)state;
     context = session_context(2, 1);
     session_ok(context, zenith_judge_open(context, NULL, &judge));
     return 0;
 }
 
-static int tear_down(void **state)
+ZN_TEST_TEARDOWN(tear_down)
 {
-    (void)state;
     zenith_judge_free(judge);
     zenith_context_free(context);
     return 0;
@@ -159,13 +151,5 @@ int main(void)
     // The search path must not find a SqueezeNet.
     setenv("ZENITH_MODELS", zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"), 1);
     setenv("HOME", zn_test_build(), 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_are_those_of_pytorch),
-        cmocka_unit_test(equal_pictures_have_lost_nothing),
-        cmocka_unit_test(even_pictures_have_no_detail),
-        cmocka_unit_test(what_cannot_be_compared_is_refused),
-        cmocka_unit_test(other_weights_are_no_squeezenet),
-        cmocka_unit_test(a_model_before_the_judge),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return zn_test_run();
 }

@@ -42,17 +42,15 @@ static zenith_image images[COUNT];
 static int reading;   // the latent that a watched run reads
 static float largest; // what it found
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
     context = session_context(2, 1);
     snprintf(folder, sizeof folder, "%s/test-overflow-XXXXXX", zn_test_build());
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     char path[1100];
     snprintf(path, sizeof path, "%s/diffusion_pytorch_model.safetensors", folder);
     unlink(path);
@@ -265,15 +263,13 @@ static void computed_again(const subject *s)
     free_latents();
 }
 
-static void again_by_statistics(void **state)
+ZN_TEST(again_by_statistics)
 {
-    (void)state;
     computed_again(&kl);
 }
 
-static void again_by_maps(void **state)
+ZN_TEST(again_by_maps)
 {
-    (void)state;
     computed_again(&tiny);
 }
 
@@ -294,9 +290,8 @@ static zenith_status take_rows(void *cookie, uint32_t y, uint32_t count, void *r
 }
 
 // Rows that are handed out as they are made begin again where the caller allows it; else the picture fails.
-static void streams_restart(void **state)
+ZN_TEST(streams_restart)
 {
-    (void)state;
     zenith_model *model = overflowing(&tiny);
     zenith_item_result results[COUNT] = {{.size = sizeof *results}};
     session_ok(context, decode(model, ZENITH_DTYPE_BF16, NULL, results));
@@ -325,9 +320,8 @@ static void streams_restart(void **state)
 }
 
 // What f32 does not hold either is a failure, of the picture concerned.
-static void beyond_f32(void **state)
+ZN_TEST(beyond_f32)
 {
-    (void)state;
     copy_config(&tiny);
     make_latents(0);
     zenith_item_result results[COUNT] = {{.size = sizeof *results}};
@@ -341,9 +335,8 @@ static void beyond_f32(void **state)
     free_latents();
 }
 
-static void broken_weights(void **state)
+ZN_TEST(broken_weights)
 {
-    (void)state;
     zenith_model *model = NULL;
     const zenith_model_params params = {.size = sizeof params, .name = "taesd", .weights = folder};
     copy_config(&tiny);
@@ -354,9 +347,8 @@ static void broken_weights(void **state)
 }
 
 // f16 holds up to 65504.
-static void latents_in_f16(void **state)
+ZN_TEST(latents_in_f16)
 {
-    (void)state;
     static uint16_t halves[4 * WIDTH / 8 * HEIGHT / 8];
     static const subject wide = {"sd-vae", "tests/golden/tiny_kl", "encoder.conv_out", NULL, NULL};
     zenith_image image = session_image(WIDTH, HEIGHT, 3);
@@ -375,14 +367,4 @@ static void latents_in_f16(void **state)
     assert_non_null(strstr(zenith_context_error(context), "65504"));
     zenith_model_free(model);
     free(image.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(again_by_statistics), cmocka_unit_test(again_by_maps),
-        cmocka_unit_test(streams_restart),     cmocka_unit_test(beyond_f32),
-        cmocka_unit_test(broken_weights),      cmocka_unit_test(latents_in_f16),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -76,9 +76,8 @@ static zenith_status plan_for(const zn_fit_options *options, uint32_t width, uin
     return zn_fit_plan_make(options, width, height, plan, err);
 }
 
-static void crop_and_pad(void **state)
+ZN_TEST(crop_and_pad)
 {
-    (void)state;
     zn_error err;
     for (uint32_t multiple = 1; multiple <= 32; multiple++)
         for (uint32_t size = 1; size <= 100; size++) {
@@ -101,9 +100,8 @@ static void crop_and_pad(void **state)
         }
 }
 
-static void multiple_is_8_unless_said(void **state)
+ZN_TEST(multiple_is_8_unless_said)
 {
-    (void)state;
     zn_error err;
     zn_fit_plan plan = {0};
     zn_test_ok(plan_for(&(zn_fit_options){0}, 30, 17, &plan, &err), &err);
@@ -111,9 +109,8 @@ static void multiple_is_8_unless_said(void **state)
     assert_int_equal(plan.height, 16);
 }
 
-static void sentences(void **state)
+ZN_TEST(sentences)
 {
-    (void)state;
     zn_error err;
     zn_fit_plan plan;
     zn_fit_options exact = {.fit = ZENITH_FIT_EXACT};
@@ -129,9 +126,8 @@ static void sentences(void **state)
 }
 
 // The scaled picture covers the wanted one, exactly on one side, and has the shape of the source.
-static void resize_covers(void **state)
+ZN_TEST(resize_covers)
 {
-    (void)state;
     static const uint32_t sizes[] = {1, 2, 7, 16, 100, 333, 512, 1000};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     zn_error err;
@@ -155,9 +151,8 @@ static void resize_covers(void **state)
         }
 }
 
-static void resize_keeps_the_shape(void **state)
+ZN_TEST(resize_keeps_the_shape)
 {
-    (void)state;
     zn_error err;
     zn_fit_plan plan = {0};
     zn_fit_options by_width = {.fit = ZENITH_FIT_RESIZE, .width = 512};
@@ -176,9 +171,8 @@ static void resize_keeps_the_shape(void **state)
 }
 
 // Numbers at the end of their types are refused, not wrapped around.
-static void huge_sizes(void **state)
+ZN_TEST(huge_sizes)
 {
-    (void)state;
     zn_error err;
     zn_fit_plan plan;
     zn_fit_options pad = {.fit = ZENITH_FIT_PAD, .multiple = UINT32_MAX};
@@ -193,9 +187,8 @@ static void huge_sizes(void **state)
 
 // --- the pixels
 
-static void rows_are_the_right_ones(void **state)
+ZN_TEST(rows_are_the_right_ones)
 {
-    (void)state;
     static const zenith_fit fits[] = {ZENITH_FIT_CROP, ZENITH_FIT_PAD};
     static const uint32_t sizes[][2] = {{16, 16}, {17, 23}, {23, 17}, {31, 8}, {9, 40}};
     for (size_t i = 0; i < 10; i++) {
@@ -222,9 +215,8 @@ static void rows_are_the_right_ones(void **state)
     }
 }
 
-static void resized_then_cut(void **state)
+ZN_TEST(resized_then_cut)
 {
-    (void)state;
     ppm source = ppm_make(90, 60);
     zn_fit_options fit = {.fit = ZENITH_FIT_RESIZE, .width = 32, .height = 40};
     zn_picture *picture = open_fit(source.data, source.size, &fit);
@@ -248,9 +240,8 @@ static void resized_then_cut(void **state)
 }
 
 // The part that a place of 2^32ths names, from the left edge to the right one, mirrored or not.
-static void placed_and_mirrored(void **state)
+ZN_TEST(placed_and_mirrored)
 {
-    (void)state;
     static const uint32_t places[] = {0, 1u << 31, UINT32_MAX};
     ppm source = ppm_make(50, 24);
     for (size_t i = 0; i < 6; i++) {
@@ -280,9 +271,8 @@ static void placed_and_mirrored(void **state)
     free(source.data);
 }
 
-static void buckets_are_chosen(void **state)
+ZN_TEST(buckets_are_chosen)
 {
-    (void)state;
     static const zn_fit_size buckets[] = {{64, 64}, {128, 128}, {144, 72}, {64, 64}};
     static const struct {
         uint32_t width, height;
@@ -304,9 +294,8 @@ static void buckets_are_chosen(void **state)
     assert_non_null(strstr(err.text, "smallest of which has 64 x 64"));
 }
 
-static void order_of_rows(void **state)
+ZN_TEST(order_of_rows)
 {
-    (void)state;
     ppm source = ppm_make(16, 24);
     zn_picture *picture = open_fit(source.data, source.size, &(zn_fit_options){0});
     uint8_t rows[24 * 48];
@@ -333,9 +322,8 @@ static zn_mapped map_image(const char *name)
 }
 
 // A file whose end is missing, below the rows that the crop leaves, is broken all the same.
-static void truncation_shows(void **state)
+ZN_TEST(truncation_shows)
 {
-    (void)state;
     zn_mapped file = map_image("cut_end.png"); // 24 x 16
     zn_picture *picture = open_fit(file.data, file.size, &(zn_fit_options){.multiple = 10});
     uint8_t rows[10 * 60];
@@ -364,9 +352,8 @@ static zenith_status open_within(const uint8_t *data, size_t size, const zn_fit_
 
 // Open says whether memory suffices: at the smallest limit that it accepts, the rows come. That
 // holds for a reader that streams and for one that turns the picture.
-static void memory_is_known_at_open(void **state)
+ZN_TEST(memory_is_known_at_open)
 {
-    (void)state;
     ppm plain = ppm_make(24, 16);
     zn_mapped turned = map_image("orientation_6.png");
     zn_error err = {0};
@@ -397,24 +384,4 @@ static void memory_is_known_at_open(void **state)
     }
     zn_mapped_close(&turned);
     free(plain.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crop_and_pad),
-        cmocka_unit_test(multiple_is_8_unless_said),
-        cmocka_unit_test(sentences),
-        cmocka_unit_test(resize_covers),
-        cmocka_unit_test(resize_keeps_the_shape),
-        cmocka_unit_test(huge_sizes),
-        cmocka_unit_test(rows_are_the_right_ones),
-        cmocka_unit_test(resized_then_cut),
-        cmocka_unit_test(placed_and_mirrored),
-        cmocka_unit_test(buckets_are_chosen),
-        cmocka_unit_test(order_of_rows),
-        cmocka_unit_test(truncation_shows),
-        cmocka_unit_test(memory_is_known_at_open),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static uint32_t width_of(size_t i)
     return 64 + 64 * (uint32_t)i;
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
     const zenith_run_params plain = {.size = sizeof plain, TYPE};
     zenith_context *quiet = session_context(1, 1);
     model = session_tiny(quiet);
@@ -37,9 +36,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     for (size_t i = 0; i < SIZES; i++) {
         free(latents[i].data);
         free(expected[i].data);
@@ -79,9 +77,8 @@ static uint64_t least_memory(zenith_context *context)
     return info.total_bytes;
 }
 
-static void a_second_call_compiles_nothing(void **state)
+ZN_TEST(a_second_call_compiles_nothing)
 {
-    (void)state;
     const size_t sizes[] = {2};
     zenith_context *context = session_context(1, 1);
     const uint64_t least = least_memory(context);
@@ -93,9 +90,8 @@ static void a_second_call_compiles_nothing(void **state)
 }
 
 // Budgets of the pictures differ from batch to batch, because the buffers of the others differ.
-static void compositions_compile_nothing_new(void **state)
+ZN_TEST(compositions_compile_nothing_new)
 {
-    (void)state;
     const size_t all[] = {0, 1, 2};
     zn_random random = {.seed = 3};
     zenith_context *context = session_context(1, 1);
@@ -111,9 +107,8 @@ static void compositions_compile_nothing_new(void **state)
 }
 
 // A plan that needs more than the budget does not do, and one with narrow bands not for a call without one.
-static void budgets_that_differ_much(void **state)
+ZN_TEST(budgets_that_differ_much)
 {
-    (void)state;
     const size_t sizes[] = {2};
     zenith_context *context = session_context(1, 1);
     const uint64_t least = least_memory(context), room = least / 16;
@@ -128,9 +123,8 @@ static void budgets_that_differ_much(void **state)
 }
 
 // With room for nothing the last plan stays, and no other.
-static void old_plans_go(void **state)
+ZN_TEST(old_plans_go)
 {
-    (void)state;
     const size_t first[] = {0}, second[] = {1};
     zenith_context *context = NULL;
     const zenith_context_params params = {.size = sizeof params, .threads = 1, .plan_memory = 1};
@@ -143,9 +137,8 @@ static void old_plans_go(void **state)
 }
 
 // Plans of a model that was freed go when the next plan is made, and its packed weights with them.
-static void plans_of_freed_models_go(void **state)
+ZN_TEST(plans_of_freed_models_go)
 {
-    (void)state;
     const size_t sizes[] = {1};
     zenith_context *context = session_context(1, 1);
     zenith_model *freed = session_tiny(context);
@@ -159,16 +152,4 @@ static void plans_of_freed_models_go(void **state)
     zn_model_unref(inner);
     free(image.data);
     zenith_context_free(context);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_second_call_compiles_nothing),
-        cmocka_unit_test(compositions_compile_nothing_new),
-        cmocka_unit_test(budgets_that_differ_much),
-        cmocka_unit_test(old_plans_go),
-        cmocka_unit_test(plans_of_freed_models_go),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

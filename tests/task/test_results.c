@@ -17,9 +17,8 @@ static zenith_model *model;
 static zenith_latent latents[COUNT];
 static zenith_image images[COUNT], expected[COUNT];
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
     context = session_context(1, 2);
     model = session_tiny(context);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -31,9 +30,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         free(latents[i].data);
         free(images[i].data);
@@ -64,18 +62,16 @@ static zenith_status decode(zenith_item_result *results, unsigned bad)
     return status;
 }
 
-static void all_good(void **state)
+ZN_TEST(all_good)
 {
-    (void)state;
     zenith_item_result results[COUNT];
     assert_int_equal(decode(results, 0), ZENITH_OK);
     assert_string_equal(zenith_context_error(context), "");
 }
 
 // What every caller gets who names no type, by the class of the CPU. Tests with bounds of a type name it.
-static void the_type_of_each_class(void **state)
+ZN_TEST(the_type_of_each_class)
 {
-    (void)state;
     static const struct {
         const char *class;
         zenith_dtype type;
@@ -98,9 +94,8 @@ static void the_type_of_each_class(void **state)
 }
 
 // One that is refused before the run and one that fails in it.
-static void bad_ones_leave_the_others_alone(void **state)
+ZN_TEST(bad_ones_leave_the_others_alone)
 {
-    (void)state;
     zenith_item_result results[COUNT];
     float *values = latents[BAD].data, kept = values[7];
     values[7] = NAN;
@@ -118,9 +113,8 @@ static void bad_ones_leave_the_others_alone(void **state)
     values[7] = kept;
 }
 
-static void none_done(void **state)
+ZN_TEST(none_done)
 {
-    (void)state;
     zenith_item_result results[COUNT];
     for (int i = 0; i < COUNT; i++) latents[i].channels = 16;
     assert_int_equal(decode(results, (1u << COUNT) - 1), ZENITH_INVALID_ARGUMENT);
@@ -133,9 +127,8 @@ static int stop(void *cookie, double fraction)
     return fraction > 0.5;
 }
 
-static void cancelled(void **state)
+ZN_TEST(cancelled)
 {
-    (void)state;
     zenith_item_result results[COUNT] = {{.size = sizeof *results}};
     const zenith_run_params params = {.size = sizeof params, .progress = stop, .results = results};
     assert_int_equal(zenith_decode(context, model, latents, images, COUNT, &params),
@@ -148,9 +141,8 @@ static void cancelled(void **state)
                      ZENITH_INVALID_ARGUMENT);
 }
 
-static void only_finite_numbers(void **state)
+ZN_TEST(only_finite_numbers)
 {
-    (void)state;
     const struct {
         float value;
         const char *name;
@@ -216,23 +208,8 @@ static void check_gaps(zenith_order order)
     free(other.data);
 }
 
-static void rows_may_have_gaps(void **state)
+ZN_TEST(rows_may_have_gaps)
 {
-    (void)state;
     check_gaps(ZENITH_HWC);
     check_gaps(ZENITH_CHW);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_good),
-        cmocka_unit_test(the_type_of_each_class),
-        cmocka_unit_test(bad_ones_leave_the_others_alone),
-        cmocka_unit_test(none_done),
-        cmocka_unit_test(cancelled),
-        cmocka_unit_test(only_finite_numbers),
-        cmocka_unit_test(rows_may_have_gaps),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

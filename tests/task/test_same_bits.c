@@ -1,43 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights
-// and none at 1536 x 1024, in every type, TAEF2 with its barriers included. Results are compared by
-// hash.
-#include "tests/testing.h"
+// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights and
+// none, with much memory and with the least, in every type, TAEF2 with its barriers included. Results
+// are compared by hash.
+#include "tests/task/session.h"
 
-#include "src/base/random.h"
 #include "src/base/sha256.h"
-#include "zenith/zenith.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ZN_TEST_NEEDS(zn_test_path(zn_test_weights(), "taesd_encoder.safetensors"))
 
 typedef struct bits {
     char hex[65];
 } bits;
 
-static zenith_context *make_context(int threads, int streams)
-{
-    zenith_context *context = NULL;
-    zenith_context_params params = {.size = sizeof params, .threads = threads, .streams = streams};
-    assert_int_equal(zenith_context_create(&params, &context), ZENITH_OK);
-    return context;
-}
-
 static zenith_model *open_model(zenith_context *context, const char *name)
 {
-    char models[1024];
-    snprintf(models, sizeof models, "%s/models", zn_test_source());
-    setenv("ZENITH_MODELS", models, 1); // calibrations
-    zenith_model *model = NULL;
-    zenith_model_params params = {
-        .size = sizeof params, .name = name, .weights = zn_test_weights()};
-    if (zenith_model_open(context, &params, &model) != ZENITH_OK) {
-        fail_msg("%s", zenith_context_error(context));
-    }
-    return model;
+    setenv("ZENITH_MODELS", zn_test_path(zn_test_source(), "models"), 1); // calibrations
+    return session_model(context, name, zn_test_weights());
 }
 
 // Smooth shapes with noise on top, the same for every run.
@@ -56,11 +36,6 @@ static uint8_t *make_picture(uint32_t width, uint32_t height, uint64_t seed)
     return pixels;
 }
 
-static void check_run(zenith_context *context, zenith_status status)
-{
-    if (status != ZENITH_OK) fail_msg("%s", zenith_context_error(context));
-}
-
 static bits hash(const void *data, size_t size)
 {
     bits b;
@@ -71,31 +46,67 @@ static bits hash(const void *data, size_t size)
     return b;
 }
 
+typedef struct trip {
+    zenith_context *context;
+    zenith_model *model;
+    zenith_image image, decoded;
+    zenith_latent latent;
+} trip;
+
+static zenith_status run_half(const trip *t, bool decodes, const zenith_run_params *params)
+{
+    if (decodes) return zenith_decode(t->context, t->model, &t->latent, &t->decoded, 1, params);
+    return zenith_encode(t->context, t->model, &t->image, &t->latent, 1, params);
+}
+
+// With the least memory that a refusal names; narrower than what is taken where there is enough.
+static void run_tight(const trip *t, bool decodes, zenith_run_params params)
+{
+    zenith_run_facts roomy = {.size = sizeof roomy}, tight = roomy;
+    params.facts = &roomy;
+    session_ok(t->context, run_half(t, decodes, &params));
+    params.max_memory = 1;
+    assert_int_equal(run_half(t, decodes, &params), ZENITH_LIMIT);
+    const char *least = strstr(zenith_context_error(t->context), "at least ");
+    assert_non_null(least);
+    params.max_memory = strtoull(least + strlen("at least "), NULL, 10);
+    params.facts = &tight;
+    session_ok(t->context, run_half(t, decodes, &params));
+    print_message("%s: %u rows instead of %u, %llu KB instead of %llu\n",
+                  decodes ? "decode" : "encode", tight.band_rows, roomy.band_rows,
+                  (unsigned long long)tight.arena_bytes >> 10,
+                  (unsigned long long)roomy.arena_bytes >> 10);
+    assert_true(tight.banded && tight.band_rows < roomy.band_rows);
+}
+
 // Latent and decoded float picture of one picture, as one hash.
 static bits round_trip(zenith_context *context, zenith_model *model, uint8_t *pixels,
-                       uint32_t width, uint32_t height, zenith_run_params params)
+                       uint32_t width, uint32_t height, const zenith_run_params *params, bool tight)
 {
     zenith_model_info info = {.size = sizeof info};
     zenith_model_get_info(model, &info);
     size_t elements = (size_t)width / 8 * (height / 8) * info.latent_channels;
     size_t values = (size_t)width * height * 3;
     float *out = malloc((elements + values) * sizeof *out);
-    const zenith_image image = {
-        .size = sizeof image, .width = width, .height = height, .data = pixels};
-    const zenith_latent latent = {.size = sizeof latent,
-                                  .width = width / 8,
-                                  .height = height / 8,
-                                  .channels = info.latent_channels,
-                                  .data = out};
-    const zenith_image decoded = {.size = sizeof decoded,
-                                  .width = width,
-                                  .height = height,
-                                  .number = ZENITH_F32,
-                                  .data = out + elements};
-    check_run(context, zenith_encode(context, model, &image, &latent, 1, &params));
-    if (params.max_memory) assert_true(params.facts->banded); // or the budget was none
-    check_run(context, zenith_decode(context, model, &latent, &decoded, 1, &params));
-    if (params.max_memory) assert_true(params.facts->banded);
+    const trip t = {context,
+                    model,
+                    {.size = sizeof t.image, .width = width, .height = height, .data = pixels},
+                    {.size = sizeof t.decoded,
+                     .width = width,
+                     .height = height,
+                     .number = ZENITH_F32,
+                     .data = out + elements},
+                    {.size = sizeof t.latent,
+                     .width = width / 8,
+                     .height = height / 8,
+                     .channels = info.latent_channels,
+                     .data = out}};
+    for (int decodes = 0; decodes < 2; decodes++) {
+        if (tight)
+            run_tight(&t, decodes, *params);
+        else
+            session_ok(context, run_half(&t, decodes, params));
+    }
     bits b = hash(out, (elements + values) * sizeof *out);
     free(out);
     return b;
@@ -110,13 +121,13 @@ static const char *const dtype_names[] = {"", "f32", "bf16", "int8"};
 
 // --- threads, neighbours ------------------------------------------------------------------------
 
-static void threads_and_neighbours(void **state)
+ZN_TEST(threads_and_neighbours)
 {
-    (void)state;
     static const char *const names[] = {"taesd", "taef2"};
     enum { COUNT = 8 };
     const uint32_t least = zn_test_quick() ? 16 : 56, count = zn_test_quick() ? 4 : COUNT;
-    zenith_context *one = make_context(1, 1), *two = make_context(2, 1), *both = make_context(1, 2);
+    zenith_context *one = session_context(1, 1), *two = session_context(2, 1),
+                   *both = session_context(1, 2);
     for (size_t n = 0; n < 2; n++) {
         zenith_model *model = open_model(one, names[n]);
         zenith_model_info info = {.size = sizeof info};
@@ -141,15 +152,15 @@ static void threads_and_neighbours(void **state)
                 streamed[i] = latents[i];
                 streamed[i].data = malloc(bytes);
             }
-            check_run(two, zenith_encode(two, model, images, latents, count, &params));
-            check_run(both, zenith_encode(both, model, images, streamed, count, &params));
+            session_ok(two, zenith_encode(two, model, images, latents, count, &params));
+            session_ok(both, zenith_encode(both, model, images, streamed, count, &params));
             for (uint32_t i = 0; i < count; i++) {
                 size_t bytes = (size_t)latents[i].width * latents[i].height * info.latent_channels *
                                sizeof(float);
                 float *alone = malloc(bytes);
                 zenith_latent latent = latents[i];
                 latent.data = alone;
-                check_run(one, zenith_encode(one, model, &images[i], &latent, 1, &params));
+                session_ok(one, zenith_encode(one, model, &images[i], &latent, 1, &params));
                 if (memcmp(alone, latents[i].data, bytes) != 0 ||
                     memcmp(alone, streamed[i].data, bytes) != 0) {
                     fail_msg("%s %s: picture %u differs alone and among others", names[n],
@@ -175,7 +186,7 @@ static void check_bands(const char *name, zenith_dtype dtype)
     uint32_t width = zn_test_quick() ? 64 : 512, height = zn_test_quick() ? 192 : 448;
     static const uint32_t bands[] = {0, 1, 3, 8};
     if (!has_type(name, dtype)) return;
-    zenith_context *context = make_context(2, 1);
+    zenith_context *context = session_context(2, 1);
     zenith_model *model = open_model(context, name);
     uint8_t *pixels = make_picture(width, height, 7);
     bits first = {{0}};
@@ -184,63 +195,43 @@ static void check_bands(const char *name, zenith_dtype dtype)
                                           .dtype = dtype,
                                           .bands = bands[i] ? ZENITH_BANDS_ROWS : ZENITH_BANDS_OFF,
                                           .band_rows = bands[i]};
-        bits b = round_trip(context, model, pixels, width, height, params);
+        bits b = round_trip(context, model, pixels, width, height, &params, false);
         if (i == 0) first = b;
         if (strcmp(first.hex, b.hex) != 0) {
             fail_msg("%s %s: bands of %u rows give other bits than whole maps", name,
                      dtype_names[dtype], bands[i]);
         }
     }
-    // A budget that forces the smallest bands, with TAEF2's cut points recomputed rather than kept.
-    zenith_run_facts facts = {.size = sizeof facts};
-    const zenith_run_params tight = {.size = sizeof tight,
-                                     .dtype = dtype,
-                                     .facts = &facts,
-                                     .max_memory = zn_test_quick() ? 21u << 20 : 40u << 20};
-    bits b = round_trip(context, model, pixels, width, height, tight);
+    // The smallest bands, with TAEF2's cut points recomputed rather than kept.
+    const zenith_run_params usual = {.size = sizeof usual, .dtype = dtype};
+    bits b = round_trip(context, model, pixels, width, height, &usual, true);
     assert_string_equal(first.hex, b.hex);
     free(pixels);
     zenith_model_free(model);
     zenith_context_free(context);
 }
 
-static void bands_taesd_f32(void **state)
+ZN_TEST(bands_taesd_f32)
 {
-    (void)state;
     check_bands("taesd", ZENITH_DTYPE_F32);
 }
 
-static void bands_taesd_bf16(void **state)
+ZN_TEST(bands_taesd_bf16)
 {
-    (void)state;
     check_bands("taesd", ZENITH_DTYPE_BF16);
 }
 
-static void bands_taesd_int8(void **state)
+ZN_TEST(bands_taesd_int8)
 {
-    (void)state;
     check_bands("taesd", ZENITH_DTYPE_INT8);
 }
 
-static void bands_taef2_f32(void **state)
+ZN_TEST(bands_taef2_f32)
 {
-    (void)state;
     check_bands("taef2", ZENITH_DTYPE_F32);
 }
 
-static void bands_taef2_bf16(void **state)
+ZN_TEST(bands_taef2_bf16)
 {
-    (void)state;
     check_bands("taef2", ZENITH_DTYPE_BF16);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_and_neighbours), cmocka_unit_test(bands_taesd_f32),
-        cmocka_unit_test(bands_taesd_bf16),       cmocka_unit_test(bands_taesd_int8),
-        cmocka_unit_test(bands_taef2_f32),        cmocka_unit_test(bands_taef2_bf16),
-    };
-    zn_test_need(zn_test_path(zn_test_weights(), "taesd_encoder.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

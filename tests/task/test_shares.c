@@ -235,9 +235,8 @@ static void compare_golden(const process *got, double bound)
 }
 
 // The transformer has three heads, so that one share has two of them.
-static void one_picture_in_each_type(void **state)
+ZN_TEST(one_picture_in_each_type)
 {
-    (void)state;
     static const struct {
         const char *name;
         zenith_dtype dtype;
@@ -261,9 +260,8 @@ static void one_picture_in_each_type(void **state)
 }
 
 // Panels of 4 and 8 bits: rows of them are used as they lie, columns are packed.
-static void weights_in_few_bits(void **state)
+ZN_TEST(weights_in_few_bits)
 {
-    (void)state;
     static process alone, all[SHARES];
     static const zenith_dtype types[] = {ZENITH_DTYPE_F32, ZENITH_DTYPE_BF16};
     static const double bounds[] = {1e-5, 5e-2};
@@ -284,9 +282,8 @@ static void weights_in_few_bits(void **state)
     }
 }
 
-static void all_stop_together(void **state)
+ZN_TEST(all_stop_together)
 {
-    (void)state;
     static process all[SHARES];
     enum { OF_TEXT = 2 * 3, OF_CONTEXT = 2 * 1, OF_STEP = 2 * 3 };
     run_together(all, golden_pipeline(), ZENITH_DTYPE_F32, OF_TEXT + OF_CONTEXT + 2 * OF_STEP + 1);
@@ -304,9 +301,8 @@ static zenith_status never(void *cookie, float *values, size_t count, zn_error *
     return zn_fail(err, ZENITH_INTERNAL, "nothing is summed here");
 }
 
-static void too_many_shares(void **state)
+ZN_TEST(too_many_shares)
 {
-    (void)state;
     static const char *const folders[] = {"pipeline/text_encoder", "pipeline/transformer"};
     for (int i = 0; i < 2; i++) {
         zn_error err = {0};
@@ -379,9 +375,8 @@ static void write_spoilt(const char *name)
     zn_safetensors_free(weights);
 }
 
-static void others_weights_are_not_read(void **state)
+ZN_TEST(others_weights_are_not_read)
 {
-    (void)state;
     static const char *const names[] = {
         "layers.0.attention.to_q.weight", "layers.1.attention.to_out.0.weight",
         "layers.1.feed_forward.w2.weight", "noise_refiner.0.feed_forward.w3.weight"};
@@ -471,9 +466,8 @@ static void cut_matrix(const zn_weights *weights, const zn_stored_name *name, zn
     zn_graph_free(&graph);
 }
 
-static void every_stored_form(void **state)
+ZN_TEST(every_stored_form)
 {
-    (void)state;
     static const struct {
         const char *file, *name;
         int pieces;
@@ -508,12 +502,7 @@ static void every_stored_form(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_picture_in_each_type),    cmocka_unit_test(all_stop_together),
-        cmocka_unit_test(weights_in_few_bits),         cmocka_unit_test(too_many_shares),
-        cmocka_unit_test(others_weights_are_not_read), cmocka_unit_test(every_stored_form),
-    };
     zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
     zn_test_need(zn_test_path(zn_test_quant(), "convrot.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

@@ -20,6 +20,8 @@ static const char *weights_path(void)
     return zn_test_path(zn_test_data(), "squeezenet/squeezenet1_0_dc.safetensors");
 }
 
+ZN_TEST_NEEDS(weights_path())
+
 // --- features -----------------------------------------------------------------------------------
 
 static zn_node *parameter(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape)
@@ -70,9 +72,8 @@ static void check_feature(const zn_tensor *feature, int index)
     }
 }
 
-static void features_are_those_of_pytorch(void **state)
+ZN_TEST(features_are_those_of_pytorch)
 {
-    (void)state;
     zn_error err = {0};
     zn_weights *weights = NULL;
     zn_graph graph;
@@ -121,9 +122,8 @@ static double distance(int threads, const zenith_image *a, const zenith_image *b
     return quality.squeezenet;
 }
 
-static void distance_is_that_of_pytorch(void **state)
+ZN_TEST(distance_is_that_of_pytorch)
 {
-    (void)state;
     for (int i = 0; i < GOLDENS; i++) {
         const uint32_t width = metric_goldens[i].width, height = metric_goldens[i].height;
         zenith_image a = make_picture(width, height, original_pixel);
@@ -157,9 +157,8 @@ static zenith_image read_photograph(zenith_context *context, const char *name)
 }
 
 // Measured with PyTorch in f32.
-static void taesd_on_photographs(void **state)
+ZN_TEST(taesd_on_photographs)
 {
-    (void)state;
     static const struct {
         const char *name;
         double psnr, ssim, ms_ssim, squeezenet, gmsd, hf, mesh4, latent;
@@ -193,15 +192,4 @@ static void taesd_on_photographs(void **state)
     zenith_judge_free(judge);
     zenith_model_free(model);
     zenith_context_free(context);
-}
-
-int main(void)
-{
-    zn_test_need(weights_path());
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features_are_those_of_pytorch),
-        cmocka_unit_test(distance_is_that_of_pytorch),
-        cmocka_unit_test(taesd_on_photographs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,8 @@
 
 #include <pthread.h>
 
+ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"))
+
 enum {
     CHANNELS = 16,
     HEIGHT = 8,
@@ -217,9 +219,8 @@ static void run(process all[COUNT])
 
 // --- tests --------------------------------------------------------------------------------------
 
-static void the_first_ones_seed(void **state)
+ZN_TEST(the_first_ones_seed)
 {
-    (void)state;
     static process all[COUNT];
     all[0] = (process){.pictures = 2, .seed = 42};
     all[1] = (process){.pictures = 2, .seed = 7};
@@ -255,9 +256,8 @@ static const char *write_few_bits(void)
 
 // A transformer in few bits beside a text model in f32, without a type: products of bytes for the one and f32 for
 // the other, as one process alone has it.
-static void each_network_in_its_own_type(void **state)
+ZN_TEST(each_network_in_its_own_type)
 {
-    (void)state;
     static process usual[COUNT], asked[COUNT];
     static const zenith_dtype types[] = {ZENITH_DTYPE_F32, ZENITH_DTYPE_INT8};
     const char *transformer = write_few_bits();
@@ -280,9 +280,8 @@ static void each_network_in_its_own_type(void **state)
     }
 }
 
-static void either_stops_both(void **state)
+ZN_TEST(either_stops_both)
 {
-    (void)state;
     static process all[COUNT];
     for (int i = 0; i < 2 * COUNT; i++) {
         all[0] = all[1] = (process){.pictures = 3};
@@ -299,9 +298,8 @@ static void either_stops_both(void **state)
     }
 }
 
-static void one_that_ends_leaves_none_waiting(void **state)
+ZN_TEST(one_that_ends_leaves_none_waiting)
 {
-    (void)state;
     static process all[COUNT];
     for (int i = 0; i < COUNT; i++) {
         all[0] = all[1] = (process){.pictures = 3};
@@ -315,25 +313,11 @@ static void one_that_ends_leaves_none_waiting(void **state)
 }
 
 // A process that fails does not wait: its launcher ends the others.
-static void failures_end_nothing_well(void **state)
+ZN_TEST(failures_end_nothing_well)
 {
-    (void)state;
     static process all[COUNT];
     all[0] = all[1] = (process){.pictures = 1, .height = HEIGHT - 1};
     run(all);
     for (int i = 0; i < COUNT; i++) assert_int_equal(all[i].status, ZENITH_INVALID_ARGUMENT);
     assert_int_equal(meeting.badly, COUNT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_ones_seed),
-        cmocka_unit_test(each_network_in_its_own_type),
-        cmocka_unit_test(either_stops_both),
-        cmocka_unit_test(one_that_ends_leaves_none_waiting),
-        cmocka_unit_test(failures_end_nothing_well),
-    };
-    zn_test_need(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

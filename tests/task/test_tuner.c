@@ -21,9 +21,8 @@ static zenith_context *tuned(void)
     return context;
 }
 
-static int setup(void **state)
+ZN_TEST_SETUP(setup)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "%s/test-tuner-XXXXXX", zn_test_build());
     if (!mkdtemp(folder)) return -1;
     snprintf(path, sizeof path, "%s/plans.json", folder);
@@ -38,9 +37,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+ZN_TEST_TEARDOWN(teardown)
 {
-    (void)state;
     free(expected.data);
     free(image.data);
     free(latent.data);
@@ -60,9 +58,8 @@ static uint32_t decode(zenith_context *context, zenith_model *model, zenith_run_
     return facts.measured;
 }
 
-static void first_pictures_are_measured(void **state)
+ZN_TEST(first_pictures_are_measured)
 {
-    (void)state;
     for (int process = 0; process < 2; process++) {
         zenith_context *context = tuned();
         zenith_model *model = session_tiny(context);
@@ -76,9 +73,8 @@ static void first_pictures_are_measured(void **state)
 }
 
 // One that begins where another stopped; and one that knows nothing of what a third has written meanwhile.
-static void processes_share(void **state)
+ZN_TEST(processes_share)
 {
-    (void)state;
     zenith_context *one = tuned(), *other = tuned();
     zenith_model *model = session_tiny(one);
     for (int i = 0; i < USES / 2; i++)
@@ -95,9 +91,8 @@ static void processes_share(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void not_where_the_caller_chose(void **state)
+ZN_TEST(not_where_the_caller_chose)
 {
-    (void)state;
     zenith_context *context = tuned();
     zenith_model *model = session_tiny(context);
     const zenith_run_params none[] = {{.untuned = true},
@@ -112,9 +107,8 @@ static void not_where_the_caller_chose(void **state)
 }
 
 // The estimate is that of the plan that is run next, measured or chosen.
-static void estimates_hold(void **state)
+ZN_TEST(estimates_hold)
 {
-    (void)state;
     zenith_context *context = tuned();
     zenith_model *model = session_tiny(context);
     for (int i = 0; i < USES + MORE; i++) {
@@ -133,9 +127,8 @@ static void estimates_hold(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void broken_files(void **state)
+ZN_TEST(broken_files)
 {
-    (void)state;
     static const char *const texts[] = {"", "[1, 2", "{\"format\": 2, \"plans\": {}}",
                                         "{\"format\": 1, \"plans\": {\"a\": {\"band\": -5}}}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -160,16 +153,4 @@ static void broken_files(void **state)
     zenith_model_free(model);
     zenith_context_free(context);
     memcpy(path, kept, sizeof kept);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_pictures_are_measured),
-        cmocka_unit_test(processes_share),
-        cmocka_unit_test(not_where_the_caller_chose),
-        cmocka_unit_test(estimates_hold),
-        cmocka_unit_test(broken_files),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -106,9 +106,8 @@ static void check_row(const source *s, const packed *p, int64_t o)
     assert_true(largest <= 127);
 }
 
-static void every_weight_is_within_the_bound(void **state)
+ZN_TEST(every_weight_is_within_the_bound)
 {
-    (void)state;
     static const zn_fours kinds[] = {{.levels = centred, .group = 32},
                                      {.levels = even, .group = 32, .offsets = true},
                                      {.levels = even, .group = 64, .offsets = true},
@@ -129,9 +128,8 @@ static void every_weight_is_within_the_bound(void **state)
     }
 }
 
-static void strange_rows(void **state)
+ZN_TEST(strange_rows)
 {
-    (void)state;
     static source s;
     zn_random random = {.seed = 2};
     fill(&s, (zn_fours){.levels = even, .group = 32, .offsets = true}, 64, &random);
@@ -151,9 +149,8 @@ static void strange_rows(void **state)
     free_packed(&p);
 }
 
-static void parts_of_panels(void **state)
+ZN_TEST(parts_of_panels)
 {
-    (void)state;
     static source s;
     zn_panels part;
     int8_t whole[160], cut[160];
@@ -167,14 +164,4 @@ static void parts_of_panels(void **state)
         assert_memory_equal(whole, cut, sizeof whole);
     }
     free_packed(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_weight_is_within_the_bound),
-        cmocka_unit_test(strange_rows),
-        cmocka_unit_test(parts_of_panels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

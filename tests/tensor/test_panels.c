@@ -10,9 +10,8 @@
 
 enum { OUTPUTS = 33, INPUTS = 70, PANELS = 2, PADDED = 128 };
 
-static void sizes(void **state)
+ZN_TEST(sizes)
 {
-    (void)state;
     zn_panels_size size;
     assert_true(zn_panels_measure(OUTPUTS, INPUTS, 4, &size));
     assert_int_equal(size.panels, PANELS);
@@ -25,9 +24,8 @@ static void sizes(void **state)
     assert_false(zn_panels_measure(INT64_MAX, INPUTS, 8, &size));
 }
 
-static void eight_bits(void **state)
+ZN_TEST(eight_bits)
 {
-    (void)state;
     static int8_t numbers[PANELS * 32 * PADDED];
     static float scales[PANELS * 32], row[INPUTS];
     scales[32] = 0.5f;
@@ -38,9 +36,8 @@ static void eight_bits(void **state)
     for (int k = 0; k < INPUTS; k++) assert_float_equal(row[k], k == 69 ? -63.5f : 0.0f, 0);
 }
 
-static void four_bits(void **state)
+ZN_TEST(four_bits)
 {
-    (void)state;
     static uint8_t numbers[PANELS * 32 * PADDED / 2], steps[PANELS * 2 * 32];
     static float scales[PANELS * 32], row[INPUTS];
     memset(numbers, 0x88, sizeof numbers);
@@ -60,14 +57,4 @@ static void four_bits(void **state)
         const float expected = k == 10 ? -8 * 3 * 2 : k == 14 ? 7 * 3 * 2 : k == 67 ? 15 * 2 : 0;
         assert_float_equal(row[k], expected, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(eight_bits),
-        cmocka_unit_test(four_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-static void shapes(void **state)
+ZN_TEST(shapes)
 {
-    (void)state;
     zn_shape a = ZN_SHAPE(1, 64, 64, 4), b = ZN_SHAPE(1, 64, 64, 4), c = ZN_SHAPE(1, 64, 64);
     assert_int_equal(a.rank, 4);
     assert_true(zn_shape_equal(&a, &b));
@@ -27,9 +26,8 @@ static void shapes(void **state)
     assert_int_equal(elements, 0);
 }
 
-static void hostile_shapes(void **state)
+ZN_TEST(hostile_shapes)
 {
-    (void)state;
     size_t out = 7;
     zn_shape negative = ZN_SHAPE(3, -1), large = ZN_SHAPE(INT64_MAX, 3), most = ZN_SHAPE(INT64_MAX);
     zn_shape deep = ZN_SHAPE(1, 1, 1, 1, 1, 1, 1), below = zn_shape_make(-2, NULL);
@@ -42,9 +40,8 @@ static void hostile_shapes(void **state)
     assert_int_equal(out, 7);
 }
 
-static void shape_texts(void **state)
+ZN_TEST(shape_texts)
 {
-    (void)state;
     char text[32], small[8];
     zn_shape shape = ZN_SHAPE(1, 64, -1, 4), scalar = zn_shape_make(0, NULL);
     assert_int_equal(zn_shape_text(&shape, text, sizeof text), strlen("[1, 64, -1, 4]"));
@@ -55,9 +52,8 @@ static void shape_texts(void **state)
     assert_string_equal(small, "[1, 64,");
 }
 
-static void descriptions(void **state)
+ZN_TEST(descriptions)
 {
-    (void)state;
     size_t bytes;
     zn_desc desc = zn_desc_make(ZN_BF16, ZN_SHAPE(2, 3, 5));
     assert_true(desc.scale == 1);
@@ -77,15 +73,4 @@ static void descriptions(void **state)
     assert_true(zn_layout_equal(NULL, NULL));
     same.bytes = 64;
     assert_false(zn_layout_equal(&packed, &same));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(hostile_shapes),
-        cmocka_unit_test(shape_texts),
-        cmocka_unit_test(descriptions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static void check_rounding(zn_type type, int exponent_bits, int fraction_bits, u
     }
 }
 
-static void f16_all_patterns(void **state)
+ZN_TEST(f16_all_patterns)
 {
-    (void)state;
     for (unsigned bits = 0; bits <= 0xffff; bits++) {
         float value = zn_f16_to_f32((uint16_t)bits);
         if ((bits & 0x7fff) > 0x7c00) {
@@ -87,9 +86,8 @@ static void f16_all_patterns(void **state)
     assert_int_equal(zn_f32_to_f16(-0.0f), 0x8000);
 }
 
-static void bf16_rounds_to_even(void **state)
+ZN_TEST(bf16_rounds_to_even)
 {
-    (void)state;
     for (uint32_t high = 0; high <= 0xffff; high++) {
         float value = zn_bf16_to_f32((uint16_t)high);
         assert_int_equal(bits_of(value), high << 16);
@@ -109,9 +107,8 @@ static void bf16_rounds_to_even(void **state)
     assert_int_equal(zn_f32_to_bf16(FLT_MAX), 0x7f80);
 }
 
-static void f8_all_patterns(void **state)
+ZN_TEST(f8_all_patterns)
 {
-    (void)state;
     for (unsigned bits = 0; bits <= 0xff; bits++) {
         uint8_t stored;
         float e4m3 = zn_f8_e4m3_to_f32((uint8_t)bits), e5m2 = zn_f8_e5m2_to_f32((uint8_t)bits);
@@ -143,9 +140,8 @@ static void f8_all_patterns(void **state)
 
 // What PyTorch 2.13 makes of these, seen there: f8_e4m3 ends at its largest number, f8_e5m2 at
 // infinity; every NaN is all ones.
-static void f8_ends_as_in_pytorch(void **state)
+ZN_TEST(f8_ends_as_in_pytorch)
 {
-    (void)state;
     static const struct {
         float value;
         uint8_t e4m3, e5m2;
@@ -180,9 +176,8 @@ static unsigned nearest(const double *values, unsigned last, double beyond, doub
     return best;
 }
 
-static void f8_rounds_to_the_nearest(void **state)
+ZN_TEST(f8_rounds_to_the_nearest)
 {
-    (void)state;
     enum { STEP = 30011 }; // a prime: 143 thousand of all patterns of f32
     for (uint64_t bits = 0; bits <= UINT32_MAX; bits += STEP) {
         const float value = float_of((uint32_t)bits);
@@ -198,9 +193,8 @@ static void f8_rounds_to_the_nearest(void **state)
     }
 }
 
-static void f8_known_values(void **state)
+ZN_TEST(f8_known_values)
 {
-    (void)state;
     for (unsigned bits = 0; bits <= 0xff; bits++) {
         const double sign = bits & 0x80 ? -1 : 1;
         const double e4m3 = (double)zn_f8_e4m3_to_f32((uint8_t)bits);
@@ -214,9 +208,8 @@ static void f8_known_values(void **state)
     }
 }
 
-static void integers_saturate(void **state)
+ZN_TEST(integers_saturate)
 {
-    (void)state;
     static const struct {
         zn_type type;
         double low, high; // as f32 holds them
@@ -258,9 +251,8 @@ static void integers_saturate(void **state)
     assert_true(s64 == INT64_MIN);
 }
 
-static void wide_floats_and_bool(void **state)
+ZN_TEST(wide_floats_and_bool)
 {
-    (void)state;
     double f64[2];
     float f32[2];
     uint8_t flag[2] = {7, 7};
@@ -278,9 +270,8 @@ static void wide_floats_and_bool(void **state)
     assert_true(zn_type_load(ZN_BOOL, flag, 1) == 1);
 }
 
-static void names_and_sizes(void **state)
+ZN_TEST(names_and_sizes)
 {
-    (void)state;
     for (int type = 0; type < ZN_TYPE_COUNT; type++) {
         size_t size = zn_type_size((zn_type)type);
         assert_true(size == 1 || size == 2 || size == 4 || size == 8);
@@ -295,9 +286,8 @@ static void names_and_sizes(void **state)
 }
 
 // Each kind of number in each place of a row, at every alignment, against its value as f32.
-static void finite_numbers(void **state)
+ZN_TEST(finite_numbers)
 {
-    (void)state;
     enum { N = 37 };
     static const float values[] = {NAN, INFINITY, -INFINITY, 65504, -448, 1e-40f, 0};
     static const zn_type types[] = {ZN_F32,     ZN_BF16, ZN_BF16X2, ZN_F16,
@@ -319,16 +309,4 @@ static void finite_numbers(void **state)
     assert_true(zn_all_finite(ZN_U8, bytes, sizeof bytes));
     assert_false(zn_all_finite(ZN_F8_E4M3, bytes, 1));
     assert_true(zn_all_finite(ZN_F32, bytes, 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(f16_all_patterns),      cmocka_unit_test(bf16_rounds_to_even),
-        cmocka_unit_test(f8_all_patterns),       cmocka_unit_test(f8_known_values),
-        cmocka_unit_test(f8_ends_as_in_pytorch), cmocka_unit_test(f8_rounds_to_the_nearest),
-        cmocka_unit_test(integers_saturate),     cmocka_unit_test(wide_floats_and_bool),
-        cmocka_unit_test(names_and_sizes),       cmocka_unit_test(finite_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

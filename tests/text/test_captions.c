@@ -21,9 +21,8 @@ static void check(const zn_captions *captions, size_t index, const char *text)
     assert_memory_equal(captions->texts[index].data, text, strlen(text));
 }
 
-static void lines_and_objects(void **state)
+ZN_TEST(lines_and_objects)
 {
-    (void)state;
     zn_captions captions = {0};
     zn_error err;
     zn_test_ok(read_as(&captions, "a red rose\r\n\n{\"caption\":\"x\"}", "a.txt", &err), &err);
@@ -52,9 +51,8 @@ static void refuse(const char *text, const char *where, const char *sentence)
     zn_captions_free(&captions);
 }
 
-static void what_is_refused(void **state)
+ZN_TEST(what_is_refused)
 {
-    (void)state;
     refuse("good\nbad \xff", "a.txt", "a.txt, line 2: not UTF-8, at byte 5 of the line");
     refuse("{\"caption\":\"\xff\"}", "a.jsonl", "a.jsonl, line 1: not UTF-8");
     refuse("{\"caption\":\"a\"}\n{\"name\":\"b\"}", "a.jsonl",
@@ -65,22 +63,11 @@ static void what_is_refused(void **state)
     refuse("{\"caption\":\"a\"", "a.jsonl", "a.jsonl, line 1");
 }
 
-static void on_request_it_stops(void **state)
+ZN_TEST(on_request_it_stops)
 {
-    (void)state;
     zn_captions captions = {0};
     atomic_int cancel = 1;
     assert_int_equal(zn_captions_read(&captions, (zn_bytes){"a", 1}, "a", &cancel, NULL),
                      ZENITH_CANCELLED);
     zn_captions_free(&captions);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_and_objects),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(on_request_it_stops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static zn_tokenizer *open_tiny(void)
     return tokenizer;
 }
 
-static void text_of_a_prompt(void **state)
+ZN_TEST(text_of_a_prompt)
 {
-    (void)state;
     zn_error err = {{0}};
     char *text = NULL;
     size_t size = 0;
@@ -35,9 +34,8 @@ static void text_of_a_prompt(void **state)
     zn_free(text);
 }
 
-static void ids_of_a_prompt(void **state)
+ZN_TEST(ids_of_a_prompt)
 {
-    (void)state;
     static const int32_t wanted[] = {601, 368, 198, 64,  525, 423, 274, 484, 533,
                                      422, 274, 432, 522, 602, 198, 601, 535, 198};
     const size_t all = sizeof wanted / sizeof *wanted;
@@ -58,9 +56,8 @@ static void ids_of_a_prompt(void **state)
     zn_tokenizer_free(tokenizer);
 }
 
-static void a_tokenizer_without_marks(void **state)
+ZN_TEST(a_tokenizer_without_marks)
 {
-    (void)state;
     zn_error err = {{0}};
     int32_t *ids = NULL;
     size_t count;
@@ -70,14 +67,4 @@ static void a_tokenizer_without_marks(void **state)
     assert_non_null(strstr(err.text, "no token <|im_start|>"));
     assert_null(ids);
     zn_tokenizer_free(tokenizer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_of_a_prompt),
-        cmocka_unit_test(ids_of_a_prompt),
-        cmocka_unit_test(a_tokenizer_without_marks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static const char *golden(void)
     return zn_test_path(zn_test_source(), "tests/golden/tokenizer_qwen/golden.json");
 }
 
-static void qwen_tiktoken(void **state)
+ZN_TEST(qwen_tiktoken)
 {
-    (void)state;
     zn_error err = {{0}};
     zn_tokenizer *tokenizer = NULL;
     zn_test_ok(zn_tokenizer_open(vocabulary(), &tokenizer, &err), &err);
@@ -43,9 +42,8 @@ static int by_rank(const void *left, const void *right)
 }
 
 // The same vocabulary written as tokenizer.json, megabytes of it, and read back.
-static void as_tokenizer_json(void **state)
+ZN_TEST(as_tokenizer_json)
 {
-    (void)state;
     static const char *const added[] = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
     static zn_merge merges[MERGES];
     zn_error err = {{0}};
@@ -67,11 +65,4 @@ static void as_tokenizer_json(void **state)
     zn_free(json);
     check_golden(back, golden(), 37);
     zn_tokenizer_free(back);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(qwen_tiktoken),
-                                       cmocka_unit_test(as_tokenizer_json)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,8 @@ static void check_and_free(zn_tokenizer *tokenizer)
     zn_tokenizer_free(tokenizer);
 }
 
-static void tokenizer_json(void **state)
+ZN_TEST(tokenizer_json)
 {
-    (void)state;
     zn_error err = {{0}};
     zn_tokenizer *tokenizer = NULL;
     zn_test_ok(zn_tokenizer_open(golden("tokenizer.json"), &tokenizer, &err), &err);
@@ -78,9 +77,8 @@ static void put_file(const char *name, const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static void vocabulary_and_merges(void **state)
+ZN_TEST(vocabulary_and_merges)
 {
-    (void)state;
     static char text[TEXT_ROOM];
     zn_error err = {{0}};
     zn_tokenizer *tokenizer = NULL;
@@ -219,9 +217,8 @@ static void check_gguf(const zn_tokenizer_arrays *all)
     assert_int_equal(read_gguf(&file, &tokenizer, &err), ZENITH_NOT_FOUND);
 }
 
-static void arrays(void **state)
+ZN_TEST(arrays)
 {
-    (void)state;
     static char text[TEXT_ROOM];
     static zn_bytes tokens[TOKENS], merges[TOKENS];
     static int32_t types[TOKENS];
@@ -255,12 +252,4 @@ static void arrays(void **state)
     check_and_free(tokenizer);
     check_gguf(&all);
     zn_json_free(parts.root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tokenizer_json),
-                                       cmocka_unit_test(vocabulary_and_merges),
-                                       cmocka_unit_test(arrays)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 
 #include <stdlib.h>
 
-static void broken_vocabularies(void **state)
+ZN_TEST(broken_vocabularies)
 {
-    (void)state;
     const zenith_status bad = ZENITH_BAD_FILE;
     refused_json(&(made_json){.tokens = ",\"ab\":255"}, bad, "two tokens have the id 255");
     refused_json(&(made_json){.tokens = ",\"ab\":-1"}, bad, "token id -1");
@@ -22,9 +21,8 @@ static void broken_vocabularies(void **state)
     refused_json(&(made_json){.tokens = ",\"\":256"}, bad, "0 bytes");
 }
 
-static void a_byte_is_missing(void **state)
+ZN_TEST(a_byte_is_missing)
 {
-    (void)state;
     static made_text text;
     zn_error err = {{0}};
     zn_tokenizer *tokenizer = NULL;
@@ -38,9 +36,8 @@ static void a_byte_is_missing(void **state)
     assert_null(tokenizer);
 }
 
-static void tokens_that_are_too_long(void **state)
+ZN_TEST(tokens_that_are_too_long)
 {
-    (void)state;
     static char tokens[5000];
     for (size_t length = 1024; length <= 4096; length += 1) {
         memcpy(tokens, ",\"", 2);
@@ -54,9 +51,8 @@ static void tokens_that_are_too_long(void **state)
     }
 }
 
-static void broken_merges(void **state)
+ZN_TEST(broken_merges)
 {
-    (void)state;
     const char *tokens = ",\"ab\":256,\"\xe6\x97\xa5\":257";
     const zenith_status bad = ZENITH_BAD_FILE;
     refused_json(&(made_json){.tokens = tokens, .merges = "\"a zz\""}, bad,
@@ -78,9 +74,8 @@ static void broken_merges(void **state)
 
 #define TOKEN(text, id, more) "{\"content\":\"" text "\",\"id\":" id more "}"
 
-static void broken_added_tokens(void **state)
+ZN_TEST(broken_added_tokens)
 {
-    (void)state;
     const zenith_status bad = ZENITH_BAD_FILE;
     refused_json(&(made_json){.added = TOKEN("<s>", "97", "")}, bad, "two tokens have the id 97");
     refused_json(&(made_json){.added = TOKEN("a", "300", "")}, bad, "is token 97 and is added");
@@ -97,9 +92,8 @@ static void broken_added_tokens(void **state)
                  "\"lstrip\"");
 }
 
-static void tokenizers_of_other_kinds(void **state)
+ZN_TEST(tokenizers_of_other_kinds)
 {
-    (void)state;
     const zenith_status other = ZENITH_UNSUPPORTED;
     refused_json(&(made_json){.normaliser = "{\"type\":\"NFKC\"}"}, other, "NFKC");
     refused_json(&(made_json){.model = "\"dropout\":0.1,"}, other, "dropout");
@@ -121,9 +115,8 @@ static void tokenizers_of_other_kinds(void **state)
     "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" pattern                                        \
     "\"},\"behavior\":\"Isolated\"}," BYTE_LEVEL
 
-static void broken_patterns(void **state)
+ZN_TEST(broken_patterns)
 {
-    (void)state;
     refused_json(&(made_json){.splits = SPLIT("(a")}, ZENITH_BAD_FILE, "wrong at byte 2");
     refused_json(&(made_json){.splits = SPLIT("\\\\C")}, ZENITH_BAD_FILE, "\\C");
     refused_json(&(made_json){.splits = SPLIT("((a{1,999}){1,999}){1,999}")}, ZENITH_BAD_FILE,
@@ -131,9 +124,8 @@ static void broken_patterns(void **state)
 }
 
 // Patterns that would run for hours: each ends with a status.
-static void patterns_that_take_too_long(void **state)
+ZN_TEST(patterns_that_take_too_long)
 {
-    (void)state;
     static const char *const splits[] = {
         SPLIT("(a|a)*[^a]"),         // exponential
         SPLIT("(?=\\\\p{L}*+!)x|."), // looks to the end of the text from every letter
@@ -159,9 +151,8 @@ static void patterns_that_take_too_long(void **state)
 }
 
 // Matches may be empty, and need not cover the text: every byte still comes out once.
-static void patterns_that_leave_gaps(void **state)
+ZN_TEST(patterns_that_leave_gaps)
 {
-    (void)state;
     static const char *const splits[] = {SPLIT("b"),       SPLIT("b*"), SPLIT("(?=b)"),
                                          SPLIT("a\\\\Kb"), SPLIT("x"),  SPLIT("$")};
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
@@ -184,9 +175,8 @@ static void patterns_that_leave_gaps(void **state)
 }
 
 // Cut anywhere, a file is refused and nothing leaks.
-static void truncated_files(void **state)
+ZN_TEST(truncated_files)
 {
-    (void)state;
     static made_text text;
     put_json(&text, &(made_json){.tokens = ",\"ab\":256",
                                  .merges = "\"a b\"",
@@ -211,9 +201,8 @@ static void refused_tiktoken(const char *lines, const char *words)
     assert_null(tokenizer);
 }
 
-static void broken_rank_files(void **state)
+ZN_TEST(broken_rank_files)
 {
-    (void)state;
     refused_tiktoken("", "no token of the byte");
     refused_tiktoken("YQ== 0\n", "no token of the byte 0x00");
     refused_tiktoken("YQ== 0\nYg== 0\n", "two tokens have the id 0");
@@ -244,9 +233,8 @@ static void refused_merges(const char *merges, const char *config, const char *w
     assert_null(tokenizer);
 }
 
-static void broken_merge_files(void **state)
+ZN_TEST(broken_merge_files)
 {
-    (void)state;
     refused_merges("#version: 0.2\na zz\n", "", "merge 0 has \"zz\"");
     refused_merges("a b\n\na b", "", "the merges 0 and 1 are the same");
     refused_merges("a b", "{", "broken JSON");
@@ -265,9 +253,8 @@ static void refused_arrays(const zn_tokenizer_arrays *arrays, zenith_status want
     assert_null(tokenizer);
 }
 
-static void broken_arrays(void **state)
+ZN_TEST(broken_arrays)
 {
-    (void)state;
     const zn_bytes two[] = {{"a", 1}, {"a", 1}}, empty = {NULL, 0}, broken = {"<\xff>", 3};
     const int32_t control[] = {3, 3};
     refused_arrays(&(zn_tokenizer_arrays){0}, ZENITH_BAD_FILE, "no token of the byte");
@@ -282,24 +269,4 @@ static void broken_arrays(void **state)
                    "a space between");
     refused_arrays(&(zn_tokenizer_arrays){.token_count = (size_t)1 << 40}, ZENITH_BAD_FILE,
                    "limits");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_vocabularies),
-        cmocka_unit_test(a_byte_is_missing),
-        cmocka_unit_test(tokens_that_are_too_long),
-        cmocka_unit_test(broken_merges),
-        cmocka_unit_test(broken_added_tokens),
-        cmocka_unit_test(tokenizers_of_other_kinds),
-        cmocka_unit_test(broken_patterns),
-        cmocka_unit_test(patterns_that_take_too_long),
-        cmocka_unit_test(patterns_that_leave_gaps),
-        cmocka_unit_test(truncated_files),
-        cmocka_unit_test(broken_rank_files),
-        cmocka_unit_test(broken_merge_files),
-        cmocka_unit_test(broken_arrays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

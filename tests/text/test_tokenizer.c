@@ -27,9 +27,8 @@ static void expect_ids(const zn_tokenizer *tokenizer, const char *text, size_t s
                sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 // Ranks decide, and of equal ranks the left one.
-static void merges_go_by_rank(void **state)
+ZN_TEST(merges_go_by_rank)
 {
-    (void)state;
     zn_tokenizer *tokenizer = open_made(&(made_json){
         .tokens = ",\"bc\":256,\"ab\":257,\"aa\":258,\"abc\":259,\"aaaa\":260,\"\xc4\xa0x\":261",
         .merges = "\"b c\",[\"a\",\"b\"],\"a a\",\"a bc\",\"aa aa\",\"\xc4\xa0 x\""});
@@ -44,9 +43,8 @@ static void merges_go_by_rank(void **state)
     zn_tokenizer_free(tokenizer);
 }
 
-static void whole_words_come_first(void **state)
+ZN_TEST(whole_words_come_first)
 {
-    (void)state;
     const char *tokens = ",\"ab\":256,\"abc\":257";
     zn_tokenizer *plain = open_made(&(made_json){.tokens = tokens, .merges = "\"a b\""});
     zn_tokenizer *whole = open_made(
@@ -60,9 +58,8 @@ static void whole_words_come_first(void **state)
 
 #define ADDED(text, id, more) "{\"content\":\"" text "\",\"id\":" id more "}"
 
-static void added_tokens_are_cut_out(void **state)
+ZN_TEST(added_tokens_are_cut_out)
 {
-    (void)state;
     zn_error err = {{0}};
     zn_tokenizer *tokenizer = open_made(&(made_json){
         .added = ADDED("<s>", "300", ",\"special\":true") "," ADDED("<s>>", "301", "") "," ADDED(
@@ -86,9 +83,8 @@ static void added_tokens_are_cut_out(void **state)
     zn_tokenizer_free(tokenizer);
 }
 
-static void ids_without_tokens_are_refused(void **state)
+ZN_TEST(ids_without_tokens_are_refused)
 {
-    (void)state;
     zn_tokenizer *tokenizer = open_made(&(made_json){.added = ADDED("<s>", "300", "")});
     static const int32_t bad[] = {-1, 256, 299, 301, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -104,9 +100,8 @@ static void ids_without_tokens_are_refused(void **state)
     zn_tokenizer_free(tokenizer);
 }
 
-static void text_must_be_utf8(void **state)
+ZN_TEST(text_must_be_utf8)
 {
-    (void)state;
     zn_tokenizer *tokenizer = open_made(&(made_json){0});
     static const char *const bad[] = {"ab\xff",
                                       "ab\xc3",
@@ -154,9 +149,8 @@ static size_t put_point(char *to, int32_t point)
     return length;
 }
 
-static void decoding_is_the_way_back(void **state)
+ZN_TEST(decoding_is_the_way_back)
 {
-    (void)state;
     const char *path = zn_test_path(zn_test_source(), "tests/golden/tokenizer_tiny/tokenizer.json");
     zn_error err = {{0}};
     zn_tokenizer *tokenizer = NULL;
@@ -195,9 +189,8 @@ static size_t encode_long(const zn_tokenizer *tokenizer, size_t bytes, const cha
     return count;
 }
 
-static void long_texts_take_linear_time(void **state)
+ZN_TEST(long_texts_take_linear_time)
 {
-    (void)state;
     zn_tokenizer *tokenizer = open_made(
         &(made_json){.tokens = ",\"aa\":256,\"aaaa\":257,\"\xc4\xa0\xc4\xa0\":258",
                      .merges = "\"a a\",\"aa aa\",\"\xc4\xa0 \xc4\xa0\"",
@@ -213,9 +206,8 @@ static void long_texts_take_linear_time(void **state)
     zn_tokenizer_free(tokenizer);
 }
 
-static void text_has_a_limit(void **state)
+ZN_TEST(text_has_a_limit)
 {
-    (void)state;
     zn_error err = {{0}};
     int32_t *ids = NULL;
     size_t count;
@@ -224,19 +216,4 @@ static void text_has_a_limit(void **state)
                                                      &ids, &count, &err);
     assert_int_equal(status, ZENITH_LIMIT);
     zn_tokenizer_free(tokenizer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_go_by_rank),
-        cmocka_unit_test(whole_words_come_first),
-        cmocka_unit_test(added_tokens_are_cut_out),
-        cmocka_unit_test(ids_without_tokens_are_refused),
-        cmocka_unit_test(text_must_be_utf8),
-        cmocka_unit_test(decoding_is_the_way_back),
-        cmocka_unit_test(long_texts_take_linear_time),
-        cmocka_unit_test(text_has_a_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static zn_tokenizer *parse(const char *json)
     return tokenizer;
 }
 
-static void by_hand(void **state)
+ZN_TEST(by_hand)
 {
-    (void)state;
     static const char text[] = "xy xy xy xyz";
     const zn_bytes texts = {text, sizeof text - 1};
     char *json = train(&texts, 1, 1000, 0);
@@ -180,9 +179,8 @@ static void check_merges(plain_word *words, const zn_json *merges)
     }
 }
 
-static void against_a_plain_trainer(void **state)
+ZN_TEST(against_a_plain_trainer)
 {
-    (void)state;
     zn_random random = {.seed = 3};
     for (int round = 0; round < 20; round++) {
         static plain_word words[WORDS];
@@ -213,9 +211,8 @@ static void against_a_plain_trainer(void **state)
 }
 
 // The order of texts changes nothing; the size of the vocabulary cuts the list of merges.
-static void bytes_depend_on_texts_alone(void **state)
+ZN_TEST(bytes_depend_on_texts_alone)
 {
-    (void)state;
     const zn_bytes texts[] = {{"a photo of a red cat", 20},
                               {"a photo of a red chair", 22},
                               {"caf\xc3\xa9 cafe\xcc\x81", 12},
@@ -236,9 +233,8 @@ static void bytes_depend_on_texts_alone(void **state)
 }
 
 // So many words that equal ones are joined on the way: the same merges as from the words once.
-static void many_texts(void **state)
+ZN_TEST(many_texts)
 {
-    (void)state;
     enum { TIMES = 20000 };
     static zn_bytes texts[TIMES];
     for (size_t i = 0; i < TIMES; i++)
@@ -250,9 +246,8 @@ static void many_texts(void **state)
 }
 
 // What is encoded is decoded to the same text, whether its words were seen or not.
-static void there_and_back(void **state)
+ZN_TEST(there_and_back)
 {
-    (void)state;
     static const char text[] = "a red  caf\xc3\xa9\n\t12 <|im_end|> \xf0\x9f\x8d\x8e quartz";
     const zn_bytes texts = {"a red rose of a red cafe, a caf\xc3\xa9 of 12 12", 43};
     char *json = train(&texts, 1, 400, 0), *back = NULL;
@@ -272,9 +267,8 @@ static void there_and_back(void **state)
 }
 
 // With the chat's words each of them is one token; special tokens inside texts teach nothing.
-static void words_of_the_chat(void **state)
+ZN_TEST(words_of_the_chat)
 {
-    (void)state;
     const zn_bytes texts[] = {{"<|im_start|>", 12}, {"im im", 5}};
     zn_tokenizer_training training = {.texts = texts,
                                       .text_count = 2,
@@ -298,9 +292,8 @@ static void words_of_the_chat(void **state)
     zn_free(plain);
 }
 
-static void on_request_it_stops(void **state)
+ZN_TEST(on_request_it_stops)
 {
-    (void)state;
     const zn_bytes texts = {"red red", 7};
     atomic_int cancel = 1;
     zn_tokenizer_training training = {
@@ -311,9 +304,8 @@ static void on_request_it_stops(void **state)
     assert_null(json);
 }
 
-static void what_is_refused(void **state)
+ZN_TEST(what_is_refused)
 {
-    (void)state;
     const zn_bytes bad[] = {{"a", 1}, {"\xff", 1}};
     zn_error err = {{0}};
     char *json = NULL;
@@ -336,19 +328,4 @@ static void what_is_refused(void **state)
     json = train(NULL, 0, 256, 0); // no texts: bytes alone
     zn_tokenizer_free(parse(json));
     zn_free(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(against_a_plain_trainer),
-        cmocka_unit_test(bytes_depend_on_texts_alone),
-        cmocka_unit_test(many_texts),
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(words_of_the_chat),
-        cmocka_unit_test(on_request_it_stops),
-        cmocka_unit_test(what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,11 +43,10 @@ static double correlation(const float *spoiled, int apart)
     return sum / (VALUES - apart);
 }
 
-static void gaussian_noise_is_normal_and_white(void **state)
+ZN_TEST(gaussian_noise_is_normal_and_white)
 {
     const float *spoiled = spoil(ZN_CORRUPT_GAUSSIAN, 0.3, 1, 2);
     double mean = 0, fourth = 0, outside = 0;
-    (void)state;
     for (int i = 0; i < VALUES; i++) {
         const double noise = noise_at(spoiled, i);
         mean += noise / VALUES;
@@ -63,11 +62,10 @@ static void gaussian_noise_is_normal_and_white(void **state)
     for (int i = 0; i < 5; i++) assert_true(fabs(correlation(spoiled, apart[i])) < 0.005);
 }
 
-static void shots_are_whole_pixels_black_or_white(void **state)
+ZN_TEST(shots_are_whole_pixels_black_or_white)
 {
     const float *spoiled = spoil(ZN_CORRUPT_SHOT, 0.05, 1, 2);
     int black = 0, white = 0;
-    (void)state;
     for (int i = 0; i < PIXELS; i++) {
         const float *pixel = spoiled + 3 * (size_t)i;
         if (pixel[0] == 0 || pixel[0] == 1) {
@@ -86,10 +84,9 @@ static void shots_are_whole_pixels_black_or_white(void **state)
 }
 
 // A slope is its own mean, but for the repeated border.
-static void blur_is_the_mean_of_nine(void **state)
+ZN_TEST(blur_is_the_mean_of_nine)
 {
     const float *spoiled = spoil(ZN_CORRUPT_BLUR, 0, 1, 2);
-    (void)state;
     for (int y = 0; y < SIDE; y++) {
         for (int x = 0; x < SIDE; x++) {
             const int i = 3 * (y * SIDE + x);
@@ -99,13 +96,12 @@ static void blur_is_the_mean_of_nine(void **state)
     }
 }
 
-static void haar_noise_leaves_the_means(void **state)
+ZN_TEST(haar_noise_leaves_the_means)
 {
     const float *spoiled = spoil(ZN_CORRUPT_HAAR, 0.3, 1, 2);
     // Orthonormal details: across, down, both.
     static const int signs[3][4] = {{1, -1, 1, -1}, {1, 1, -1, -1}, {1, -1, -1, 1}};
     double squares[3] = {0};
-    (void)state;
     for (int i = 0; i < VALUES / 4; i++) {
         const int x = i / 3 % (SIDE / 2), y = i / 3 / (SIDE / 2);
         const int first = 3 * (2 * y * SIDE + 2 * x) + i % 3;
@@ -122,11 +118,10 @@ static void haar_noise_leaves_the_means(void **state)
     for (int k = 0; k < 3; k++) assert_true(fabs(squares[k] - 0.09) < 0.008);
 }
 
-static void the_number_decides(void **state)
+ZN_TEST(the_number_decides)
 {
     static const int kinds[] = {ZN_CORRUPT_GAUSSIAN, ZN_CORRUPT_SHOT, ZN_CORRUPT_HAAR};
     static float first[VALUES];
-    (void)state;
     for (int i = 0; i < 3; i++) {
         memcpy(first, spoil(kinds[i], 0.3, 1, 7), sizeof first);
         (void)spoil(kinds[i], 0.3, 1, 8);
@@ -135,16 +130,4 @@ static void the_number_decides(void **state)
         assert_memory_not_equal(first, spoil(kinds[i], 0.3, 2, 7), sizeof first);
         assert_memory_not_equal(first, spoil(kinds[i], 0.3, 1, 7 + (1ull << 32)), sizeof first);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaussian_noise_is_normal_and_white),
-        cmocka_unit_test(shots_are_whole_pixels_black_or_white),
-        cmocka_unit_test(blur_is_the_mean_of_nine),
-        cmocka_unit_test(haar_noise_leaves_the_means),
-        cmocka_unit_test(the_number_decides),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static void get(zn_data *data, uint64_t index, uint8_t *pixels)
 
 // --- order
 
-static void every_order_is_a_permutation(void **state)
+ZN_TEST(every_order_is_a_permutation)
 {
-    (void)state;
     static const uint64_t counts[] = {1, 2, 3, 7, 64, 255, 256, 257, 1000, 4097};
     static uint8_t seen[4097];
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -48,9 +47,8 @@ static void every_order_is_a_permutation(void **state)
     }
 }
 
-static void orders_differ_by_seed_and_epoch(void **state)
+ZN_TEST(orders_differ_by_seed_and_epoch)
 {
-    (void)state;
     enum { COUNT = 1000 };
     int same_epoch = 0, same_seed = 0, in_place = 0;
     for (uint64_t k = 0; k < COUNT; k++) {
@@ -64,9 +62,8 @@ static void orders_differ_by_seed_and_epoch(void **state)
 }
 
 // Each of three things must come first about as often: small orders are shuffled too.
-static void small_orders_are_fair(void **state)
+ZN_TEST(small_orders_are_fair)
 {
-    (void)state;
     int first[3] = {0};
     for (uint64_t epoch = 0; epoch < 3000; epoch++) first[zn_permutation_at(5, epoch, 3, 0)]++;
     for (int i = 0; i < 3; i++) assert_in_range(first[i], 850, 1150); // 6 deviations
@@ -118,9 +115,8 @@ static const char *draw_set(void)
     return set_path("drawn");
 }
 
-static void samples_are_pieces_of_the_pictures(void **state)
+ZN_TEST(samples_are_pieces_of_the_pictures)
 {
-    (void)state;
     enum { EPOCHS = 300 };
     const char *source = draw_set();
     uint8_t pixels[BYTES];
@@ -150,9 +146,8 @@ static void samples_are_pieces_of_the_pictures(void **state)
     zn_data_free(data);
 }
 
-static void without_flip_nothing_is_mirrored(void **state)
+ZN_TEST(without_flip_nothing_is_mirrored)
 {
-    (void)state;
     const char *source = draw_set();
     uint8_t pixels[BYTES];
     zn_data *data = open_data((zn_data_options){.sources = &source, .sources_count = 1});
@@ -163,9 +158,8 @@ static void without_flip_nothing_is_mirrored(void **state)
     zn_data_free(data);
 }
 
-static void scaled_samples_show_more_of_the_picture(void **state)
+ZN_TEST(scaled_samples_show_more_of_the_picture)
 {
-    (void)state;
     set_draw("large.ppm", 200, 150, 77);
     const char *source = set_path("large.ppm");
     uint8_t pixels[BYTES];
@@ -211,9 +205,8 @@ static void expect_same(zn_data_options options, const uint8_t *expected, uint64
     zn_data_free(data);
 }
 
-static void nothing_but_the_index_decides(void **state)
+ZN_TEST(nothing_but_the_index_decides)
 {
-    (void)state;
     enum { COUNT = 40 };
     static uint8_t expected[COUNT * BYTES];
     const char *source = draw_set();
@@ -254,9 +247,8 @@ static void nothing_but_the_index_decides(void **state)
     zn_data_free(data);
 }
 
-static void the_cache_keeps_pictures(void **state)
+ZN_TEST(the_cache_keeps_pictures)
 {
-    (void)state;
     const char *source = draw_set();
     uint8_t pixels[BYTES];
     size_t all = 0;
@@ -346,9 +338,8 @@ static void expect_mixed_skips(const skips *noted)
     expect_skip(noted, "mixed/shard.tar", "cut off at byte");
 }
 
-static void bad_pictures_are_passed_over_and_named_once(void **state)
+ZN_TEST(bad_pictures_are_passed_over_and_named_once)
 {
-    (void)state;
     enum { PICTURES = 13, ROUNDS = 6 };
     static uint8_t expected[ROUNDS * PICTURES][BYTES];
     static skips first;
@@ -380,9 +371,8 @@ static void bad_pictures_are_passed_over_and_named_once(void **state)
     }
 }
 
-static void pictures_come_from_a_database(void **state)
+ZN_TEST(pictures_come_from_a_database)
 {
-    (void)state;
     char path[1024];
     zn_mapped file = {0};
     zn_error err = {0};
@@ -403,9 +393,8 @@ static void pictures_come_from_a_database(void **state)
     zn_data_free(data);
 }
 
-static void where_all_are_bad_it_says_so(void **state)
+ZN_TEST(where_all_are_bad_it_says_so)
 {
-    (void)state;
     set_mkdir("bad");
     set_copy("cut.png", "bad/a.png");
     set_copy("one_pixel.png", "bad/b.png");
@@ -429,9 +418,8 @@ static void where_all_are_bad_it_says_so(void **state)
     }
 }
 
-static void a_file_that_changes_is_a_failure(void **state)
+ZN_TEST(a_file_that_changes_is_a_failure)
 {
-    (void)state;
     for (int workers = 0; workers <= 2; workers += 2) {
         uint8_t pixels[BYTES];
         zn_error err = {0};
@@ -453,9 +441,8 @@ static void a_file_that_changes_is_a_failure(void **state)
     }
 }
 
-static void wrong_sources_are_refused(void **state)
+ZN_TEST(wrong_sources_are_refused)
 {
-    (void)state;
     set_mkdir("nothing");
     write_file(set_path("text.bin"), "x", 1);
     const struct {
@@ -484,9 +471,8 @@ static void wrong_sources_are_refused(void **state)
     }
 }
 
-static void a_circle_of_links_ends(void **state)
+ZN_TEST(a_circle_of_links_ends)
 {
-    (void)state;
     set_mkdir("circle");
     assert_int_equal(symlink("../circle", set_path("circle/again")), 0);
     const char *source = set_path("circle");
@@ -508,9 +494,8 @@ static void checksum_of(const char *source, char out[65])
     zn_data_free(data);
 }
 
-static void the_checksum_tells_sets_apart(void **state)
+ZN_TEST(the_checksum_tells_sets_apart)
 {
-    (void)state;
     char first[65], other[65];
     set_mkdir("one");
     set_mkdir("two");
@@ -530,9 +515,8 @@ static void the_checksum_tells_sets_apart(void **state)
 }
 
 // Many short lives: threads end whether they work, wait or have not begun.
-static void it_can_be_closed_at_any_time(void **state)
+ZN_TEST(it_can_be_closed_at_any_time)
 {
-    (void)state;
     const char *source = draw_set();
     uint8_t pixels[BYTES];
     for (uint64_t i = 0; i < 60; i++) {
@@ -542,27 +526,4 @@ static void it_can_be_closed_at_any_time(void **state)
         zn_data_free(data);
     }
     zn_data_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_is_a_permutation),
-        cmocka_unit_test(orders_differ_by_seed_and_epoch),
-        cmocka_unit_test(small_orders_are_fair),
-        cmocka_unit_test(samples_are_pieces_of_the_pictures),
-        cmocka_unit_test(without_flip_nothing_is_mirrored),
-        cmocka_unit_test(scaled_samples_show_more_of_the_picture),
-        cmocka_unit_test(nothing_but_the_index_decides),
-        cmocka_unit_test(the_cache_keeps_pictures),
-        cmocka_unit_test(bad_pictures_are_passed_over_and_named_once),
-        cmocka_unit_test(pictures_come_from_a_database),
-        cmocka_unit_test(where_all_are_bad_it_says_so),
-        cmocka_unit_test(a_file_that_changes_is_a_failure),
-        cmocka_unit_test(wrong_sources_are_refused),
-        cmocka_unit_test(a_circle_of_links_ends),
-        cmocka_unit_test(the_checksum_tells_sets_apart),
-        cmocka_unit_test(it_can_be_closed_at_any_time),
-    };
-    return cmocka_run_group_tests(tests, set_make, set_remove);
 }

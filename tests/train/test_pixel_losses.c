@@ -56,9 +56,8 @@ static void expect(zn_loss_kind kind, const float *a, const float *b, double wan
 }
 
 // A pixel of fields of one is 0.5 from all four neighbours.
-static void texture_is_an_amount(void **state)
+ZN_TEST(texture_is_an_amount)
 {
-    (void)state;
     static float grey[COUNT], fine[COUNT], moved[COUNT];
     for (int i = 0; i < COUNT; i++) grey[i] = 0.5f;
     chequer(fine, 1, 0);
@@ -72,9 +71,8 @@ static void texture_is_an_amount(void **state)
 }
 
 // Fields of one or two pixels are a mesh of four; those of four are half of the time each of two values.
-static void a_lattice_is_what_places_have_in_common(void **state)
+ZN_TEST(a_lattice_is_what_places_have_in_common)
 {
-    (void)state;
     static float grey[COUNT], one[COUNT], two[COUNT], four[COUNT];
     for (int i = 0; i < COUNT; i++) grey[i] = 0.5f;
     chequer(one, 1, 0);
@@ -85,23 +83,12 @@ static void a_lattice_is_what_places_have_in_common(void **state)
     expect(ZN_LOSS_LATTICE, four, grey, 0);
 }
 
-static void gradients_are_steps_to_neighbours(void **state)
+ZN_TEST(gradients_are_steps_to_neighbours)
 {
-    (void)state;
     static float grey[COUNT], fine[COUNT];
     for (int i = 0; i < COUNT; i++) grey[i] = 0.5f;
     chequer(fine, 1, 0);
     expect(ZN_LOSS_GRADIENT, fine, grey, 0.5);
     expect(ZN_LOSS_WALSH, grey, grey, 0);
     expect(ZN_LOSS_WALSH, fine, grey, 0.25 * 8 / 64); // one of 64 numbers, 8 times the amplitude
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texture_is_an_amount),
-        cmocka_unit_test(a_lattice_is_what_places_have_in_common),
-        cmocka_unit_test(gradients_are_steps_to_neighbours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 //
 // Pruned networks: they compute what the whole ones do with the same channels, blocks or frequencies
 // zeroed; what is left out is what matters least; refusals.
-#include "tests/testing.h"
+#include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
@@ -38,8 +38,7 @@ static opened open_golden(const char *name, unsigned part)
 {
     opened o = {0};
     zn_error err = {0};
-    const zn_model_request request = {.weights = golden(name)};
-    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    o.model = model_at(golden(name), NULL);
     zn_test_ok(
         zn_network_of_model(o.model, zn_autoencoder_part(o.model->family, part), &o.network, &err),
         &err);
@@ -168,9 +167,8 @@ static void check_channels(const char *name, unsigned part)
     close_golden(&o);
 }
 
-static void channels_as_zeroed(void **state)
+ZN_TEST(channels_as_zeroed)
 {
-    (void)state;
     check_channels("zenith-three", ZENITH_DECODER);
     check_channels("zenith-three", ZENITH_ENCODER);
 }
@@ -203,9 +201,8 @@ static void check_block(const char *name, unsigned part, int block, const char *
     close_golden(&o);
 }
 
-static void blocks_as_zeroed(void **state)
+ZN_TEST(blocks_as_zeroed)
 {
-    (void)state;
     check_block("zenith-one", ZENITH_DECODER, 3, "8x1"); // 4 becomes 3
     check_block("zenith-one", ZENITH_DECODER, 4, "8x1");
     check_block("zenith-three", ZENITH_DECODER, 9, "16x1 8x1 8x1");
@@ -263,8 +260,7 @@ static void check_frequencies(const char *name, unsigned part, int kept)
     opened o = {0};
     invent(&o, name, part);
     write("prune-dense", &o.network, o.block);
-    const zn_model_request request = {.weights = file_of("prune-dense", &o.network)};
-    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    o.model = model_at(file_of("prune-dense", &o.network), NULL);
     const zn_prune_options options = {.model = o.model,
                                       .output = folder("prune-low"),
                                       .multiple = 1,
@@ -280,9 +276,8 @@ static void check_frequencies(const char *name, unsigned part, int kept)
     close_golden(&o);
 }
 
-static void frequencies_as_shut(void **state)
+ZN_TEST(frequencies_as_shut)
 {
-    (void)state;
     check_frequencies("zenith_hierarchical", ZENITH_DECODER, 4);
     check_frequencies("zenith_prune", ZENITH_ENCODER, 4);
     check_frequencies("zenith_soft", ZENITH_DECODER, 2);
@@ -290,9 +285,8 @@ static void frequencies_as_shut(void **state)
 }
 
 // A model that was pruned once keeps what it says; layouts that are none are refused.
-static void frequencies_again(void **state)
+ZN_TEST(frequencies_again)
 {
-    (void)state;
     zn_error err = {0};
     zn_prune_report report;
     zn_model *model;
@@ -300,8 +294,7 @@ static void frequencies_again(void **state)
     invent(&o, "zenith_prune", ZENITH_DECODER);
     snprintf(o.network.layout, sizeof o.network.layout, "f2");
     write("prune-again", &o.network, o.block);
-    const zn_model_request request = {.weights = file_of("prune-again", &o.network)};
-    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    o.model = model_at(file_of("prune-again", &o.network), NULL);
     zn_prune_options options = {.model = o.model,
                                 .output = folder("prune-twice"),
                                 .multiple = 1,
@@ -343,16 +336,14 @@ static void frequencies_again(void **state)
 }
 
 // What the layout says is read again, and kept when something else is pruned.
-static void still_parts(void **state)
+ZN_TEST(still_parts)
 {
-    (void)state;
     zn_error err = {0};
     zn_prune_report report;
     opened o = {0};
     invent(&o, "zenith_soft", ZENITH_DECODER);
     write("prune-dense", &o.network, o.block);
-    const zn_model_request request = {.weights = file_of("prune-dense", &o.network)};
-    zn_test_ok(zn_model_open(&request, &o.model, &err), &err);
+    o.model = model_at(file_of("prune-dense", &o.network), NULL);
     zn_prune_options options = {.model = o.model,
                                 .output = folder("prune-still"),
                                 .multiple = 1,
@@ -360,8 +351,7 @@ static void still_parts(void **state)
                                 .still = 0.05};
     zn_test_ok(zn_prune(&options, &report, &err), &err);
     zn_model_unref(o.model);
-    const zn_model_request again = {.weights = file_of("prune-still", &o.network)};
-    zn_test_ok(zn_model_open(&again, &o.model, &err), &err);
+    o.model = model_at(file_of("prune-still", &o.network), NULL);
     assert_string_equal(zn_model_layout(o.model, zn_model_part(o.model, "decoder")), "f8s50");
     options = (zn_prune_options){.model = o.model,
                                  .output = folder("prune-again"),
@@ -370,8 +360,7 @@ static void still_parts(void **state)
                                  .frequencies = 4};
     zn_test_ok(zn_prune(&options, &report, &err), &err);
     zn_model_unref(o.model);
-    const zn_model_request both = {.weights = file_of("prune-again", &o.network)};
-    zn_test_ok(zn_model_open(&both, &o.model, &err), &err);
+    o.model = model_at(file_of("prune-again", &o.network), NULL);
     assert_string_equal(zn_model_layout(o.model, zn_model_part(o.model, "decoder")), "f4s50");
     options.frequencies = 0, options.still = 1;
     assert_int_equal(zn_prune(&options, &report, &err), ZENITH_INVALID_ARGUMENT);
@@ -381,8 +370,7 @@ static void still_parts(void **state)
     err = (zn_error){0};
     invent(&o, "zenith_hierarchical", ZENITH_DECODER);
     write("prune-dense", &o.network, o.block);
-    const zn_model_request unscored = {.weights = file_of("prune-dense", &o.network)};
-    zn_test_ok(zn_model_open(&unscored, &o.model, &err), &err);
+    o.model = model_at(file_of("prune-dense", &o.network), NULL);
     options = (zn_prune_options){
         .model = o.model, .output = "prune-no", .multiple = 1, .batches = 1, .still = 0.05};
     assert_int_equal(zn_prune(&options, &report, &err), ZENITH_UNSUPPORTED);
@@ -404,9 +392,8 @@ static zn_prune_options options_for(zn_model *model, const char *where)
 
 // Channels whose outgoing weights are next to nothing are those that go, and the others stay as they
 // are, in their order.
-static void least_worth_go(void **state)
+ZN_TEST(least_worth_go)
 {
-    (void)state;
     zn_error err = {0};
     zn_inner_layers layers;
     zn_prune_report report;
@@ -449,9 +436,8 @@ static void refuse(zn_prune_options options, zenith_status status, const char *w
     if (!strstr(err.text, words)) fail_msg("'%s' lacks '%s'", err.text, words);
 }
 
-static void refusals(void **state)
+ZN_TEST(refusals)
 {
-    (void)state;
     opened o = open_golden("zenith-one", ZENITH_DECODER);
     const zn_prune_options good = options_for(o.model, "prune-refused");
     zn_prune_options bad = good;
@@ -476,9 +462,8 @@ static void refusals(void **state)
 }
 
 // A block whose weights disagree about the width inside is not taken.
-static void disagreeing_widths(void **state)
+ZN_TEST(disagreeing_widths)
 {
-    (void)state;
     zn_error err = {0};
     zn_inner_layers layers;
     zn_network narrow;
@@ -498,17 +483,4 @@ static void disagreeing_widths(void **state)
     zn_free(block);
     zn_inner_layers_free(&layers);
     close_golden(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(channels_as_zeroed),
-                                       cmocka_unit_test(blocks_as_zeroed),
-                                       cmocka_unit_test(frequencies_as_shut),
-                                       cmocka_unit_test(frequencies_again),
-                                       cmocka_unit_test(still_parts),
-                                       cmocka_unit_test(least_worth_go),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(disagreeing_widths)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,8 @@ static size_t negative(const float *values)
     return count;
 }
 
-static void rises_as_a_cubic(void **state)
+ZN_TEST(rises_as_a_cubic)
 {
-    (void)state;
     assert_int_equal(zn_score_schedule_pruned(&plan, 0, 1000), 0);
     assert_int_equal(zn_score_schedule_pruned(&plan, 10, 1000), 0);
     assert_int_equal(zn_score_schedule_pruned(&plan, 25, 1000), 656); // 750 (1 - 1/8)
@@ -78,10 +77,9 @@ static void rises_as_a_cubic(void **state)
 }
 
 // Scores begin alike, so that the first masks are told apart by place only: the count is exact there too.
-static void leaves_out_so_many(void **state)
+ZN_TEST(leaves_out_so_many)
 {
     bench b;
-    (void)state;
     open_bench(&b);
     for (uint64_t t = 1; t <= STEPS; t++) {
         const double share = step(&b);
@@ -96,10 +94,9 @@ static void leaves_out_so_many(void **state)
 }
 
 // A score that the gradient lifts comes back before the end, and not after.
-static void fixes_the_mask(void **state)
+ZN_TEST(fixes_the_mask)
 {
     bench b;
-    (void)state;
     open_bench(&b);
     zn_optimizer *o = &b.optimizer;
     while (o->step < 30) step(&b);
@@ -124,12 +121,11 @@ static void fixes_the_mask(void **state)
 }
 
 // From 0 they would be negative after a step: random branches make the loss larger at first.
-static void scores_begin_alive(void **state)
+ZN_TEST(scores_begin_alive)
 {
     zn_network network;
     zn_error err = {0};
     const zn_network_shape shape = {.sizes = {.height = 16, .width = 16}};
-    (void)state;
     const zn_variant *variant = zn_variant_find("zenith_prune");
     const zn_part *part = zn_family_part(zn_family_of(variant), "decoder");
     zn_test_ok(zn_network_of_variant(variant, part, &shape, &network, &err), &err);
@@ -147,7 +143,7 @@ static void scores_begin_alive(void **state)
     zn_free(block);
 }
 
-static void needs_scores(void **state)
+ZN_TEST(needs_scores)
 {
     static const zn_variant variant = {.name = "taesd"};
     zn_train_parameter parameter = {.name = "decoder.scores", .elements = 4};
@@ -155,21 +151,10 @@ static void needs_scores(void **state)
     const zn_train_prune none = {0};
     zn_score_schedule schedule;
     zn_error err = {0};
-    (void)state;
     assert_int_equal(zn_score_schedule_create(&plan, &network, 1, &schedule, &err),
                      ZENITH_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "taesd has none"));
     zn_test_ok(zn_score_schedule_create(&none, &network, 1, &schedule, &err), &err);
     assert_int_equal(schedule.count, 0);
     zn_score_schedule_free(&schedule);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rises_as_a_cubic), cmocka_unit_test(leaves_out_so_many),
-        cmocka_unit_test(fixes_the_mask),   cmocka_unit_test(scores_begin_alive),
-        cmocka_unit_test(needs_scores),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,11 +153,10 @@ static void check(zn_type type, zn_dnn *dnn, double bound, double gradient_bound
     free(l.pictures[1].data);
 }
 
-static void is_the_judges_figure_with_pytorchs_gradient(void **state)
+ZN_TEST(is_the_judges_figure_with_pytorchs_gradient)
 {
     zn_dnn *dnn = NULL;
     const zn_cpu cpu = zn_cpu_detect();
-    (void)state;
     zn_test_need(weights_path());
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     check(ZN_F32, NULL, 1e-5, 1e-4);
@@ -170,11 +169,10 @@ static void is_the_judges_figure_with_pytorchs_gradient(void **state)
     zn_dnn_free(dnn);
 }
 
-static void says_what_to_do_without_weights(void **state)
+ZN_TEST(says_what_to_do_without_weights)
 {
     zn_weights *weights = NULL;
     zn_error err = {0};
-    (void)state;
     assert_int_equal(zn_squeezenet_loss_open(NULL, NULL, &weights, &err), ZENITH_NOT_FOUND);
     assert_non_null(strstr(err.text, "say where it is with the key \"squeezenet\""));
     err = (zn_error){0};
@@ -193,9 +191,5 @@ int main(void)
     // The search path must not find a SqueezeNet.
     setenv("ZENITH_MODELS", zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"), 1);
     setenv("HOME", zn_test_build(), 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_to_do_without_weights),
-        cmocka_unit_test(is_the_judges_figure_with_pytorchs_gradient),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zn_test_run();
 }

@@ -38,7 +38,7 @@ static zenith_status parse(const char *text, zn_train_config *config, zn_error *
     return zn_train_config_parse(text, strlen(text), "run.json", config, err);
 }
 
-static void refuses_what_is_wrong(void **state)
+ZN_TEST(refuses_what_is_wrong)
 {
     static const struct {
         const char *text, *why; // the sentence must have it
@@ -127,7 +127,6 @@ static void refuses_what_is_wrong(void **state)
          "is one of the kinds l1 and mse"},
         {"{" WHOLE ", \"init\": {\"score\": -1}}", "\"init.score\" must be a number from 0"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         zn_train_config config;
         zn_error err;
@@ -136,11 +135,10 @@ static void refuses_what_is_wrong(void **state)
     }
 }
 
-static void reads_where_squeezenet_is(void **state)
+ZN_TEST(reads_where_squeezenet_is)
 {
     zn_train_config config;
     zn_error err;
-    (void)state;
     zn_test_ok(parse("{\"model\": \"taesd\", " DATA ", " REST
                      ", \"squeezenet\": \"s.safetensors\", "
                      "\"losses\": [{\"kind\": \"squeezenet\", \"weight\": 0.25}]}",
@@ -158,12 +156,11 @@ static void reads_where_squeezenet_is(void **state)
 
 static const zn_train_read none_read;
 
-static void knows_another_run(void **state)
+ZN_TEST(knows_another_run)
 {
     zn_train_config a, b;
     zn_error err = {0};
     char *first = NULL, *second = NULL;
-    (void)state;
     zn_test_ok(parse("{" WHOLE ", \"threads\": 3}", &a, &err), &err);
     zn_test_ok(parse("{" WHOLE ", \"optimizer\": {\"eps\": 2e-8}}", &b, &err), &err);
     assert_int_equal(a.batch, 16);
@@ -180,13 +177,12 @@ static void knows_another_run(void **state)
 }
 
 // What the discriminator is decides the weights that come out.
-static void knows_another_discriminator(void **state)
+ZN_TEST(knows_another_discriminator)
 {
     static const char *const ends[] = {"{\"lr\": 1e-3}", "{\"start\": 5}", "{\"width\": 16}", "{}"};
     enum { COUNT = sizeof ends / sizeof *ends };
     char *texts[COUNT];
     zn_error err = {0};
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         zn_train_config config;
         char text[512];
@@ -205,7 +201,7 @@ static void knows_another_discriminator(void **state)
     for (int i = 0; i < COUNT; i++) zn_free(texts[i]);
 }
 
-static void knows_how_crops_are_spoiled(void **state)
+ZN_TEST(knows_how_crops_are_spoiled)
 {
     static const char *const texts[] = {
         "{" WHOLE "}",
@@ -220,7 +216,6 @@ static void knows_how_crops_are_spoiled(void **state)
     static const double amounts[COUNT] = {0.3, 0.3, 0.3, 0.2, 0.05, 0, 0.3, 0.3};
     char *identities[COUNT];
     zn_error err = {0};
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         zn_train_config config;
         zn_test_ok(parse(texts[i], &config, &err), &err);
@@ -236,7 +231,7 @@ static void knows_how_crops_are_spoiled(void **state)
 }
 
 // The same config with other weights that are only read is another run.
-static void knows_other_weights(void **state)
+ZN_TEST(knows_other_weights)
 {
     static const zn_train_read hashes[] = {
         {{{"frozen", "aa"}, {"squeezenet", "bb"}}, 2},
@@ -249,7 +244,6 @@ static void knows_other_weights(void **state)
     zn_train_config config;
     zn_error err = {0};
     char *texts[COUNT];
-    (void)state;
     zn_test_ok(parse("{" WHOLE "}", &config, &err), &err);
     for (int i = 0; i < COUNT; i++)
         zn_test_ok(zn_train_config_identity(&config, &hashes[i], &texts[i], &err), &err);
@@ -292,13 +286,12 @@ static void compare(const zn_json *golden, const char *key, const float *values,
     }
 }
 
-static void is_pytorchs_adamw(void **state)
+ZN_TEST(is_pytorchs_adamw)
 {
     zn_json *golden = NULL;
     zn_error err = {0};
     zn_optimizer o;
     float norms[16];
-    (void)state;
     zn_test_ok(
         zn_json_open(zn_test_path(zn_test_source(), "tests/golden/adamw.json"), &golden, &err),
         &err);
@@ -330,13 +323,12 @@ static void is_pytorchs_adamw(void **state)
 }
 
 // Moments of gradients that vanish would stay below 1.2e-38 for ever, and slow every later step down.
-static void keeps_no_denormals(void **state)
+ZN_TEST(keeps_no_denormals)
 {
     enum { COUNT = 2 * ZN_OPTIMIZER_PIECE + 13 };
     static const float sizes[] = {1, 1e-19f, 1e-21f, 1e-37f};
     const zn_train_optimizer settings = {.lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
     zn_error err = {0};
-    (void)state;
     for (int threads = 0; threads < 3; threads++) {
         zn_optimizer o;
         zn_executor *executor = NULL;
@@ -356,7 +348,7 @@ static void keeps_no_denormals(void **state)
 }
 
 // Pieces are shared out to threads: the same bits for any number of them.
-static void has_the_same_bits_on_threads(void **state)
+ZN_TEST(has_the_same_bits_on_threads)
 {
     enum { COUNT = 5 * ZN_OPTIMIZER_PIECE + 13 };
     const zn_train_optimizer settings = {
@@ -364,7 +356,6 @@ static void has_the_same_bits_on_threads(void **state)
     zn_optimizer o[2];
     zn_executor *executor = NULL;
     zn_error err = {0};
-    (void)state;
     zn_test_ok(zn_executor_create(3, 1, &executor, &err), &err);
     for (int k = 0; k < 2; k++) {
         zn_test_ok(zn_optimizer_create(&settings, COUNT, 10, k ? executor : NULL, &o[k], &err),
@@ -383,7 +374,7 @@ static void has_the_same_bits_on_threads(void **state)
     zn_executor_free(executor);
 }
 
-static void halves_and_doubles_its_loss_scale(void **state)
+ZN_TEST(halves_and_doubles_its_loss_scale)
 {
     enum { COUNT = 5, WINDOW = 3 };
     const zn_train_optimizer settings = {.lr = 0.1,
@@ -397,7 +388,6 @@ static void halves_and_doubles_its_loss_scale(void **state)
     zn_optimizer o, other;
     zn_error err = {0};
     const float nothing[COUNT] = {0};
-    (void)state;
     plain.loss_scale = 0;
     zn_test_ok(zn_optimizer_create(&settings, COUNT, 100, NULL, &o, &err), &err);
     zn_test_ok(zn_optimizer_create(&plain, COUNT, 100, NULL, &other, &err), &err);
@@ -431,7 +421,7 @@ static void halves_and_doubles_its_loss_scale(void **state)
 }
 
 // Two parts of one block have the bits of two optimizers, and one that overflows stops both.
-static void keeps_parts_apart(void **state)
+ZN_TEST(keeps_parts_apart)
 {
     enum { FIRST = 2 * ZN_OPTIMIZER_PIECE, SECOND = ZN_OPTIMIZER_PIECE + 5, ALL = FIRST + SECOND };
     const zn_train_optimizer model = {.lr = 0.1,
@@ -447,7 +437,6 @@ static void keeps_parts_apart(void **state)
         .lr = 0.2, .min_lr = 0.2, .beta1 = 0.5, .beta2 = 0.99, .eps = 1e-8, .clip = 3};
     zn_optimizer both, apart[2];
     zn_error err = {0};
-    (void)state;
     zn_test_ok(zn_optimizer_create(&model, ALL, 10, NULL, &both, &err), &err);
     zn_optimizer_divide(&both, FIRST, &rival);
     zn_test_ok(zn_optimizer_create(&model, FIRST, 10, NULL, &apart[0], &err), &err);
@@ -520,10 +509,9 @@ static void read_steps(const char *path, uint64_t last)
     zn_mapped_close(&file);
 }
 
-static void cuts_the_log_on_resume(void **state)
+ZN_TEST(cuts_the_log_on_resume)
 {
     char path[256];
-    (void)state;
     zn_text_format(path, sizeof path, "%s/test_training_log.jsonl", zn_test_build());
     remove(path);
     write_steps(path, 0, 1, 9);
@@ -541,14 +529,13 @@ static void cuts_the_log_on_resume(void **state)
 }
 
 // Tags must be closed and text escaped; a browser shows nothing otherwise.
-static void draws_whatever_it_is_given(void **state)
+ZN_TEST(draws_whatever_it_is_given)
 {
     char path[256];
     zn_history_point points[700];
     zn_error err = {0};
     zn_training_log log = {.steps = {points, 0, 700}, .validation = {points, 2, 700}};
     static const size_t counts[] = {0, 1, 2, 700};
-    (void)state;
     zn_text_format(path, sizeof path, "%s/test_plot.svg", zn_test_build());
     for (size_t i = 0; i < 700; i++)
         points[i] = (zn_history_point){i + 1,
@@ -574,24 +561,4 @@ static void draws_whatever_it_is_given(void **state)
         zn_mapped_close(&file);
     }
     remove(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_wrong),
-        cmocka_unit_test(reads_where_squeezenet_is),
-        cmocka_unit_test(knows_another_run),
-        cmocka_unit_test(knows_another_discriminator),
-        cmocka_unit_test(knows_how_crops_are_spoiled),
-        cmocka_unit_test(knows_other_weights),
-        cmocka_unit_test(is_pytorchs_adamw),
-        cmocka_unit_test(keeps_no_denormals),
-        cmocka_unit_test(has_the_same_bits_on_threads),
-        cmocka_unit_test(halves_and_doubles_its_loss_scale),
-        cmocka_unit_test(keeps_parts_apart),
-        cmocka_unit_test(cuts_the_log_on_resume),
-        cmocka_unit_test(draws_whatever_it_is_given),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

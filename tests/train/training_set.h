@@ -16,9 +16,8 @@
 
 static char set_folder[512]; // this test's own, in the build folder
 
-static inline int set_make(void **state)
+ZN_TEST_SETUP(set_make)
 {
-    (void)state;
     snprintf(set_folder, sizeof set_folder, "%s/test-train-XXXXXX", zn_test_build());
     return mkdtemp(set_folder) ? 0 : 1;
 }
@@ -30,9 +29,8 @@ static inline int set_remove_entry(const char *path, const struct stat *info, in
     return remove(path);
 }
 
-static inline int set_remove(void **state)
+ZN_TEST_TEARDOWN(set_remove)
 {
-    (void)state;
     return nftw(set_folder, set_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 

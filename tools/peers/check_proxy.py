@@ -21,14 +21,12 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from lib import npy  # noqa: E402
+from lib.process import free_port  # noqa: E402
+
 MODELS = ["taesd=" + str(ROOT / "tests/golden/tiny_diffusers"), "zenith-f1-fast=" + str(ROOT / "models")]
 TRIES = 20
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def start_server(options, port):
@@ -67,12 +65,6 @@ def ask(port, path, body):
         connection.close()
 
 
-def npy(shape, numbers):
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}"
-    head += " " * (-(10 + len(head) + 1) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + numbers
-
-
 def make_requests(port):
     """[(path, body, answer)] of both models and three sizes, asked of a server alone."""
     made = []
@@ -82,7 +74,7 @@ def make_requests(port):
             count = channels * side * side
             numbers = struct.pack(f"<{count}f", *(drawn.gauss(0, 1) for _ in range(count)))
             words = "&".join([f"shape={n}" for n in shape] + ["dtype=float32", "do_scaling=true", "image_format=png"])
-            for path, body in ((f"/v1/decode?model={model}", npy(shape, numbers)), (f"/remote/{model}/decode?{words}", numbers)):
+            for path, body in ((f"/v1/decode?model={model}", npy.head(shape) + numbers), (f"/remote/{model}/decode?{words}", numbers)):
                 code, answer = ask(port, path, body)
                 if code != 200:
                     sys.exit(f"{path}: {code} {answer[:200]}")
