@@ -392,6 +392,18 @@ fail:
     return status;
 }
 
+// The smallest plan of a kind, lowered.
+static zenith_status create_smallest(const zn_graph *graph, const zn_plan_options *options,
+                                     zn_keep keep, zn_plan **out, zn_error *err)
+{
+    ZN_TRY(schedule_way(graph, options, smallest_way(graph, options, keep), out, err));
+    const zenith_status status = lower_works(*out, err);
+    if (status == ZENITH_OK) return ZENITH_OK;
+    zn_plan_free(*out);
+    *out = NULL;
+    return status;
+}
+
 // *out NULL: nothing fits.
 static zenith_status create_within(const zn_graph *graph, const zn_plan_options *options,
                                    zn_plan **out, zn_error *err)
@@ -402,9 +414,18 @@ static zenith_status create_within(const zn_graph *graph, const zn_plan_options 
     for (int i = 0; i < TRIES; i++) {
         size_t scratch = 0;
         ZN_TRY(choose_and_lower(&c, out, &scratch, err));
-        if (*out || scratch == 0 || scratch >= options->max_bytes) return ZENITH_OK;
+        if (*out || options->max_bytes == 0) return ZENITH_OK;
+        if (scratch == 0 || scratch >= options->max_bytes) break;
         const size_t left = options->max_bytes - scratch;
         c.budget = left < c.budget ? left : c.budget - 1;
+    }
+    // The scratch was that of larger plans.
+    for (int keep = ZN_KEEP_NOT; keep <= (options->spill ? ZN_KEEP_SPILLED : ZN_KEEP_WHOLE);
+         keep++) {
+        ZN_TRY(create_smallest(graph, options, (zn_keep)keep, out, err));
+        if ((*out)->bytes <= options->max_bytes) return ZENITH_OK;
+        zn_plan_free(*out);
+        *out = NULL;
     }
     return ZENITH_OK;
 }
@@ -420,13 +441,10 @@ static zenith_status measure_smallest(const zn_graph *graph, const zn_plan_optio
                                       zn_keep keep, least *out, zn_error *err)
 {
     zn_plan *plan = NULL;
-    zenith_status status;
-    ZN_TRY(schedule_way(graph, options, smallest_way(graph, options, keep), &plan, err));
-    ZN_GO(lower_works(plan, err));
+    ZN_TRY(create_smallest(graph, options, keep, &plan, err));
     if (out->bytes == 0 || plan->bytes < out->bytes) *out = (least){plan->bytes, plan->spill_bytes};
-fail:
     zn_plan_free(plan);
-    return status;
+    return ZENITH_OK;
 }
 
 // Does a plan come of this budget? If so *out is what it takes.

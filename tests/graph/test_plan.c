@@ -386,38 +386,6 @@ ZN_TEST(a_plan_that_cannot_fit_says_so)
     zn_graph_free(&graph);
 }
 
-// Each budget from the least on, by small steps: what a larger plan takes as scratch must not stand in the way of
-// a smaller one.
-ZN_TEST(a_budget_that_suffices_is_not_refused)
-{
-    enum { BUDGETS = 40, STEP = 97 };
-    for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-        zn_graph plain, graph;
-        zn_packs *packs = NULL;
-        zn_plan *plan = NULL;
-        zn_plan_needs needs = {0};
-        build(&plain, seed, 1 + (int64_t)(seed % 4));
-        zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &graph, &err), &err);
-        zn_test_ok(zn_packs_create(&packs, &err), &err);
-        zn_plan_options options = plan_options(ZN_PLAN_AUTO, 0, packs);
-        options.max_bytes = 1;
-        options.needs = &needs;
-        assert_int_equal(zn_plan_create(&graph, &options, &plan, &err), ZENITH_LIMIT);
-        const size_t least = needs.bytes;
-        for (size_t i = 0; i < BUDGETS; i++) {
-            options.max_bytes = least + i * i * STEP;
-            if (zn_plan_create(&graph, &options, &plan, &err) != ZENITH_OK)
-                fail_msg("network %d: %zu bytes are refused, and %zu are needed", (int)seed,
-                         options.max_bytes, least);
-            assert_true(zn_plan_bytes(plan) <= options.max_bytes);
-            zn_plan_free(plan);
-        }
-        zn_packs_free(packs);
-        zn_graph_free(&graph);
-        zn_graph_free(&plain);
-    }
-}
-
 // --- rows ---------------------------------------------------------------------------------------
 
 static zn_rows whole_map(const zn_node *node, int input, zn_rows out)

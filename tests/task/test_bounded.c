@@ -124,3 +124,36 @@ ZN_TEST(a_folder_that_cannot_be_written_is_a_status)
     session_ok(context, decode(spilled, "/tmp", pixels, &facts));
     assert_memory_equal(pixels, expected, sizeof pixels);
 }
+
+// From the least limit on: scratch of larger plans does not count against smaller ones. (With AVX2 alone limits up to 250 KB
+// above the least were refused.)
+ZN_TEST(a_limit_that_suffices_is_not_refused)
+{
+    enum { LIMITS = 60, STEP = 777 };
+    zn_test_need(zn_test_path(zn_test_weights(), "taesd_encoder.safetensors"));
+    zenith_context *usual = context;
+    const char *set = getenv("ZENITH_CPU");
+    char *before = set ? strdup(set) : NULL;
+#ifdef __x86_64__
+    setenv("ZENITH_CPU", "avx2", 1);
+#endif
+    context = session_context(2, 1);
+    zenith_model *taesd = session_model(context, "taesd", zn_test_weights());
+    zenith_estimate_info info = {.size = sizeof info};
+    zenith_run_params params = {.size = sizeof params, .dtype = ZENITH_DTYPE_BF16, .max_memory = 1};
+    assert_int_equal(
+        zenith_estimate(context, taesd, ZENITH_ENCODER, SIDE, SIDE, true, &params, &info),
+        ZENITH_LIMIT);
+    const uint64_t least = number_after("at least ");
+    for (uint64_t i = 0; i < LIMITS; i++) {
+        params.max_memory = least + i * i * STEP;
+        session_ok(context, zenith_estimate(context, taesd, ZENITH_ENCODER, SIDE, SIDE, true,
+                                            &params, &info));
+        assert_true(info.total_bytes <= params.max_memory);
+    }
+    zenith_model_free(taesd);
+    zenith_context_free(context);
+    context = usual;
+    (void)(before ? setenv("ZENITH_CPU", before, 1) : unsetenv("ZENITH_CPU"));
+    free(before);
+}
