@@ -6,8 +6,6 @@
 // one is found inside it; matched inner nodes are then left out of the copy.
 #include "src/graph/passes.h"
 
-#include <string.h>
-
 typedef struct fusion {
     const zn_graph *src;
     const zn_cpu *cpu; // NULL: types are not known yet
@@ -18,25 +16,42 @@ typedef struct fusion {
     zn_node **copies;   // by id
 } fusion;
 
-// Matches pattern[index] at `node`, which an outer pattern node reads unless index is 0.
-static bool match_at(const fusion *f, const zn_pattern *pattern, int index, zn_node *node,
-                     zn_match *match)
+const zn_node *zn_matched(const zn_match *match, const zn_op *op)
 {
-    const zn_pattern *p = &pattern[index];
-    if (node->kind != ZN_NODE_OP || strcmp(node->op->name, p->op) != 0) return false;
+    for (int i = 0; i < ZN_PATTERN_MAX; i++) {
+        if (match->nodes[i] && match->nodes[i]->op == op) return match->nodes[i];
+    }
+    return NULL;
+}
+
+// Matches (*pattern)[index] at `node`, which an outer pattern node reads unless index is 0.
+static bool match_at(const fusion *f, const zn_pattern *pattern, bool exchanged, int index,
+                     zn_node *node, zn_match *match)
+{
+    const int *arguments = (*pattern)[index].arguments;
+    if (node->kind != ZN_NODE_OP || node->op != (*pattern)[index].op) return false;
     if (f->absorbed[node->id] || f->root[node->id]) return false;
     if (index != 0 && f->uses[node->id] != 1) return false;
     match->nodes[index] = node;
     for (int i = 0; i < node->inputs_count; i++) {
-        int wanted = i < 4 ? p->arguments[i] : ZN_NONE;
-        if (wanted == ZN_NONE) return false;
-        if (wanted == ZN_ANY) {
-            match->any[match->any_count++] = node->inputs[i];
-        } else if (!match_at(f, pattern, wanted, node->inputs[i], match)) {
+        const bool other = exchanged && arguments[0] >= ZN_PATTERN_MAX && i < 2;
+        zn_node *input = node->inputs[other ? 1 - i : i];
+        if (i >= 4 || arguments[i] == 0) return false;
+        if (arguments[i] < 0)
+            match->any[match->any_count++] = input;
+        else if (!match_at(f, pattern, exchanged, arguments[i] % ZN_PATTERN_MAX, input, match))
             return false;
-        }
     }
-    return node->inputs_count == 4 || p->arguments[node->inputs_count] == ZN_NONE;
+    return node->inputs_count == 4 || arguments[node->inputs_count] == 0 ||
+           arguments[node->inputs_count] == ZN_MAYBE;
+}
+
+static bool has_either(const zn_pattern *pattern)
+{
+    for (int i = 0; i < ZN_PATTERN_MAX; i++) {
+        if ((*pattern)[i].arguments[0] >= ZN_PATTERN_MAX) return true;
+    }
+    return false;
 }
 
 static void absorb(fusion *f, const zn_op *op, zn_node *node, const zn_match *match)
@@ -48,18 +63,23 @@ static void absorb(fusion *f, const zn_op *op, zn_node *node, const zn_match *ma
     }
 }
 
+static void try_pattern(fusion *f, const zn_op *op, const zn_pattern *pattern, zn_node *node)
+{
+    for (int exchanged = 0; exchanged <= has_either(pattern) && !f->root[node->id]; exchanged++) {
+        zn_match match = {0};
+        if (!match_at(f, pattern, exchanged, 0, node, &match)) continue;
+        if (f->cpu && !op->accepts(&match, f->cpu)) continue;
+        absorb(f, op, node, &match);
+    }
+}
+
 static void find_matches(fusion *f, const zn_op *const *ops, int ops_count)
 {
     for (size_t id = f->src->count; id-- > 0;) {
-        zn_node *node = f->src->nodes[id];
         for (int o = 0; o < ops_count && !f->root[id]; o++) {
             if ((ops[o]->accepts != NULL) != (f->cpu != NULL)) continue;
-            for (int p = 0; p < ops[o]->patterns_count && !f->root[id]; p++) {
-                zn_match match = {0};
-                if (!match_at(f, ops[o]->patterns[p], 0, node, &match)) continue;
-                if (f->cpu && !ops[o]->accepts(&match, f->cpu)) continue;
-                absorb(f, ops[o], node, &match);
-            }
+            for (int p = 0; p < ops[o]->patterns.count && !f->root[id]; p++)
+                try_pattern(f, ops[o], &ops[o]->patterns.list[p], f->src->nodes[id]);
         }
     }
 }
@@ -75,7 +95,9 @@ static zn_node *build_fused(fusion *f, zn_graph *dst, const zn_node *node)
 {
     zn_match match = f->matches[node->id];
     for (int i = 0; i < match.any_count; i++) match.any[i] = f->copies[match.any[i]->id];
-    return f->root[node->id]->build(dst, &match);
+    zn_node *made = f->root[node->id]->build(dst, &match);
+    if (made) made->desc = node->desc;
+    return made;
 }
 
 static zenith_status copy_graph(fusion *f, zn_graph *dst)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator is. Instances live in src/op, one file each; src/op/ops.list makes the table.
-// Nothing anywhere switches over operators: passes, plans, tests and documentation read this
-// descriptor.
+// What an operator is. Instances live in src/op, an operator and its gradient in one file;
+// src/op/ops.list makes the table. Nothing anywhere switches over operators: passes, plans, tests
+// and documentation read this descriptor.
 //
 // Rows. Maps [n, h, w, c] are computed in chunks of whole rows, so that memory stays bounded and a
 // request to stop is seen soon. `rows` says which rows of an input the rows [begin, end) of the
@@ -71,10 +71,28 @@ struct zn_lowering {
     zenith_status (*run)(const zn_lowering *self, const zn_call *call, zn_error *err);
     void (*free)(zn_lowering *self);
     size_t scratch_bytes;
-    bool
-        any_rows; // takes calls of fewer rows than it was made for: rows outside the map are left out
+    // Takes calls of fewer rows than it was made for: rows outside the map are left out.
+    bool any_rows;
     const char *id; // which algorithm: "onednn:brgconv:avx512_core_amx", "kernel:avx2", "reference"
+
+    // Of lowerings whose calls consist of pieces that threads share. Each of the `parts` has
+    // part_bytes of the scratch, from parts_at on, and takes every parts-th piece, or (`runs`)
+    // pieces that follow one another. parts 0: without scratch.
+    void (*piece)(const zn_lowering *self, const zn_call *call, size_t index, void *scratch);
+    size_t parts, part_bytes, parts_at;
+    bool runs;
+    size_t pieces; // of every call; 0: as many as it has rows
 };
+void zn_lowering_run_pieces(const zn_lowering *self, const zn_call *call, size_t pieces);
+zenith_status zn_lowering_run_all(const zn_lowering *self, const zn_call *call, zn_error *err);
+#define ZN_LOWERING_OF_PIECES(piece_fn, name)                                                      \
+    {                                                                                              \
+        .run = zn_lowering_run_all, .free = zn_lowering_free, .piece = piece_fn, .id = name        \
+    }
+// As many parts as the request has threads, after `at` bytes of the scratch: sets scratch_bytes
+// too.
+zenith_status zn_lowering_part(zn_lowering *self, const zn_lowering_request *request, size_t at,
+                               size_t part_bytes, zn_error *err);
 void zn_lowering_free(zn_lowering *self); // `free` of one that owns nothing else
 // What `lower` ends with where nothing else is owned: *out is a copy of `made`, a struct that begins with a
 // zn_lowering.
@@ -90,13 +108,26 @@ typedef struct zn_op_sample {
     bool no_gradient; // though the operator has one: it refuses this case with a sentence
 } zn_op_sample;
 
-// A pattern: an expression over operators. arguments[i] is the index in the same array of the
-// pattern that input i must match, or ZN_ANY: any node, handed to `build` in the order met.
-enum { ZN_ANY = -1, ZN_NONE = -2, ZN_PATTERN_MAX = 8 };
+// Some pixels of a result, or some rows, in f32. A value that is no map is one pixel.
+enum { ZN_ROW_INPUTS = 4 };
+typedef struct zn_pixels {
+    const zn_node *node;
+    const struct zn_kernels *kernels;
+    const float *inputs[ZN_ROW_INPUTS]; // of a map: as many of its pixels; else the whole value
+    float *dst;
+    size_t count;
+} zn_pixels;
+
+// A pattern: an expression over operators; element 0 is the root. arguments[i] is the index in the
+// same array of what input i must match, or ZN_ANY: any node, handed to `build` in the order met,
+// or ZN_MAYBE: likewise, where there is such an input. 0 ends them. With ZN_EITHER(index) as
+// argument 0, inputs 0 and 1 may be exchanged; they are met as if they were not.
+enum { ZN_ANY = -1, ZN_MAYBE = -2, ZN_PATTERN_MAX = 8 };
+#define ZN_EITHER(index) ((index) + ZN_PATTERN_MAX)
 typedef struct zn_pattern {
-    const char *op;
-    int arguments[4]; // ZN_NONE ends them
-} zn_pattern;
+    const zn_op *op;
+    int arguments[4];
+} zn_pattern[ZN_PATTERN_MAX];
 
 // What a match hands to `build`: the matched nodes by pattern index, and the nodes met at ZN_ANY.
 typedef struct zn_match {
@@ -104,6 +135,9 @@ typedef struct zn_match {
     zn_node *any[ZN_PATTERN_MAX * 4];
     int any_count;
 } zn_match;
+
+// The first node of `op` among the matched ones; NULL: there is none.
+const zn_node *zn_matched(const zn_match *match, const zn_op *op);
 
 // What passes and plans need to know of an operator beyond its shapes.
 typedef enum zn_op_trait {
@@ -115,7 +149,14 @@ typedef enum zn_op_trait {
     // Looks at zn_call.cancel itself, every few milliseconds: a call may be as long as it likes. In
     // planes such an operator gets all its rows in one call, so that it reads its weights once.
     ZN_OP_STOPS = 16,
-    ZN_OP_TAKES_ROWS = 32 // takes constants that are read by rows (tensor/row_source.h)
+    ZN_OP_TAKES_ROWS = 32, // takes constants that are read by rows (tensor/row_source.h)
+    // Input 1 is the weights of a layer, whatever its rank. Of rank 4 and more it is in any
+    // operator.
+    ZN_OP_LAYER = 64,
+    ZN_OP_TABLE = 128,    // rows of the last input, if it is a parameter, are taken as they are
+    ZN_OP_BRANCHES = 256, // adds a branch to another
+    ZN_OP_CONVERTS = 512, // the same values in another type
+    ZN_OP_GUARDED = 1024  // an infinity shows in its result before it does anywhere else
 } zn_op_trait;
 
 // In which type an operator takes an input that is a map.
@@ -145,8 +186,27 @@ struct zn_op {
     // In which type each input is taken. NULL: zn_node_wants has the usual rules.
     zn_want (*wants)(const zn_node *node, int input);
 
-    // The specification: plain loops over whole dense tensors of any supported types.
+    // The specification: plain loops over whole dense tensors of any supported types. NULL: what
+    // `row`, `placed_row` or `add_row` says, or an expansion.
     void (*reference)(const zn_node *node, const zn_tensor *inputs, zn_tensor *output);
+
+    // What an operator computes, in f32; src/op/row_lowering.h makes lowerings of it.
+    //
+    // One row of the result. inputs: of a map, the rows that `rows` asks for, one after the other;
+    // else the whole value. dst may be the row of an input only where it is computed element by
+    // element.
+    void (*row)(const zn_node *node, const float *const *inputs, float *dst);
+    // The same where results depend on where they are: row `place`. It may lie outside the map; it
+    // is dropped then.
+    void (*placed_row)(const zn_node *node, const float *const *inputs, int64_t place, float *dst);
+    // Some pixels, each by itself.
+    void (*pixels)(const zn_pixels *pixels);
+    // Of barriers that add up all rows: adds one row of the maps to the sums, which are zero
+    // before; and makes the result of them. values: the inputs that are no maps. finish NULL: the
+    // sums are the result; sums NULL: as many as the result has elements.
+    void (*add_row)(const zn_node *node, const float *const *inputs, double *sums);
+    void (*finish)(const zn_node *node, const float *const *values, const double *sums, float *dst);
+    size_t (*sums)(const zn_node *node);
 
     // NULL: the reference runs on the rows of each call (only where rows is NULL: pointwise).
     zenith_status (*lower)(const zn_lowering_request *request, zn_lowering **out, zn_error *err);
@@ -159,13 +219,17 @@ struct zn_op {
     // the result's shape and type. NULL: no.
     bool (*in_place)(const zn_node *node);
 
-    // Work for the whole result. NULL: one operation per element of it.
+    // Work for the whole result. NULL: `work` operations, at least one, for each element of it; with
+    // `add_row` of input 0.
     double (*flops)(const zn_node *node);
+    double work;
 
-    // Of a fused operator: patterns (each an array, element 0 the root, ended by op == NULL) and
-    // how a match becomes a node. `expand` builds the same from plain operators: the reference.
-    const zn_pattern *const *patterns;
-    int patterns_count;
+    // Of a fused operator: patterns, the larger first, and how a match becomes a node, which gets
+    // the type of the root. `expand` builds the same from plain operators: the reference.
+    struct {
+        const zn_pattern *list;
+        int count;
+    } patterns;
     // With `accepts`, it is fused when types are known, and only where that pays on this CPU.
     bool (*accepts)(const zn_match *match, const zn_cpu *cpu);
     zn_node *(*build)(zn_graph *graph, const zn_match *match);
@@ -177,17 +241,26 @@ struct zn_op {
     zn_node *(*gradient)(zn_graph *graph, const zn_node *node, int input, zn_node *dy);
     const char *no_gradient;
 
-    const zn_op_sample *samples;
-    int samples_count;
+    struct {
+        const zn_op_sample *list;
+        int count;
+    } samples;
 };
 
 // The rows that `node` needs of input `input`, by its operator's rule.
 zn_rows zn_node_rows(const zn_node *node, int input, zn_rows out);
 bool zn_node_is_barrier(const zn_node *node);
+size_t zn_node_sums(const zn_node *node); // of an operator with `add_row`
+// Is it a layer: a product of its first input with weights, a parameter, which are the second?
+bool zn_node_is_layer(const zn_node *node);
 double zn_node_flops(const zn_node *node);
 // In which type `node` takes input `input`: what its operator says, or else by its traits.
 zn_want zn_node_wants(const zn_node *node, int input);
-// `wants` of operators that multiply inputs 0 and 1, both maps.
+// `wants` of operators that take all inputs alike; and of those that multiply inputs 0 and 1, both
+// maps.
+zn_want zn_wants_stored(const zn_node *node, int input);
+zn_want zn_wants_float(const zn_node *node, int input);
+zn_want zn_wants_product(const zn_node *node, int input);
 zn_want zn_wants_two_factors(const zn_node *node, int input);
 
 // The specification of a node, also of a fused one (by its expansion). Tensors are dense. May fail

@@ -26,6 +26,7 @@
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/model/pruning.h"
+#include "src/model/settings.h"
 #include "src/nn/layers.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
@@ -126,26 +127,15 @@ static void write_layout(const zn_tile_layout *tiles, char dst[ZN_LAYOUT_SIZE])
         zn_text_format(dst + length, ZN_LAYOUT_SIZE - length, "s%d", tiles->still);
 }
 
-// A number without a sign, at most `most`, after a letter; false where there is none.
-static bool read_number(const char **text, char letter, int most, int *out)
-{
-    const char *at = *text;
-    int number = 0;
-    if (*at++ != letter || *at < '1' || *at > '9') return false;
-    for (; *at >= '0' && *at <= '9' && number <= most; at++) number = 10 * number + (*at - '0');
-    *text = at;
-    *out = number;
-    return number <= most;
-}
-
 // NULL is all frequencies.
 static bool read_layout(const numbers *how, const char *layout, zn_tile_layout *out)
 {
     zn_tile_layout tiles = {.frequencies = ZN_NN_TILE};
     if (!how->spectral) return !layout;
     if (layout) {
-        if (!read_number(&layout, 'f', ZN_NN_TILE, &tiles.frequencies)) return false;
-        if (*layout && !read_number(&layout, 's', ZN_STILL_PARTS - 1, &tiles.still)) return false;
+        if (!zn_layout_number(&layout, 'f', ZN_NN_TILE, &tiles.frequencies)) return false;
+        if (*layout && !zn_layout_number(&layout, 's', ZN_STILL_PARTS - 1, &tiles.still))
+            return false;
         if (*layout) return false;
     }
     *out = tiles;

@@ -27,6 +27,7 @@
 //     latents' scale.
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
+#include "src/model/settings.h"
 #include "src/model/translate.h"
 #include "src/nn/kl_blocks.h"
 #include "src/nn/layers.h"
@@ -205,25 +206,13 @@ static void layout(const zn_weights *weights, const zn_part *part, char dst[ZN_L
                    quant ? "q" : ""); // where blocks are missing, `build` names the first
 }
 
-// A number in 1 .. most after a letter.
-static bool read_number(const char **text, char letter, int most, int *out)
-{
-    const char *at = *text;
-    int number = 0;
-    if (*at++ != letter) return false;
-    for (; *at >= '0' && *at <= '9' && number <= most; at++) number = 10 * number + (*at - '0');
-    *text = at;
-    *out = number;
-    return number >= 1 && number <= most;
-}
-
 // Nothing, or the channels of each level: "w16-32-64-64".
 static bool read_widths(const char **text, int64_t dst[LEVELS])
 {
     if (**text != 'w') return true;
     for (int i = 0; i < LEVELS; i++) {
         int number;
-        if (!read_number(text, i ? '-' : 'w', MOST_WIDTH, &number)) return false;
+        if (!zn_layout_number(text, i ? '-' : 'w', MOST_WIDTH, &number)) return false;
         dst[i] = number;
     }
     return true;
@@ -235,8 +224,8 @@ static bool read_layout(const zn_scope *scope, const zn_variant *variant, arrang
     *out = (arrangement){GROUPS, LAYERS, ((const numbers *)variant->numbers)->quant, {0}};
     memcpy(out->widths, widths, sizeof widths);
     if (!text) return true;
-    bool fits = read_number(&text, 'g', MOST_GROUPS, &out->groups) &&
-                read_number(&text, 'l', MOST_LAYERS, &out->layers);
+    bool fits = zn_layout_number(&text, 'g', MOST_GROUPS, &out->groups) &&
+                zn_layout_number(&text, 'l', MOST_LAYERS, &out->layers);
     out->quant = fits && *text == 'q';
     if (out->quant) text++;
     if (fits && read_widths(&text, out->widths) && *text == 0) return true;

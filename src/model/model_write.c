@@ -16,8 +16,8 @@
 #include "src/base/text.h"
 #include "src/format/elements.h"
 #include "src/format/weight_scale.h"
+#include "src/graph/op.h"
 #include "src/model/locate.h"
-#include "src/op/ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,11 +69,9 @@ static bool is_product(const zn_graph *graph, const zn_node *parameter)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const zn_node *node = graph->nodes[i];
-        if (node->kind != ZN_NODE_OP || node->inputs_count < 2) continue;
-        const zn_node *weight = node->inputs[1]; // perhaps another node of that name
-        if (weight->kind != ZN_NODE_PARAMETER || strcmp(weight->name, parameter->name) != 0)
-            continue;
-        if (parameter->desc.shape.rank >= 4 || node->op == &zn_op_linear) return true;
+        // Perhaps another node of that name.
+        if (zn_node_is_layer(node) && strcmp(node->inputs[1]->name, parameter->name) == 0)
+            return true;
     }
     return false;
 }

@@ -128,3 +128,14 @@ void zn_settings_write(const zn_json *config, const zn_setting *table, int count
                                  length ? " " : "", table[i].name, text);
     }
 }
+
+bool zn_layout_number(const char **text, char letter, int most, int *out)
+{
+    const char *at = *text;
+    int number = 0;
+    if (*at++ != letter || *at < '1' || *at > '9') return false;
+    for (; *at >= '0' && *at <= '9' && number <= most; at++) number = 10 * number + (*at - '0');
+    *text = at;
+    *out = number;
+    return number <= most;
+}

@@ -33,4 +33,8 @@ bool zn_settings_of(const zn_scope *scope, const zn_setting *table, int count, d
 void zn_settings_write(const zn_json *config, const zn_setting *table, int count,
                        char dst[ZN_LAYOUT_SIZE]);
 
+// Of layouts of another kind, "g32l2": reads a number of 1 .. most after a letter, and goes past
+// it.
+bool zn_layout_number(const char **text, char letter, int most, int *out);
+
 #endif

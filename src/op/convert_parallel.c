@@ -3,6 +3,8 @@
 #include "src/op/convert_parallel.h"
 #include "src/kernel/kernels.h"
 
+#include "src/op/op_values.h"
+
 #include <string.h>
 
 // Elements of a tile: its two sides fit the first-level cache, and waking a thread pays.
@@ -17,6 +19,27 @@ zenith_status zn_conversion_make(const zn_kernels *kernels, zn_type from, float 
                        zn_type_name(from), zn_type_name(to));
     *out = (zn_conversion){run, from, to, from_scale, to_scale};
     return ZENITH_OK;
+}
+
+zenith_status zn_conversion_widen(const zn_lowering_request *request, int input, zn_conversion *out,
+                                  zn_error *err)
+{
+    const zn_desc *x = &request->node->inputs[input]->desc;
+    return zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, out, err);
+}
+
+zenith_status zn_conversion_narrow(const zn_lowering_request *request, zn_conversion *out,
+                                   zn_error *err)
+{
+    const zn_desc *y = &request->node->desc;
+    return zn_conversion_make(request->kernels, ZN_F32, 1, y->type, y->scale, out, err);
+}
+
+zenith_status zn_conversion_pass(const zn_lowering_request *request, int input, zn_conversion *out,
+                                 zn_error *err)
+{
+    const zn_desc *x = &request->node->inputs[input]->desc, *y = &request->node->desc;
+    return zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale, out, err);
 }
 
 typedef struct job {
@@ -51,4 +74,22 @@ void zn_copy_parallel(zn_team *team, const void *src, void *dst, size_t bytes)
     if (src == dst) return;
     job j = {NULL, src, dst};
     zn_parallel(team, bytes, (size_t)TILE * sizeof(float), copy_tile, &j);
+}
+
+static zenith_status widen(void *arg, void *dst, zn_error *err)
+{
+    (void)err;
+    const zn_tensor *vector = arg;
+    size_t count = zn_value_count(vector);
+    for (size_t i = 0; i < count; i++) ((float *)dst)[i] = zn_value_get(vector, i);
+    return ZENITH_OK;
+}
+
+zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
+                             zn_error *err)
+{
+    static const char key[] = "vector f32";
+    zn_tensor vector = *bias;
+    return zn_packs_get(packs, bias->data, key, sizeof key, zn_value_count(bias) * sizeof(float),
+                        widen, &vector, out, err);
 }

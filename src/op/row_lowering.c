@@ -1,44 +1,38 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// A call consists of units: rows, or the pixels of all rows. A piece is one row, or as many pixels
+// as stay in the first cache; each thread has room for the pieces that are converted.
 #include "src/op/row_lowering.h"
 
 #include "src/base/memory.h"
-#include "src/op/conv/conv_weights.h"
 #include "src/op/convert_parallel.h"
 
-enum { INPUTS = 4 };
+enum { PIECE = 4096 }; // elements of the widest map in a piece of pixels, unless one has more
 
-// An input as the rows function wants it.
-typedef struct row_input {
+// An input as the function wants it.
+typedef struct source {
     bool map, widens;
     zn_conversion widen;
-    size_t count;          // elements that one row of the result takes
+    size_t elements, step; // that one unit of the result takes; from those of a unit to the next
     const float *constant; // of a parameter
-    size_t at;             // offset of the widened rows in a part of the scratch
-} row_input;
-
-typedef struct row_inputs {
-    row_input inputs[INPUTS];
-    size_t bytes; // of scratch
-} row_inputs;
+    size_t at;             // offset of the widened units in a part of the scratch
+} source;
 
 typedef struct row_lowering {
     zn_lowering base;
     const zn_node *node;
-    zn_row_fn *row;
-    zn_placed_row_fn *placed; // NULL: `row` is set
-    row_inputs from;
+    const zn_kernels *kernels;
+    bool rows; // a unit is a row
+    source inputs[ZN_ROW_INPUTS];
     bool narrows;
     zn_conversion narrow;
-    size_t count;     // elements of a row of the result
-    size_t result_at; // offset of the f32 row in a part of the scratch
-    size_t parts, part_bytes;
+    size_t width, elements; // units of a row, elements of a unit
+    size_t most;            // units of a piece
+    size_t result_at;       // offset of the f32 result in a part of the scratch
+    size_t part_bytes;
+    size_t sums; // of a sum: how many
 } row_lowering;
-
-typedef struct job {
-    const row_lowering *lowering;
-    const zn_call *call;
-} job;
 
 double zn_row_product(const float *a, const float *b, size_t count)
 {
@@ -60,56 +54,55 @@ size_t zn_row_elements(const zn_node *node)
     return zn_shape_elements(&node->desc.shape, &count) ? count : 0;
 }
 
-static const float *input_row(const row_input *input, const void *data, size_t row, uint8_t *part)
+size_t zn_pixel_elements(const zn_node *node)
+{
+    return zn_node_is_map(node) ? (size_t)node->desc.shape.dim[3] : zn_row_elements(node);
+}
+
+static const float *take(const source *input, const void *data, size_t first, size_t count,
+                         uint8_t *part)
 {
     if (input->constant) return input->constant;
     if (!input->map) return data;
-    const size_t bytes = input->count * zn_type_size(input->widen.from);
-    const uint8_t *src = (const uint8_t *)data + row * bytes;
+    const size_t size = zn_type_size(input->widen.from);
+    const uint8_t *src = (const uint8_t *)data + first * input->step * size;
     if (!input->widens) return (const float *)(const void *)src;
     float *wide = (float *)(void *)(part + input->at);
-    input->widen.run(src, input->widen.from_scale, wide, 1, input->count);
+    input->widen.run(src, input->widen.from_scale, wide, 1, count * input->elements);
     return wide;
 }
 
-static void take_row(const row_inputs *from, const zn_node *node, const zn_call *call, size_t row,
-                     uint8_t *part, const float **inputs)
+static size_t units_of(const row_lowering *l, const zn_call *call)
 {
-    for (int i = 0; i < node->inputs_count; i++)
-        inputs[i] = input_row(&from->inputs[i], call->inputs[i], row, part);
+    return zn_node_is_map(l->node) ? (size_t)call->rows * l->width : l->width;
 }
 
-static void compute_row(const row_lowering *l, const zn_call *call, size_t row, uint8_t *part)
+static void run_piece(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
-    const float *inputs[INPUTS] = {0};
-    take_row(&l->from, l->node, call, row, part, inputs);
-    uint8_t *dst = (uint8_t *)call->output + row * l->count * zn_type_size(l->narrow.to);
-    float *result = (float *)(void *)(l->narrows ? part + l->result_at : dst);
-    if (l->placed)
-        l->placed(l->node, inputs, call->row + (int64_t)row, result);
+    const row_lowering *l = (const row_lowering *)base;
+    const zn_op *op = l->node->op;
+    const size_t first = index * l->most, rest = units_of(l, call) - first;
+    zn_pixels pixels = {
+        .node = l->node, .kernels = l->kernels, .count = rest < l->most ? rest : l->most};
+    for (int i = 0; i < l->node->inputs_count; i++)
+        pixels.inputs[i] = take(&l->inputs[i], call->inputs[i], first, pixels.count, scratch);
+    uint8_t *dst = (uint8_t *)call->output + first * l->elements * zn_type_size(l->narrow.to);
+    pixels.dst = (float *)(void *)(l->narrows ? (uint8_t *)scratch + l->result_at : dst);
+    if (op->pixels)
+        op->pixels(&pixels);
+    else if (op->row)
+        op->row(l->node, pixels.inputs, pixels.dst);
     else
-        l->row(l->node, inputs, result);
-    if (l->narrows) l->narrow.run(result, 1, dst, l->narrow.to_scale, l->count);
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const row_lowering *l = j->lowering;
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (size_t row = part; row < (size_t)j->call->rows && !zn_call_stopped(j->call);
-             row += l->parts)
-            compute_row(l, j->call, row, scratch);
-    }
+        op->placed_row(l->node, pixels.inputs, call->row + (int64_t)index, pixels.dst);
+    if (l->narrows)
+        l->narrow.run(pixels.dst, 1, dst, l->narrow.to_scale, pixels.count * l->elements);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const row_lowering *l = (const row_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    zn_lowering_run_pieces(base, call, (units_of(l, call) + l->most - 1) / l->most);
     return ZENITH_OK;
 }
 
@@ -118,161 +111,148 @@ static bool is_plain(const zn_desc *desc)
     return desc->type == ZN_F32 && desc->scale == 1.0f;
 }
 
-static zenith_status prepare_input(row_inputs *from, const zn_lowering_request *request, int taken,
-                                   int i, zn_error *err)
+static zenith_status prepare_input(row_lowering *l, const zn_lowering_request *request, int i,
+                                   zn_error *err)
 {
     const zn_node *node = request->node->inputs[i];
-    row_input *input = &from->inputs[i];
+    const zn_rows taken = zn_node_rows(l->node, i, (zn_rows){0, 1});
+    const zn_rows next = zn_node_rows(l->node, i, (zn_rows){1, 2});
+    source *input = &l->inputs[i];
     if (node->kind == ZN_NODE_PARAMETER)
         return zn_pack_vector(request->packs, &node->constant, (const void **)&input->constant,
                               err);
     input->map = zn_node_is_map(node);
     if (!input->map) return ZENITH_OK;
-    input->count = zn_row_elements(node) * (size_t)taken;
-    input->widens = !is_plain(&node->desc);
-    input->at = from->bytes;
-    if (input->widens) from->bytes += zn_round_up(input->count * sizeof(float), ZN_ALIGN);
-    return zn_conversion_make(request->kernels, node->desc.type, node->desc.scale, ZN_F32, 1,
-                              &input->widen, err);
-}
-
-static zenith_status prepare_inputs(row_inputs *from, const zn_lowering_request *request, int taken,
-                                    zn_error *err)
-{
-    if (request->node->inputs_count > INPUTS)
-        return zn_fail(err, ZENITH_INTERNAL, "%s has too many inputs", request->node->op->name);
-    for (int i = 0; i < request->node->inputs_count; i++) {
-        ZN_TRY(prepare_input(from, request, taken, i, err));
+    input->elements = input->step = l->rows ? zn_row_elements(node) : zn_pixel_elements(node);
+    if (l->rows && !l->sums) {
+        input->elements *= (size_t)(taken.end - taken.begin);
+        input->step *= (size_t)(next.begin - taken.begin);
     }
-    return ZENITH_OK;
+    input->widens = !is_plain(&node->desc);
+    return zn_conversion_widen(request, i, &input->widen, err);
 }
 
-static zenith_status prepare(row_lowering *l, const zn_lowering_request *request, int taken,
-                             zn_error *err)
+// A piece of pixels is as long as the widest map allows; then each array that is converted gets a
+// place.
+static void lay_out(row_lowering *l)
 {
-    const zn_desc *y = &request->node->desc;
-    ZN_TRY(prepare_inputs(&l->from, request, taken, err));
-    l->count = zn_row_elements(request->node);
-    l->narrows = !is_plain(y);
-    l->result_at = l->part_bytes = l->from.bytes;
-    if (l->narrows) l->part_bytes += zn_round_up(l->count * sizeof(float), ZN_ALIGN);
-    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
-    l->parts = (size_t)request->threads;
-    if (!zn_mul_size(l->part_bytes, l->parts, &l->base.scratch_bytes))
-        return zn_fail_memory(err, SIZE_MAX);
-    return ZENITH_OK;
+    size_t widest = l->elements;
+    for (int i = 0; i < l->node->inputs_count; i++) {
+        if (l->inputs[i].elements > widest) widest = l->inputs[i].elements;
+    }
+    l->most = l->node->op->pixels && widest < PIECE ? PIECE / widest : 1;
+    for (int i = 0; i < l->node->inputs_count; i++) {
+        source *input = &l->inputs[i];
+        if (!input->widens) continue;
+        input->at = l->part_bytes;
+        l->part_bytes += zn_round_up(l->most * input->elements * sizeof(float), ZN_ALIGN);
+    }
+    l->result_at = l->part_bytes;
+    if (l->narrows) l->part_bytes += zn_round_up(l->most * l->elements * sizeof(float), ZN_ALIGN);
 }
 
-static zenith_status lower_rows(const zn_lowering_request *request, int taken, zn_row_fn *row,
-                                zn_placed_row_fn *placed, zn_lowering **out, zn_error *err)
+static zenith_status prepare(row_lowering *l, const zn_lowering_request *request, zn_error *err)
 {
-    row_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "rows"};
-    l->node = request->node;
-    l->row = row;
-    l->placed = placed;
-    zenith_status status = prepare(l, request, taken, err);
-    if (status != ZENITH_OK)
-        zn_free(l);
-    else
-        *out = &l->base;
-    return status;
+    const zn_desc *y = &l->node->desc;
+    if (l->node->inputs_count > ZN_ROW_INPUTS)
+        return zn_fail(err, ZENITH_INTERNAL, "%s has too many inputs", l->node->op->name);
+    for (int i = 0; i < l->node->inputs_count; i++) ZN_TRY(prepare_input(l, request, i, err));
+    l->narrows = !is_plain(y) && !l->sums;
+    if (!l->sums) ZN_TRY(zn_conversion_narrow(request, &l->narrow, err));
+    l->width = zn_node_is_map(l->node) && !l->rows ? (size_t)y->shape.dim[2] : 1;
+    l->elements = l->rows ? zn_row_elements(l->node) : zn_pixel_elements(l->node);
+    lay_out(l);
+    return zn_lowering_part(&l->base, request, 0, l->part_bytes, err);
 }
 
-zenith_status zn_row_lower(const zn_lowering_request *request, int taken, zn_row_fn *row,
-                           zn_lowering **out, zn_error *err)
+static zenith_status lower(const zn_lowering_request *request, bool rows, zn_lowering **out,
+                           zn_error *err)
 {
-    return lower_rows(request, taken, row, NULL, out, err);
+    row_lowering made = {.base = {.run = run,
+                                  .free = zn_lowering_free,
+                                  .id = request->node->op->pixels ? "pixels" : "rows",
+                                  .piece = run_piece,
+                                  .runs = true},
+                         .node = request->node,
+                         .kernels = request->kernels,
+                         .rows = rows};
+    ZN_TRY(prepare(&made, request, err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
-zenith_status zn_placed_row_lower(const zn_lowering_request *request, zn_placed_row_fn *row,
-                                  zn_lowering **out, zn_error *err)
+zenith_status zn_row_lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return lower_rows(request, 1, NULL, row, out, err);
+    return lower(request, true, out, err);
+}
+
+zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+{
+    return lower(request, false, out, err);
+}
+
+zenith_status zn_pixel_lower_rows(const zn_lowering_request *request, zn_lowering **out,
+                                  zn_error *err)
+{
+    return lower(request, true, out, err);
 }
 
 // --- sums of all rows ---------------------------------------------------------------------------
 
-typedef struct sum_lowering {
-    zn_lowering base;
-    const zn_node *node;
-    zn_sum_row_fn *row;
-    zn_sum_finish_fn *finish;
-    row_inputs from;
-    size_t sums, parts;
-} sum_lowering;
-
 enum { SUM_ROWS = 64 }; // whose sums are in memory at a time
 
-typedef struct sum_job {
-    const sum_lowering *lowering;
-    const zn_call *call;
-    size_t first, rows;
-    double *sums; // of each of the rows
-} sum_job;
-
-static void sum_part(void *arg, size_t begin, size_t end)
+// In the scratch: widened rows of each thread, the sums, then those of some rows.
+static double *sums_of(const row_lowering *l, const zn_call *call)
 {
-    const sum_job *j = arg;
-    const sum_lowering *l = j->lowering;
-    const float *inputs[INPUTS] = {0};
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->from.bytes;
-        for (size_t row = part; row < j->rows && !zn_call_stopped(j->call); row += l->parts) {
-            double *sums = j->sums + row * l->sums;
-            for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
-            take_row(&l->from, l->node, j->call, j->first + row, scratch, inputs);
-            l->row(l->node, inputs, sums);
-        }
-    }
+    return (double *)(void *)((uint8_t *)call->scratch + l->base.parts * l->part_bytes);
 }
 
-// In the scratch: widened rows of each thread, the sums, then those of some rows.
+static void sum_piece(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
+{
+    const row_lowering *l = (const row_lowering *)base;
+    const float *inputs[ZN_ROW_INPUTS] = {0};
+    double *sums = sums_of(l, call) + (1 + index) * l->sums;
+    const size_t row = (size_t)call->row + index;
+    for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
+    for (int i = 0; i < l->node->inputs_count; i++)
+        inputs[i] = take(&l->inputs[i], call->inputs[i], row, 1, scratch);
+    l->node->op->add_row(l->node, inputs, sums);
+}
+
 static zenith_status run_sum(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
-    const sum_lowering *l = (const sum_lowering *)base;
-    const size_t rows = (size_t)l->node->inputs[0]->desc.shape.dim[1];
-    uint8_t *scratch = call->scratch;
-    double *sums = (double *)(void *)(scratch + l->parts * l->from.bytes);
-    sum_job j = {.lowering = l, .call = call, .sums = sums + l->sums};
+    const row_lowering *l = (const row_lowering *)base;
+    const zn_op *op = l->node->op;
+    const int64_t rows = l->node->inputs[0]->desc.shape.dim[1];
+    double *sums = sums_of(l, call);
+    zn_call some = *call;
     for (size_t i = 0; i < l->sums; i++) sums[i] = 0;
-    for (; j.first < rows && !zn_call_stopped(call); j.first += SUM_ROWS) {
-        j.rows = rows - j.first < SUM_ROWS ? rows - j.first : SUM_ROWS;
-        zn_parallel(call->team, l->parts, 1, sum_part, &j);
-        for (size_t row = 0; row < j.rows; row++)
-            for (size_t i = 0; i < l->sums; i++) sums[i] += j.sums[row * l->sums + i];
+    for (some.row = 0; some.row < rows && !zn_call_stopped(call); some.row += SUM_ROWS) {
+        some.rows = rows - some.row < SUM_ROWS ? rows - some.row : SUM_ROWS;
+        zn_lowering_run_pieces(base, &some, (size_t)some.rows);
+        for (size_t i = 0; i < (size_t)some.rows * l->sums; i++)
+            sums[i % l->sums] += sums[l->sums + i];
     }
     if (zn_call_stopped(call)) return ZENITH_OK; // some rows have no sums
     float *dst = call->output;
-    const float *inputs[INPUTS] = {0};
-    take_row(&l->from, l->node, call, 0, scratch, inputs);
-    if (l->finish)
-        l->finish(l->node, inputs, sums, dst);
-    else
-        for (size_t i = 0; i < l->sums; i++) dst[i] = (float)sums[i];
+    const float *inputs[ZN_ROW_INPUTS] = {0};
+    for (int i = 0; i < l->node->inputs_count; i++)
+        inputs[i] = take(&l->inputs[i], call->inputs[i], 0, 1, call->scratch);
+    if (op->finish) op->finish(l->node, inputs, sums, dst);
+    for (size_t i = 0; i < l->sums && !op->finish; i++) dst[i] = (float)sums[i];
     return ZENITH_OK;
 }
 
-zenith_status zn_sum_lower(const zn_lowering_request *request, size_t sums, zn_sum_row_fn *row,
-                           zn_sum_finish_fn *finish, zn_lowering **out, zn_error *err)
+zenith_status zn_sum_lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    sum_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (sum_lowering){.base = {.run = run_sum, .free = zn_lowering_free, .id = "sums"},
-                        .node = request->node,
-                        .row = row,
-                        .finish = finish,
-                        .sums = sums,
-                        .parts = (size_t)request->threads};
-    zenith_status status = prepare_inputs(&l->from, request, 1, err);
-    l->base.scratch_bytes = l->parts * l->from.bytes + (1 + SUM_ROWS) * sums * sizeof(double);
-    if (status != ZENITH_OK)
-        zn_free(l);
-    else
-        *out = &l->base;
-    return status;
+    row_lowering made = {
+        .base = {.run = run_sum, .free = zn_lowering_free, .id = "sums", .piece = sum_piece},
+        .node = request->node,
+        .rows = true,
+        .sums = zn_node_sums(request->node)};
+    ZN_TRY(prepare(&made, request, err));
+    made.base.scratch_bytes += (1 + SUM_ROWS) * made.sums * sizeof(double);
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 zn_rows zn_rows_whole(const zn_node *node, int input, zn_rows out)

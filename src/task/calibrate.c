@@ -126,7 +126,7 @@ static void observe(void *cookie, const zn_node *node, int64_t row, int64_t coun
 {
     const one_run *r = cookie;
     (void)row;
-    if (node->desc.type != ZN_F32 || strcmp(node->op->name, "convert") == 0) return;
+    if (node->desc.type != ZN_F32 || (node->op->traits & ZN_OP_CONVERTS)) return;
     zn_calibrated *entry = zn_calibration_find(r->c->calibration, node->name, false);
     if (!entry) return;
     const int64_t *dim = node->desc.shape.dim;
@@ -250,7 +250,7 @@ static zenith_status list_values(calibrating *c, layer *layers, size_t *layers_c
     for (size_t i = 0; i < compiled->graph.count && status == ZENITH_OK; i++) {
         const zn_node *node = compiled->graph.nodes[i];
         if (node->kind != ZN_NODE_OP || !zn_node_is_map(node)) continue;
-        if (node->desc.type != ZN_F32 || strcmp(node->op->name, "convert") == 0) continue;
+        if (node->desc.type != ZN_F32 || (node->op->traits & ZN_OP_CONVERTS)) continue;
         status = list_value(c, node, layers, layers_count);
         if (status == ZENITH_OK) note_streams(node, layers, *layers_count);
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/task/guard.h"
 
-#include "src/op/ops.h"
+#include "src/graph/op.h"
 #include "src/tensor/finite.h"
 
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ bool *zn_guard_marks(const zn_graph *graph)
     for (size_t id = 0; marks && id < graph->count; id++) {
         const zn_node *node = graph->nodes[id];
         if (node->kind != ZN_NODE_OP) continue;
-        marks[id] |= node->op == &zn_op_group_stats;
+        marks[id] |= (node->op->traits & ZN_OP_GUARDED) != 0;
         for (int i = 0; !has_infinities(node) && i < node->inputs_count; i++)
             marks[node->inputs[i]->id] |= has_infinities(node->inputs[i]);
     }

@@ -8,7 +8,7 @@
 #include "src/base/random.h"
 #include "src/base/text.h"
 #include "src/format/elements.h"
-#include "src/op/ops.h"
+#include "src/graph/op.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,25 +86,16 @@ static zn_node *invent(void *cookie, zn_graph *graph, const char *name, const zn
     return zn_graph_parameter(graph, name, tensor);
 }
 
-// Whether a node is a layer: a product of its first input with weights, which are the second.
-static bool is_layer(const zn_node *node)
-{
-    if (node->kind != ZN_NODE_OP || node->inputs_count < 2) return false;
-    const zn_node *weights = node->inputs[1];
-    if (weights->kind != ZN_NODE_PARAMETER) return false;
-    return weights->desc.shape.rank == 4 || node->op == &zn_op_linear;
-}
-
 static bool adds_branch(const zn_node *node)
 {
-    return node->op == &zn_op_add || node->op == &zn_op_gated_add;
+    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_BRANCHES);
 }
 
 // The layer that makes a value, maybe through others that only change its numbers.
 static const zn_node *layer_behind(const zn_node *node)
 {
     while (node->kind == ZN_NODE_OP) {
-        if (is_layer(node)) return node;
+        if (zn_node_is_layer(node)) return node;
         if (adds_branch(node) || node->inputs_count == 0) break;
         node = node->inputs[0];
     }
@@ -120,19 +111,13 @@ static void scale_weights(zn_network *network, const zn_node *value, float scale
         find(network, layer->inputs[2]->name)->scale = scale;
 }
 
-// Variance one: a row is taken as it is, not summed with others.
-static void start_table(zn_train_parameter *table)
+// The parameter whose rows a node takes as they are, or puts where there are none; NULL: there is
+// none.
+static const zn_node *table_of(const zn_node *node)
 {
-    table->inputs = 2;
-}
-
-// Whether a node puts a learned token where there are none. It begins as a row of a table: from zero, a norm's gradient
-// would be as steep as its epsilon is small.
-static bool fills(const zn_node *node)
-{
-    if (node->op != &zn_op_token_join) return false;
+    if (node->kind != ZN_NODE_OP || !(node->op->traits & ZN_OP_TABLE)) return NULL;
     const zn_node *last = node->inputs[node->inputs_count - 1];
-    return last->kind == ZN_NODE_PARAMETER && last->desc.shape.rank == 1;
+    return last->kind == ZN_NODE_PARAMETER && last->desc.shape.rank <= 2 ? last : NULL;
 }
 
 // Weights have all dimensions but the first, their outputs, for inputs. What rank 4 has is weights,
@@ -141,13 +126,15 @@ static void find_inputs(zn_network *network, const zn_graph *graph)
 {
     for (size_t id = 0; id < graph->count; id++) {
         const zn_node *node = graph->nodes[id];
-        if (node->op == &zn_op_embed) start_table(find(network, node->inputs[1]->name));
-        if (fills(node)) start_table(find(network, node->inputs[node->inputs_count - 1]->name));
+        // Variance one: a row is not summed with others. From zero, a norm's gradient would be as
+        // steep as its epsilon is small.
+        if (table_of(node)) find(network, table_of(node)->name)->inputs = 2;
         const bool weights = node->kind == ZN_NODE_PARAMETER && node->desc.shape.rank == 4;
-        if (!weights && !is_layer(node)) continue;
+        if (!weights && !zn_node_is_layer(node)) continue;
         zn_train_parameter *p = find(network, weights ? node->name : node->inputs[1]->name);
         p->inputs = (int64_t)p->elements / p->tensor.desc.shape.dim[0];
-        if (is_layer(node) && node->inputs_count > 2 && node->inputs[2]->kind == ZN_NODE_PARAMETER)
+        if (zn_node_is_layer(node) && node->inputs_count > 2 &&
+            node->inputs[2]->kind == ZN_NODE_PARAMETER)
             find(network, node->inputs[2]->name)->bias_inputs = p->inputs;
     }
 }
@@ -162,7 +149,7 @@ static zenith_status find_scales(zn_network *network, zn_graph *graph)
         const zn_node *node = graph->nodes[id];
         for (int i = 0; i < node->inputs_count; i++)
             if (depth[node->inputs[i]->id] > depth[id]) depth[id] = depth[node->inputs[i]->id];
-        depth[id] += is_layer(node);
+        depth[id] += zn_node_is_layer(node);
         branches += adds_branch(node);
     }
     for (size_t id = 0; id < graph->count; id++) {

@@ -52,26 +52,19 @@ fail:
     return status;
 }
 
-static bool is_layer(const zn_node *node)
-{
-    if (node->kind != ZN_NODE_OP || node->inputs_count < 2) return false;
-    if (node->inputs[1]->kind != ZN_NODE_PARAMETER) return false;
-    return node->inputs[1]->desc.shape.rank == 4 || node->op == &zn_op_linear;
-}
-
 // The layer of the typed graph that has these weights.
 static const zn_node *layer_of(const zn_graph *typed, const char *weights)
 {
     for (size_t i = 0; i < typed->count; i++) {
         const zn_node *node = typed->nodes[i];
-        if (is_layer(node) && strcmp(node->inputs[1]->name, weights) == 0) return node;
+        if (zn_node_is_layer(node) && strcmp(node->inputs[1]->name, weights) == 0) return node;
     }
     return NULL;
 }
 
 static bool is_convert(const zn_node *node)
 {
-    return node->kind == ZN_NODE_OP && node->op == &zn_op_convert;
+    return node->kind == ZN_NODE_OP && (node->op->traits & ZN_OP_CONVERTS);
 }
 
 // How the typed graph stores the value of that name; NULL: not in 8 bits, or as a copy of what is.
@@ -89,7 +82,7 @@ static const zn_desc *stored_as(const zn_graph *typed, const char *name)
 // In what the layer's input is converted before it is multiplied; NULL: it is taken as it is stored.
 static const zn_desc *taken_as(const zn_graph *typed, const zn_node *plain)
 {
-    const zn_node *layer = is_layer(plain) ? layer_of(typed, plain->inputs[1]->name) : NULL;
+    const zn_node *layer = zn_node_is_layer(plain) ? layer_of(typed, plain->inputs[1]->name) : NULL;
     if (!layer || !is_convert(layer->inputs[0])) return NULL;
     const zn_desc *desc = &layer->inputs[0]->desc;
     return zn_is_quantised(desc->type) ? desc : NULL;

@@ -6,9 +6,9 @@
 // --bench: the rate of each version beside oneDNN's, on one thread.
 #include "src/base/memory.h"
 #include "src/base/parallel.h"
-#include "src/dnn/dnn.h"
 #include "src/kernel/linear/linear.h"
 #include "tests/kernel/fenced.h"
+#include "tests/kernel/onednn_matmul.h"
 #include "tests/tensor/made_panels.h"
 
 #include <float.h>

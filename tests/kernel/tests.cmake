@@ -9,3 +9,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     endforeach()
     target_sources(kernels PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/kernel/linear_amx_emulated.c)
 endif()
+
+if(ZENITH_DNN)
+    target_sources(kernels PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/kernel/onednn_matmul.c)
+    target_link_libraries(kernels PRIVATE DNNL::dnnl)
+endif()

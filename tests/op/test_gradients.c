@@ -262,8 +262,8 @@ ZN_TEST(every_gradient_is_the_slope)
     int cases = 0;
     for (int i = 0; i < zn_ops_count; i++) {
         const zn_op *op = zn_ops[i];
-        for (int k = 0; op->gradient && k < op->samples_count; k++)
-            check_sample(op, &op->samples[k], &random, &cases);
+        for (int k = 0; op->gradient && k < op->samples.count; k++)
+            check_sample(op, &op->samples.list[k], &random, &cases);
     }
     print_message("%d gradients\n", cases);
 }

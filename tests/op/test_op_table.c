@@ -562,15 +562,19 @@ static void check_op(fixture *f, const zn_op *op)
 {
     static const zn_type others[] = {ZN_F32, ZN_BF16, ZN_F16, ZN_U8, ZN_S8};
     const uint64_t every = 9 * (uint64_t)zn_test_quick();
-    for (int i = 0; i < op->samples_count; i++) {
+    for (int i = 0; i < op->samples.count; i++) {
         // A quick suite takes the first sample of each operator, and others by their number.
-        if (i == 0 || zn_test_takes_one_in(9, (uint64_t)i)) check_least(f, op, &op->samples[i]);
+        if (i == 0 || zn_test_takes_one_in(9, (uint64_t)i))
+            check_least(f, op, &op->samples.list[i]);
         for (size_t j = 0; j < sizeof storages / sizeof *storages; j++) {
-            size_t count = has_second_map(&op->samples[i]) ? sizeof others / sizeof *others : 1;
+            size_t count = has_second_map(&op->samples.list[i]) ? sizeof others / sizeof *others
+                                                                : 1;
             for (size_t k = j == 0 ? 1 : 0; k < count; k++) { // f32 and f32 were first
                 if (!zn_test_takes_one_in(every, f->combinations++)) continue;
-                subject s = {
-                    .op = op, .sample = &op->samples[i], .first = &storages[j], .other = others[k]};
+                subject s = {.op = op,
+                             .sample = &op->samples.list[i],
+                             .first = &storages[j],
+                             .other = others[k]};
                 check_storage(f, &s);
             }
         }
@@ -607,9 +611,9 @@ ZN_TEST(every_operator_has_samples)
     assert_true(zn_ops_count > 0);
     for (int i = 0; i < zn_ops_count; i++) {
         const zn_op *op = zn_ops[i];
-        if (op->samples_count < 1 || !op->summary) fail_msg("%s has no samples", op->name);
+        if (op->samples.count < 1 || !op->summary) fail_msg("%s has no samples", op->name);
         assert_ptr_equal(zn_op_find(op->name), op);
-        assert_true(op->expand || op->reference);
+        assert_true(op->expand || op->reference || op->row || op->placed_row || op->add_row);
         if (!op->gradient == !op->no_gradient) fail_msg("%s: a gradient or a reason", op->name);
     }
     assert_null(zn_op_find("no such operator"));

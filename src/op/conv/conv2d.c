@@ -3,9 +3,7 @@
 //
 // Convolution of a channels-last map with zero padding, one stride for both axes.
 #include "src/op/conv/conv_lowering.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -90,7 +88,7 @@ static bool rings(const zn_lowering_request *request)
     return zn_conv_dot_fits(&request->cpu, &parts);
 }
 
-zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv)
+static zn_conv2d_backward_attributes backward_of(const zn_node *conv)
 {
     const zn_conv2d_attributes *a = conv->attributes;
     const int64_t *x = conv->inputs[0]->desc.shape.dim, *w = conv->inputs[1]->desc.shape.dim;
@@ -120,8 +118,10 @@ static zn_node *weight_gradient(zn_graph *graph, const zn_node *node, zn_node *d
 {
     zn_node *x = node->inputs[0];
     if (reads_doubled(node))
-        return zn_upsample2_conv_backward_weights(graph, node->name, x->inputs[0], dy);
-    return zn_conv2d_backward_weights(graph, node->name, x, dy, node);
+        return zn_graph_pair(graph, &zn_op_upsample2_conv_backward_weights, node->name,
+                             x->inputs[0], dy, NULL);
+    const zn_conv2d_backward_attributes a = backward_of(node);
+    return zn_graph_pair(graph, &zn_op_conv2d_backward_weights, node->name, x, dy, &a);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -131,7 +131,10 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
                                 "convolutions over time have no gradient");
         return NULL;
     }
-    if (input == 0) return zn_conv2d_backward_data(graph, node->name, dy, node->inputs[1], node);
+    const zn_conv2d_backward_attributes a = backward_of(node);
+    if (input == 0)
+        return zn_graph_pair(graph, &zn_op_conv2d_backward_data, node->name, dy, node->inputs[1],
+                             &a);
     if (input == 1) return weight_gradient(graph, node, dy);
     return zn_channel_sum(graph, node->name, dy);
 }
@@ -140,32 +143,7 @@ static const zn_conv2d_attributes same = {1, 1, false, 0, 0}, exact = {1, 1, tru
                                   half = {2, 1, false, 0, 0}, point = {1, 0, false, 0, 0},
                                   skip = {2, 0, false, 0, 0}, down = {2, 0, false, 1, 0},
                                   last = {1, 1, false, 0, 2}, middle = {1, 0, false, 0, 1};
-#define CONV(label, attribute, bias, h, w, ci, co, k)                                              \
-    {                                                                                              \
-        .name = label, .inputs_count = 2 + (bias),                                                 \
-        .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, {1, {co}}}, .parameters = 6,           \
-        .attributes = &(attribute)                                                                 \
-    }
 // One frame of a weight over time.
-#define FRAME(label, attribute, bias, h, w, ci, co, k)                                             \
-    {                                                                                              \
-        .name = label, .inputs_count = 2 + (bias),                                                 \
-        .inputs = {{4, {1, h, w, ci}}, {5, {co, ci, 3, k, k}}, {1, {co}}}, .parameters = 6,        \
-        .attributes = &(attribute), .no_gradient = true                                            \
-    }
-static const zn_op_sample samples[] = {
-    CONV("pixel", same, 1, 1, 1, 3, 4, 3),
-    CONV("odd", same, 1, 5, 7, 4, 3, 3),
-    CONV("point", point, 0, 3, 9, 64, 4, 1),
-    CONV("half", half, 1, 9, 12, 3, 64, 3),
-    CONV("skip", skip, 1, 6, 5, 12, 16, 1),
-    CONV("wide", same, 0, 4, 37, 64, 64, 3),
-    CONV("exact", exact, 0, 4, 5, 32, 16, 3),
-    CONV("down", down, 1, 6, 8, 16, 32, 3),
-    CONV("down odd", down, 1, 5, 7, 64, 64, 3),
-    FRAME("last frame", last, 1, 5, 7, 16, 32, 3),
-    FRAME("frame of points", middle, 0, 3, 5, 24, 7, 1),
-};
 
 const zn_op zn_op_conv2d = {
     .name = "conv2d",
@@ -180,8 +158,20 @@ const zn_op zn_op_conv2d = {
     .rings = rings,
     .flops = zn_conv_flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", &same, 6, ZN_MAP(1, 1, 3), {4, {4, 3, 3, 3}}, ZN_VECTOR(4)),
+        ZN_SAMPLE("odd", &same, 6, ZN_MAP(5, 7, 4), {4, {3, 4, 3, 3}}, ZN_VECTOR(3)),
+        ZN_SAMPLE("point", &point, 2, ZN_MAP(3, 9, 64), {4, {4, 64, 1, 1}}),
+        ZN_SAMPLE("half", &half, 6, ZN_MAP(9, 12, 3), {4, {64, 3, 3, 3}}, ZN_VECTOR(64)),
+        ZN_SAMPLE("skip", &skip, 6, ZN_MAP(6, 5, 12), {4, {16, 12, 1, 1}}, ZN_VECTOR(16)),
+        ZN_SAMPLE("wide", &same, 2, ZN_MAP(4, 37, 64), {4, {64, 64, 3, 3}}),
+        ZN_SAMPLE("exact", &exact, 2, ZN_MAP(4, 5, 32), {4, {16, 32, 3, 3}}),
+        ZN_SAMPLE("down", &down, 6, ZN_MAP(6, 8, 16), {4, {32, 16, 3, 3}}, ZN_VECTOR(32)),
+        ZN_SAMPLE("down odd", &down, 6, ZN_MAP(5, 7, 64), {4, {64, 64, 3, 3}}, ZN_VECTOR(64)),
+        ZN_SAMPLE_WITHOUT_GRADIENT("last frame", &last, 6, ZN_MAP(5, 7, 16), {5, {32, 16, 3, 3, 3}},
+                                   ZN_VECTOR(32)),
+        ZN_SAMPLE_WITHOUT_GRADIENT("frame of points", &middle, 2, ZN_MAP(3, 5, 24),
+                                   {5, {7, 24, 3, 1, 1}})),
 };
 
 zn_node *zn_conv2d(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias,

@@ -12,12 +12,9 @@
 //
 // which is a convolution with T - 1 - d padding on the left. Where that is negative, zeros are put before
 // the taps. So both run on the code of convolutions (conv_lowering.h), in any of its types.
-#include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/op/conv/conv_lowering.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -407,20 +404,6 @@ static const zn_conv2d_backward_attributes same_1 = {1, 1, false, 1, 1, 3, 3, 0}
                                            down = {2, 0, false, 6, 8, 3, 3, 1},
                                            wide = {1, 1, false, 4, 37, 3, 3, 0},
                                            exact = {1, 1, true, 4, 5, 3, 3, 0};
-#define SAMPLE(label, attribute, ho, wo, co, ci, k)                                                \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS,                                                     \
-        .inputs = {{4, {1, ho, wo, co}}, {4, {co, ci, k, k}}}, .parameters = 2,                    \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", same_1, 1, 1, 4, 3, 3), SAMPLE("odd", same, 5, 7, 3, 4, 3),
-    SAMPLE("far", far, 8, 10, 3, 4, 2),     SAMPLE("point", point, 3, 9, 4, 64, 1),
-    SAMPLE("half", half, 5, 6, 64, 3, 3),   SAMPLE("halves", halves, 4, 10, 64, 32, 3),
-    SAMPLE("skip", skip, 3, 3, 16, 12, 1),  SAMPLE("walsh", walsh, 2, 3, 64, 3, 8),
-    SAMPLE("wide", wide, 4, 37, 64, 64, 3), SAMPLE("exact", exact, 4, 5, 32, 16, 3),
-    SAMPLE("down", down, 3, 4, 32, 16, 3),
-};
 
 const zn_op zn_op_conv2d_backward_data = {
     .name = "conv2d_backward_data",
@@ -435,14 +418,15 @@ const zn_op zn_op_conv2d_backward_data = {
     .rings = rings,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &same_1, 2, ZN_MAP(1, 1, 4), {4, {4, 3, 3, 3}}),
+                          ZN_SAMPLE("odd", &same, 2, ZN_MAP(5, 7, 3), {4, {3, 4, 3, 3}}),
+                          ZN_SAMPLE("far", &far, 2, ZN_MAP(8, 10, 3), {4, {3, 4, 2, 2}}),
+                          ZN_SAMPLE("point", &point, 2, ZN_MAP(3, 9, 4), {4, {4, 64, 1, 1}}),
+                          ZN_SAMPLE("half", &half, 2, ZN_MAP(5, 6, 64), {4, {64, 3, 3, 3}}),
+                          ZN_SAMPLE("halves", &halves, 2, ZN_MAP(4, 10, 64), {4, {64, 32, 3, 3}}),
+                          ZN_SAMPLE("skip", &skip, 2, ZN_MAP(3, 3, 16), {4, {16, 12, 1, 1}}),
+                          ZN_SAMPLE("walsh", &walsh, 2, ZN_MAP(2, 3, 64), {4, {64, 3, 8, 8}}),
+                          ZN_SAMPLE("wide", &wide, 2, ZN_MAP(4, 37, 64), {4, {64, 64, 3, 3}}),
+                          ZN_SAMPLE("exact", &exact, 2, ZN_MAP(4, 5, 32), {4, {32, 16, 3, 3}}),
+                          ZN_SAMPLE("down", &down, 2, ZN_MAP(3, 4, 32), {4, {32, 16, 3, 3}})),
 };
-
-zn_node *zn_conv2d_backward_data(zn_graph *graph, const char *name, zn_node *dy, zn_node *weight,
-                                 const zn_node *conv)
-{
-    const zn_conv2d_backward_attributes a = zn_conv2d_backward_of(conv);
-    return zn_graph_add(graph, &zn_op_conv2d_backward_data, name, (zn_node *[]){dy, weight}, INPUTS,
-                        &a);
-}

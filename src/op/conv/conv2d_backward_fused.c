@@ -12,9 +12,7 @@
 //
 // It is made where the kernel conv_dot does it, so when types are known.
 #include "src/op/conv/conv_lowering.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -163,51 +161,18 @@ static double flops(const zn_node *node)
 
 // --- fusion -------------------------------------------------------------------------------------
 
-// Patterns, the larger first; the numbers are indices in the same pattern.
-// clang-format off
-#define DATA        {"conv2d_backward_data", {ZN_ANY, ZN_ANY, ZN_NONE}}
-#define MASKED      {"relu_gradient", {1, ZN_ANY, ZN_NONE}}
-#define HALVED(of)  {"sum2", {of, ZN_NONE}}
-#define LEFT(of)    {"add", {of, ZN_ANY, ZN_NONE}}
-#define RIGHT(of)   {"add", {ZN_ANY, of, ZN_NONE}}
-#define END         {NULL, {ZN_NONE}}
-// clang-format on
-static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){MASKED, LEFT(2), DATA, END},
-    (const zn_pattern[]){MASKED, RIGHT(2), DATA, END},
-    (const zn_pattern[]){MASKED, HALVED(2), DATA, END},
-    (const zn_pattern[]){MASKED, DATA, END},
-    (const zn_pattern[]){LEFT(1), DATA, END},
-    (const zn_pattern[]){RIGHT(1), DATA, END},
-    (const zn_pattern[]){HALVED(1), DATA, END},
-};
-
-static const zn_node *matched(const zn_match *match, const zn_op *op)
-{
-    for (int i = 0; i < ZN_PATTERN_MAX && match->nodes[i]; i++) {
-        if (match->nodes[i]->op == op) return match->nodes[i];
-    }
-    return NULL;
-}
-
-// What a match becomes: attributes, and inputs in order. Returns their number. Nodes at ZN_ANY come
-// depth first: the residual is before the convolution's or after them, the mask is last.
+// What a match becomes: attributes, and inputs in order. Returns their number. Nodes at ZN_ANY:
+// those of the convolution, the residual, the mask.
 static int gather(const zn_match *match, zn_conv2d_backward_fused_attributes *a, zn_node **inputs)
 {
-    const zn_node *data = matched(match, &zn_op_conv2d_backward_data);
-    const zn_node *sum = matched(match, &zn_op_add);
+    const zn_node *data = zn_matched(match, &zn_op_conv2d_backward_data);
     *a = (zn_conv2d_backward_fused_attributes){
         .conv = *(const zn_conv2d_backward_attributes *)data->attributes,
-        .halves = matched(match, &zn_op_sum2) != NULL,
-        .residual = sum != NULL,
-        .mask = matched(match, &zn_op_relu_gradient) != NULL};
-    const bool residual_first = sum && sum->inputs[0] != data;
-    int count = 0;
-    inputs[count++] = match->any[residual_first];
-    inputs[count++] = match->any[residual_first + 1];
-    if (sum) inputs[count++] = match->any[residual_first ? 0 : OTHERS];
-    if (a->mask) inputs[count++] = match->any[match->any_count - 1];
-    return count;
+        .halves = zn_matched(match, &zn_op_sum2) != NULL,
+        .residual = zn_matched(match, &zn_op_add) != NULL,
+        .mask = zn_matched(match, &zn_op_relu_gradient) != NULL};
+    for (int i = 0; i < match->any_count; i++) inputs[i] = match->any[i];
+    return match->any_count;
 }
 
 static bool accepts(const zn_match *match, const zn_cpu *cpu)
@@ -225,12 +190,9 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
 {
     zn_conv2d_backward_fused_attributes a;
     zn_node *inputs[OTHERS + 2];
-    const zn_node *root = match->nodes[0];
     const int count = gather(match, &a, inputs);
-    zn_node *node = zn_graph_add(graph, &zn_op_conv2d_backward_fused, root->name, inputs, count,
-                                 &a);
-    if (node) node->desc = root->desc;
-    return node;
+    return zn_graph_add(graph, &zn_op_conv2d_backward_fused, match->nodes[0]->name, inputs, count,
+                        &a);
 }
 
 static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
@@ -243,25 +205,19 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
     return a->mask ? zn_relu_gradient(graph, node->name, y, inputs[mask_input(a)]) : y;
 }
 
+// clang-format off
+#define DATA       {&zn_op_conv2d_backward_data, {ZN_ANY, ZN_ANY}}
+#define MASKED     {&zn_op_relu_gradient, {1, ZN_ANY}}
+#define HALVED(of) {&zn_op_sum2, {of}}
+#define SUM(of)    {&zn_op_add, {ZN_EITHER(of), ZN_ANY}}
+// clang-format on
+
 static const zn_conv2d_backward_fused_attributes
     all = {{1, 1, false, 4, 37, 3, 3, 0}, false, true, true},
     masked = {{1, 1, false, 5, 13, 3, 3, 0}, false, false, true},
     sum_only = {{1, 0, false, 3, 9, 1, 1, 0}, false, true, false},
     halved = {{1, 1, false, 6, 38, 3, 3, 0}, true, false, true},
     halved_pixel = {{1, 1, false, 2, 2, 3, 3, 0}, true, false, false};
-// clang-format off
-#define SAMPLE(label, attribute, count, ho, wo, co, ci, k, h, w)                                   \
-    {.name = label, .inputs_count = count,                                                         \
-     .inputs = {{4, {1, ho, wo, co}}, {4, {co, ci, k, k}}, {4, {1, h, w, ci}}, {4, {1, h, w, ci}}},\
-     .parameters = 2, .attributes = &(attribute)}
-// clang-format on
-static const zn_op_sample samples[] = {
-    SAMPLE("all", all, 4, 4, 37, 64, 64, 3, 4, 37),
-    SAMPLE("masked", masked, 3, 5, 13, 32, 20, 3, 5, 13),
-    SAMPLE("sum", sum_only, 3, 3, 9, 64, 32, 1, 3, 9),
-    SAMPLE("halved", halved, 3, 6, 38, 64, 64, 3, 3, 19),
-    SAMPLE("halved pixel", halved_pixel, 2, 2, 2, 32, 16, 3, 1, 1),
-};
 
 const zn_op zn_op_conv2d_backward_fused = {
     .name = "conv2d_backward_fused",
@@ -274,12 +230,17 @@ const zn_op zn_op_conv2d_backward_fused = {
     .lower = lower,
     .rings = rings,
     .flops = flops,
-    .patterns = patterns,
-    .patterns_count = sizeof patterns / sizeof *patterns,
+    .patterns = ZN_PATTERNS({MASKED, SUM(2), DATA}, {MASKED, HALVED(2), DATA}, {MASKED, DATA},
+                            {SUM(1), DATA}, {HALVED(1), DATA}),
     .accepts = accepts,
     .build = build,
     .expand = expand,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("all", &all, 2, ZN_MAP(4, 37, 64), {4, {64, 64, 3, 3}}, ZN_MAP(4, 37, 64),
+                  ZN_MAP(4, 37, 64)),
+        ZN_SAMPLE("masked", &masked, 2, ZN_MAP(5, 13, 32), {4, {32, 20, 3, 3}}, ZN_MAP(5, 13, 20)),
+        ZN_SAMPLE("sum", &sum_only, 2, ZN_MAP(3, 9, 64), {4, {64, 32, 1, 1}}, ZN_MAP(3, 9, 32)),
+        ZN_SAMPLE("halved", &halved, 2, ZN_MAP(6, 38, 64), {4, {64, 64, 3, 3}}, ZN_MAP(3, 19, 64)),
+        ZN_SAMPLE("halved pixel", &halved_pixel, 2, ZN_MAP(2, 2, 32), {4, {32, 16, 3, 3}})),
 };

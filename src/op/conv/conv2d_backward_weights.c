@@ -3,11 +3,8 @@
 //
 // The gradient of a convolution with respect to its weights, in f32, [out, in * kh * kw]: for each
 // tap the sum over all pixels of the outer product of dy and the pixel of x under that tap.
-#include "src/base/memory.h"
 #include "src/op/conv/weight_gradient.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 enum { X, DY, INPUTS };
 
@@ -128,17 +125,6 @@ static const zn_conv2d_backward_attributes same_1 = {1, 1, false, 1, 1, 3, 3, 0}
                                            skip = {2, 0, false, 6, 5, 1, 1, 0},
                                            wide = {1, 1, false, 4, 37, 3, 3, 0},
                                            down = {2, 0, false, 6, 8, 3, 3, 1};
-#define SAMPLE(label, attribute, h, w, ci, ho, wo, co)                                             \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS,                                                     \
-        .inputs = {{4, {1, h, w, ci}}, {4, {1, ho, wo, co}}}, .attributes = &(attribute)           \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", same_1, 1, 1, 3, 1, 1, 4), SAMPLE("odd", same, 5, 7, 4, 5, 7, 3),
-    SAMPLE("point", point, 3, 9, 64, 3, 9, 4), SAMPLE("half", half, 9, 12, 3, 5, 6, 64),
-    SAMPLE("skip", skip, 6, 5, 12, 3, 3, 16),  SAMPLE("wide", wide, 4, 37, 64, 4, 37, 64),
-    SAMPLE("down", down, 6, 8, 16, 3, 4, 32),
-};
 
 const zn_op zn_op_conv2d_backward_weights = {
     .name = "conv2d_backward_weights",
@@ -153,14 +139,11 @@ const zn_op zn_op_conv2d_backward_weights = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &same_1, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 4)),
+                          ZN_SAMPLE("odd", &same, 0, ZN_MAP(5, 7, 4), ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("point", &point, 0, ZN_MAP(3, 9, 64), ZN_MAP(3, 9, 4)),
+                          ZN_SAMPLE("half", &half, 0, ZN_MAP(9, 12, 3), ZN_MAP(5, 6, 64)),
+                          ZN_SAMPLE("skip", &skip, 0, ZN_MAP(6, 5, 12), ZN_MAP(3, 3, 16)),
+                          ZN_SAMPLE("wide", &wide, 0, ZN_MAP(4, 37, 64), ZN_MAP(4, 37, 64)),
+                          ZN_SAMPLE("down", &down, 0, ZN_MAP(6, 8, 16), ZN_MAP(3, 4, 32))),
 };
-
-zn_node *zn_conv2d_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
-                                    const zn_node *conv)
-{
-    const zn_conv2d_backward_attributes a = zn_conv2d_backward_of(conv);
-    return zn_graph_add(graph, &zn_op_conv2d_backward_weights, name, (zn_node *[]){x, dy}, INPUTS,
-                        &a);
-}

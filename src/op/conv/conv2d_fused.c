@@ -4,8 +4,7 @@
 // A convolution with what usually follows it: bias, a residual added, relu. One pass over memory
 // instead of three, and one rounding.
 #include "src/op/conv/conv_lowering.h"
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -82,61 +81,29 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
     return a->relu ? zn_relu(graph, node->name, y) : y;
 }
 
-// Patterns, the larger first. CONV_B is with bias; the numbers are indices in the same pattern.
-// clang-format off
-#define CONV   {"conv2d", {ZN_ANY, ZN_ANY, ZN_NONE}}
-#define CONV_B {"conv2d", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}}
-#define RELU   {"relu", {1, ZN_NONE}}
-#define LEFT(conv)  {"add", {conv, ZN_ANY, ZN_NONE}}
-#define RIGHT(conv) {"add", {ZN_ANY, conv, ZN_NONE}}
-#define END    {NULL, {ZN_NONE}}
-// clang-format on
-static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){RELU, LEFT(2), CONV_B, END},
-    (const zn_pattern[]){RELU, LEFT(2), CONV, END},
-    (const zn_pattern[]){RELU, RIGHT(2), CONV_B, END},
-    (const zn_pattern[]){RELU, RIGHT(2), CONV, END},
-    (const zn_pattern[]){LEFT(1), CONV_B, END},
-    (const zn_pattern[]){LEFT(1), CONV, END},
-    (const zn_pattern[]){RIGHT(1), CONV_B, END},
-    (const zn_pattern[]){RIGHT(1), CONV, END},
-    (const zn_pattern[]){RELU, CONV_B, END},
-    (const zn_pattern[]){RELU, CONV, END},
-};
-
-static const zn_node *matched(const zn_match *match, const zn_op *op)
-{
-    for (int i = 0; i < ZN_PATTERN_MAX && match->nodes[i]; i++) {
-        if (match->nodes[i]->op == op) return match->nodes[i];
-    }
-    return NULL;
-}
-
-// The value is that of the pattern's root, so the node takes its name and type.
+// The value is that of the pattern's root, so the node takes its name. Nodes at ZN_ANY: those of
+// the convolution, then the residual.
 static zn_node *build(zn_graph *graph, const zn_match *match)
 {
-    const zn_node *root = match->nodes[0];
-    const zn_node *conv = matched(match, &zn_op_conv2d), *sum = matched(match, &zn_op_add);
+    const zn_node *conv = zn_matched(match, &zn_op_conv2d);
     const zn_conv2d_attributes *a = conv->attributes;
     const zn_conv2d_fused_attributes fused = {.stride = a->stride,
                                               .pad = a->pad,
                                               .bias = conv->inputs_count == 3,
-                                              .residual = sum != NULL,
-                                              .relu = matched(match, &zn_op_relu) != NULL,
+                                              .residual = zn_matched(match, &zn_op_add) != NULL,
+                                              .relu = zn_matched(match, &zn_op_relu) != NULL,
                                               .direct = a->direct,
                                               .after = a->after,
                                               .frame = a->frame};
-    // Nodes at ZN_ANY come depth first: the residual is before the convolution's or after them.
-    bool residual_first = sum && sum->inputs[0] != conv;
-    zn_node *inputs[4];
-    int count = 0;
-    for (int i = residual_first; i < residual_first + conv->inputs_count; i++)
-        inputs[count++] = match->any[i];
-    if (sum) inputs[count++] = match->any[residual_first ? 0 : conv->inputs_count];
-    zn_node *node = zn_graph_add(graph, &zn_op_conv2d_fused, root->name, inputs, count, &fused);
-    if (node) node->desc = root->desc;
-    return node;
+    return zn_graph_add(graph, &zn_op_conv2d_fused, match->nodes[0]->name, match->any,
+                        match->any_count, &fused);
 }
+
+// clang-format off
+#define CONV    {&zn_op_conv2d, {ZN_ANY, ZN_ANY, ZN_MAYBE}}
+#define SUM(of) {&zn_op_add, {ZN_EITHER(of), ZN_ANY}}
+#define RELU    {&zn_op_relu, {1}}
+// clang-format on
 
 static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false, 0, 0},
                                         exact = {1, 1, true, true, true, true, 0, 0},
@@ -144,27 +111,6 @@ static const zn_conv2d_fused_attributes all = {1, 1, true, true, true, false, 0,
                                         relu_half = {2, 1, true, false, true, false, 0, 0},
                                         point_all = {1, 0, true, true, true, false, 0, 0},
                                         frame_sum = {1, 1, false, true, false, false, 0, 1};
-// clang-format off
-#define SAMPLE(label, attribute, count, h, w, ci, co, k, third, bits)                              \
-    {.name = label, .inputs_count = count,                                                         \
-     .inputs = {{4, {1, h, w, ci}}, {4, {co, ci, k, k}}, third, {4, {1, h, w, co}}},               \
-     .parameters = bits, .attributes = &(attribute)}
-#define VECTOR(n)    {1, {n}}
-#define MAP(h, w, c) {4, {1, h, w, c}}
-// clang-format on
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", all, 4, 1, 1, 3, 3, 3, VECTOR(3), 6),
-    SAMPLE("block", all, 4, 5, 13, 64, 64, 3, VECTOR(64), 6),
-    SAMPLE("exact", exact, 4, 3, 9, 32, 16, 3, VECTOR(16), 6),
-    SAMPLE("sum", sum_only, 3, 4, 7, 4, 16, 3, MAP(4, 7, 16), 2),
-    SAMPLE("half", relu_half, 3, 8, 10, 64, 64, 3, VECTOR(64), 6),
-    SAMPLE("point", point_all, 4, 3, 9, 32, 64, 1, VECTOR(64), 6),
-    {.name = "frame",
-     .inputs_count = 3,
-     .inputs = {MAP(4, 7, 16), {5, {32, 16, 3, 3, 3}}, MAP(4, 7, 32)},
-     .parameters = 2,
-     .attributes = &frame_sum},
-};
 
 const zn_op zn_op_conv2d_fused = {
     .name = "conv2d_fused",
@@ -177,11 +123,21 @@ const zn_op zn_op_conv2d_fused = {
     .lower = lower,
     .rings = rings,
     .flops = flops,
-    .patterns = patterns,
-    .patterns_count = sizeof patterns / sizeof *patterns,
+    .patterns = ZN_PATTERNS({RELU, SUM(2), CONV}, {SUM(1), CONV}, {RELU, CONV}),
     .build = build,
     .expand = expand,
     .no_gradient = "it is only made after differentiation",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", &all, 6, ZN_MAP(1, 1, 3), {4, {3, 3, 3, 3}}, ZN_VECTOR(3),
+                  ZN_MAP(1, 1, 3)),
+        ZN_SAMPLE("block", &all, 6, ZN_MAP(5, 13, 64), {4, {64, 64, 3, 3}}, ZN_VECTOR(64),
+                  ZN_MAP(5, 13, 64)),
+        ZN_SAMPLE("exact", &exact, 6, ZN_MAP(3, 9, 32), {4, {16, 32, 3, 3}}, ZN_VECTOR(16),
+                  ZN_MAP(3, 9, 16)),
+        ZN_SAMPLE("sum", &sum_only, 2, ZN_MAP(4, 7, 4), {4, {16, 4, 3, 3}}, ZN_MAP(4, 7, 16)),
+        ZN_SAMPLE("half", &relu_half, 6, ZN_MAP(8, 10, 64), {4, {64, 64, 3, 3}}, ZN_VECTOR(64)),
+        ZN_SAMPLE("point", &point_all, 6, ZN_MAP(3, 9, 32), {4, {64, 32, 1, 1}}, ZN_VECTOR(64),
+                  ZN_MAP(3, 9, 64)),
+        ZN_SAMPLE("frame", &frame_sum, 2, ZN_MAP(4, 7, 16), {5, {32, 16, 3, 3, 3}},
+                  ZN_MAP(4, 7, 32))),
 };

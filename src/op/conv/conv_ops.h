@@ -62,18 +62,5 @@ zn_node *zn_depthwise_conv(zn_graph *graph, const char *name, zn_node *x, zn_nod
 // A 1x1 convolution in groups of channels: weight [out, in / groups, 1, 1], bias [out] or NULL.
 zn_node *zn_grouped_conv(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
                          zn_node *bias, int groups);
-// The attributes of the gradients of a conv2d node.
-zn_conv2d_backward_attributes zn_conv2d_backward_of(const zn_node *conv);
-// conv: the conv2d whose gradient it is. The gradient of a weight is f32 [out, in * kh * kw].
-zn_node *zn_conv2d_backward_data(zn_graph *graph, const char *name, zn_node *dy, zn_node *weight,
-                                 const zn_node *conv);
-zn_node *zn_conv2d_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
-                                    const zn_node *conv);
-// Of a 3x3 convolution, stride 1 and padding 1, that read upsample2 of x.
-zn_node *zn_upsample2_conv_backward_weights(zn_graph *graph, const char *name, zn_node *x,
-                                            zn_node *dy);
-zn_node *zn_depthwise_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy);
-zn_node *zn_grouped_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
-                                     int groups);
 
 #endif

@@ -241,21 +241,3 @@ zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_conv_weight 
     if (!zn_doubled_packed_bytes(dim[0], dim[1], &bytes)) return zn_fail_memory(err, SIZE_MAX);
     return zn_packs_get(packs, weight->source, key, sizeof key, bytes, pack, &p, out, err);
 }
-
-static zenith_status widen(void *arg, void *dst, zn_error *err)
-{
-    (void)err;
-    const zn_tensor *vector = arg;
-    size_t count = zn_value_count(vector);
-    for (size_t i = 0; i < count; i++) ((float *)dst)[i] = zn_value_get(vector, i);
-    return ZENITH_OK;
-}
-
-zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
-                             zn_error *err)
-{
-    static const char key[] = "vector f32";
-    zn_tensor vector = *bias;
-    return zn_packs_get(packs, bias->data, key, sizeof key, zn_value_count(bias) * sizeof(float),
-                        widen, &vector, out, err);
-}

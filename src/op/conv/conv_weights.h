@@ -60,8 +60,5 @@ zenith_status zn_conv_weights_for_winograd(zn_packs *packs, const zn_conv_weight
 // Packed for the kernel conv_doubled.
 zenith_status zn_conv_weights_for_doubled(zn_packs *packs, const zn_conv_weight *weight,
                                           const void **out, zn_error *err);
-// A vector as aligned f32.
-zenith_status zn_pack_vector(zn_packs *packs, const zn_tensor *bias, const void **out,
-                             zn_error *err);
 
 #endif

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of a depthwise 3x3 convolution with respect to its weights, in f32, [c, 9].
-#include "src/base/memory.h"
+#include "src/kernel/conv/depthwise.h"
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 enum { X, DY, INPUTS };
 
@@ -84,21 +82,18 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 {
     const zn_desc *x = &request->node->inputs[X]->desc, *dy = &request->node->inputs[DY]->desc;
     const size_t count = (size_t)x->shape.dim[3] * ZN_DEPTHWISE_TAPS;
-    sums_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (sums_lowering){.base = {.run = run,
-                                  .free = zn_lowering_free,
-                                  .id = "depthwise",
-                                  .scratch_bytes = count * (sizeof(double) + sizeof(float))},
-                         .kernel = request->kernels->depthwise_sums,
-                         .args = {.src_type = x->type,
-                                  .dy_type = dy->type,
-                                  .width = x->shape.dim[2],
-                                  .channels = x->shape.dim[3]},
-                         .height = x->shape.dim[1],
-                         .scale = x->scale * dy->scale};
-    *out = &l->base;
-    return ZENITH_OK;
+    const sums_lowering made = {.base = {.run = run,
+                                         .free = zn_lowering_free,
+                                         .id = "depthwise",
+                                         .scratch_bytes = count * (sizeof(double) + sizeof(float))},
+                                .kernel = request->kernels->depthwise_sums,
+                                .args = {.src_type = x->type,
+                                         .dy_type = dy->type,
+                                         .width = x->shape.dim[2],
+                                         .channels = x->shape.dim[3]},
+                                .height = x->shape.dim[1],
+                                .scale = x->scale * dy->scale};
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -107,16 +102,6 @@ static double flops(const zn_node *node)
     if (!zn_shape_elements(&node->inputs[X]->desc.shape, &elements)) return 0;
     return 2.0 * ZN_DEPTHWISE_TAPS * (double)elements;
 }
-
-#define SAMPLE(label, h, w, c)                                                                     \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = { {4, {1, h, w, c}}, {4, {1, h, w, c}} }  \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3),
-    SAMPLE("odd", 5, 7, 20),
-    SAMPLE("wide", 4, 37, 64),
-};
 
 const zn_op zn_op_depthwise_backward_weights = {
     .name = "depthwise_backward_weights",
@@ -129,12 +114,7 @@ const zn_op zn_op_depthwise_backward_weights = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 20), ZN_MAP(5, 7, 20)),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(4, 37, 64), ZN_MAP(4, 37, 64))),
 };
-
-zn_node *zn_depthwise_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy)
-{
-    return zn_graph_add(graph, &zn_op_depthwise_backward_weights, name, (zn_node *[]){x, dy},
-                        INPUTS, NULL);
-}

@@ -3,12 +3,10 @@
 //
 // Depthwise 3x3 convolution with zero padding: each channel by itself. Turned, it is its own gradient:
 // the same with the nine weights in the opposite order.
-#include "src/base/memory.h"
+#include "src/kernel/conv/depthwise.h"
 #include "src/kernel/kernels.h"
 #include "src/op/conv/depthwise_weights.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 static bool is_turned(const zn_node *node)
 {
@@ -72,31 +70,17 @@ typedef struct depthwise_lowering {
     zn_depthwise_args args;
 } depthwise_lowering;
 
-typedef struct job {
-    const depthwise_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
-    const job *j = arg;
-    zn_depthwise_args args = j->lowering->args;
+    (void)scratch;
+    const depthwise_lowering *l = (const depthwise_lowering *)base;
+    zn_depthwise_args args = l->args;
     const size_t line = (size_t)(args.width * args.channels);
     const size_t from = line * zn_type_size(args.src_type), to = line * zn_type_size(args.dst_type);
-    for (size_t row = begin; row < end; row++) {
-        for (size_t i = 0; i < 3; i++)
-            args.src[i] = (const uint8_t *)j->call->inputs[0] + (row + i) * from;
-        args.dst = (uint8_t *)j->call->output + row * to;
-        j->lowering->kernel(&args);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const depthwise_lowering *)base, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
+    for (size_t i = 0; i < 3; i++)
+        args.src[i] = (const uint8_t *)call->inputs[0] + (row + i) * from;
+    args.dst = (uint8_t *)call->output + row * to;
+    l->kernel(&args);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -106,46 +90,26 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const float *weights = NULL;
     ZN_TRY(zn_depthwise_pack(request->packs, &node->inputs[1]->constant, is_turned(node), x->scale,
                              &weights, err));
-    depthwise_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (depthwise_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "depthwise"},
-                              .kernel = request->kernels->depthwise,
-                              .args = {.src_type = x->type,
-                                       .dst_type = node->desc.type,
-                                       .weights = weights,
-                                       .width = x->shape.dim[2],
-                                       .channels = x->shape.dim[3]}};
-    *out = &l->base;
-    return ZENITH_OK;
-}
-
-static double flops(const zn_node *node)
-{
-    size_t elements = 0;
-    if (!zn_shape_elements(&node->desc.shape, &elements)) return 0;
-    return 2.0 * ZN_DEPTHWISE_TAPS * (double)elements;
+    const depthwise_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_row, "depthwise"),
+                                     .kernel = request->kernels->depthwise,
+                                     .args = {.src_type = x->type,
+                                              .dst_type = node->desc.type,
+                                              .weights = weights,
+                                              .width = x->shape.dim[2],
+                                              .channels = x->shape.dim[3]}};
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    if (input == 1) return zn_depthwise_backward_weights(graph, node->name, node->inputs[0], dy);
+    if (input == 1)
+        return zn_graph_pair(graph, &zn_op_depthwise_backward_weights, node->name, node->inputs[0],
+                             dy, NULL);
     const zn_depthwise_attributes turned = {.turned = !is_turned(node)};
-    return zn_graph_add(graph, &zn_op_depthwise_conv, node->name,
-                        (zn_node *[]){dy, node->inputs[1]}, 2, &turned);
+    return zn_graph_pair(graph, &zn_op_depthwise_conv, node->name, dy, node->inputs[1], &turned);
 }
 
 static const zn_depthwise_attributes plain = {false};
-#define SAMPLE(label, h, w, c)                                                                     \
-    {                                                                                              \
-        .name = label, .inputs_count = 2, .inputs = {{4, {1, h, w, c}}, {4, {c, 1, 3, 3}}},        \
-        .parameters = 2, .attributes = &plain                                                      \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3),
-    SAMPLE("odd", 5, 7, 20),
-    SAMPLE("column", 6, 2, 32),
-    SAMPLE("wide", 4, 37, 64),
-};
 
 const zn_op zn_op_depthwise_conv = {
     .name = "depthwise_conv",
@@ -156,13 +120,15 @@ const zn_op zn_op_depthwise_conv = {
     .rows = rows,
     .reference = reference,
     .lower = lower,
-    .flops = flops,
+    .work = 2 * ZN_DEPTHWISE_TAPS,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &plain, 2, ZN_MAP(1, 1, 3), {4, {3, 1, 3, 3}}),
+                          ZN_SAMPLE("odd", &plain, 2, ZN_MAP(5, 7, 20), {4, {20, 1, 3, 3}}),
+                          ZN_SAMPLE("column", &plain, 2, ZN_MAP(6, 2, 32), {4, {32, 1, 3, 3}}),
+                          ZN_SAMPLE("wide", &plain, 2, ZN_MAP(4, 37, 64), {4, {64, 1, 3, 3}})),
 };
 
 zn_node *zn_depthwise_conv(zn_graph *graph, const char *name, zn_node *x, zn_node *weight)
 {
-    return zn_graph_add(graph, &zn_op_depthwise_conv, name, (zn_node *[]){x, weight}, 2, &plain);
+    return zn_graph_pair(graph, &zn_op_depthwise_conv, name, x, weight, &plain);
 }

@@ -3,10 +3,7 @@
 //
 // The gradient of a grouped 1x1 convolution with respect to its weights, in f32, [groups O, I]: for each
 // group the sum over all pixels of the outer product of dy and x.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 enum { X, DY, INPUTS };
 
@@ -63,13 +60,6 @@ static void add_row(const zn_node *node, const float *const *inputs, double *sum
     }
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    size_t sums = 0;
-    if (!zn_shape_elements(&request->node->desc.shape, &sums)) return zn_fail_memory(err, SIZE_MAX);
-    return zn_sum_lower(request, sums, add_row, NULL, out, err);
-}
-
 static double flops(const zn_node *node)
 {
     const int64_t *dy = node->inputs[DY]->desc.shape.dim;
@@ -79,16 +69,6 @@ static double flops(const zn_node *node)
 }
 
 static const zn_grouped_conv_attributes two = {2, false}, four = {4, false};
-#define SAMPLE(label, attribute, h, w, ci, co)                                                     \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, ci}}, {4, {1, h, w, co}}}, \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", two, 1, 1, 6, 4),
-    SAMPLE("odd", four, 5, 7, 20, 36),
-    SAMPLE("wide", four, 3, 37, 64, 64),
-};
 
 const zn_op zn_op_grouped_backward_weights = {
     .name = "grouped_backward_weights",
@@ -99,17 +79,11 @@ const zn_op zn_op_grouped_backward_weights = {
     .infer = infer,
     .rows = zn_rows_whole,
     .reference = reference,
-    .lower = lower,
+    .add_row = add_row,
+    .lower = zn_sum_lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &two, 0, ZN_MAP(1, 1, 6), ZN_MAP(1, 1, 4)),
+                          ZN_SAMPLE("odd", &four, 0, ZN_MAP(5, 7, 20), ZN_MAP(5, 7, 36)),
+                          ZN_SAMPLE("wide", &four, 0, ZN_MAP(3, 37, 64), ZN_MAP(3, 37, 64))),
 };
-
-zn_node *zn_grouped_backward_weights(zn_graph *graph, const char *name, zn_node *x, zn_node *dy,
-                                     int groups)
-{
-    const zn_grouped_conv_attributes a = {groups, false};
-    return zn_graph_add(graph, &zn_op_grouped_backward_weights, name, (zn_node *[]){x, dy}, INPUTS,
-                        &a);
-}

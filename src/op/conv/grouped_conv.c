@@ -6,13 +6,12 @@
 //
 // In bf16 on AMX it is computed as a dense convolution whose other weights are zero: tiles multiply 32
 // inputs at once, so groups of 16 would leave half of each empty, and the pass is bound by memory anyway.
-#include "src/base/memory.h"
 #include "src/kernel/kernels.h"
+#include "src/kernel/spectral/grouped_product.h"
 #include "src/op/conv/conv_lowering.h"
 #include "src/op/conv/depthwise_weights.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/convert_parallel.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -160,20 +159,17 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                            &weights, err));
     if (node->inputs_count == 3)
         ZN_TRY(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));
-    grouped_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (grouped_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "grouped"},
-                            .kernel = request->kernels->grouped_product,
-                            .args = {.src_type = x->type,
-                                     .dst_type = node->desc.type,
-                                     .weights = weights,
-                                     .bias = bias,
-                                     .groups = g.count,
-                                     .inputs = g.inputs,
-                                     .outputs = g.outputs},
-                            .width = x->shape.dim[2]};
-    *out = &l->base;
-    return ZENITH_OK;
+    const grouped_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "grouped"},
+                                   .kernel = request->kernels->grouped_product,
+                                   .args = {.src_type = x->type,
+                                            .dst_type = node->desc.type,
+                                            .weights = weights,
+                                            .bias = bias,
+                                            .groups = g.count,
+                                            .inputs = g.inputs,
+                                            .outputs = g.outputs},
+                                   .width = x->shape.dim[2]};
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -190,26 +186,14 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     if (input == 2) return zn_channel_sum(graph, node->name, dy);
     if (input == 1) {
         zn_node *x = a->turned ? dy : node->inputs[0], *to = a->turned ? node->inputs[0] : dy;
-        return zn_grouped_backward_weights(graph, node->name, x, to, a->groups);
+        return zn_graph_pair(graph, &zn_op_grouped_backward_weights, node->name, x, to,
+                             &(zn_grouped_conv_attributes){.groups = a->groups});
     }
     const zn_grouped_conv_attributes turned = {a->groups, !a->turned};
-    return zn_graph_add(graph, &zn_op_grouped_conv, node->name, (zn_node *[]){dy, node->inputs[1]},
-                        2, &turned);
+    return zn_graph_pair(graph, &zn_op_grouped_conv, node->name, dy, node->inputs[1], &turned);
 }
 
 static const zn_grouped_conv_attributes two = {2, false}, four = {4, false}, back = {4, true};
-#define SAMPLE(label, attribute, count, h, w, ci, o, i, co)                                        \
-    {                                                                                              \
-        .name = label, .inputs_count = count,                                                      \
-        .inputs = {{4, {1, h, w, ci}}, {4, {o, i, 1, 1}}, {1, {co}}}, .parameters = 6,             \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", two, 3, 1, 1, 6, 4, 3, 4),
-    SAMPLE("odd", four, 3, 5, 7, 20, 36, 5, 36),
-    SAMPLE("wide", four, 3, 3, 37, 64, 64, 16, 64),
-    SAMPLE("turned", back, 2, 3, 9, 128, 128, 16, 64),
-};
 
 const zn_op zn_op_grouped_conv = {
     .name = "grouped_conv",
@@ -222,8 +206,11 @@ const zn_op zn_op_grouped_conv = {
     .rings = is_dense,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", &two, 6, ZN_MAP(1, 1, 6), {4, {4, 3, 1, 1}}, ZN_VECTOR(4)),
+        ZN_SAMPLE("odd", &four, 6, ZN_MAP(5, 7, 20), {4, {36, 5, 1, 1}}, ZN_VECTOR(36)),
+        ZN_SAMPLE("wide", &four, 6, ZN_MAP(3, 37, 64), {4, {64, 16, 1, 1}}, ZN_VECTOR(64)),
+        ZN_SAMPLE("turned", &back, 2, ZN_MAP(3, 9, 128), {4, {128, 16, 1, 1}})),
 };
 
 zn_node *zn_grouped_conv(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,

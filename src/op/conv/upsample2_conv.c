@@ -4,8 +4,7 @@
 // Nearest neighbours, twice the height and width, and then a 3x3 convolution, without the larger
 // map and with a part of the work. How depends on the type, so it is fused when types are known.
 #include "src/op/conv/upsample2_lowerings.h"
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/shape/enlarge_lowering.h"
 
 enum { X = 0, WEIGHT = 1, BIAS = 2 };
@@ -53,14 +52,6 @@ static bool rings(const zn_lowering_request *request)
 
 // --- fusion -------------------------------------------------------------------------------------
 
-static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){{"conv2d", {1, ZN_ANY, ZN_ANY, ZN_NONE}},
-                         {"upsample2", {ZN_ANY, ZN_NONE}},
-                         {NULL, {ZN_NONE}}},
-    (const zn_pattern[]){
-        {"conv2d", {1, ZN_ANY, ZN_NONE}}, {"upsample2", {ZN_ANY, ZN_NONE}}, {NULL, {ZN_NONE}}},
-};
-
 static bool is_plain_f32(const zn_node *node)
 {
     return node->desc.type == ZN_F32 && node->desc.scale == 1;
@@ -80,11 +71,8 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
 
 static zn_node *build(zn_graph *graph, const zn_match *match)
 {
-    const zn_node *root = match->nodes[0];
-    zn_node *node = zn_graph_add(graph, &zn_op_upsample2_conv, root->name, match->any,
-                                 match->any_count, NULL);
-    if (node) node->desc = root->desc;
-    return node;
+    return zn_graph_add(graph, &zn_op_upsample2_conv, match->nodes[0]->name, match->any,
+                        match->any_count, NULL);
 }
 
 static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inputs)
@@ -93,21 +81,6 @@ static zn_node *expand(zn_graph *graph, const zn_node *node, zn_node *const *inp
     return zn_conv2d(graph, node->name, larger, inputs[WEIGHT],
                      node->inputs_count == 3 ? inputs[BIAS] : NULL, 1, 1);
 }
-
-static const zn_op_sample samples[] = {
-    {.name = "pixel",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 1, 1, 64}}, {4, {64, 64, 3, 3}}},
-     .parameters = 2},
-    {.name = "bias",
-     .inputs_count = 3,
-     .inputs = {{4, {1, 5, 19, 64}}, {4, {20, 64, 3, 3}}, {1, {20}}},
-     .parameters = 6},
-    {.name = "wide",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 6, 40, 64}}, {4, {64, 64, 3, 3}}},
-     .parameters = 2},
-};
 
 const zn_op zn_op_upsample2_conv = {
     .name = "upsample2_conv",
@@ -119,12 +92,13 @@ const zn_op zn_op_upsample2_conv = {
     .lower = lower,
     .rings = rings,
     .flops = flops,
-    .patterns = patterns,
-    .patterns_count = sizeof patterns / sizeof *patterns,
+    .patterns = ZN_PATTERNS({{&zn_op_conv2d, {1, ZN_ANY, ZN_MAYBE}}, {&zn_op_upsample2, {ZN_ANY}}}),
     .accepts = accepts,
     .build = build,
     .expand = expand,
     .no_gradient = "it is only made after differentiation",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", NULL, 2, ZN_MAP(1, 1, 64), {4, {64, 64, 3, 3}}),
+        ZN_SAMPLE("bias", NULL, 6, ZN_MAP(5, 19, 64), {4, {20, 64, 3, 3}}, ZN_VECTOR(20)),
+        ZN_SAMPLE("wide", NULL, 2, ZN_MAP(6, 40, 64), {4, {64, 64, 3, 3}})),
 };

@@ -9,11 +9,8 @@
 //
 // the gradient of tap k is wide[2 - k] + wide[3 - k]. And wide is the gradient of the weights of a 4x4
 // convolution with stride 2 that makes x of dy: 4/9 of the work.
-#include "src/base/memory.h"
 #include "src/op/conv/weight_gradient.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 enum { X, DY, INPUTS, TAPS = 9, WIDE = 4, WIDE_TAPS = 16 };
 
@@ -131,20 +128,6 @@ static double flops(const zn_node *node)
     return 2.0 * WIDE_TAPS * pixels * (double)x[3] * (double)node->desc.shape.dim[0];
 }
 
-#define SAMPLE(label, h, w, ci, co)                                                                \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {                                         \
-            {4, {1, h, w, ci}},                                                                    \
-            {4, {1, 2 * (h), 2 * (w), co}}                                                         \
-        }                                                                                          \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3, 4),
-    SAMPLE("odd", 5, 7, 4, 3),
-    SAMPLE("wide", 2, 17, 32, 48),
-    SAMPLE("tall", 18, 3, 8, 32),
-};
-
 const zn_op zn_op_upsample2_conv_backward_weights = {
     .name = "upsample2_conv_backward_weights",
     .summary = "the gradient of the weights of a 3x3 convolution of a doubled map",
@@ -157,13 +140,8 @@ const zn_op zn_op_upsample2_conv_backward_weights = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 3), ZN_MAP(2, 2, 4)),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 4), ZN_MAP(10, 14, 3)),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(2, 17, 32), ZN_MAP(4, 34, 48)),
+                          ZN_SAMPLE("tall", NULL, 0, ZN_MAP(18, 3, 8), ZN_MAP(36, 6, 32))),
 };
-
-zn_node *zn_upsample2_conv_backward_weights(zn_graph *graph, const char *name, zn_node *x,
-                                            zn_node *dy)
-{
-    return zn_graph_add(graph, &zn_op_upsample2_conv_backward_weights, name, (zn_node *[]){x, dy},
-                        INPUTS, NULL);
-}

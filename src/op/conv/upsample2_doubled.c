@@ -77,7 +77,7 @@ static zenith_status plan_scratch(doubled_lowering *l, const zn_lowering_request
     if (l->widens) {
         if (!zn_desc_bytes(&most, &l->widened_bytes)) return zn_fail_memory(err, SIZE_MAX);
         l->widened_bytes = zn_round_up(l->widened_bytes, ZN_ALIGN);
-        ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &l->widen, err));
+        ZN_TRY(zn_conversion_widen(request, 0, &l->widen, err));
     }
     l->most = zn_doubled_largest(l->args.channels_in);
     if (l->most.rows > request->rows / 2 + 1) l->most.rows = request->rows / 2 + 1;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 #include "src/op/conv/weight_gradient.h"
+#include "src/kernel/kernels.h"
 
 #include "src/op/row_lowering.h"
 
@@ -65,11 +66,8 @@ static bool is_taken(const zn_desc *desc)
 static zenith_status prepare_widening(zn_weight_gradient *g, const zn_lowering_request *request,
                                       zn_error *err)
 {
-    const zn_desc *src = &request->node->inputs[g->src]->desc;
-    const zn_desc *dy = &request->node->inputs[g->dy]->desc;
-    const zn_kernels *kernels = request->kernels;
-    ZN_TRY(zn_conversion_make(kernels, src->type, src->scale, ZN_F32, 1, &g->widen_src, err));
-    ZN_TRY(zn_conversion_make(kernels, dy->type, dy->scale, ZN_F32, 1, &g->widen_dy, err));
+    ZN_TRY(zn_conversion_widen(request, g->src, &g->widen_src, err));
+    ZN_TRY(zn_conversion_widen(request, g->dy, &g->widen_dy, err));
     if (!g->widens) return ZENITH_OK;
     const size_t rows = (size_t)rows_under(&g->args, g->step);
     g->src_at = g->scratch_bytes;

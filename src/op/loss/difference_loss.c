@@ -3,11 +3,10 @@
 //
 // How far two maps are apart: the mean over all elements of |a - b|, of (a - b)^2, or of
 // sqrt((a - b)^2 + epsilon^2) (Charbonnier: an L1 that is smooth at 0).
+//
+// The gradient with respect to a: dloss / elements times the sign of a - b (0 where they are
+// equal), 2 (a - b), or (a - b) / sqrt((a - b)^2 + epsilon^2).
 #include "src/op/loss/loss_rules.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
 
 #include <math.h>
 
@@ -20,15 +19,13 @@ static double distance(const zn_difference_attributes *a, double d)
     return sqrt(d * d + (double)a->epsilon * (double)a->epsilon);
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+static float slope(const void *how, float a, float b)
 {
-    const size_t count = zn_value_count(&inputs[A]);
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += distance(node->attributes,
-                        (double)zn_value_get(&inputs[A], i) - (double)zn_value_get(&inputs[B], i));
-    }
-    zn_value_set(output, 0, (float)(sum / (double)count));
+    const zn_difference_attributes *h = how;
+    const float d = a - b;
+    if (h->kind == ZN_DIFFERENCE_L1) return (float)((d > 0) - (d < 0));
+    if (h->kind == ZN_DIFFERENCE_MSE) return 2 * d;
+    return d / sqrtf(d * d + h->epsilon * h->epsilon);
 }
 
 // Lanes of sums, so that the loop is vectors; they are added in order at the end of the row.
@@ -53,44 +50,56 @@ static void add_row(const zn_node *node, const float *const *inputs, double *sum
     for (int k = 0; k < LANES; k++) *sums += lanes[k];
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+static void gradient_row(const zn_node *node, const float *const *inputs, float *dst)
 {
-    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
+    zn_loss_gradient_row(node, inputs, dst, slope);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    return zn_difference_loss_gradient(graph, node->name, node->inputs[input],
-                                       node->inputs[1 - input], dy, node->attributes);
+    return zn_graph_add(graph, &zn_op_difference_loss_gradient, node->name,
+                        (zn_node *[]){node->inputs[input], node->inputs[1 - input], dy}, INPUTS + 1,
+                        node->attributes);
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    return zn_loss_infer(node, INPUTS, err);
+}
+
+static zenith_status infer_gradient(zn_node *node, zn_error *err)
+{
+    return zn_loss_infer_gradient(node, INPUTS, err);
 }
 
 static const zn_difference_attributes l1 = {ZN_DIFFERENCE_L1, 0}, mse = {ZN_DIFFERENCE_MSE, 0},
-                                      smooth = {ZN_DIFFERENCE_CHARBONNIER, 1e-3f};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},   \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("l1", l1, 5, 7, 3),
-    SAMPLE("mse", mse, 4, 19, 16),
-    SAMPLE("charbonnier", smooth, 3, 9, 4),
-};
+                                      smooth = {ZN_DIFFERENCE_CHARBONNIER, 1e-3f},
+                                      smoother = {ZN_DIFFERENCE_CHARBONNIER, 3};
 
 const zn_op zn_op_difference_loss = {
     .name = "difference_loss",
     .summary = "mean distance of two maps: L1, squared, or Charbonnier",
     .attributes_size = sizeof(zn_difference_attributes),
-    .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
-    .result_types = ZN_BIT(ZN_F32),
-    .infer = zn_loss_infer_pair,
-    .rows = zn_rows_whole,
-    .reference = reference,
-    .lower = lower,
-    .flops = zn_flops_of_input,
+    .infer = infer,
+    .add_row = add_row,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    ZN_LOSS_FIELDS,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("l1", &l1, 0, ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("mse", &mse, 0, ZN_MAP(4, 19, 16), ZN_MAP(4, 19, 16)),
+                          ZN_SAMPLE("charbonnier", &smooth, 0, ZN_MAP(3, 9, 4), ZN_MAP(3, 9, 4))),
+};
+
+const zn_op zn_op_difference_loss_gradient = {
+    .name = "difference_loss_gradient",
+    .summary = "the gradient of difference_loss",
+    .attributes_size = sizeof(zn_difference_attributes),
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer_gradient,
+    ZN_LOSS_GRADIENT_FIELDS,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("l1", &l1, 0, ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3), ZN_VECTOR(1)),
+        ZN_SAMPLE("mse", &mse, 0, ZN_MAP(4, 19, 16), ZN_MAP(4, 19, 16), ZN_VECTOR(1)),
+        ZN_SAMPLE("charbonnier", &smoother, 0, ZN_MAP(3, 9, 4), ZN_MAP(3, 9, 4), ZN_VECTOR(1))),
 };
 
 zn_node *zn_difference_loss(zn_graph *graph, const char *name, zn_node *a, zn_node *b,

@@ -6,60 +6,73 @@
 // places and channels alike. diffusers' DiagonalGaussianDistribution.kl is the sum over them: a weight for
 // that, times the elements of a latent, is the weight for this. The mean does not change with the crop.
 #include "src/op/loss/loss_rules.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
 
 #include <math.h>
 
 enum { MEAN, LOGVAR, INPUTS };
 
-static double divergence(double mean, double logvar)
+static double divergence(const void *how, double mean, double logvar)
 {
+    (void)how;
     return 0.5 * (mean * mean + exp(logvar) - 1 - logvar);
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+// By the mean, or by the logarithm of the variance.
+static float slope(const void *how, float x, float same)
 {
-    (void)node;
-    zn_loss_pair_reference(inputs, output, divergence);
+    (void)same;
+    return ((const zn_moment_attributes *)how)->which == ZN_MOMENT_MEAN ? x : 0.5f * expm1f(x);
 }
 
 static void add_row(const zn_node *node, const float *const *inputs, double *sums)
 {
-    zn_loss_pair_row(node, inputs, sums, divergence);
+    zn_loss_add_row(node, inputs, sums, divergence);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+static void gradient_row(const zn_node *node, const float *const *inputs, float *dst)
 {
-    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
+    zn_loss_gradient_row(node, inputs, dst, slope);
 }
+
+static const zn_moment_attributes mean_ = {ZN_MOMENT_MEAN}, logvar_ = {ZN_MOMENT_LOGVAR};
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    return zn_kl_loss_gradient(graph, node->name, node->inputs[input], dy,
-                               input == MEAN ? ZN_MOMENT_MEAN : ZN_MOMENT_LOGVAR);
+    return zn_graph_add(graph, &zn_op_kl_loss_gradient, node->name,
+                        (zn_node *[]){node->inputs[input], dy}, 2,
+                        input == MEAN ? &mean_ : &logvar_);
 }
 
-static const zn_op_sample samples[] = {
-    {.name = "odd", .inputs_count = INPUTS, .inputs = {{4, {1, 5, 7, 3}}, {4, {1, 5, 7, 3}}}},
-    {.name = "even", .inputs_count = INPUTS, .inputs = {{4, {1, 2, 5, 8}}, {4, {1, 2, 5, 8}}}},
-};
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    return zn_loss_infer(node, INPUTS, err);
+}
+
+static zenith_status infer_gradient(zn_node *node, zn_error *err)
+{
+    return zn_loss_infer_gradient(node, 1, err);
+}
 
 const zn_op zn_op_kl_loss = {
     .name = "kl_loss",
     .summary = "mean of (mean^2 + exp(logvar) - 1 - logvar) / 2",
-    .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
-    .result_types = ZN_BIT(ZN_F32),
-    .infer = zn_loss_infer_pair,
-    .rows = zn_rows_whole,
-    .reference = reference,
-    .lower = lower,
-    .flops = zn_flops_of_input,
+    .infer = infer,
+    .add_row = add_row,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    ZN_LOSS_FIELDS,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("even", NULL, 0, ZN_MAP(2, 5, 8), ZN_MAP(2, 5, 8))),
+};
+
+const zn_op zn_op_kl_loss_gradient = {
+    .name = "kl_loss_gradient",
+    .summary = "the gradient of kl_loss",
+    .attributes_size = sizeof(zn_moment_attributes),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = infer_gradient,
+    ZN_LOSS_GRADIENT_FIELDS,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("mean", &mean_, 0, ZN_MAP(5, 7, 3), ZN_VECTOR(1)),
+                          ZN_SAMPLE("logvar", &logvar_, 0, ZN_MAP(4, 19, 16), ZN_VECTOR(1))),
 };
 
 zn_node *zn_kl_loss(zn_graph *graph, const char *name, zn_node *mean, zn_node *logvar)

@@ -3,62 +3,79 @@
 //
 // How badly scores tell yes from no: the mean over all elements of -log(p) where the label is 1 and of -log(1 - p)
 // where it is 0, p = 1 / (1 + exp(-score)). As softplus(score) - label * score it overflows nowhere.
+//
+// The gradient: dloss / elements times p - label by its scores, times -score by its labels.
 #include "src/op/loss/loss_rules.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
 
 #include <math.h>
 
 enum { SCORES, LABELS, INPUTS };
 
-static double worth(double score, double label)
+static double worth(const void *how, double score, double label)
 {
+    (void)how;
     return fmax(score, 0) - score * label + log1p(exp(-fabs(score)));
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+static float slope(const void *how, float score, float label)
 {
-    (void)node;
-    zn_loss_pair_reference(inputs, output, worth);
+    if (((const zn_logistic_attributes *)how)->of_labels) return -score;
+    const double e = exp(-fabs((double)score));
+    const double p = score >= 0 ? 1 / (1 + e) : e / (1 + e);
+    return (float)(p - (double)label);
 }
 
 static void add_row(const zn_node *node, const float *const *inputs, double *sums)
 {
-    zn_loss_pair_row(node, inputs, sums, worth);
+    zn_loss_add_row(node, inputs, sums, worth);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
+static void gradient_row(const zn_node *node, const float *const *inputs, float *dst)
 {
-    return zn_sum_lower(request, 1, add_row, zn_loss_mean, out, err);
+    zn_loss_gradient_row(node, inputs, dst, slope);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    return zn_logistic_loss_gradient(graph, node->name, node->inputs[SCORES], node->inputs[LABELS],
-                                     dy, input == LABELS);
+    return zn_graph_add(graph, &zn_op_logistic_loss_gradient, node->name,
+                        (zn_node *[]){node->inputs[SCORES], node->inputs[LABELS], dy}, INPUTS + 1,
+                        &(zn_logistic_attributes){input == LABELS});
 }
 
-static const zn_op_sample samples[] = {
-    {.name = "rows", .inputs_count = INPUTS, .inputs = {{4, {1, 9, 1, 5}}, {4, {1, 9, 1, 5}}}},
-    {.name = "map", .inputs_count = INPUTS, .inputs = {{4, {1, 3, 7, 2}}, {4, {1, 3, 7, 2}}}},
-};
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    return zn_loss_infer(node, INPUTS, err);
+}
+
+static zenith_status infer_gradient(zn_node *node, zn_error *err)
+{
+    return zn_loss_infer_gradient(node, INPUTS, err);
+}
+
+static const zn_logistic_attributes of_scores = {false}, of_labels = {true};
 
 const zn_op zn_op_logistic_loss = {
     .name = "logistic_loss",
     .summary = "mean of -log(p) where the label is 1, of -log(1 - p) where it is 0; p is the "
                "logistic function of a score",
-    .traits = ZN_OP_FIXED | ZN_OP_BARRIER,
-    .result_types = ZN_BIT(ZN_F32),
-    .infer = zn_loss_infer_pair,
-    .rows = zn_rows_whole,
-    .reference = reference,
-    .lower = lower,
-    .flops = zn_flops_of_input,
+    .infer = infer,
+    .add_row = add_row,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    ZN_LOSS_FIELDS,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("rows", NULL, 0, ZN_MAP(9, 1, 5), ZN_MAP(9, 1, 5)),
+                          ZN_SAMPLE("map", NULL, 0, ZN_MAP(3, 7, 2), ZN_MAP(3, 7, 2))),
+};
+
+const zn_op zn_op_logistic_loss_gradient = {
+    .name = "logistic_loss_gradient",
+    .summary = "the gradient of logistic_loss",
+    .attributes_size = sizeof(zn_logistic_attributes),
+    .result_types = ZN_MAP_TYPES,
+    .infer = infer_gradient,
+    ZN_LOSS_GRADIENT_FIELDS,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("scores", &of_scores, 0, ZN_MAP(9, 1, 5), ZN_MAP(9, 1, 5), ZN_VECTOR(1)),
+        ZN_SAMPLE("labels", &of_labels, 0, ZN_MAP(3, 7, 2), ZN_MAP(3, 7, 2), ZN_VECTOR(1))),
 };
 
 zn_node *zn_logistic_loss(zn_graph *graph, const char *name, zn_node *scores, zn_node *labels)

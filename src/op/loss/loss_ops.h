@@ -58,13 +58,5 @@ zn_node *zn_logistic_loss(zn_graph *graph, const char *name, zn_node *scores, zn
 // sum of weights[i] * numbers[i], each [1].
 zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,
                        const float *weights, int count);
-zn_node *zn_difference_loss_gradient(zn_graph *graph, const char *name, zn_node *a, zn_node *b,
-                                     zn_node *dloss, const zn_difference_attributes *how);
-zn_node *zn_hinge_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
-                                const zn_hinge_attributes *how);
-zn_node *zn_logistic_loss_gradient(zn_graph *graph, const char *name, zn_node *scores,
-                                   zn_node *labels, zn_node *dloss, bool of_labels);
-zn_node *zn_kl_loss_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dloss,
-                             zn_moment which);
 
 #endif

@@ -3,9 +3,7 @@
 //
 // A weighted sum of numbers [1]: how several losses become one. A node has a few inputs; the builder
 // makes sums of sums where there are more.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -31,13 +29,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_scalar_sum_attributes one = {{0.5f}}, three = {{1, -2, 0.25f}};
-static const zn_op_sample samples[] = {
-    {.name = "one", .inputs_count = 1, .inputs = {{1, {1}}}, .attributes = &one},
-    {.name = "three",
-     .inputs_count = 3,
-     .inputs = {{1, {1}}, {1, {1}}, {1, {1}}},
-     .attributes = &three},
-};
 
 const zn_op zn_op_scalar_sum = {
     .name = "scalar_sum",
@@ -48,8 +39,8 @@ const zn_op zn_op_scalar_sum = {
     .infer = infer,
     .reference = reference,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("one", &one, 0, ZN_VECTOR(1)),
+                          ZN_SAMPLE("three", &three, 0, ZN_VECTOR(1), ZN_VECTOR(1), ZN_VECTOR(1))),
 };
 
 zn_node *zn_scalar_sum(zn_graph *graph, const char *name, zn_node *const *numbers,

@@ -5,9 +5,7 @@
 // the three nodes that the builder makes (row_moments, group_stats, group_norm).
 #include "src/base/text.h"
 #include "src/op/norm/group_norm_lowering.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 enum { X, STATS, GAMMA, BETA, INPUTS = ZN_GROUP_NORM_INPUTS };
 
@@ -41,12 +39,6 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_group_norm_lower(request, ZN_NO_CURVE, out, err);
 }
 
-static double flops(const zn_node *node)
-{
-    size_t elements = 0;
-    return zn_shape_elements(&node->desc.shape, &elements) ? 2.0 * (double)elements : 0;
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     zn_node *x = node->inputs[X], *stats = node->inputs[STATS], *gamma = node->inputs[GAMMA];
@@ -66,17 +58,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     }
 }
 
-#define SAMPLE(label, h, w, c, groups, mask)                                                       \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS,                                                     \
-        .inputs = {{4, {1, h, w, c}}, {3, {1, groups, 2}}, {1, {c}}, {1, {c}}}, .parameters = mask \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3, 1, 12), SAMPLE("odd", 5, 7, 12, 4, 12),
-    SAMPLE("wide", 4, 37, 64, 32, 12),
-    SAMPLE("given", 4, 9, 16, 4, 0), // gamma and beta of a condition
-};
-
 const zn_op zn_op_group_norm = {
     .name = "group_norm",
     .summary = "normalised by the statistics of each group, times gamma, plus beta",
@@ -84,10 +65,15 @@ const zn_op zn_op_group_norm = {
     .infer = infer,
     .reference = reference,
     .lower = lower,
-    .flops = flops,
+    .work = 2,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", NULL, 0xc, ZN_MAP(1, 1, 3), {3, {1, 1, 2}}, ZN_VECTOR(3), ZN_VECTOR(3)),
+        ZN_SAMPLE("odd", NULL, 0xc, ZN_MAP(5, 7, 12), {3, {1, 4, 2}}, ZN_VECTOR(12), ZN_VECTOR(12)),
+        ZN_SAMPLE("wide", NULL, 0xc, ZN_MAP(4, 37, 64), {3, {1, 32, 2}}, ZN_VECTOR(64),
+                  ZN_VECTOR(64)),
+        ZN_SAMPLE("given", NULL, 0, ZN_MAP(4, 9, 16), {3, {1, 4, 2}}, ZN_VECTOR(16),
+                  ZN_VECTOR(16))),
 };
 
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,

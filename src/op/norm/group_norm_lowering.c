@@ -6,10 +6,11 @@
 // stay in the first cache: memory is read and written once either way. Gamma and beta are parameters, or
 // vectors that a condition decides for each run.
 #include "src/op/norm/group_norm_lowering.h"
+#include "src/kernel/kernels.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/kernels.h"
-#include "src/op/conv/conv_weights.h"
+#include "src/kernel/norm/group_norm_apply.h"
+#include "src/kernel/pointwise/activation.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 
@@ -24,15 +25,7 @@ typedef struct norm_lowering {
     zn_activation_fn *finish;  // NULL: none, or part of the norm
     bool converts;
     zn_conversion widen, narrow;
-    size_t part_bytes, parts, parts_at; // parts_at: after scale and shift in the scratch
 } norm_lowering;
-
-typedef struct job {
-    const norm_lowering *lowering;
-    const zn_call *call;
-    const float *scale, *shift;
-    size_t pixels;
-} job;
 
 zenith_status zn_group_norm_infer(zn_node *node, zn_error *err)
 {
@@ -44,35 +37,24 @@ zenith_status zn_group_norm_infer(zn_node *node, zn_error *err)
     return zn_check_vector(node, BETA, channels, err);
 }
 
-static void run_piece(const job *j, size_t first, size_t pixels, float *wide)
+// In the scratch: scale and shift, then room for each thread.
+static void run_piece(const zn_lowering *base, const zn_call *call, size_t index, void *wide)
 {
-    const norm_lowering *l = j->lowering;
+    const norm_lowering *l = (const norm_lowering *)base;
+    const size_t first = index * l->piece, rest = (size_t)call->rows * l->width - first;
+    const size_t pixels = rest < l->piece ? rest : l->piece;
     const size_t at = first * l->channels, count = pixels * l->channels;
-    const uint8_t *src = (const uint8_t *)j->call->inputs[X] + at * zn_type_size(l->widen.from);
-    uint8_t *dst = (uint8_t *)j->call->output + at * zn_type_size(l->narrow.to);
+    const float *scale = call->scratch, *shift = scale + l->channels;
+    const uint8_t *src = (const uint8_t *)call->inputs[X] + at * zn_type_size(l->widen.from);
+    uint8_t *dst = (uint8_t *)call->output + at * zn_type_size(l->narrow.to);
     if (!l->converts) {
-        l->norm(src, pixels, l->channels, j->scale, j->shift, dst);
+        l->norm(src, pixels, l->channels, scale, shift, dst);
         return;
     }
     l->widen.run(src, l->widen.from_scale, wide, 1, count);
-    l->norm(wide, pixels, l->channels, j->scale, j->shift, wide);
+    l->norm(wide, pixels, l->channels, scale, shift, wide);
     if (l->finish) l->finish(wide, NULL, wide, count);
     l->narrow.run(wide, 1, dst, l->narrow.to_scale, count);
-}
-
-static void run_parts(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const norm_lowering *l = j->lowering;
-    const size_t pieces = (j->pixels + l->piece - 1) / l->piece;
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + l->parts_at + part * l->part_bytes;
-        const size_t last = (part + 1) * pieces / l->parts;
-        for (size_t i = part * pieces / l->parts; i < last && !zn_call_stopped(j->call); i++) {
-            const size_t first = i * l->piece, rest = j->pixels - first;
-            run_piece(j, first, rest < l->piece ? rest : l->piece, (float *)(void *)scratch);
-        }
-    }
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
@@ -88,8 +70,7 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
         scale[c] = gamma[c] * pair[1];
         shift[c] = beta[c] - pair[0] * scale[c];
     }
-    job j = {l, call, scale, shift, (size_t)call->rows * l->width};
-    zn_parallel(call->team, l->parts, 1, run_parts, &j);
+    zn_lowering_run_pieces(base, call, ((size_t)call->rows * l->width + l->piece - 1) / l->piece);
     return ZENITH_OK;
 }
 
@@ -106,8 +87,8 @@ static zenith_status choose(norm_lowering *l, const zn_lowering_request *request
     if (l->converts) l->norm = kernels->group_norm(ZN_F32, ZN_F32, false);
     if (l->converts && curve != ZN_NO_CURVE)
         l->finish = kernels->activation((zn_curve)curve, false);
-    ZN_TRY(zn_conversion_make(kernels, x->type, x->scale, ZN_F32, 1, &l->widen, err));
-    return zn_conversion_make(kernels, ZN_F32, 1, y->type, y->scale, &l->narrow, err);
+    ZN_TRY(zn_conversion_widen(request, X, &l->widen, err));
+    return zn_conversion_narrow(request, &l->narrow, err);
 }
 
 static zenith_status take_vector(const zn_lowering_request *request, int input, const float **out,
@@ -127,21 +108,23 @@ static zenith_status fill(norm_lowering *l, const zn_lowering_request *request, 
     l->channels = (size_t)dim[3];
     l->groups = (size_t)node->inputs[STATS]->desc.shape.dim[1];
     l->piece = l->channels < PIECE ? PIECE / l->channels : 1;
-    l->parts = (size_t)request->threads;
     ZN_TRY(choose(l, request, curve, err));
     ZN_TRY(take_vector(request, GAMMA, &l->gamma, err));
     ZN_TRY(take_vector(request, BETA, &l->beta, err));
-    l->parts_at = zn_round_up(2 * l->channels * sizeof(float), ZN_ALIGN);
-    if (l->converts) l->part_bytes = zn_round_up(l->piece * l->channels * sizeof(float), ZN_ALIGN);
-    l->base.scratch_bytes = l->parts_at + l->parts * l->part_bytes;
-    return ZENITH_OK;
+    const size_t scales = zn_round_up(2 * l->channels * sizeof(float), ZN_ALIGN);
+    const size_t wide = zn_round_up(l->piece * l->channels * sizeof(float), ZN_ALIGN);
+    return zn_lowering_part(&l->base, request, scales, l->converts ? wide : 0, err);
 }
 
 zenith_status zn_group_norm_lower(const zn_lowering_request *request, int curve, zn_lowering **out,
                                   zn_error *err)
 {
-    norm_lowering made = {
-        .base = {.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"}};
+    norm_lowering made = {.base = {.run = run,
+                                   .free = zn_lowering_free,
+                                   .any_rows = true,
+                                   .id = "kernel",
+                                   .piece = run_piece,
+                                   .runs = true}};
     ZN_TRY(fill(&made, request, curve, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }

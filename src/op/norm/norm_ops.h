@@ -33,8 +33,6 @@ typedef struct zn_group_stats_gradient_attributes {
 } zn_group_stats_gradient_attributes;
 
 zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsilon);
-zn_node *zn_unit_norm_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
-                               float epsilon);
 // (x - mean) / deviation for each channel; back: x * deviation + mean.
 zn_node *zn_standardise(zn_graph *graph, const char *name, zn_node *x,
                         zn_standardise_attributes attributes);

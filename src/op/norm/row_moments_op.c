@@ -3,12 +3,11 @@
 //
 // Sum and sum of squares of each row and group of channels, in double: the part of a group norm
 // that can be computed row by row, with the same bits however rows are handed out.
-
-#include "src/base/memory.h"
+//
+// The gradient of row_moments with respect to x: d sum + 2 x d squares, of the row and group.
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/kernel/norm/row_moments.h"
+#include "src/op/operator.h"
 
 typedef struct moments_lowering {
     zn_lowering base;
@@ -48,44 +47,28 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-typedef struct job {
-    const moments_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static void moments_rows(void *arg, size_t begin, size_t end)
+static void moments_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
-    const job *j = arg;
-    const moments_lowering *l = j->lowering;
+    (void)scratch;
+    const moments_lowering *l = (const moments_lowering *)base;
     const zn_row_moments_attributes *a = l->node->attributes;
     const zn_desc *x = &l->node->inputs[0]->desc;
     const int64_t width = x->shape.dim[2], channels = x->shape.dim[3];
     size_t row_bytes = (size_t)(width * channels) * zn_type_size(x->type);
-    for (size_t row = begin; row < end && !zn_call_stopped(j->call); row++) {
-        l->kernel(x->type, x->scale, (const uint8_t *)j->call->inputs[0] + row * row_bytes, width,
-                  channels, a->groups, (double *)j->call->output + row * 2 * (size_t)a->groups);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    const moments_lowering *l = (const moments_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, moments_rows, &j);
-    return ZENITH_OK;
+    l->kernel(x->type, x->scale, (const uint8_t *)call->inputs[0] + row * row_bytes, width,
+              channels, a->groups, (double *)call->output + row * 2 * (size_t)a->groups);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    moments_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (moments_lowering){
-        .base = {.run = run, .free = zn_lowering_free, .any_rows = true, .id = "kernel"},
-        .node = request->node,
-        .kernel = request->kernels->row_moments};
-    *out = &l->base;
-    return ZENITH_OK;
+    const moments_lowering made = {.base = {.run = zn_lowering_run_all,
+                                            .free = zn_lowering_free,
+                                            .piece = moments_row,
+                                            .any_rows = true,
+                                            .id = "kernel"},
+                                   .node = request->node,
+                                   .kernel = request->kernels->row_moments};
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -97,16 +80,11 @@ static double flops(const zn_node *node)
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    return zn_graph_add(graph, &zn_op_row_moments_gradient, node->name,
-                        (zn_node *[]){node->inputs[input], dy}, 2, NULL);
+    return zn_graph_pair(graph, &zn_op_row_moments_gradient, node->name, node->inputs[input], dy,
+                         NULL);
 }
 
 static const zn_row_moments_attributes one = {1}, four = {4}, many = {32};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &one},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &four},
-    {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 4, 37, 64}}}, .attributes = &many},
-};
 
 const zn_op zn_op_row_moments = {
     .name = "row_moments",
@@ -119,6 +97,47 @@ const zn_op zn_op_row_moments = {
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &one, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("odd", &four, 0, ZN_MAP(5, 7, 12)),
+                          ZN_SAMPLE("wide", &many, 0, ZN_MAP(4, 37, 64))),
+};
+
+enum { X, DMOMENTS, INPUTS };
+
+static zenith_status gradient_infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, INPUTS, INPUTS, err));
+    ZN_TRY(zn_check_map(node, X, err));
+    ZN_TRY(zn_check_map(node, DMOMENTS, err));
+    const int64_t *x = node->inputs[X]->desc.shape.dim, *m = node->inputs[DMOMENTS]->desc.shape.dim;
+    if (m[0] != x[0] || m[1] != x[1] || m[3] != 2 || x[3] % m[2] != 0)
+        return zn_fail(err, ZENITH_INTERNAL, "row_moments_gradient: moments of another map");
+    zn_infer_like_input(node);
+    return ZENITH_OK;
+}
+
+static void compute(const zn_node *node, const float *const *inputs, float *dst)
+{
+    const int64_t *dim = node->desc.shape.dim;
+    const int64_t groups = node->inputs[DMOMENTS]->desc.shape.dim[2], size = dim[3] / groups;
+    const float *x = inputs[X];
+    for (int64_t p = 0; p < dim[2]; p++) {
+        for (int64_t g = 0; g < groups; g++, x += size, dst += size) {
+            const float sum = inputs[DMOMENTS][2 * g], twice = 2 * inputs[DMOMENTS][2 * g + 1];
+            for (int64_t c = 0; c < size; c++) dst[c] = sum + x[c] * twice;
+        }
+    }
+}
+
+const zn_op zn_op_row_moments_gradient = {
+    .name = "row_moments_gradient",
+    .summary = "the gradient of each row's moments with respect to its values",
+    .result_types = ZN_MAP_TYPES,
+    .infer = gradient_infer,
+    .row = compute,
+    .lower = zn_row_lower,
+    .no_gradient = ZN_SECOND_GRADIENT,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 2)),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 12), ZN_MAP(5, 4, 2)),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(4, 37, 64), ZN_MAP(4, 32, 2))),
 };

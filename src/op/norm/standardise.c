@@ -4,10 +4,7 @@
 // (x - mean) / deviation with numbers for each channel that a model fixes, or back, x * deviation + mean: from
 // an autoencoder's raw latents to a diffusion model's, and the way back. The numbers are in the program, not in
 // the weights, and outlive every graph.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -25,14 +22,6 @@ static float changed(const zn_standardise_attributes *a, size_t c, float x)
     return a->back ? x * a->deviation[c] + a->mean[c] : (x - a->mean[c]) / a->deviation[c];
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const zn_standardise_attributes *a = node->attributes;
-    const size_t channels = (size_t)a->channels, count = zn_value_count(output);
-    for (size_t i = 0; i < count; i++)
-        zn_value_set(output, i, changed(a, i % channels, zn_value_get(&inputs[0], i)));
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const zn_standardise_attributes *a = node->attributes;
@@ -40,24 +29,9 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
     for (size_t i = 0; i < count; i++) dst[i] = changed(a, i % channels, inputs[0][i]);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
-static double flops(const zn_node *node)
-{
-    return 2 * zn_flops_of_input(node);
-}
-
 static const float means[] = {-0.75f, 0.1f, 1.5f}, deviations[] = {2.8f, 0.45f, 1};
 static const zn_standardise_attributes forward = {means, deviations, 3, false},
                                        back = {means, deviations, 3, true};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &forward},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &forward},
-    {.name = "back", .inputs_count = 1, .inputs = {{4, {1, 4, 3, 3}}}, .attributes = &back},
-};
 
 const zn_op zn_op_standardise = {
     .name = "standardise",
@@ -65,12 +39,13 @@ const zn_op zn_op_standardise = {
     .attributes_size = sizeof(zn_standardise_attributes),
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
-    .reference = reference,
-    .lower = lower,
-    .flops = flops,
+    .row = row,
+    .lower = zn_row_lower,
+    .work = 2,
     .no_gradient = "models of video are not trained",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &forward, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("odd", &forward, 0, ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("back", &back, 0, ZN_MAP(4, 3, 3))),
 };
 
 zn_node *zn_standardise(zn_graph *graph, const char *name, zn_node *x,

@@ -3,11 +3,13 @@
 //
 // Each pixel's channels divided by their length: x / (|x| + epsilon), |x| the root of the sum of the
 // channels' squares. What perceptual distances compare: directions of features, whatever their size.
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+//
+// The gradient of unit_norm. With n = |x| and m = n + epsilon, of each pixel's channels:
+//
+//     dx = dy / m - x (x . dy) / (n m^2)
+//
+// where the second term is left out at n = 0.
+#include "src/op/operator.h"
 
 #include <math.h>
 
@@ -26,25 +28,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const size_t channels = (size_t)output->desc.shape.dim[3], count = zn_value_count(output);
-    for (size_t pixel = 0; pixel < count; pixel += channels) {
-        double sum = 0;
-        for (size_t c = 0; c < channels; c++) {
-            double x = (double)zn_value_get(&inputs[0], pixel + c);
-            sum += x * x;
-        }
-        const double length = sqrt(sum) + (double)epsilon_of(node);
-        for (size_t c = 0; c < channels; c++) {
-            double x = (double)zn_value_get(&inputs[0], pixel + c);
-            zn_value_set(output, pixel + c, (float)(x / length));
-        }
-    }
-}
-
-// --- lowering -----------------------------------------------------------------------------------
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const size_t channels = (size_t)node->desc.shape.dim[3];
@@ -56,28 +39,13 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
     }
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    return zn_unit_norm_gradient(graph, node->name, dy, node->inputs[input], epsilon_of(node));
-}
-
-static double flops(const zn_node *node)
-{
-    const int64_t *dim = node->desc.shape.dim;
-    return 3.0 * (double)(dim[0] * dim[1] * dim[2] * dim[3]);
+    return zn_graph_pair(graph, &zn_op_unit_norm_gradient, node->name, dy, node->inputs[input],
+                         node->attributes);
 }
 
 static const zn_unit_norm_attributes tiny = {1e-10f}, visible = {0.5f};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 1}}}, .attributes = &visible},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &tiny},
-    {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 3, 17, 70}}}, .attributes = &visible},
-};
 
 const zn_op zn_op_unit_norm = {
     .name = "unit_norm",
@@ -85,12 +53,13 @@ const zn_op zn_op_unit_norm = {
     .attributes_size = sizeof(zn_unit_norm_attributes),
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
-    .reference = reference,
-    .lower = lower,
-    .flops = flops,
+    .row = row,
+    .lower = zn_row_lower,
+    .work = 3,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &visible, 0, ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("odd", &tiny, 0, ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("wide", &visible, 0, ZN_MAP(3, 17, 70))),
 };
 
 zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsilon)
@@ -98,3 +67,47 @@ zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsil
     const zn_unit_norm_attributes attributes = {epsilon};
     return zn_graph_add(graph, &zn_op_unit_norm, name, &x, 1, &attributes);
 }
+
+enum { DY, X }; // of the gradient
+
+typedef struct factors {
+    double dy, x; // dx = dy * factors.dy - x * factors.x
+} factors;
+
+static factors factors_of(const zn_node *node, double squares, double product)
+{
+    const double epsilon = (double)epsilon_of(node);
+    const double n = sqrt(squares), m = n + epsilon;
+    return (factors){1 / m, n > 0 ? product / (n * m * m) : 0};
+}
+
+static void gradient_row(const zn_node *node, const float *const *inputs, float *dst)
+{
+    const size_t channels = (size_t)node->desc.shape.dim[3];
+    const float *dy = inputs[DY], *x = inputs[X];
+    for (int64_t p = 0; p < node->desc.shape.dim[2]; p++) {
+        const double squares = zn_row_product(x, x, channels),
+                     product = zn_row_product(x, dy, channels);
+        const factors f = factors_of(node, squares, product);
+        for (size_t c = 0; c < channels; c++) {
+            dst[c] = (float)((double)dy[c] * f.dy - (double)x[c] * f.x);
+        }
+        dy += channels;
+        x += channels;
+        dst += channels;
+    }
+}
+
+const zn_op zn_op_unit_norm_gradient = {
+    .name = "unit_norm_gradient",
+    .summary = "the gradient of unit_norm",
+    .attributes_size = sizeof(zn_unit_norm_attributes),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = zn_infer_two_maps,
+    .row = gradient_row,
+    .lower = zn_row_lower,
+    .work = 7,
+    .no_gradient = ZN_SECOND_GRADIENT,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("odd", &visible, 0, ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("wide", &tiny, 0, ZN_MAP(3, 17, 70), ZN_MAP(3, 17, 70))),
+};

@@ -4,10 +4,7 @@
 // x * factor + offset with numbers that a model fixes: pixels of 0 .. 1 to the -1 .. 1 of networks that
 // want them so, latents from one space to another. Bytes are read as they are stored, so a result in a
 // short type is rounded once, after the change.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 #include <math.h>
 
@@ -21,35 +18,11 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static zn_want wants(const zn_node *node, int input)
-{
-    (void)node, (void)input;
-    return ZN_WANT_STORED;
-}
-
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const zn_affine_attributes *a = node->attributes;
-    const size_t count = zn_value_count(output);
-    for (size_t i = 0; i < count; i++)
-        zn_value_set(output, i, zn_value_get(&inputs[0], i) * a->factor + a->offset);
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const zn_affine_attributes *a = node->attributes;
     const size_t count = zn_row_elements(node);
     for (size_t i = 0; i < count; i++) dst[i] = inputs[0][i] * a->factor + a->offset;
-}
-
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
-static double flops(const zn_node *node)
-{
-    return 2 * zn_flops_of_input(node);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -60,11 +33,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_affine_attributes pixels = {2, -1}, latents = {0.3611f, -0.0418515f};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &pixels},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &pixels},
-    {.name = "latent", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 16}}}, .attributes = &latents},
-};
 
 const zn_op zn_op_affine = {
     .name = "affine",
@@ -72,13 +40,14 @@ const zn_op zn_op_affine = {
     .attributes_size = sizeof(zn_affine_attributes),
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
-    .wants = wants,
-    .reference = reference,
-    .lower = lower,
-    .flops = flops,
+    .wants = zn_wants_stored,
+    .row = row,
+    .lower = zn_row_lower,
+    .work = 2,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &pixels, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("odd", &pixels, 0, ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("latent", &latents, 0, ZN_MAP(3, 9, 16))),
 };
 
 zn_node *zn_affine(zn_graph *graph, const char *name, zn_node *x, float factor, float offset)

@@ -4,9 +4,7 @@
 // The same values in another type. An image is a quantised u8 map with scale 1/255, so this is both
 // pixel ends of a model as well as what stands between parts of different types.
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <math.h>
 
@@ -46,12 +44,11 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
+    const zn_desc *y = &request->node->desc;
     // The schedule has checked the bytes of a row.
     convert_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                              .row_count = (size_t)(y->shape.dim[2] * y->shape.dim[3])};
-    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale,
-                              &made.conversion, err));
+    ZN_TRY(zn_conversion_pass(request, 0, &made.conversion, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
@@ -67,30 +64,24 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 static const zn_convert_attributes to_pixels = {ZN_U8, 1.0f / 255}, to_f32 = {ZN_F32, 1},
                                    to_bf16 = {ZN_BF16, 1}, to_f16 = {ZN_F16, 1},
                                    integers = {ZN_BF16, 1.0f / 255}, to_s8 = {ZN_S8, 0.03f};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixels", to_pixels, 5, 7, 3), SAMPLE("f32", to_f32, 1, 1, 1),
-    SAMPLE("bf16", to_bf16, 3, 33, 64),   SAMPLE("integers in bf16", integers, 4, 9, 3),
-    SAMPLE("s8", to_s8, 3, 19, 12),       SAMPLE("f16", to_f16, 3, 33, 64),
-};
 
 const zn_op zn_op_convert = {
     .name = "convert",
     .summary = "the same values in another type",
     .attributes_size = sizeof(zn_convert_attributes),
-    .traits = ZN_OP_FIXED,
+    .traits = ZN_OP_FIXED | ZN_OP_CONVERTS,
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .reference = reference,
     .lower = lower,
     .rings = zn_always_rings,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixels", &to_pixels, 0, ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("f32", &to_f32, 0, ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("bf16", &to_bf16, 0, ZN_MAP(3, 33, 64)),
+                          ZN_SAMPLE("integers in bf16", &integers, 0, ZN_MAP(4, 9, 3)),
+                          ZN_SAMPLE("s8", &to_s8, 0, ZN_MAP(3, 19, 12)),
+                          ZN_SAMPLE("f16", &to_f16, 0, ZN_MAP(3, 33, 64))),
 };
 
 zn_node *zn_convert(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale)

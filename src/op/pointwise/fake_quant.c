@@ -8,10 +8,7 @@
 // Rounding has no slope that helps, so the gradient passes as if there were none where x is not
 // saturated, and is zero where it is (Bengio et al., 2013: straight through).
 #include "src/kernel/pointwise/convert.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 #include <math.h>
 
@@ -62,33 +59,17 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
     for (size_t i = 0; i < count; i++) dst[i] = rounded(&g, inputs[0][i]);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
 // What rounds to an end of the range is not saturated yet.
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     const grid g = grid_of(node->attributes);
     const zn_clamp_attributes inside = {(g.low - 0.5f) * g.scale, (g.high + 0.5f) * g.scale};
-    return zn_graph_add(graph, &zn_op_clamp_gradient, node->name,
-                        (zn_node *[]){dy, node->inputs[input]}, 2, &inside);
+    return zn_graph_pair(graph, &zn_op_clamp_gradient, node->name, dy, node->inputs[input],
+                         &inside);
 }
 
 static const zn_convert_attributes pixels = {ZN_U8, 0.00413f}, fine = {ZN_U8, 0.00337f},
                                    both = {ZN_S8, 0.0317f}, coarse = {ZN_S8, 0.2431f};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixels", pixels, 5, 7, 3),
-    SAMPLE("pixel", fine, 1, 1, 4),
-    SAMPLE("both signs", both, 3, 19, 12),
-    SAMPLE("coarse", coarse, 3, 9, 16),
-};
 
 const zn_op zn_op_fake_quant = {
     .name = "fake_quant",
@@ -97,10 +78,13 @@ const zn_op zn_op_fake_quant = {
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .reference = reference,
-    .lower = lower,
+    .row = row,
+    .lower = zn_row_lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixels", &pixels, 0, ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("pixel", &fine, 0, ZN_MAP(1, 1, 4)),
+                          ZN_SAMPLE("both signs", &both, 0, ZN_MAP(3, 19, 12)),
+                          ZN_SAMPLE("coarse", &coarse, 0, ZN_MAP(3, 9, 16))),
 };
 
 zn_node *zn_fake_quant(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale)

@@ -14,32 +14,18 @@ typedef struct masked_lowering {
     size_t row; // elements
 } masked_lowering;
 
-typedef struct job {
-    const masked_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static const void *input_at(const job *j, int input, size_t at)
+static const void *input_at(const zn_call *call, int input, size_t at)
 {
-    return input < 0 ? NULL : (const uint8_t *)j->call->inputs[input] + at;
+    return input < 0 ? NULL : (const uint8_t *)call->inputs[input] + at;
 }
 
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
-    const job *j = arg;
-    const masked_lowering *l = j->lowering;
-    const size_t at = begin * l->row * zn_type_size(l->type);
-    l->sum(l->type, input_at(j, 0, at), input_at(j, l->b, at), input_at(j, l->y, at),
-           (uint8_t *)j->call->output + at, (end - begin) * l->row);
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
+    (void)scratch;
     const masked_lowering *l = (const masked_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
+    const size_t at = row * l->row * zn_type_size(l->type);
+    l->sum(l->type, input_at(call, 0, at), input_at(call, l->b, at), input_at(call, l->y, at),
+           (uint8_t *)call->output + at, l->row);
 }
 
 bool zn_masked_sum_fits(const zn_node *node)
@@ -57,14 +43,11 @@ bool zn_masked_sum_fits(const zn_node *node)
 zenith_status zn_masked_sum_lower(const zn_lowering_request *request, int b, int y,
                                   zn_lowering **out, zn_error *err)
 {
-    masked_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (masked_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "masked_sum"},
-                           .sum = request->kernels->masked_sum,
-                           .type = request->node->desc.type,
-                           .b = b,
-                           .y = y,
-                           .row = zn_row_elements(request->node)};
-    *out = &l->base;
-    return ZENITH_OK;
+    const masked_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_row, "masked_sum"),
+                                  .sum = request->kernels->masked_sum,
+                                  .type = request->node->desc.type,
+                                  .b = b,
+                                  .y = y,
+                                  .row = zn_row_elements(request->node)};
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }

@@ -43,7 +43,5 @@ zn_node *zn_convert_as(zn_graph *graph, zn_node *x, zn_type type, float scale);
 // As u8 or s8 of that scale would hold x, in x's own type.
 zn_node *zn_fake_quant(zn_graph *graph, const char *name, zn_node *x, zn_type type, float scale);
 zn_node *zn_relu_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *y);
-zn_node *zn_soft_clip_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
-                               float limit);
 
 #endif

@@ -3,9 +3,7 @@
 //
 // Multiplies a map, or a number [1], by a scalar that the caller sets for each run. Training scales the
 // gradients of a loss this way: it multiplies the loss, a number, by the seed of the gradients.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -37,13 +35,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return input == 0 ? zn_scale(graph, node->name, dy, node->inputs[1]) : NULL;
 }
 
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 2, .inputs = {{4, {1, 1, 1, 4}}, {0, {0}}}},
-    {.name = "odd", .inputs_count = 2, .inputs = {{4, {1, 5, 7, 3}}, {0, {0}}}},
-    {.name = "wide", .inputs_count = 2, .inputs = {{4, {1, 3, 19, 64}}, {0, {0}}}},
-    {.name = "number", .inputs_count = 2, .inputs = {{1, {1}}, {0, {0}}}},
-};
-
 const zn_op zn_op_scale = {
     .name = "scale",
     .summary = "a map or a number times a number set for each run",
@@ -51,11 +42,13 @@ const zn_op zn_op_scale = {
     .infer = infer,
     .reference = reference,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 4), {0, {0}}),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 3), {0, {0}}),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(3, 19, 64), {0, {0}}),
+                          ZN_SAMPLE("number", NULL, 0, ZN_VECTOR(1), {0, {0}})),
 };
 
 zn_node *zn_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *factor)
 {
-    return zn_graph_add(graph, &zn_op_scale, name, (zn_node *[]){x, factor}, 2, NULL);
+    return zn_graph_pair(graph, &zn_op_scale, name, x, factor, NULL);
 }

@@ -3,10 +3,7 @@
 //
 // The gradient of max_pool: each window's dy goes to the pixel that was its largest; of several, to the
 // first by rows (as in PyTorch). A pixel adds up what its windows give it, in their order.
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -262,24 +259,6 @@ static double flops(const zn_node *node)
 }
 
 static const zn_max_pool_attributes three = {3, 2}, two = {2, 2};
-static const zn_op_sample samples[] = {
-    {.name = "corner",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 1, 1, 4}}, {4, {1, 2, 2, 4}}},
-     .attributes = &three},
-    {.name = "odd",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 3, 4, 3}}, {4, {1, 7, 9, 3}}},
-     .attributes = &three},
-    {.name = "beyond",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 4, 5, 16}}, {4, {1, 8, 10, 16}}},
-     .attributes = &three},
-    {.name = "tiles",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 3, 9, 64}}, {4, {1, 6, 18, 64}}},
-     .attributes = &two},
-};
 
 const zn_op zn_op_max_pool_gradient = {
     .name = "max_pool_gradient",
@@ -292,14 +271,8 @@ const zn_op zn_op_max_pool_gradient = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("corner", &three, 0, ZN_MAP(1, 1, 4), ZN_MAP(2, 2, 4)),
+                          ZN_SAMPLE("odd", &three, 0, ZN_MAP(3, 4, 3), ZN_MAP(7, 9, 3)),
+                          ZN_SAMPLE("beyond", &three, 0, ZN_MAP(4, 5, 16), ZN_MAP(8, 10, 16)),
+                          ZN_SAMPLE("tiles", &two, 0, ZN_MAP(3, 9, 64), ZN_MAP(6, 18, 64))),
 };
-
-zn_node *zn_max_pool_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
-                              int kernel, int stride)
-{
-    const zn_max_pool_attributes attributes = {kernel, stride};
-    return zn_graph_add(graph, &zn_op_max_pool_gradient, name, (zn_node *[]){dy, x}, INPUTS,
-                        &attributes);
-}

@@ -19,8 +19,6 @@ typedef struct zn_channel_sum_attributes {
 
 int64_t zn_max_pool_length(int64_t length, const zn_max_pool_attributes *a); // of a pooled side
 zn_node *zn_max_pool(zn_graph *graph, const char *name, zn_node *x, int kernel, int stride);
-zn_node *zn_max_pool_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
-                              int kernel, int stride);
 zn_node *zn_channel_product_sum(zn_graph *graph, const char *name, zn_node *a, zn_node *b); // [c]
 zn_node *zn_channel_sum(zn_graph *graph, const char *name, zn_node *x); // f32 [c]
 zn_node *zn_column_product_sum(zn_graph *graph, const char *name, zn_node *a,

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scan along each row. Rows know nothing of each other, so they stream like those of a convolution.
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/scan/scan_rules.h"
 
 #include <string.h>
@@ -34,28 +32,12 @@ static void scan_row(const zn_node *node, const float *const *inputs, float *dst
     }
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, scan_row, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     return zn_scan_gradient(graph, node, ALONG, input, dy);
 }
 
 static const zn_scan_attributes forth = {false}, back = {true};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = ZN_SCAN_INPUTS,                                             \
-        .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}}, .attributes = &(attribute)               \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", forth, 1, 1, 1),
-    SAMPLE("forth", forth, 3, 9, 5),
-    SAMPLE("back", back, 5, 7, 16),
-    SAMPLE("column", forth, 6, 1, 3),
-};
 
 const zn_op zn_op_scan_rows = {
     .name = "scan_rows",
@@ -64,11 +46,14 @@ const zn_op zn_op_scan_rows = {
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = zn_scan_infer,
     .reference = reference,
-    .lower = lower,
+    .row = scan_row,
+    .lower = zn_row_lower,
     .flops = zn_scan_flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &forth, 0, ZN_MAP(1, 1, 1), ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("forth", &forth, 0, ZN_MAP(3, 9, 5), ZN_MAP(3, 9, 5)),
+                          ZN_SAMPLE("back", &back, 0, ZN_MAP(5, 7, 16), ZN_MAP(5, 7, 16)),
+                          ZN_SAMPLE("column", &forth, 0, ZN_MAP(6, 1, 3), ZN_MAP(6, 1, 3))),
 };
 
 zn_node *zn_scan_rows(zn_graph *graph, const char *name, zn_node *decay, zn_node *x, bool back_)

@@ -3,10 +3,7 @@
 //
 // A map or a vector among more channels, the others zero: its first channel becomes channel `first` of `count`. The
 // gradient of channel_slice.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 #include <string.h>
@@ -39,18 +36,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const int64_t from = (int64_t)channels_of(&inputs[0].desc.shape);
-    const int64_t to = (int64_t)channels_of(&output->desc.shape);
-    for (int64_t i = 0; i < (int64_t)zn_value_count(output); i++) {
-        const int64_t c = i % to - place_of(node)->first;
-        const bool there = c >= 0 && c < from;
-        zn_value_set(output, (size_t)i,
-                     there ? zn_value_get(&inputs[0], (size_t)(i / to * from + c)) : 0);
-    }
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const size_t from = channels_of(&node->inputs[0]->desc.shape);
@@ -60,11 +45,6 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
         memcpy(dst + x * to + place_of(node)->first, inputs[0] + x * from, from * sizeof *dst);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     return zn_channel_slice(graph, node->name, dy, place_of(node)->first,
@@ -72,11 +52,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_channel_slice_attributes all = {0, 3}, middle = {5, 40};
-static const zn_op_sample samples[] = {
-    {.name = "all", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &all},
-    {.name = "middle", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 20}}}, .attributes = &middle},
-    {.name = "vector", .inputs_count = 1, .inputs = {{1, {33}}}, .attributes = &middle},
-};
 
 const zn_op zn_op_channel_pad = {
     .name = "channel_pad",
@@ -84,11 +59,12 @@ const zn_op zn_op_channel_pad = {
     .attributes_size = sizeof(zn_channel_slice_attributes),
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,
-    .reference = reference,
-    .lower = lower,
+    .row = row,
+    .lower = zn_row_lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("all", &all, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("middle", &middle, 0, ZN_MAP(5, 7, 20)),
+                          ZN_SAMPLE("vector", &middle, 0, ZN_VECTOR(33))),
 };
 
 zn_node *zn_channel_pad(zn_graph *graph, const char *name, zn_node *x, int64_t first, int64_t count)

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Some channels of a map or of a vector, one after the other: what concat has put there.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 #include <string.h>
@@ -27,18 +24,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const zn_channel_slice_attributes *a = node->attributes;
-    const zn_shape *x = &inputs[0].desc.shape;
-    const size_t from = (size_t)x->dim[x->rank - 1], to = (size_t)a->count;
-    const size_t count = zn_value_count(output);
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = i / to * from + (size_t)a->first + i % to;
-        zn_value_set(output, i, zn_value_get(&inputs[0], at));
-    }
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const zn_channel_slice_attributes *a = node->attributes;
@@ -49,11 +34,6 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
         memcpy(dst, src, to * sizeof *dst);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     const zn_channel_slice_attributes *a = node->attributes;
@@ -62,12 +42,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_channel_slice_attributes all = {0, 4}, middle = {2, 3}, end = {64, 48};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &all},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 6}}}, .attributes = &middle},
-    {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 2, 33, 112}}}, .attributes = &end},
-    {.name = "vector", .inputs_count = 1, .inputs = {{1, {130}}}, .attributes = &end},
-};
 
 const zn_op zn_op_channel_slice = {
     .name = "channel_slice",
@@ -75,11 +49,13 @@ const zn_op zn_op_channel_slice = {
     .attributes_size = sizeof(zn_channel_slice_attributes),
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
-    .reference = reference,
-    .lower = lower,
+    .row = row,
+    .lower = zn_row_lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &all, 0, ZN_MAP(1, 1, 4)),
+                          ZN_SAMPLE("odd", &middle, 0, ZN_MAP(5, 7, 6)),
+                          ZN_SAMPLE("wide", &end, 0, ZN_MAP(2, 33, 112)),
+                          ZN_SAMPLE("vector", &end, 0, ZN_VECTOR(130))),
 };
 
 zn_node *zn_channel_slice(zn_graph *graph, const char *name, zn_node *x, int64_t first,

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps of one size put together, channel after channel.
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -60,11 +57,6 @@ typedef struct concat_lowering {
     zn_desc desc; // of the result
 } concat_lowering;
 
-typedef struct job {
-    const concat_lowering *lowering;
-    const zn_call *call;
-} job;
-
 static void convert_pixels(const zn_tensor *src, zn_tensor *dst, size_t offset, size_t begin,
                            size_t end)
 {
@@ -89,44 +81,34 @@ static void copy_pixels(const zn_tensor *src, zn_tensor *dst, size_t offset, siz
     }
 }
 
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
-    const job *j = arg;
-    const concat_lowering *l = j->lowering;
+    (void)scratch;
+    const concat_lowering *l = (const concat_lowering *)base;
     const size_t width = (size_t)l->desc.shape.dim[2];
-    zn_tensor dst = {.desc = l->desc, .data = j->call->output};
+    zn_tensor dst = {.desc = l->desc, .data = call->output};
     for (int i = 0; i < l->count; i++) {
         const part *p = &l->parts[i];
-        const zn_tensor src = {.desc = p->desc, .data = (void *)(uintptr_t)j->call->inputs[i]};
-        (p->same ? copy_pixels : convert_pixels)(&src, &dst, p->offset, begin * width, end * width);
+        const zn_tensor src = {.desc = p->desc, .data = (void *)(uintptr_t)call->inputs[i]};
+        (p->same ? copy_pixels : convert_pixels)(&src, &dst, p->offset, row * width,
+                                                 (row + 1) * width);
     }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const concat_lowering *)base, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
-    concat_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = zn_lowering_free, .id = "kernel"};
-    l->count = node->inputs_count;
-    l->desc = node->desc;
+    concat_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_row, "kernel"),
+                            .count = node->inputs_count,
+                            .desc = node->desc};
     size_t offset = 0;
-    for (int i = 0; i < l->count; i++) {
+    for (int i = 0; i < made.count; i++) {
         const zn_desc *x = &node->inputs[i]->desc;
-        l->parts[i] = (part){*x, x->type == node->desc.type && x->scale == node->desc.scale,
-                             offset};
+        made.parts[i] = (part){*x, x->type == node->desc.type && x->scale == node->desc.scale,
+                               offset};
         offset += (size_t)x->shape.dim[3];
     }
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -136,14 +118,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_channel_slice(graph, node->name, dy, first, node->inputs[input]->desc.shape.dim[3]);
 }
 
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 2, .inputs = {{4, {1, 1, 1, 3}}, {4, {1, 1, 1, 1}}}},
-    {.name = "odd",
-     .inputs_count = 3,
-     .inputs = {{4, {1, 5, 7, 4}}, {4, {1, 5, 7, 3}}, {4, {1, 5, 7, 6}}}},
-    {.name = "wide", .inputs_count = 2, .inputs = {{4, {1, 2, 33, 64}}, {4, {1, 2, 33, 48}}}},
-};
-
 const zn_op zn_op_concat = {
     .name = "concat",
     .summary = "maps put together, channel after channel",
@@ -152,8 +126,10 @@ const zn_op zn_op_concat = {
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 1)),
+        ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 4), ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 6)),
+        ZN_SAMPLE("wide", NULL, 0, ZN_MAP(2, 33, 64), ZN_MAP(2, 33, 48))),
 };
 
 zn_node *zn_concat(zn_graph *graph, const char *name, zn_node *const *inputs, int count)

@@ -51,17 +51,14 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
                                zn_enlarge_fn *kernel, zn_lowering **out, zn_error *err)
 {
-    enlarge_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
     const zn_desc *x = &request->node->inputs[0]->desc;
     const int64_t *from = x->shape.dim, *to = request->node->desc.shape.dim;
     const size_t bytes = zn_type_size(x->type);
-    *l = (enlarge_lowering){
+    const enlarge_lowering made = {
         .base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
         .how = {.factor = factor, .width = from[2], .channels = from[3], .element_bytes = bytes},
         .kernel = kernel,
         .source_row = (size_t)(from[2] * from[3]) * bytes,
         .result_row = (size_t)(to[2] * to[3]) * bytes};
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }

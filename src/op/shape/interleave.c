@@ -3,10 +3,7 @@
 //
 // Maps of one shape put together, their channels in turn: channel c of map i is channel c * n + i of the result,
 // where n counts the maps and `zeros` that stand before them. One map many times over is its channels repeated.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 enum { MOST = 4 };
 
@@ -31,14 +28,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const size_t zeros = (size_t)zeros_of(node), n = zeros + (size_t)node->inputs_count;
-    const size_t count = zn_value_count(output);
-    for (size_t k = 0; k < count; k++)
-        zn_value_set(output, k, k % n < zeros ? 0 : zn_value_get(&inputs[k % n - zeros], k / n));
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const size_t zeros = (size_t)zeros_of(node), maps = (size_t)node->inputs_count;
@@ -49,30 +38,7 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
     }
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
-}
-
 static const zn_interleave_attributes none = {0}, one = {1};
-#define MAP(h, w, c)                                                                               \
-    {                                                                                              \
-        4,                                                                                         \
-        {                                                                                          \
-            1, h, w, c                                                                             \
-        }                                                                                          \
-    }
-static const zn_op_sample samples[] = {
-    {.name = "pixel",
-     .inputs_count = 2,
-     .inputs = {MAP(1, 1, 3), MAP(1, 1, 3)},
-     .attributes = &none},
-    {.name = "odd",
-     .inputs_count = 3,
-     .inputs = {MAP(5, 7, 4), MAP(5, 7, 4), MAP(5, 7, 4)},
-     .attributes = &none},
-    {.name = "zeros", .inputs_count = 1, .inputs = {MAP(3, 9, 16)}, .attributes = &one},
-};
 
 const zn_op zn_op_interleave = {
     .name = "interleave",
@@ -80,11 +46,13 @@ const zn_op zn_op_interleave = {
     .attributes_size = sizeof(zn_interleave_attributes),
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
-    .reference = reference,
-    .lower = lower,
+    .row = row,
+    .lower = zn_row_lower,
     .no_gradient = "models of video are not trained",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", &none, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 3)),
+        ZN_SAMPLE("odd", &none, 0, ZN_MAP(5, 7, 4), ZN_MAP(5, 7, 4), ZN_MAP(5, 7, 4)),
+        ZN_SAMPLE("zeros", &one, 0, ZN_MAP(3, 9, 16))),
 };
 
 zn_node *zn_interleave(zn_graph *graph, const char *name, zn_node *const *inputs, int count,

@@ -3,9 +3,8 @@
 //
 // The transpose of continuing a map by mirroring it at its borders (by half samples): what stands
 // outside is added to the pixels that it mirrored.
-#include "src/base/memory.h"
 #include "src/op/convert_parallel.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_checks.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -50,13 +49,7 @@ typedef struct fold_lowering {
     zn_mirror_fold_attributes fold;
     zn_conversion widen, narrow;
     int64_t covered_height, covered_width, channels;
-    size_t parts, part_bytes; // a row of the source and one of the result, in f32
 } fold_lowering;
-
-typedef struct job {
-    const fold_lowering *lowering;
-    const zn_call *call;
-} job;
 
 static void add_values(float *dst, const float *src, size_t count)
 {
@@ -75,72 +68,44 @@ static void add_row(const fold_lowering *l, const float *src, float *dst)
     }
 }
 
-static void fold_row(const fold_lowering *l, const zn_call *call, int64_t row, float *src)
+static void fold_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
+    const fold_lowering *l = (const fold_lowering *)base;
     const size_t from = (size_t)(l->covered_width * l->channels);
     const size_t to = (size_t)(l->fold.width * l->channels);
-    float *sums = src + from;
+    float *src = scratch, *sums = src + from;
     memset(sums, 0, to * sizeof *sums);
     for (int64_t y = 0; y < l->covered_height; y++) {
-        if (zn_mirror(y - l->fold.before, l->fold.height) != row) continue;
+        if (zn_mirror(y - l->fold.before, l->fold.height) != (int64_t)row) continue;
         l->widen.run((const uint8_t *)call->inputs[0] +
                          (size_t)y * from * zn_type_size(l->widen.from),
                      l->widen.from_scale, src, 1, from);
         add_row(l, src, sums);
     }
-    l->narrow.run(sums, 1, (uint8_t *)call->output + (size_t)row * to * zn_type_size(l->narrow.to),
+    l->narrow.run(sums, 1, (uint8_t *)call->output + row * to * zn_type_size(l->narrow.to),
                   l->narrow.to_scale, to);
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const fold_lowering *l = j->lowering;
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (int64_t row = (int64_t)part; row < l->fold.height; row += (int64_t)l->parts)
-            fold_row(l, j->call, row, (float *)(void *)scratch);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const fold_lowering *)base, call};
-    zn_parallel(call->team, j.lowering->parts, 1, run_part, &j);
-    return ZENITH_OK;
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
-    fold_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+    const zn_desc *x = &request->node->inputs[0]->desc;
+    fold_lowering made = {.base = ZN_LOWERING_OF_PIECES(fold_row, "kernel"),
                           .fold = *(const zn_mirror_fold_attributes *)request->node->attributes,
                           .covered_height = x->shape.dim[1],
                           .covered_width = x->shape.dim[2],
-                          .channels = x->shape.dim[3],
-                          .parts = (size_t)request->threads};
-    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &made.widen, err));
-    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, y->type, y->scale, &made.narrow, err));
+                          .channels = x->shape.dim[3]};
+    ZN_TRY(zn_conversion_widen(request, 0, &made.widen, err));
+    ZN_TRY(zn_conversion_narrow(request, &made.narrow, err));
+    made.base.pieces = (size_t)made.fold.height;
     const int64_t row = (made.covered_width + made.fold.width) * made.channels;
-    made.part_bytes = zn_round_up((size_t)row * sizeof(float), ZN_ALIGN);
-    made.base.scratch_bytes = made.parts * made.part_bytes;
+    // A row of the source and one of the result, in f32.
+    ZN_TRY(zn_lowering_part(&made.base, request, 0,
+                            zn_round_up((size_t)row * sizeof(float), ZN_ALIGN), err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static const zn_mirror_fold_attributes nothing = {0, 3, 5}, below = {0, 5, 9}, around = {4, 11, 6},
                                        often = {8, 3, 2};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("nothing", nothing, 3, 5, 3),
-    SAMPLE("below", below, 8, 12, 16),
-    SAMPLE("around", around, 16, 16, 5),
-    SAMPLE("often", often, 16, 16, 3),
-};
 
 const zn_op zn_op_mirror_fold = {
     .name = "mirror_fold",
@@ -154,12 +119,8 @@ const zn_op zn_op_mirror_fold = {
     .lower = lower,
     .flops = zn_flops_of_input,
     .no_gradient = "it is a gradient itself",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("nothing", &nothing, 0, ZN_MAP(3, 5, 3)),
+                          ZN_SAMPLE("below", &below, 0, ZN_MAP(8, 12, 16)),
+                          ZN_SAMPLE("around", &around, 0, ZN_MAP(16, 16, 5)),
+                          ZN_SAMPLE("often", &often, 0, ZN_MAP(16, 16, 3))),
 };
-
-zn_node *zn_mirror_fold(zn_graph *graph, const char *name, zn_node *x,
-                        zn_mirror_fold_attributes attributes)
-{
-    return zn_graph_add(graph, &zn_op_mirror_fold, name, &x, 1, &attributes);
-}

@@ -5,8 +5,7 @@
 // takes channel c from channel (c r + i) r + j of (y, x), as PyTorch's PixelShuffle; by columns, from channel
 // (c r + j) r + i; of whole pixels, from channel (i r + j) c' + c, where c' is their number. Tall:
 // [n, h, w, c r] -> [n, h r, w, c], of whole pixels. A copy, so type and scale stay.
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/shape/enlarge_lowering.h"
 
 #include <string.h>
@@ -173,14 +172,6 @@ static const zn_pixel_shuffle_attributes two = {.factor = 2}, four = {.factor = 
                                          turned = {.factor = 2, .columns = true},
                                          kept = {.factor = 2, .whole = true},
                                          tall = {.factor = 20, .tall = true};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 4}}}, .attributes = &two},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 12}}}, .attributes = &two},
-    {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 3, 9, 48}}}, .attributes = &four},
-    {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 12}}}, .attributes = &turned},
-    {.name = "whole", .inputs_count = 1, .inputs = {{4, {1, 5, 3, 20}}}, .attributes = &kept},
-    {.name = "tall", .inputs_count = 1, .inputs = {{4, {1, 2, 3, 60}}}, .attributes = &tall},
-};
 
 const zn_op zn_op_pixel_shuffle = {
     .name = "pixel_shuffle",
@@ -194,8 +185,12 @@ const zn_op zn_op_pixel_shuffle = {
     .lower = lower,
     .rings = zn_always_rings,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &two, 0, ZN_MAP(1, 1, 4)),
+                          ZN_SAMPLE("odd", &two, 0, ZN_MAP(5, 7, 12)),
+                          ZN_SAMPLE("picture", &four, 0, ZN_MAP(3, 9, 48)),
+                          ZN_SAMPLE("columns", &turned, 0, ZN_MAP(5, 3, 12)),
+                          ZN_SAMPLE("whole", &kept, 0, ZN_MAP(5, 3, 20)),
+                          ZN_SAMPLE("tall", &tall, 0, ZN_MAP(2, 3, 60))),
 };
 
 zn_node *zn_pixel_shuffle(zn_graph *graph, const char *name, zn_node *x, int factor)

@@ -3,11 +3,7 @@
 //
 // Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], or tall [n, h r, w, c] -> [n, h, w, c r]: the
 // inverse of pixel_shuffle and its gradient. A copy, so type and scale stay.
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -90,11 +86,6 @@ typedef struct unshuffle_lowering {
     size_t bytes; // of an element
 } unshuffle_lowering;
 
-typedef struct job {
-    const unshuffle_lowering *lowering;
-    const zn_call *call;
-} job;
-
 // One row of the result, from r rows of the source. The compiler knows the size of an element.
 static inline void unshuffle_row(const zn_node *node, const uint8_t *src, const size_t bytes,
                                  uint8_t *dst)
@@ -120,41 +111,28 @@ static inline void unshuffle_row(const zn_node *node, const uint8_t *src, const 
     }
 }
 
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t i, void *scratch)
 {
-    const job *j = arg;
-    const unshuffle_lowering *l = j->lowering;
+    (void)scratch;
+    const unshuffle_lowering *l = (const unshuffle_lowering *)base;
     const int64_t *dim = l->node->desc.shape.dim;
     const size_t row = (size_t)(dim[2] * dim[3]) * l->bytes; // of the result, and r of the source
-    for (size_t i = begin; i < end; i++) {
-        const uint8_t *src = (const uint8_t *)j->call->inputs[0] + i * row;
-        uint8_t *dst = (uint8_t *)j->call->output + i * row;
-        if (l->bytes == 1)
-            unshuffle_row(l->node, src, 1, dst);
-        else if (l->bytes == sizeof(uint16_t))
-            unshuffle_row(l->node, src, sizeof(uint16_t), dst);
-        else
-            unshuffle_row(l->node, src, sizeof(float), dst);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const unshuffle_lowering *)base, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
+    const uint8_t *src = (const uint8_t *)call->inputs[0] + i * row;
+    uint8_t *dst = (uint8_t *)call->output + i * row;
+    if (l->bytes == 1)
+        unshuffle_row(l->node, src, 1, dst);
+    else if (l->bytes == sizeof(uint16_t))
+        unshuffle_row(l->node, src, sizeof(uint16_t), dst);
+    else
+        unshuffle_row(l->node, src, sizeof(float), dst);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    unshuffle_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (unshuffle_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
-                              .node = request->node,
-                              .bytes = zn_type_size(request->node->desc.type)};
-    *out = &l->base;
-    return ZENITH_OK;
+    const unshuffle_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_row, "kernel"),
+                                     .node = request->node,
+                                     .bytes = zn_type_size(request->node->desc.type)};
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -167,14 +145,6 @@ static const zn_pixel_shuffle_attributes two = {.factor = 2}, four = {.factor = 
                                          turned = {.factor = 2, .columns = true},
                                          kept = {.factor = 2, .whole = true},
                                          tall = {.factor = 20, .tall = true};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 1}}}, .attributes = &two},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 10, 14, 3}}}, .attributes = &two},
-    {.name = "picture", .inputs_count = 1, .inputs = {{4, {1, 12, 36, 3}}}, .attributes = &four},
-    {.name = "columns", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 3}}}, .attributes = &turned},
-    {.name = "whole", .inputs_count = 1, .inputs = {{4, {1, 6, 10, 5}}}, .attributes = &kept},
-    {.name = "tall", .inputs_count = 1, .inputs = {{4, {1, 40, 3, 3}}}, .attributes = &tall},
-};
 
 const zn_op zn_op_pixel_unshuffle = {
     .name = "pixel_unshuffle",
@@ -187,8 +157,12 @@ const zn_op zn_op_pixel_unshuffle = {
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &two, 0, ZN_MAP(2, 2, 1)),
+                          ZN_SAMPLE("odd", &two, 0, ZN_MAP(10, 14, 3)),
+                          ZN_SAMPLE("picture", &four, 0, ZN_MAP(12, 36, 3)),
+                          ZN_SAMPLE("columns", &turned, 0, ZN_MAP(6, 10, 3)),
+                          ZN_SAMPLE("whole", &kept, 0, ZN_MAP(6, 10, 5)),
+                          ZN_SAMPLE("tall", &tall, 0, ZN_MAP(40, 3, 3))),
 };
 
 zn_node *zn_pixel_unshuffle(zn_graph *graph, const char *name, zn_node *x, int factor)

@@ -54,8 +54,6 @@ zn_node *zn_channel_pad(zn_graph *graph, const char *name, zn_node *x, int64_t f
                         int64_t count);
 zn_node *zn_window(zn_graph *graph, const char *name, zn_node *x, zn_window_attributes attributes);
 zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x);
-zn_node *zn_mirror_fold(zn_graph *graph, const char *name, zn_node *x,
-                        zn_mirror_fold_attributes attributes);
 zn_node *zn_sum_shares(zn_graph *graph, const char *name, zn_node *x, const zn_share *share);
 
 #endif

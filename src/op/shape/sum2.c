@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Half the height and width: the sum of each 2x2 pixels. The gradient of upsample2.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -25,27 +22,6 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
     return zn_rows_taken(2, out);
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    (void)node;
-    const int64_t *dim = output->desc.shape.dim;
-    const int64_t pixel = dim[3], line = 2 * dim[2] * pixel; // of the input
-    size_t next = 0;
-    for (int64_t row = 0; row < dim[0] * dim[1]; row++) {
-        for (int64_t column = 0; column < dim[2]; column++) {
-            for (int64_t c = 0; c < dim[3]; c++) {
-                size_t at = (size_t)(2 * row * line + 2 * column * pixel + c);
-                float top = zn_value_get(&inputs[0], at) +
-                            zn_value_get(&inputs[0], at + (size_t)pixel);
-                at += (size_t)line;
-                float bottom = zn_value_get(&inputs[0], at) +
-                               zn_value_get(&inputs[0], at + (size_t)pixel);
-                zn_value_set(output, next++, top + bottom);
-            }
-        }
-    }
-}
-
 static void sum_row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const size_t width = (size_t)node->desc.shape.dim[2],
@@ -57,28 +33,11 @@ static void sum_row(const zn_node *node, const float *const *inputs, float *dst)
     }
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 2, sum_row, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     (void)input;
     return zn_upsample2(graph, node->name, dy);
 }
-
-static double flops(const zn_node *node)
-{
-    size_t elements = 0;
-    return zn_shape_elements(&node->desc.shape, &elements) ? 3.0 * (double)elements : 0;
-}
-
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 2, 2, 3}}}},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 10, 14, 4}}}},
-    {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 6, 34, 64}}}},
-};
 
 const zn_op zn_op_sum2 = {
     .name = "sum2",
@@ -86,12 +45,13 @@ const zn_op zn_op_sum2 = {
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .rows = rows,
-    .reference = reference,
-    .lower = lower,
-    .flops = flops,
+    .row = sum_row,
+    .lower = zn_row_lower,
+    .work = 3,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(2, 2, 3)),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(10, 14, 4)),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(6, 34, 64))),
 };
 
 zn_node *zn_sum2(zn_graph *graph, const char *name, zn_node *x)

@@ -5,10 +5,7 @@
 // whole values, whatever the plans of the others are like; and it lies where its input lay, if it can.
 #include "src/base/share.h"
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 #include <math.h>
@@ -62,7 +59,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     sum_lowering l = {.base = {.run = run, .free = zn_lowering_free, .id = "shares"},
                       .share = share_of(request->node)};
     if (!zn_shape_elements(&x->shape, &l.count)) return zn_fail_memory(err, SIZE_MAX);
-    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &l.widen, err));
+    ZN_TRY(zn_conversion_widen(request, 0, &l.widen, err));
     return zn_lowering_keep(&l, sizeof l, out, err);
 }
 
@@ -84,12 +81,6 @@ static zenith_status sum_alike(void *cookie, float *values, size_t count, zn_err
 static const zn_share two = {0, 2, sum_alike, (void *)(uintptr_t)&two};
 static const zn_share three = {2, 3, sum_alike, (void *)(uintptr_t)&three};
 static const zn_sum_shares_attributes by_two = {&two}, by_three = {&three};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &by_two},
-    {.name = "tokens", .inputs_count = 1, .inputs = {{4, {1, 37, 1, 20}}}, .attributes = &by_three},
-    {.name = "map", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 33}}}, .attributes = &by_two},
-    {.name = "vector", .inputs_count = 1, .inputs = {{1, {33}}}, .attributes = &by_two},
-};
 
 const zn_op zn_op_sum_shares = {
     .name = "sum_shares",
@@ -103,8 +94,10 @@ const zn_op zn_op_sum_shares = {
     .lower = lower,
     .in_place = in_place,
     .no_gradient = "networks that several processes share are not trained",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &by_two, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("tokens", &by_three, 0, ZN_MAP(37, 1, 20)),
+                          ZN_SAMPLE("map", &by_two, 0, ZN_MAP(5, 7, 33)),
+                          ZN_SAMPLE("vector", &by_two, 0, ZN_VECTOR(33))),
 };
 
 zn_node *zn_sum_shares(zn_graph *graph, const char *name, zn_node *x, const zn_share *share)

@@ -3,8 +3,7 @@
 //
 // Twice the height and width, each pixel four times. A copy: type and scale stay.
 #include "src/kernel/conv/upsample2.h"
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/shape/enlarge_lowering.h"
 
 #include <string.h>
@@ -60,12 +59,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     return zn_sum2(graph, node->name, dy);
 }
 
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}},
-    {.name = "odd", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 4}}}},
-    {.name = "wide", .inputs_count = 1, .inputs = {{4, {1, 3, 17, 64}}}},
-};
-
 const zn_op zn_op_upsample2 = {
     .name = "upsample2",
     .summary = "nearest neighbours, twice the height and width",
@@ -77,8 +70,9 @@ const zn_op zn_op_upsample2 = {
     .lower = lower,
     .rings = zn_always_rings,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 4)),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(3, 17, 64))),
 };
 
 zn_node *zn_upsample2(zn_graph *graph, const char *name, zn_node *x)

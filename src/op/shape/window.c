@@ -5,10 +5,7 @@
 // reaches beyond the map. A window inside the map cuts a part out; one around it puts zeros around it,
 // and that is the gradient of the first.
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 #include <string.h>
 
@@ -51,58 +48,41 @@ typedef struct window_lowering {
     zn_lowering base;
     zn_conversion copy;
     int64_t top, height;          // of the map, seen from the window
-    int64_t rows;                 // of the window
     size_t skipped, before, seen; // values of a row: of the map before the window, zeros, of both
     size_t from, to;              // values of whole rows
 } window_lowering;
 
-typedef struct job {
-    const window_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
-    const job *j = arg;
-    const window_lowering *l = j->lowering;
+    (void)scratch;
+    const window_lowering *l = (const window_lowering *)base;
     const size_t from_size = zn_type_size(l->copy.from), to_size = zn_type_size(l->copy.to);
-    for (size_t row = begin; row < end; row++) {
-        uint8_t *dst = (uint8_t *)j->call->output + row * l->to * to_size;
-        const int64_t y = (int64_t)row + l->top;
-        memset(dst, 0, l->to * to_size);
-        if (y < 0 || y >= l->height) continue;
-        const uint8_t *src = (const uint8_t *)j->call->inputs[0] +
-                             ((size_t)y * l->from + l->skipped) * from_size;
-        l->copy.run(src, l->copy.from_scale, dst + l->before * to_size, l->copy.to_scale, l->seen);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const window_lowering *)base, call};
-    zn_parallel(call->team, (size_t)j.lowering->rows, 1, run_rows, &j);
-    return ZENITH_OK;
+    uint8_t *dst = (uint8_t *)call->output + row * l->to * to_size;
+    const int64_t y = (int64_t)row + l->top;
+    memset(dst, 0, l->to * to_size);
+    if (y < 0 || y >= l->height) return;
+    const uint8_t *src = (const uint8_t *)call->inputs[0] +
+                         ((size_t)y * l->from + l->skipped) * from_size;
+    l->copy.run(src, l->copy.from_scale, dst + l->before * to_size, l->copy.to_scale, l->seen);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
+    const zn_desc *x = &request->node->inputs[0]->desc;
     const zn_window_attributes *a = request->node->attributes;
     const int64_t *from = x->shape.dim, channels = from[3];
     const int64_t first = a->left > 0 ? a->left : 0;
     const int64_t end = a->left + a->width < from[2] ? a->left + a->width : from[2];
-    window_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+    window_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_row, "kernel"),
                             .top = a->top,
                             .height = from[1],
-                            .rows = a->height,
                             .skipped = (size_t)(first * channels),
                             .before = (size_t)((first - a->left) * channels),
                             .seen = (size_t)((end > first ? end - first : 0) * channels),
                             .from = (size_t)(from[2] * channels),
                             .to = (size_t)(a->width * channels)};
-    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale, &made.copy,
-                              err));
+    made.base.pieces = (size_t)a->height;
+    ZN_TRY(zn_conversion_pass(request, 0, &made.copy, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
@@ -117,16 +97,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 static const zn_window_attributes all = {0, 0, 3, 5}, inside = {2, 3, 4, 1},
                                   around = {-2, -1, 9, 8}, across = {-3, 4, 6, 7},
                                   beside = {9, 9, 2, 3};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = 1, .inputs = {{4, {1, h, w, c}}},                           \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("all", all, 3, 5, 3),       SAMPLE("inside", inside, 7, 5, 16),
-    SAMPLE("around", around, 5, 6, 3), SAMPLE("across", across, 5, 6, 7),
-    SAMPLE("beside", beside, 5, 6, 3),
-};
 
 const zn_op zn_op_window = {
     .name = "window",
@@ -139,8 +109,11 @@ const zn_op zn_op_window = {
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("all", &all, 0, ZN_MAP(3, 5, 3)),
+                          ZN_SAMPLE("inside", &inside, 0, ZN_MAP(7, 5, 16)),
+                          ZN_SAMPLE("around", &around, 0, ZN_MAP(5, 6, 3)),
+                          ZN_SAMPLE("across", &across, 0, ZN_MAP(5, 6, 7)),
+                          ZN_SAMPLE("beside", &beside, 0, ZN_MAP(5, 6, 3))),
 };
 
 zn_node *zn_window(zn_graph *graph, const char *name, zn_node *x, zn_window_attributes attributes)

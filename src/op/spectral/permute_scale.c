@@ -9,10 +9,7 @@
 //     backwards  y[p(j)] = scale[j] * x[j]         the gradient of the former
 //
 // Without `scale` it is 1.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 static const zn_permute_scale_attributes *how_of(const zn_node *node)
 {
@@ -59,18 +56,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
     return ZENITH_OK;
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const int64_t from = inputs[0].desc.shape.dim[3], to = output->desc.shape.dim[3];
-    for (int64_t k = 0; k < (int64_t)zn_value_count(output); k++) {
-        int64_t scale = 0;
-        const int64_t i = source_of(node, k % to, &scale);
-        float value = i < 0 ? 0 : zn_value_get(&inputs[0], (size_t)(k / to * from + i));
-        if (node->inputs_count == 2) value *= zn_value_get(&inputs[1], (size_t)scale);
-        zn_value_set(output, (size_t)k, value);
-    }
-}
-
 static void row(const zn_node *node, const float *const *inputs, float *dst)
 {
     const int64_t from = node->inputs[0]->desc.shape.dim[3], to = node->desc.shape.dim[3];
@@ -82,11 +67,6 @@ static void row(const zn_node *node, const float *const *inputs, float *dst)
         for (int64_t x = 0; x < width; x++)
             dst[x * to + c] = i < 0 ? 0 : inputs[0][x * from + i] * factor;
     }
-}
-
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_row_lower(request, 1, row, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -106,24 +86,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_permute_scale_attributes four = {4, 4, false}, padded = {64, 64, false},
                                          cut = {64, 20, true};
-static const zn_op_sample samples[] = {
-    {.name = "pixel",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 1, 1, 3}}, {1, {4}}},
-     .parameters = 2,
-     .attributes = &four},
-    {.name = "padded",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 5, 7, 20}}, {1, {64}}},
-     .parameters = 2,
-     .attributes = &padded},
-    {.name = "back",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 3, 5, 64}}, {1, {64}}},
-     .parameters = 2,
-     .attributes = &cut},
-    {.name = "plain", .inputs_count = 1, .inputs = {{4, {1, 3, 5, 64}}}, .attributes = &padded},
-};
 
 const zn_op zn_op_permute_scale = {
     .name = "permute_scale",
@@ -131,16 +93,18 @@ const zn_op zn_op_permute_scale = {
     .attributes_size = sizeof(zn_permute_scale_attributes),
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,
-    .reference = reference,
-    .lower = lower,
+    .row = row,
+    .lower = zn_row_lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &four, 2, ZN_MAP(1, 1, 3), ZN_VECTOR(4)),
+                          ZN_SAMPLE("padded", &padded, 2, ZN_MAP(5, 7, 20), ZN_VECTOR(64)),
+                          ZN_SAMPLE("back", &cut, 2, ZN_MAP(3, 5, 64), ZN_VECTOR(64)),
+                          ZN_SAMPLE("plain", &padded, 0, ZN_MAP(3, 5, 64))),
 };
 
 zn_node *zn_permute_scale(zn_graph *graph, const char *name, zn_node *x, zn_node *scale,
                           int64_t size)
 {
     const zn_permute_scale_attributes a = {size, size, false};
-    return zn_graph_add(graph, &zn_op_permute_scale, name, (zn_node *[]){x, scale}, 2, &a);
+    return zn_graph_pair(graph, &zn_op_permute_scale, name, x, scale, &a);
 }

@@ -78,9 +78,5 @@ zn_node *zn_walsh_channels(zn_graph *graph, const char *name, zn_node *x);
 // and threshold [size * size, c], by frequency along y, then x; threshold may be NULL: none.
 zn_node *zn_walsh_tile(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
                        zn_node *threshold, zn_walsh_tile_attributes attributes);
-zn_node *zn_tile_sums(zn_graph *graph, const char *name, zn_node *a, zn_node *b, int64_t rows,
-                      int64_t columns);
-zn_node *zn_walsh_gate_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
-                                zn_walsh_axis axis); // f32 [N, c]
 
 #endif

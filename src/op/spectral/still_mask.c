@@ -8,12 +8,7 @@
 // side. A cell that is not still is known after its first rows, so asking costs little where the answer
 // is no.
 #include "src/op/spectral/still_mask.h"
-
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 #include <math.h>
 
@@ -142,73 +137,40 @@ typedef struct still_lowering {
     zn_tile_grid cells;
     zn_stillness stillness;
     zn_conversion convert; // of y
-    size_t parts, part_bytes;
 } still_lowering;
 
-typedef struct job {
-    const still_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static void run_cell(const job *j, zn_tile_area area, float *scratch)
+static void run_cell(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
-    const still_lowering *l = j->lowering;
+    const still_lowering *l = (const still_lowering *)base;
+    const zn_tile_area area = zn_tile_grid_area(&l->cells, (int64_t)index);
     const size_t channels = l->stillness.channels, wide = (size_t)(area.right - area.left);
     const size_t line = (size_t)l->cells.width * channels, left = (size_t)area.left * channels;
     const size_t from = zn_type_size(l->convert.from), to = zn_type_size(l->convert.to);
     const size_t x = zn_type_size(l->stillness.widen.from);
-    const uint8_t *first = (const uint8_t *)j->call->inputs[X] +
-                           ((size_t)area.top * line + left) * x;
+    const uint8_t *first = (const uint8_t *)call->inputs[X] + ((size_t)area.top * line + left) * x;
     const bool still = zn_is_still(&l->stillness, first, line * x, area.bottom - area.top,
                                    area.right - area.left, scratch);
     for (int64_t row = area.top; row < area.bottom; row++) {
         const size_t at = (size_t)row * line + left;
-        zn_tile_take(&l->convert, still, (const uint8_t *)j->call->inputs[Y] + at * from,
-                     (uint8_t *)j->call->output + at * to, wide * channels);
+        zn_tile_take(&l->convert, still, (const uint8_t *)call->inputs[Y] + at * from,
+                     (uint8_t *)call->output + at * to, wide * channels);
     }
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const still_lowering *l = j->lowering;
-    const size_t count = (size_t)(l->cells.rows * l->cells.columns);
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (size_t i = part; i < count; i += l->parts)
-            run_cell(j, zn_tile_grid_area(&l->cells, (int64_t)i), (float *)(void *)scratch);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const still_lowering *)base, call};
-    zn_parallel(call->team, j.lowering->parts, 1, run_part, &j);
-    return ZENITH_OK;
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_node *node = request->node;
     const zn_still_mask_attributes *a = node->attributes;
-    const zn_desc *y = &node->inputs[Y]->desc;
-    zn_stillness stillness;
-    zn_conversion convert;
-    ZN_TRY(zn_stillness_make(request->kernels, &node->inputs[X]->desc, a->below, &stillness, err));
-    ZN_TRY(zn_conversion_make(request->kernels, y->type, y->scale, node->desc.type,
-                              node->desc.scale, &convert, err));
-    still_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (still_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "still"},
-                          .cells = cells_of(node),
-                          .stillness = stillness,
-                          .convert = convert,
-                          .parts = (size_t)request->threads};
-    l->part_bytes = zn_stillness_scratch(&stillness, l->cells.width / l->cells.columns + 1);
-    l->base.scratch_bytes = l->parts * l->part_bytes;
-    *out = &l->base;
-    return ZENITH_OK;
+    still_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_cell, "still"),
+                           .cells = cells_of(node)};
+    ZN_TRY(zn_stillness_make(request->kernels, &node->inputs[X]->desc, a->below, &made.stillness,
+                             err));
+    ZN_TRY(zn_conversion_pass(request, Y, &made.convert, err));
+    made.base.pieces = (size_t)(made.cells.rows * made.cells.columns);
+    const int64_t widest = made.cells.width / made.cells.columns + 1;
+    ZN_TRY(zn_lowering_part(&made.base, request, 0, zn_stillness_scratch(&made.stillness, widest),
+                            err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -220,17 +182,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_still_mask_attributes all = {1, 1, 1e9f}, none = {1, 1, 0}, some = {2, 3, 3},
                                       many = {2, 1, 5.7f};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = 2, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},        \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("all", all, 3, 2, 3),
-    SAMPLE("none", none, 3, 2, 3),
-    SAMPLE("some", some, 5, 7, 2),
-    SAMPLE("many", many, 70, 33, 1),
-};
 
 const zn_op zn_op_still_mask = {
     .name = "still_mask",
@@ -243,12 +194,14 @@ const zn_op zn_op_still_mask = {
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("all", &all, 0, ZN_MAP(3, 2, 3), ZN_MAP(3, 2, 3)),
+                          ZN_SAMPLE("none", &none, 0, ZN_MAP(3, 2, 3), ZN_MAP(3, 2, 3)),
+                          ZN_SAMPLE("some", &some, 0, ZN_MAP(5, 7, 2), ZN_MAP(5, 7, 2)),
+                          ZN_SAMPLE("many", &many, 0, ZN_MAP(70, 33, 1), ZN_MAP(70, 33, 1))),
 };
 
 zn_node *zn_still_mask(zn_graph *graph, const char *name, zn_node *y, zn_node *x,
                        zn_still_mask_attributes attributes)
 {
-    return zn_graph_add(graph, &zn_op_still_mask, name, (zn_node *[]){y, x}, INPUTS, &attributes);
+    return zn_graph_pair(graph, &zn_op_still_mask, name, y, x, &attributes);
 }

@@ -6,7 +6,6 @@
 #define ZN_OP_TILE_GRID_H
 
 #include "src/graph/op.h"
-#include "src/op/conv/conv_weights.h"
 #include "src/op/convert_parallel.h"
 
 #include <string.h>

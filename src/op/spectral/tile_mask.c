@@ -7,12 +7,8 @@
 //
 // A step has no slope, so its score would never be learned: the gradient with respect to the scores is
 // that of a product, as if the mask were the score itself ("straight through").
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/tile_grid.h"
-
-#include "src/base/memory.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -48,11 +44,6 @@ typedef struct mask_lowering {
     int64_t width, height;
 } mask_lowering;
 
-typedef struct job {
-    const mask_lowering *lowering;
-    const zn_call *call;
-} job;
-
 // One row of the result, rectangle by rectangle.
 static void mask_row(const mask_lowering *l, int64_t y, const uint8_t *src, uint8_t *dst)
 {
@@ -69,26 +60,15 @@ static void mask_row(const mask_lowering *l, int64_t y, const uint8_t *src, uint
     }
 }
 
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t i, void *scratch)
 {
-    const job *j = arg;
-    const mask_lowering *l = j->lowering;
+    (void)scratch;
+    const mask_lowering *l = (const mask_lowering *)base;
     const size_t row = (size_t)l->width * l->pixel;
-    for (size_t i = begin; i < end; i++) {
-        const int64_t y = j->call->row + (int64_t)i;
-        if (y < 0 || y >= l->height) continue; // it will be dropped
-        mask_row(l, y,
-                 (const uint8_t *)j->call->inputs[0] + i * row * zn_type_size(l->convert.from),
-                 (uint8_t *)j->call->output + i * row * zn_type_size(l->convert.to));
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    job j = {(const mask_lowering *)base, call};
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
+    const int64_t y = call->row + (int64_t)i;
+    if (y < 0 || y >= l->height) return; // it will be dropped
+    mask_row(l, y, (const uint8_t *)call->inputs[0] + i * row * zn_type_size(l->convert.from),
+             (uint8_t *)call->output + i * row * zn_type_size(l->convert.to));
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -98,40 +78,25 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const void *scores = NULL;
     zn_conversion convert;
     ZN_TRY(zn_pack_vector(request->packs, &node->inputs[1]->constant, &scores, err));
-    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, node->desc.type,
-                              node->desc.scale, &convert, err));
-    mask_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (mask_lowering){
-        .base = {.run = run, .free = zn_lowering_free, .id = "mask"},
+    ZN_TRY(zn_conversion_pass(request, 0, &convert, err));
+    const mask_lowering made = {
+        .base = ZN_LOWERING_OF_PIECES(run_row, "mask"),
         .grid = zn_tile_grid_of(&node->inputs[1]->desc.shape, node->desc.shape.dim),
         .scores = scores,
         .convert = convert,
         .pixel = (size_t)x->shape.dim[3],
         .width = x->shape.dim[2],
         .height = x->shape.dim[1]};
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     if (input == 0) return zn_tile_mask(graph, node->name, dy, node->inputs[1]);
     const int64_t *grid = node->inputs[1]->desc.shape.dim;
-    return zn_tile_sums(graph, node->name, node->inputs[0], dy, grid[0], grid[1]);
+    return zn_graph_pair(graph, &zn_op_tile_sums, node->name, node->inputs[0], dy,
+                         &(zn_tile_sums_attributes){grid[0], grid[1]});
 }
-
-#define SAMPLE(label, h, w, c, gh, gw)                                                             \
-    {                                                                                              \
-        .name = label, .inputs_count = 2, .inputs = {{4, {1, h, w, c}}, {2, {gh, gw}}},            \
-        .parameters = 2                                                                            \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 3, 1, 1),
-    SAMPLE("odd", 5, 7, 3, 2, 3),
-    SAMPLE("small", 3, 2, 16, 4, 4),
-    SAMPLE("wide", 8, 32, 64, 4, 4),
-};
 
 const zn_op zn_op_tile_mask = {
     .name = "tile_mask",
@@ -141,11 +106,13 @@ const zn_op zn_op_tile_mask = {
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", NULL, 2, ZN_MAP(1, 1, 3), {2, {1, 1}}),
+                          ZN_SAMPLE("odd", NULL, 2, ZN_MAP(5, 7, 3), {2, {2, 3}}),
+                          ZN_SAMPLE("small", NULL, 2, ZN_MAP(3, 2, 16), {2, {4, 4}}),
+                          ZN_SAMPLE("wide", NULL, 2, ZN_MAP(8, 32, 64), {2, {4, 4}})),
 };
 
 zn_node *zn_tile_mask(zn_graph *graph, const char *name, zn_node *x, zn_node *scores)
 {
-    return zn_graph_add(graph, &zn_op_tile_mask, name, (zn_node *[]){x, scores}, 2, NULL);
+    return zn_graph_pair(graph, &zn_op_tile_mask, name, x, scores, NULL);
 }

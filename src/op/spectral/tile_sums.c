@@ -3,13 +3,8 @@
 //
 // The sum of a * b over each rectangle of a grid and all channels, in f32: two maps of one shape ->
 // [rows, columns]. The gradient of the scores of tile_mask.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/tile_grid.h"
-
-#include "src/base/memory.h"
 
 zenith_status zn_check_scores(const zn_node *node, int input, zn_error *err)
 {
@@ -94,22 +89,14 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     const zn_node *node = request->node;
     const size_t row = zn_row_elements(node->inputs[0]);
     const size_t count = (size_t)(node->desc.shape.dim[0] * node->desc.shape.dim[1]);
-    zn_conversion widen[2];
-    for (int i = 0; i < 2; i++) {
-        const zn_desc *x = &node->inputs[i]->desc;
-        ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, ZN_F32, 1, &widen[i], err));
-    }
-    sums_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (sums_lowering){
+    sums_lowering made = {
         .base = {.run = run,
                  .free = zn_lowering_free,
                  .id = "sums",
                  .scratch_bytes = count * sizeof(double) + 2 * row * sizeof(float)},
-        .node = node,
-        .widen = {widen[0], widen[1]}};
-    *out = &l->base;
-    return ZENITH_OK;
+        .node = node};
+    for (int i = 0; i < 2; i++) ZN_TRY(zn_conversion_widen(request, i, &made.widen[i], err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -118,16 +105,6 @@ static double flops(const zn_node *node)
 }
 
 static const zn_tile_sums_attributes one = {1, 1}, six = {2, 3}, many = {4, 4};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = 2, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},        \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", one, 1, 1, 3),
-    SAMPLE("odd", six, 5, 7, 20),
-    SAMPLE("wide", many, 8, 32, 64),
-};
 
 const zn_op zn_op_tile_sums = {
     .name = "tile_sums",
@@ -141,13 +118,7 @@ const zn_op zn_op_tile_sums = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &one, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("odd", &six, 0, ZN_MAP(5, 7, 20), ZN_MAP(5, 7, 20)),
+                          ZN_SAMPLE("wide", &many, 0, ZN_MAP(8, 32, 64), ZN_MAP(8, 32, 64))),
 };
-
-zn_node *zn_tile_sums(zn_graph *graph, const char *name, zn_node *a, zn_node *b, int64_t rows,
-                      int64_t columns)
-{
-    const zn_tile_sums_attributes grid = {rows, columns};
-    return zn_graph_add(graph, &zn_op_tile_sums, name, (zn_node *[]){a, b}, 2, &grid);
-}

@@ -32,13 +32,13 @@ double zn_walsh_gate_flops(const zn_node *node, int dimension);
 
 int64_t zn_mirror(int64_t at, int64_t length); // the element that stands at a place, outside too
 // Tiles along a side, and the length of the side that they cover.
-static inline int64_t zn_walsh_tiles(const zn_walsh_tile_attributes *a, int64_t length)
+static inline int64_t zn_walsh_tiles_in(const zn_walsh_tile_attributes *a, int64_t length)
 {
     return (length + a->shift + a->size - 1) / a->size;
 }
 static inline int64_t zn_walsh_covered(const zn_walsh_tile_attributes *a, int64_t length)
 {
-    return zn_walsh_tiles(a, length) * a->size;
+    return zn_walsh_tiles_in(a, length) * a->size;
 }
 // Is a frequency (along one side) computed?
 bool zn_walsh_keeps(const zn_walsh_tile_attributes *a, int frequency);

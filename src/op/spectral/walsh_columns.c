@@ -3,7 +3,7 @@
 //
 // y = W (gate . (W x)) along each column of a map, each channel by itself: x [n, h, w, c], gate
 // [h, c]. Each value needs every row: a barrier.
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_checks.h"
 #include "src/op/spectral/walsh_gate_lowering.h"
 
@@ -34,20 +34,10 @@ static double flops(const zn_node *node)
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     if (input == GATE)
-        return zn_walsh_gate_gradient(graph, node->name, dy, node->inputs[X], ZN_WALSH_COLUMN);
+        return zn_graph_pair(graph, &zn_op_walsh_gate_gradient, node->name, dy, node->inputs[X],
+                             &(zn_walsh_gate_gradient_attributes){ZN_WALSH_COLUMN});
     return zn_walsh_gate(graph, node->name, dy, node->inputs[GATE], ZN_WALSH_COLUMN);
 }
-
-#define SAMPLE(label, h, w, c, constant)                                                           \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {2, {h, c}}},         \
-        .parameters = (constant) ? 1 << GATE : 0                                                   \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pair", 2, 1, 1, true),     SAMPLE("odd", 8, 7, 3, true),
-    SAMPLE("wide", 64, 37, 12, true),  SAMPLE("computed", 32, 5, 16, false),
-    SAMPLE("pieces", 16, 3, 70, true),
-};
 
 const zn_op zn_op_walsh_columns = {
     .name = "walsh_columns",
@@ -60,6 +50,9 @@ const zn_op zn_op_walsh_columns = {
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 0, ZN_MAP(2, 1, 1), {2, {2, 1}}),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(8, 7, 3), {2, {8, 3}}),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(64, 37, 12), {2, {64, 12}}),
+                          ZN_SAMPLE("computed", NULL, 0, ZN_MAP(32, 5, 16), {2, {32, 16}}),
+                          ZN_SAMPLE("pieces", NULL, 0, ZN_MAP(16, 3, 70), {2, {16, 70}})),
 };

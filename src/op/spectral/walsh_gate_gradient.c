@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of a gate over lines: the sum over lines of (W x) . (W dy), f32 [N, c].
-#include "src/base/memory.h"
 #include "src/kernel/kernels.h"
-#include "src/op/row_lowering.h"
+#include "src/kernel/spectral/walsh.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_checks.h"
 
 enum { DY, X, INPUTS };
@@ -65,84 +65,54 @@ typedef struct gradient_lowering {
     size_t channels;
     size_t lines_count, next; // lines of a channel, and elements from one to the next
     float factor;
-    size_t part_bytes;
 } gradient_lowering;
 
-typedef struct job {
-    const gradient_lowering *lowering;
-    const zn_call *call;
-} job;
-
 // A piece of the channels, over all lines in their order.
-static void run_piece(const job *j, size_t piece, float *scratch)
+static void run_piece(const zn_lowering *base, const zn_call *call, size_t piece, void *scratch)
 {
-    const gradient_lowering *l = j->lowering;
+    const gradient_lowering *l = (const gradient_lowering *)base;
     const size_t first = piece * l->lines.count;
     zn_walsh_lines lines = l->lines;
     if (lines.count > l->channels - first) lines.count = l->channels - first;
-    float *sums = (float *)j->call->output + first;
+    float *sums = (float *)call->output + first;
     for (size_t k = 0; k < lines.length; k++)
         memset(sums + k * l->channels, 0, lines.count * sizeof *sums);
     for (size_t i = 0; i < l->lines_count; i++) {
         const size_t at = i * l->next + first;
-        l->kernel->products(
-            &lines, (const uint8_t *)j->call->inputs[X] + at * zn_type_size(lines.src_type),
-            (const uint8_t *)j->call->inputs[DY] + at * zn_type_size(lines.dst_type), sums,
-            l->channels, scratch);
+        l->kernel->products(&lines,
+                            (const uint8_t *)call->inputs[X] + at * zn_type_size(lines.src_type),
+                            (const uint8_t *)call->inputs[DY] + at * zn_type_size(lines.dst_type),
+                            sums, l->channels, scratch);
     }
     for (size_t k = 0; k < lines.length; k++) {
         for (size_t c = 0; c < lines.count; c++) sums[k * l->channels + c] *= l->factor;
     }
 }
 
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const gradient_lowering *l = j->lowering;
-    const size_t pieces = (l->channels + l->lines.count - 1) / l->lines.count;
-    const size_t parts = l->base.scratch_bytes / l->part_bytes;
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (size_t piece = part; piece < pieces; piece += parts)
-            run_piece(j, piece, (float *)(void *)scratch);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    const gradient_lowering *l = (const gradient_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, l->base.scratch_bytes / l->part_bytes, 1, run_part, &j);
-    return ZENITH_OK;
-}
-
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     enum { PIECE = 16 }; // lines that a thread takes: a cache line of f32
-    gradient_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
     const zn_node *node = request->node;
     const zn_desc *x = &node->inputs[X]->desc, *dy = &node->inputs[DY]->desc;
     const int64_t *dim = x->shape.dim;
     const bool down = dimension_of(node) == 1;
     const size_t channels = (size_t)dim[3], row = (size_t)dim[2] * channels;
     const size_t length = (size_t)dim[dimension_of(node)];
-    *l = (gradient_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "walsh"},
-                             .kernel = request->kernels->walsh,
-                             .lines = {.src_type = x->type,
-                                       .dst_type = dy->type,
-                                       .length = length,
-                                       .step = down ? row : channels,
-                                       .count = channels < PIECE ? channels : PIECE},
-                             .channels = channels,
-                             .lines_count = (size_t)dim[down ? 2 : 1],
-                             .next = down ? channels : row,
-                             .factor = x->scale * dy->scale / (float)length,
-                             .part_bytes = 2 * zn_walsh_scratch(length) * sizeof(float)};
-    l->base.scratch_bytes = (size_t)request->threads * l->part_bytes;
-    *out = &l->base;
-    return ZENITH_OK;
+    gradient_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_piece, "walsh"),
+                              .kernel = request->kernels->walsh,
+                              .lines = {.src_type = x->type,
+                                        .dst_type = dy->type,
+                                        .length = length,
+                                        .step = down ? row : channels,
+                                        .count = channels < PIECE ? channels : PIECE},
+                              .channels = channels,
+                              .lines_count = (size_t)dim[down ? 2 : 1],
+                              .next = down ? channels : row,
+                              .factor = x->scale * dy->scale / (float)length};
+    made.base.pieces = (channels + made.lines.count - 1) / made.lines.count;
+    ZN_TRY(zn_lowering_part(&made.base, request, 0, 2 * zn_walsh_scratch(length) * sizeof(float),
+                            err));
+    return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -151,16 +121,6 @@ static double flops(const zn_node *node)
 }
 
 static const zn_walsh_gate_gradient_attributes along = {ZN_WALSH_ROW}, down = {ZN_WALSH_COLUMN};
-#define SAMPLE(label, axis, h, w, c)                                                               \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},   \
-        .attributes = &(axis)                                                                      \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pair", along, 3, 2, 1),
-    SAMPLE("row", along, 5, 32, 20),
-    SAMPLE("column", down, 16, 7, 35),
-};
 
 const zn_op zn_op_walsh_gate_gradient = {
     .name = "walsh_gate_gradient",
@@ -174,14 +134,7 @@ const zn_op zn_op_walsh_gate_gradient = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", &along, 0, ZN_MAP(3, 2, 1), ZN_MAP(3, 2, 1)),
+                          ZN_SAMPLE("row", &along, 0, ZN_MAP(5, 32, 20), ZN_MAP(5, 32, 20)),
+                          ZN_SAMPLE("column", &down, 0, ZN_MAP(16, 7, 35), ZN_MAP(16, 7, 35))),
 };
-
-zn_node *zn_walsh_gate_gradient(zn_graph *graph, const char *name, zn_node *dy, zn_node *x,
-                                zn_walsh_axis axis)
-{
-    const zn_walsh_gate_gradient_attributes attributes = {axis};
-    return zn_graph_add(graph, &zn_op_walsh_gate_gradient, name, (zn_node *[]){dy, x}, INPUTS,
-                        &attributes);
-}

@@ -8,10 +8,11 @@
 // A gate that is a parameter is looked at once: frequencies whose gates are zero in all channels are
 // not computed where a half, a quarter .. is left, nor are pieces without any gate.
 #include "src/op/spectral/walsh_gate_lowering.h"
+#include "src/kernel/kernels.h"
 
 #include "src/base/memory.h"
-#include "src/kernel/kernels.h"
-#include "src/op/conv/conv_weights.h"
+#include "src/kernel/spectral/walsh.h"
+#include "src/op/convert_parallel.h"
 #include "src/op/spectral/walsh_checks.h"
 
 enum { X, GATE };

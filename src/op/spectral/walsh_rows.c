@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // y = W (gate . (W x)) along each row of a map, each channel by itself: x [n, h, w, c], gate [w, c].
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_checks.h"
 #include "src/op/spectral/walsh_gate_lowering.h"
 
@@ -32,20 +33,10 @@ static double flops(const zn_node *node)
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     if (input == GATE)
-        return zn_walsh_gate_gradient(graph, node->name, dy, node->inputs[X], ZN_WALSH_ROW);
+        return zn_graph_pair(graph, &zn_op_walsh_gate_gradient, node->name, dy, node->inputs[X],
+                             &(zn_walsh_gate_gradient_attributes){ZN_WALSH_ROW});
     return zn_walsh_gate(graph, node->name, dy, node->inputs[GATE], ZN_WALSH_ROW);
 }
-
-#define SAMPLE(label, h, w, c, constant)                                                           \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {2, {w, c}}},         \
-        .parameters = (constant) ? 1 << GATE : 0                                                   \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pair", 1, 2, 1, true),      SAMPLE("odd", 5, 8, 3, true),
-    SAMPLE("wide", 3, 128, 70, true),   SAMPLE("computed", 4, 32, 16, false),
-    SAMPLE("pieces", 2, 64, 130, true),
-};
 
 const zn_op zn_op_walsh_rows = {
     .name = "walsh_rows",
@@ -56,8 +47,11 @@ const zn_op zn_op_walsh_rows = {
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 0, ZN_MAP(1, 2, 1), {2, {2, 1}}),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 8, 3), {2, {8, 3}}),
+                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(3, 128, 70), {2, {128, 70}}),
+                          ZN_SAMPLE("computed", NULL, 0, ZN_MAP(4, 32, 16), {2, {32, 16}}),
+                          ZN_SAMPLE("pieces", NULL, 0, ZN_MAP(2, 64, 130), {2, {64, 130}})),
 };
 
 zn_node *zn_walsh_gate(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,

@@ -8,10 +8,8 @@
 // border, where a tile may have one row inside the map, the mirrored ones, which lie above that tile.
 // The rule of rows says so for any row, whatever its place in its tile: windows of a plan need a rule
 // that is the same everywhere. A call computes the tiles that its rows touch.
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
-
-#include "src/base/memory.h"
-#include "src/kernel/kernels.h"
 
 #include <math.h>
 
@@ -70,12 +68,12 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 {
     const zn_walsh_tile_attributes *a = node->attributes;
     const int64_t *dim = output->desc.shape.dim;
-    for (int64_t i = 0; i < dim[0] * zn_walsh_tiles(a, dim[1]); i++) {
-        const int64_t top = i % zn_walsh_tiles(a, dim[1]) * a->size - a->shift;
+    for (int64_t i = 0; i < dim[0] * zn_walsh_tiles_in(a, dim[1]); i++) {
+        const int64_t top = i % zn_walsh_tiles_in(a, dim[1]) * a->size - a->shift;
         for (int64_t left = -a->shift; left < dim[2]; left += a->size) {
             for (int64_t c = 0; c < dim[3]; c++)
                 reference_tile(node, inputs,
-                               (zn_walsh_place){i / zn_walsh_tiles(a, dim[1]), top, left, c},
+                               (zn_walsh_place){i / zn_walsh_tiles_in(a, dim[1]), top, left, c},
                                output);
         }
     }
@@ -83,107 +81,64 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering -----------------------------------------------------------------------------------
 
-typedef struct tile_lowering {
-    zn_lowering base;
-    const zn_walsh *kernel;
-    zn_walsh_factors factors;
-    zn_walsh_tile_attributes tile;
-    zn_walsh_map src, dst; // without data
-    size_t parts, part_bytes;
-} tile_lowering;
+enum { SRC, DST };
 
-typedef struct job {
-    const tile_lowering *lowering;
-    zn_walsh_map src, dst;
-    zn_walsh_tiling tile;
-    uint8_t *scratch;
-    int64_t first, tiles_down, tiles_across; // that the call touches
-} job;
-
-static void run_part(void *arg, size_t begin, size_t end)
+// The tiles that a call touches, down the map.
+static zn_rows tiles_of(const zn_walsh_tiles *l, const zn_call *call)
 {
-    const job *j = arg;
-    const tile_lowering *l = j->lowering;
-    const int size = l->tile.size;
-    const size_t count = (size_t)(j->tiles_down * j->tiles_across);
-    for (size_t part = begin; part < end; part++) {
-        zn_walsh_tiling tile = j->tile;
-        tile.scratch = (float *)(void *)(j->scratch + part * l->part_bytes);
-        for (size_t i = part * count / l->parts; i < (part + 1) * count / l->parts; i++) {
-            const int64_t down = j->first + (int64_t)i / j->tiles_across;
-            const int64_t across = (int64_t)i % j->tiles_across;
-            const int64_t top = down * size - l->tile.shift, left = across * size - l->tile.shift;
-            zn_walsh_pixels from, to;
-            zn_walsh_pixels_find(&j->src, size, top, left, 0, &from);
-            zn_walsh_pixels_find(&j->dst, size, top, left, 0, &to);
-            l->kernel->tile(&tile, &from, &to);
-        }
-    }
+    const zn_walsh_tile_attributes *a = l->factors.tile;
+    const int64_t begin = call->row < 0 ? 0 : call->row, last = call->row + call->rows;
+    const int64_t end = last < l->maps[SRC].height ? last : l->maps[SRC].height;
+    if (begin >= end) return (zn_rows){0, 0}; // outside the map: dropped
+    return (zn_rows){(begin + a->shift) / a->size, (end - 1 + a->shift) / a->size + 1};
+}
+
+static void run_tile(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
+{
+    const zn_walsh_tiles *l = (const zn_walsh_tiles *)base;
+    const zn_walsh_tile_attributes *a = l->factors.tile;
+    const zn_walsh_tiling tile = zn_walsh_tiles_get(l, call, scratch);
+    const int64_t across = zn_walsh_tiles_in(a, l->maps[SRC].width);
+    const int64_t down = tiles_of(l, call).begin + (int64_t)index / across;
+    const int64_t top = down * a->size - a->shift;
+    const int64_t left = (int64_t)index % across * a->size - a->shift;
+    zn_walsh_map src = zn_walsh_map_at(&l->maps[SRC], call->inputs[X]);
+    zn_walsh_map dst = zn_walsh_map_at(&l->maps[DST], call->output);
+    zn_walsh_pixels from, to;
+    src.first_row = call->row - 2 * a->size + 3;
+    dst.first_row = call->row;
+    dst.begin = call->row < 0 ? 0 : call->row;
+    if (dst.end > call->row + call->rows) dst.end = call->row + call->rows;
+    zn_walsh_pixels_find(&src, a->size, top, left, 0, &from);
+    zn_walsh_pixels_find(&dst, a->size, top, left, 0, &to);
+    l->kernel->tile(&tile, &from, &to);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
-    const tile_lowering *l = (const tile_lowering *)base;
-    const int64_t begin = call->row < 0 ? 0 : call->row, last = call->row + call->rows;
-    const int64_t end = last < l->src.height ? last : l->src.height;
-    if (begin >= end) return ZENITH_OK; // outside the map: dropped
-    job j = {.lowering = l,
-             .src = l->src,
-             .dst = l->dst,
-             .tile = zn_walsh_factors_get(&l->factors, call, call->scratch),
-             .scratch = (uint8_t *)call->scratch + zn_walsh_factors_scratch(&l->factors),
-             .first = (begin + l->tile.shift) / l->tile.size,
-             .tiles_across = zn_walsh_tiles(&l->tile, l->src.width)};
-    j.tiles_down = (end - 1 + l->tile.shift) / l->tile.size + 1 - j.first;
-    j.src.data = (void *)(uintptr_t)call->inputs[X];
-    j.src.first_row = call->row - 2 * l->tile.size + 3;
-    j.dst.data = call->output;
-    j.dst.first_row = call->row;
-    j.dst.begin = begin;
-    j.dst.end = end;
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    const zn_walsh_tiles *l = (const zn_walsh_tiles *)base;
+    const zn_rows tiles = tiles_of(l, call);
+    const int64_t across = zn_walsh_tiles_in(l->factors.tile, l->maps[SRC].width);
+    zn_walsh_tiles_begin(l, call);
+    zn_lowering_run_pieces(base, call, (size_t)((tiles.end - tiles.begin) * across));
     return ZENITH_OK;
-}
-
-static void lowering_free(zn_lowering *base)
-{
-    zn_walsh_factors_free(&((tile_lowering *)base)->factors);
-    zn_free(base);
-}
-
-static void prepare(tile_lowering *l, const zn_lowering_request *request)
-{
-    const zn_node *node = request->node;
-    const zn_desc *x = &node->inputs[X]->desc;
-    const float size = (float)l->tile.size;
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
-    l->kernel = request->kernels->walsh;
-    l->src = zn_walsh_map_of(x, true);
-    l->dst = zn_walsh_map_of(&node->desc, false);
-    l->factors = (zn_walsh_factors){.tile = node->attributes,
-                                    .gate = GATE,
-                                    .threshold = node->inputs_count > THRESHOLD ? THRESHOLD : -1,
-                                    .gate_factor = x->scale / (size * size),
-                                    .threshold_factor = 1 / size};
-    l->parts = (size_t)request->threads;
-    l->part_bytes = zn_round_up(zn_walsh_tile_scratch(l->tile.size) * sizeof(float), ZN_ALIGN);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    tile_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->tile = *(const zn_walsh_tile_attributes *)request->node->attributes;
-    prepare(l, request);
-    zenith_status status = zn_walsh_factors_prepare(&l->factors, request, err);
-    if (status != ZENITH_OK) {
-        lowering_free(&l->base);
-        return status;
-    }
-    l->base.scratch_bytes = zn_walsh_factors_scratch(&l->factors) + l->parts * l->part_bytes;
-    *out = &l->base;
-    return ZENITH_OK;
+    const zn_node *node = request->node;
+    const zn_walsh_tile_attributes *a = node->attributes;
+    const zn_desc *x = &node->inputs[X]->desc;
+    zn_walsh_tiles made = {
+        .base = {.run = run, .piece = run_tile, .runs = true},
+        .maps = {[SRC] = zn_walsh_map_of(x, true), [DST] = zn_walsh_map_of(&node->desc, false)},
+        .factors = {.tile = a,
+                    .gate = GATE,
+                    .threshold = node->inputs_count > THRESHOLD ? THRESHOLD : -1,
+                    .gate_factor = x->scale / ((float)a->size * (float)a->size),
+                    .threshold_factor = 1 / (float)a->size}};
+    return zn_walsh_tiles_lower(request, &made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -207,8 +162,8 @@ static zn_node *gradient_of_map(zn_graph *graph, const zn_node *node, zn_node *d
                                     threshold ? 4 : 2, a);
     if (zn_walsh_covered(a, dim[1]) == dim[1] && zn_walsh_covered(a, dim[2]) == dim[2])
         return covered;
-    return zn_mirror_fold(graph, node->name, covered,
-                          (zn_mirror_fold_attributes){a->shift, dim[1], dim[2]});
+    return zn_graph_add(graph, &zn_op_mirror_fold, node->name, &covered, 1,
+                        &(zn_mirror_fold_attributes){a->shift, dim[1], dim[2]});
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -226,17 +181,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 static const zn_walsh_tile_attributes four = {4, 0, 4, false}, eight = {8, 4, 8, false},
                                       half = {8, 0, 4, true}, sixteen = {16, 8, 16, false},
                                       some = {16, 0, 5, false}, mean = {4, 2, 1, true};
-#define SAMPLE(label, attribute, n, h, w, c, k, parameter)                                         \
-    {                                                                                              \
-        .name = label, .inputs_count = n, .inputs = {{4, {1, h, w, c}}, {2, {k, c}}, {2, {k, c}}}, \
-        .parameters = parameter, .attributes = &(attribute)                                        \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("four", four, 3, 8, 12, 3, 16, 6),    SAMPLE("shifted", eight, 3, 17, 9, 16, 64, 6),
-    SAMPLE("half", half, 2, 11, 16, 20, 64, 2),  SAMPLE("sixteen", sixteen, 2, 19, 33, 5, 256, 2),
-    SAMPLE("some", some, 3, 5, 32, 4, 256, 4),   SAMPLE("mean", mean, 2, 6, 7, 33, 16, 0),
-    SAMPLE("smaller", eight, 2, 3, 1, 2, 64, 0),
-};
 
 const zn_op zn_op_walsh_tile = {
     .name = "walsh_tile",
@@ -249,8 +193,14 @@ const zn_op zn_op_walsh_tile = {
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("four", &four, 6, ZN_MAP(8, 12, 3), {2, {16, 3}}, {2, {16, 3}}),
+        ZN_SAMPLE("shifted", &eight, 6, ZN_MAP(17, 9, 16), {2, {64, 16}}, {2, {64, 16}}),
+        ZN_SAMPLE("half", &half, 2, ZN_MAP(11, 16, 20), {2, {64, 20}}),
+        ZN_SAMPLE("sixteen", &sixteen, 2, ZN_MAP(19, 33, 5), {2, {256, 5}}),
+        ZN_SAMPLE("some", &some, 4, ZN_MAP(5, 32, 4), {2, {256, 4}}, {2, {256, 4}}),
+        ZN_SAMPLE("mean", &mean, 0, ZN_MAP(6, 7, 33), {2, {16, 33}}),
+        ZN_SAMPLE("smaller", &eight, 0, ZN_MAP(3, 1, 2), {2, {64, 2}})),
 };
 
 zn_node *zn_walsh_tile(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,

@@ -4,9 +4,7 @@
 // The gradient of walsh_tile with respect to x, for all pixels that tiles cover: W ((1 + gate) . (W dy)),
 // where W x was above the threshold. Outside the map dy is zero. mirror_fold adds what lies outside
 // the map to the pixels that were mirrored there.
-#include "src/base/memory.h"
-#include "src/kernel/kernels.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
 
 #include <math.h>
@@ -77,112 +75,59 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering -----------------------------------------------------------------------------------
 
-typedef struct gradient_lowering {
-    zn_lowering base;
-    const zn_walsh *kernel;
-    zn_walsh_factors factors;
-    zn_walsh_tile_attributes tile;
-    zn_walsh_map dy, x, dst; // without data
-    size_t parts, part_bytes;
-} gradient_lowering;
+enum { OF_DY, OF_X, OF_DST };
 
-typedef struct job {
-    const gradient_lowering *lowering;
-    zn_walsh_map dy, x, dst;
-    zn_walsh_tiling tile;
-    uint8_t *scratch;
-} job;
-
-static void run_tile(const job *j, const zn_walsh_tiling *tile, int64_t row, int64_t column)
+static void run_tile(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
-    const gradient_lowering *l = j->lowering;
-    const int64_t top = row - l->tile.shift, left = column - l->tile.shift;
+    const zn_walsh_tiles *l = (const zn_walsh_tiles *)base;
+    const int size = l->factors.tile->size, shift = l->factors.tile->shift;
+    const zn_walsh_tiling tile = zn_walsh_tiles_get(l, call, scratch);
+    const zn_walsh_map from = zn_walsh_map_at(&l->maps[OF_DY], call->inputs[DY]);
+    const zn_walsh_map to = zn_walsh_map_at(&l->maps[OF_DST], call->output);
+    const int64_t across = to.width / size;
+    const int64_t row = (int64_t)index / across * size, column = (int64_t)index % across * size;
     zn_walsh_pixels dy, x, dst;
-    zn_walsh_pixels_find(&j->dy, tile->size, top, left, 0, &dy);
-    zn_walsh_pixels_find(&j->dst, tile->size, row, column, 0, &dst);
-    if (!tile->threshold) {
-        l->kernel->tile(tile, &dy, &dst);
+    zn_walsh_pixels_find(&from, size, row - shift, column - shift, 0, &dy);
+    zn_walsh_pixels_find(&to, size, row, column, 0, &dst);
+    if (!tile.threshold) {
+        l->kernel->tile(&tile, &dy, &dst);
         return;
     }
-    zn_walsh_pixels_find(&j->x, tile->size, top, left, 0, &x);
-    l->kernel->tile_gradient(tile, &dy, &x, &dst);
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const gradient_lowering *l = j->lowering;
-    const size_t across = (size_t)(j->dst.width / l->tile.size);
-    const size_t count = across * (size_t)(j->dst.height / l->tile.size);
-    for (size_t part = begin; part < end; part++) {
-        zn_walsh_tiling tile = j->tile;
-        tile.scratch = (float *)(void *)(j->scratch + part * l->part_bytes);
-        for (size_t i = part * count / l->parts; i < (part + 1) * count / l->parts; i++)
-            run_tile(j, &tile, (int64_t)(i / across) * tile.size,
-                     (int64_t)(i % across) * tile.size);
-    }
+    const zn_walsh_map of_x = zn_walsh_map_at(&l->maps[OF_X], call->inputs[X]);
+    zn_walsh_pixels_find(&of_x, size, row - shift, column - shift, 0, &x);
+    l->kernel->tile_gradient(&tile, &dy, &x, &dst);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
-    const gradient_lowering *l = (const gradient_lowering *)base;
-    job j = {.lowering = l,
-             .dy = l->dy,
-             .x = l->x,
-             .dst = l->dst,
-             .tile = zn_walsh_factors_get(&l->factors, call, call->scratch),
-             .scratch = (uint8_t *)call->scratch + zn_walsh_factors_scratch(&l->factors)};
-    j.dy.data = (void *)(uintptr_t)call->inputs[DY];
-    if (j.tile.threshold) j.x.data = (void *)(uintptr_t)call->inputs[X];
-    j.dst.data = call->output;
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    const zn_walsh_tiles *l = (const zn_walsh_tiles *)base;
+    const int64_t size = l->factors.tile->size;
+    zn_walsh_tiles_begin(l, call);
+    zn_lowering_run_pieces(
+        base, call, (size_t)(l->maps[OF_DST].width / size * (l->maps[OF_DST].height / size)));
     return ZENITH_OK;
-}
-
-static void lowering_free(zn_lowering *base)
-{
-    zn_walsh_factors_free(&((gradient_lowering *)base)->factors);
-    zn_free(base);
-}
-
-static void prepare(gradient_lowering *l, const zn_lowering_request *request)
-{
-    const zn_node *node = request->node;
-    const zn_desc *dy = &node->inputs[DY]->desc;
-    const bool with_threshold = node->inputs_count > X;
-    const float size = (float)l->tile.size;
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
-    l->kernel = request->kernels->walsh;
-    l->dy = zn_walsh_map_of(dy, false);
-    l->dst = zn_walsh_map_of(&node->desc, false);
-    l->factors = (zn_walsh_factors){.tile = node->attributes,
-                                    .gate = GATE,
-                                    .threshold = with_threshold ? THRESHOLD : -1,
-                                    .gate_factor = dy->scale / (size * size)};
-    if (with_threshold) {
-        const zn_desc *x = &node->inputs[X]->desc;
-        l->x = zn_walsh_map_of(x, true);
-        l->factors.threshold_factor = dy->scale / (x->scale * size);
-    }
-    l->parts = (size_t)request->threads;
-    l->part_bytes = zn_round_up(zn_walsh_tile_scratch(l->tile.size) * sizeof(float), ZN_ALIGN);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    gradient_lowering *l = zn_alloc_zero(sizeof *l);
-    if (!l) return zn_fail_memory(err, sizeof *l);
-    l->tile = *(const zn_walsh_tile_attributes *)request->node->attributes;
-    prepare(l, request);
-    zenith_status status = zn_walsh_factors_prepare(&l->factors, request, err);
-    if (status != ZENITH_OK) {
-        lowering_free(&l->base);
-        return status;
+    const zn_node *node = request->node;
+    const zn_walsh_tile_attributes *a = node->attributes;
+    const zn_desc *dy = &node->inputs[DY]->desc;
+    const float size = (float)a->size;
+    zn_walsh_tiles made = {
+        .base = {.run = run, .piece = run_tile, .runs = true},
+        .maps =
+            {[OF_DY] = zn_walsh_map_of(dy, false), [OF_DST] = zn_walsh_map_of(&node->desc, false)},
+        .factors = {
+            .tile = a, .gate = GATE, .threshold = -1, .gate_factor = dy->scale / (size * size)}};
+    if (node->inputs_count > X) {
+        const zn_desc *x = &node->inputs[X]->desc;
+        made.maps[OF_X] = zn_walsh_map_of(x, true);
+        made.factors.threshold = THRESHOLD;
+        made.factors.threshold_factor = dy->scale / (x->scale * size);
     }
-    l->base.scratch_bytes = zn_walsh_factors_scratch(&l->factors) + l->parts * l->part_bytes;
-    *out = &l->base;
-    return ZENITH_OK;
+    return zn_walsh_tiles_lower(request, &made, out, err);
 }
 
 static double flops(const zn_node *node)
@@ -194,17 +139,6 @@ static double flops(const zn_node *node)
 
 static const zn_walsh_tile_attributes four = {4, 0, 4, false}, eight = {8, 4, 8, false},
                                       half = {8, 0, 4, true};
-#define SAMPLE(label, attribute, n, h, w, c, k, parameter)                                         \
-    {                                                                                              \
-        .name = label, .inputs_count = n,                                                          \
-        .inputs = {{4, {1, h, w, c}}, {2, {k, c}}, {4, {1, h, w, c}}, {2, {k, c}}},                \
-        .parameters = parameter, .attributes = &(attribute)                                        \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("four", four, 4, 8, 12, 3, 16, 10),
-    SAMPLE("shifted", eight, 4, 17, 9, 16, 64, 10),
-    SAMPLE("half", half, 2, 11, 16, 20, 64, 2),
-};
 
 const zn_op zn_op_walsh_tile_gradient = {
     .name = "walsh_tile_gradient",
@@ -218,6 +152,9 @@ const zn_op zn_op_walsh_tile_gradient = {
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("four", &four, 0xa, ZN_MAP(8, 12, 3), {2, {16, 3}},
+                                    ZN_MAP(8, 12, 3), {2, {16, 3}}),
+                          ZN_SAMPLE("shifted", &eight, 0xa, ZN_MAP(17, 9, 16), {2, {64, 16}},
+                                    ZN_MAP(17, 9, 16), {2, {64, 16}}),
+                          ZN_SAMPLE("half", &half, 2, ZN_MAP(11, 16, 20), {2, {64, 20}})),
 };

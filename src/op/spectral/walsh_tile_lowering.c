@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 #include "src/op/spectral/walsh_tile_lowering.h"
+#include "src/kernel/kernels.h"
 
 #include "src/base/memory.h"
-#include "src/op/conv/conv_weights.h"
+#include "src/op/convert_parallel.h"
 
 #include <math.h>
 
@@ -70,14 +71,18 @@ static const float *value_of(const zn_walsh_factors *f, const zn_call *call, int
     return dst;
 }
 
-zn_walsh_tiling zn_walsh_factors_get(const zn_walsh_factors *f, const zn_call *call, void *scratch)
+void zn_walsh_factors_make(const zn_walsh_factors *f, const zn_call *call, void *scratch)
+{
+    float *made = scratch;
+    if (f->kept) return;
+    multiply_out(f, value_of(f, call, f->gate, made + 2 * f->values),
+                 value_of(f, call, f->threshold, made + 3 * f->values), made);
+}
+
+zn_walsh_tiling zn_walsh_factors_get(const zn_walsh_factors *f, const void *scratch)
 {
     const zn_walsh_tile_attributes *a = f->tile;
-    float *made = scratch;
-    if (!f->kept)
-        multiply_out(f, value_of(f, call, f->gate, made + 2 * f->values),
-                     value_of(f, call, f->threshold, made + 3 * f->values), made);
-    const float *gate = f->kept ? f->kept : made;
+    const float *gate = f->kept ? f->kept : scratch;
     const size_t channels = f->values / (size_t)(a->size * a->size);
     return (zn_walsh_tiling){.size = a->size,
                              .pruned = zn_walsh_pruned(a),
@@ -85,6 +90,42 @@ zn_walsh_tiling zn_walsh_factors_get(const zn_walsh_factors *f, const zn_call *c
                              .step = channels,
                              .gate = gate,
                              .threshold = f->threshold < 0 ? NULL : gate + f->values};
+}
+
+static void tiles_free(zn_lowering *base)
+{
+    zn_walsh_factors_free(&((zn_walsh_tiles *)base)->factors);
+    zn_free(base);
+}
+
+zenith_status zn_walsh_tiles_lower(const zn_lowering_request *request, zn_walsh_tiles *made,
+                                   zn_lowering **out, zn_error *err)
+{
+    const size_t bytes = zn_walsh_tile_scratch(made->factors.tile->size) * sizeof(float);
+    zenith_status status;
+    made->base.free = tiles_free;
+    made->base.id = "walsh";
+    made->kernel = request->kernels->walsh;
+    ZN_GO(zn_walsh_factors_prepare(&made->factors, request, err));
+    ZN_GO(zn_lowering_part(&made->base, request, zn_walsh_factors_scratch(&made->factors),
+                           zn_round_up(bytes, ZN_ALIGN), err));
+    ZN_GO(zn_lowering_keep(made, sizeof *made, out, err));
+    return ZENITH_OK;
+fail:
+    zn_walsh_factors_free(&made->factors);
+    return status;
+}
+
+void zn_walsh_tiles_begin(const zn_walsh_tiles *tiles, const zn_call *call)
+{
+    zn_walsh_factors_make(&tiles->factors, call, call->scratch);
+}
+
+zn_walsh_tiling zn_walsh_tiles_get(const zn_walsh_tiles *tiles, const zn_call *call, void *scratch)
+{
+    zn_walsh_tiling tile = zn_walsh_factors_get(&tiles->factors, call->scratch);
+    tile.scratch = scratch;
+    return tile;
 }
 
 zn_walsh_map zn_walsh_map_of(const zn_desc *desc, bool mirrored)

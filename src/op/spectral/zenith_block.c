@@ -15,12 +15,11 @@
 // steps before the mixing are then done for all of them before the first is written.
 //
 // Fused when types are known, without gradients (they read the values in between).
-#include "src/base/memory.h"
+#include "src/kernel/conv/depthwise.h"
 #include "src/kernel/kernels.h"
+#include "src/kernel/spectral/grouped_product.h"
 #include "src/op/conv/depthwise_weights.h"
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/still_mask.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
 
@@ -79,36 +78,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
 
 // --- fusing -------------------------------------------------------------------------------------
 
-// clang-format off
-#define END     {NULL, {ZN_NONE}}
-#define SEEN(i) {"conv2d", {i + 1, ZN_ANY, ZN_ANY, ZN_NONE}}, {"relu", {i + 2, ZN_NONE}},          \
-                {"add", {i + 3, i + 4, ZN_NONE}}
-#define LINEAR  {"walsh_tile", {ZN_ANY, ZN_ANY, ZN_NONE}}
-#define SOFT    {"walsh_tile", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}}
-#define EYES    {"depthwise_conv", {ZN_ANY, ZN_ANY, ZN_NONE}}
-#define SUM     {"add", {1, ZN_ANY, ZN_NONE}}
-#define MASK(i) {"tile_mask", {i + 1, ZN_ANY, ZN_NONE}}
-#define STILL   {"still_mask", {2, ZN_ANY, ZN_NONE}}
-#define MIXED   {"conv2d_fused", {1, ZN_ANY, ZN_ANY, ZN_ANY}}, {"relu", {2, ZN_NONE}},             \
-                {"add", {3, 4, ZN_NONE}}
-// clang-format on
-static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){SUM, MASK(1), SEEN(2), LINEAR, EYES, END},
-    (const zn_pattern[]){SUM, MASK(1), SEEN(2), SOFT, EYES, END},
-    (const zn_pattern[]){SUM, STILL, MASK(2), SEEN(3), LINEAR, EYES, END},
-    (const zn_pattern[]){SUM, STILL, MASK(2), SEEN(3), SOFT, EYES, END},
-    (const zn_pattern[]){MIXED, LINEAR, EYES, END}, // without a mask the sum was fused before
-    (const zn_pattern[]){MIXED, SOFT, EYES, END},
-};
-
-static const zn_node *matched(const zn_match *match, const zn_op *op)
-{
-    for (int i = 0; i < ZN_PATTERN_MAX && match->nodes[i]; i++) {
-        if (match->nodes[i]->op == op) return match->nodes[i];
-    }
-    return NULL;
-}
-
 // A convolution whose stride is 1, without relu; one that was fused adds a bias and a residual.
 static bool is_plain(const zn_node *conv)
 {
@@ -129,16 +98,16 @@ static bool is_of_block(const zn_node *still, const zn_node *mask, const zn_node
 // The same x three times, everything in its type, a 1x1 convolution between equal channels.
 static bool accepts(const zn_match *match, const zn_cpu *cpu)
 {
-    const zn_node *tile = matched(match, &zn_op_walsh_tile);
-    const zn_node *eyes = matched(match, &zn_op_depthwise_conv);
-    const zn_node *plain = matched(match, &zn_op_conv2d);
-    const zn_node *conv = plain ? plain : matched(match, &zn_op_conv2d_fused);
+    const zn_node *tile = zn_matched(match, &zn_op_walsh_tile);
+    const zn_node *eyes = zn_matched(match, &zn_op_depthwise_conv);
+    const zn_node *plain = zn_matched(match, &zn_op_conv2d);
+    const zn_node *conv = plain ? plain : zn_matched(match, &zn_op_conv2d_fused);
     const zn_node *x = tile->inputs[X];
     const int64_t *weight = conv->inputs[1]->desc.shape.dim;
     (void)cpu;
     if (eyes->inputs[X] != x || match->any[match->any_count - 1] != x) return false;
-    const zn_node *still = matched(match, &zn_op_still_mask);
-    if (still && !is_of_block(still, matched(match, &zn_op_tile_mask), x)) return false;
+    const zn_node *still = zn_matched(match, &zn_op_still_mask);
+    if (still && !is_of_block(still, zn_matched(match, &zn_op_tile_mask), x)) return false;
     if (((const zn_depthwise_attributes *)eyes->attributes)->turned) return false;
     if (x->desc.shape.dim[0] != 1 || x->desc.scale != 1.0f || !is_plain(conv) || weight[2] != 1 ||
         weight[3] != 1 || weight[0] != weight[1] || x->desc.shape.dim[3] > ZN_GROUPED_INPUTS)
@@ -152,12 +121,12 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
 
 static zn_node *build(zn_graph *graph, const zn_match *match)
 {
-    const zn_node *root = match->nodes[0], *tile = matched(match, &zn_op_walsh_tile);
+    const zn_node *tile = zn_matched(match, &zn_op_walsh_tile);
     zn_zenith_block_attributes a = {.tile = *(const zn_walsh_tile_attributes *)tile->attributes,
                                     .threshold = tile->inputs_count == 3,
-                                    .score = matched(match, &zn_op_tile_mask) != NULL};
+                                    .score = zn_matched(match, &zn_op_tile_mask) != NULL};
     const places p = places_of(&a);
-    const zn_node *still = matched(match, &zn_op_still_mask);
+    const zn_node *still = zn_matched(match, &zn_op_still_mask);
     if (still) a.still = ((const zn_still_mask_attributes *)still->attributes)->below;
     zn_node *inputs[MOST_INPUTS];
     // Nodes at ZN_ANY come depth first: x, gate, threshold, x, eyes, weight, bias, score, x.
@@ -166,9 +135,7 @@ static zn_node *build(zn_graph *graph, const zn_match *match)
         if (i == p.eyes) next++;
         inputs[i] = match->any[next++];
     }
-    zn_node *node = zn_graph_add(graph, &zn_op_zenith_block, root->name, inputs, p.count, &a);
-    if (node) node->desc = root->desc;
-    return node;
+    return zn_graph_add(graph, &zn_op_zenith_block, match->nodes[0]->name, inputs, p.count, &a);
 }
 
 // --- lowering -----------------------------------------------------------------------------------
@@ -316,7 +283,7 @@ static work begin_part(const job *j, size_t part)
               .x = j->call->inputs[X],
               .y = j->call->output,
               .zeros = scratch,
-              .tiling = zn_walsh_factors_get(&l->factors, j->call, NULL),
+              .tiling = zn_walsh_factors_get(&l->factors, NULL),
               .pixel = (size_t)l->eyes.channels * zn_type_size(l->eyes.src_type)};
     w.tiling.scratch = (float *)(void *)(scratch + l->zero_bytes);
     w.range = (float *)(void *)((uint8_t *)w.tiling.scratch + l->tile_bytes);
@@ -499,33 +466,18 @@ static const zn_zenith_block_attributes all = {{8, 4, 8, false}, true, true, 0},
                                         least = {{8, 0, 8, false}, false, false, 0},
                                         masked = {{4, 0, 4, false}, false, true, 0},
                                         quiet = {{8, 4, 4, false}, false, true, 5.8f};
+
 // clang-format off
-#define MAP(h, w, c)   {4, {1, h, w, c}}
-#define GATES(s, c)    {2, {(s) * (s), c}}
-#define MIXING(c)      {4, {c, 1, 3, 3}}, {4, {c, c, 1, 1}}, {1, {c}}
+#define SEEN(i) {&zn_op_conv2d, {i + 1, ZN_ANY, ZN_ANY}}, {&zn_op_relu, {i + 2}},                 \
+                {&zn_op_add, {i + 3, i + 4}}
+#define TILE    {&zn_op_walsh_tile, {ZN_ANY, ZN_ANY, ZN_MAYBE}}
+#define EYES    {&zn_op_depthwise_conv, {ZN_ANY, ZN_ANY}}
+#define SUM     {&zn_op_add, {1, ZN_ANY}}
+#define MASK(i) {&zn_op_tile_mask, {i + 1, ZN_ANY}}
+#define STILL   {&zn_op_still_mask, {2, ZN_ANY}}
+#define MIXED   {&zn_op_conv2d_fused, {1, ZN_ANY, ZN_ANY, ZN_ANY}}, {&zn_op_relu, {2}},            \
+                {&zn_op_add, {3, 4}}
 // clang-format on
-static const zn_op_sample samples[] = {
-    {.name = "least",
-     .inputs_count = 5,
-     .inputs = {MAP(3, 5, 3), GATES(8, 3), MIXING(3)},
-     .parameters = 0x1e,
-     .attributes = &least},
-    {.name = "masked",
-     .inputs_count = 6,
-     .inputs = {MAP(9, 18, 20), GATES(4, 20), MIXING(20), {2, {2, 3}}},
-     .parameters = 0x3e,
-     .attributes = &masked},
-    {.name = "all",
-     .inputs_count = 7,
-     .inputs = {MAP(40, 37, 32), GATES(8, 32), GATES(8, 32), MIXING(32), {2, {4, 4}}},
-     .parameters = 0x7e,
-     .attributes = &all},
-    {.name = "quiet",
-     .inputs_count = 6,
-     .inputs = {MAP(66, 37, 1), GATES(8, 1), MIXING(1), {2, {2, 2}}},
-     .parameters = 0x3e,
-     .attributes = &quiet},
-};
 
 const zn_op zn_op_zenith_block = {
     .name = "zenith_block",
@@ -538,12 +490,20 @@ const zn_op zn_op_zenith_block = {
     .lower = lower,
     .in_place = in_place,
     .flops = flops,
-    .patterns = patterns,
-    .patterns_count = sizeof patterns / sizeof *patterns,
+    // Without a mask the sum was fused before.
+    .patterns = ZN_PATTERNS({SUM, MASK(1), SEEN(2), TILE, EYES},
+                            {SUM, STILL, MASK(2), SEEN(3), TILE, EYES}, {MIXED, TILE, EYES}),
     .accepts = accepts,
     .build = build,
     .expand = expand,
     .no_gradient = "it is only made after differentiation",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("least", &least, 0x1e, ZN_MAP(3, 5, 3), {2, {64, 3}}, {4, {3, 1, 3, 3}},
+                  {4, {3, 3, 1, 1}}, ZN_VECTOR(3)),
+        ZN_SAMPLE("masked", &masked, 0x3e, ZN_MAP(9, 18, 20), {2, {16, 20}}, {4, {20, 1, 3, 3}},
+                  {4, {20, 20, 1, 1}}, ZN_VECTOR(20), {2, {2, 3}}),
+        ZN_SAMPLE("all", &all, 0x7e, ZN_MAP(40, 37, 32), {2, {64, 32}}, {2, {64, 32}},
+                  {4, {32, 1, 3, 3}}, {4, {32, 32, 1, 1}}, ZN_VECTOR(32), {2, {4, 4}}),
+        ZN_SAMPLE("quiet", &quiet, 0x3e, ZN_MAP(66, 37, 1), {2, {64, 1}}, {4, {1, 1, 3, 3}},
+                  {4, {1, 1, 1, 1}}, ZN_VECTOR(1), {2, {2, 2}})),
 };

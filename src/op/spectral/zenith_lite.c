@@ -13,14 +13,12 @@
 //
 // A strip in the cache is h * 16 * c floats: 1 MB for 256 rows of 64 channels. Fused when types are
 // known, without gradients.
-#include "src/base/memory.h"
 #include "src/kernel/kernels.h"
-#include "src/op/conv/conv_weights.h"
+#include "src/kernel/spectral/grouped_product.h"
+#include "src/kernel/spectral/walsh.h"
 #include "src/op/conv/depthwise_weights.h"
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_checks.h"
 
 #include <string.h>
@@ -68,16 +66,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
 
 // --- fusing -------------------------------------------------------------------------------------
 
-static const zn_pattern *const patterns[] = {
-    (const zn_pattern[]){{"relu", {1, ZN_NONE}},
-                         {"add", {2, ZN_ANY, ZN_NONE}},
-                         {"grouped_conv", {3, ZN_ANY, ZN_ANY, ZN_NONE}},
-                         {"walsh_columns", {4, ZN_ANY, ZN_NONE}},
-                         {"walsh_rows", {5, ZN_ANY, ZN_NONE}},
-                         {"grouped_conv", {ZN_ANY, ZN_ANY, ZN_ANY, ZN_NONE}},
-                         {NULL, {ZN_NONE}}},
-};
-
 enum { P_SUM = 1, P_EXPAND, P_COLUMNS, P_ROWS, P_COMPRESS, P_COUNT };
 
 static bool keeps_channels(const zn_node *conv)
@@ -107,10 +95,8 @@ static bool accepts(const zn_match *match, const zn_cpu *cpu)
 static zn_node *build(zn_graph *graph, const zn_match *match)
 {
     // Nodes at ZN_ANY come depth first: x, compress, its bias, rows, columns, expand, its bias, x.
-    zn_node *node = zn_graph_add(graph, &zn_op_zenith_lite, match->nodes[0]->name, match->any,
-                                 INPUTS, match->nodes[P_COMPRESS]->attributes);
-    if (node) node->desc = match->nodes[0]->desc;
-    return node;
+    return zn_graph_add(graph, &zn_op_zenith_lite, match->nodes[0]->name, match->any, INPUTS,
+                        match->nodes[P_COMPRESS]->attributes);
 }
 
 // --- lowering -----------------------------------------------------------------------------------
@@ -331,17 +317,6 @@ static double flops(const zn_node *node)
 }
 
 static const zn_grouped_conv_attributes two = {2, false}, four = {4, false};
-#define SAMPLE(label, attribute, groups, h, w, c)                                                  \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS,                                                     \
-        .inputs = {{4, {1, h, w, c}}, {4, {c, (c) / (groups), 1, 1}}, {1, {c}}, {2, {w, c}},       \
-                   {2, {h, c}},       {4, {c, (c) / (groups), 1, 1}}, {1, {c}}},                   \
-        .parameters = 0x7e, .attributes = &(attribute)                                             \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("small", two, 2, 2, 8, 6),
-    SAMPLE("tall", four, 4, 32, 16, 64),
-};
 
 const zn_op zn_op_zenith_lite = {
     .name = "zenith_lite",
@@ -353,12 +328,19 @@ const zn_op zn_op_zenith_lite = {
     .rows = zn_rows_whole,
     .lower = lower,
     .flops = flops,
-    .patterns = patterns,
-    .patterns_count = sizeof patterns / sizeof *patterns,
+    .patterns = ZN_PATTERNS({{&zn_op_relu, {P_SUM}},
+                             {&zn_op_add, {P_EXPAND, ZN_ANY}},
+                             {&zn_op_grouped_conv, {P_COLUMNS, ZN_ANY, ZN_ANY}},
+                             {&zn_op_walsh_columns, {P_ROWS, ZN_ANY}},
+                             {&zn_op_walsh_rows, {P_COMPRESS, ZN_ANY}},
+                             {&zn_op_grouped_conv, {ZN_ANY, ZN_ANY, ZN_ANY}}}),
     .accepts = accepts,
     .build = build,
     .expand = expand,
     .no_gradient = "it is only made after differentiation",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("small", &two, 0x7e, ZN_MAP(2, 8, 6), {4, {6, 3, 1, 1}}, ZN_VECTOR(6),
+                  {2, {8, 6}}, {2, {2, 6}}, {4, {6, 3, 1, 1}}, ZN_VECTOR(6)),
+        ZN_SAMPLE("tall", &four, 0x7e, ZN_MAP(32, 16, 64), {4, {64, 16, 1, 1}}, ZN_VECTOR(64),
+                  {2, {16, 64}}, {2, {32, 64}}, {4, {64, 16, 1, 1}}, ZN_VECTOR(64))),
 };

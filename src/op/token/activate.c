@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A curve over every value of a map or a vector: silu, gelu or tanh.
+//
+// The gradient of activate, dy * slope(x); and with a third input that of gated with respect to
+// what goes through the curve: dy * b * slope(a).
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/token/pixel_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -32,28 +32,15 @@ static void compute(const zn_pixels *p)
                                                         p->count * zn_pixel_elements(p->node));
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_pixel_lower(request, compute, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
-    return zn_graph_add(graph, &zn_op_activate_gradient, node->name,
-                        (zn_node *[]){dy, node->inputs[input]}, 2, node->attributes);
+    return zn_graph_pair(graph, &zn_op_activate_gradient, node->name, dy, node->inputs[input],
+                         node->attributes);
 }
 
 static const zn_activation_attributes silu = {ZN_ACTIVATION_SILU}, gelu = {ZN_ACTIVATION_GELU},
                                       gelu_tanh = {ZN_ACTIVATION_GELU_TANH},
                                       tanh_ = {ZN_ACTIVATION_TANH};
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 1}}}, .attributes = &silu},
-    {.name = "silu", .inputs_count = 1, .inputs = {{4, {1, 3, 17, 70}}}, .attributes = &silu},
-    {.name = "gelu", .inputs_count = 1, .inputs = {{4, {1, 19, 1, 33}}}, .attributes = &gelu},
-    {.name = "by tanh", .inputs_count = 1, .inputs = {{4, {1, 5, 7, 3}}}, .attributes = &gelu_tanh},
-    {.name = "tanh", .inputs_count = 1, .inputs = {{4, {1, 7, 1, 64}}}, .attributes = &tanh_},
-    {.name = "vector", .inputs_count = 1, .inputs = {{1, {37}}}, .attributes = &silu},
-};
 
 const zn_op zn_op_activate = {
     .name = "activate",
@@ -62,14 +49,69 @@ const zn_op zn_op_activate = {
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
     .reference = reference,
-    .lower = lower,
-    .flops = zn_activation_flops,
+    .pixels = compute,
+    .lower = zn_pixel_lower,
+    .work = ZN_ACTIVATION_WORK,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &silu, 0, ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("silu", &silu, 0, ZN_MAP(3, 17, 70)),
+                          ZN_SAMPLE("gelu", &gelu, 0, ZN_MAP(19, 1, 33)),
+                          ZN_SAMPLE("by tanh", &gelu_tanh, 0, ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("tanh", &tanh_, 0, ZN_MAP(7, 1, 64)),
+                          ZN_SAMPLE("vector", &silu, 0, ZN_VECTOR(37))),
 };
 
 zn_node *zn_activate(zn_graph *graph, const char *name, zn_node *x, zn_activation kind)
 {
     return zn_graph_add(graph, &zn_op_activate, name, &x, 1, &(zn_activation_attributes){kind});
 }
+
+enum { DY, X, B, INPUTS };
+
+static zenith_status gradient_infer(zn_node *node, zn_error *err)
+{
+    ZN_TRY(zn_check_inputs(node, B, INPUTS, err));
+    ZN_TRY(zn_check_tokens(node, DY, err));
+    for (int i = X; i < node->inputs_count; i++) ZN_TRY(zn_check_same_shape(node, DY, i, err));
+    ZN_TRY(zn_check_activation(node, err));
+    zn_infer_tokens(node);
+    return ZENITH_OK;
+}
+
+static void gradient_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    const zn_curve curve = zn_curve_of(node);
+    const size_t count = zn_value_count(output);
+    for (size_t i = 0; i < count; i++) {
+        const double slope = zn_curve_slope(curve, (double)zn_value_get(&inputs[X], i));
+        const double b = node->inputs_count > B ? (double)zn_value_get(&inputs[B], i) : 1;
+        zn_value_set(output, i, (float)((double)zn_value_get(&inputs[DY], i) * b * slope));
+    }
+}
+
+static void gradient_compute(const zn_pixels *p)
+{
+    const size_t count = p->count * zn_pixel_elements(p->node);
+    p->kernels->activation(zn_curve_of(p->node), true)(p->inputs[X], p->inputs[DY], p->dst, count);
+    if (p->node->inputs_count <= B) return;
+    for (size_t i = 0; i < count; i++) p->dst[i] *= p->inputs[B][i];
+}
+
+const zn_op zn_op_activate_gradient = {
+    .name = "activate_gradient",
+    .summary = "the gradient of activate, and of gated's first input",
+    .attributes_size = sizeof(zn_activation_attributes),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = gradient_infer,
+    .reference = gradient_reference,
+    .pixels = gradient_compute,
+    .lower = zn_pixel_lower,
+    .work = ZN_ACTIVATION_WORK,
+    .no_gradient = ZN_SECOND_GRADIENT,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("silu", &silu, 0, ZN_MAP(3, 17, 70), ZN_MAP(3, 17, 70)),
+        ZN_SAMPLE("gelu", &gelu, 0, ZN_MAP(19, 1, 33), ZN_MAP(19, 1, 33)),
+        ZN_SAMPLE("by tanh", &gelu_tanh, 0, ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3)),
+        ZN_SAMPLE("tanh", &tanh_, 0, ZN_MAP(7, 1, 64), ZN_MAP(7, 1, 64), ZN_MAP(7, 1, 64)),
+        ZN_SAMPLE("vector", &silu, 0, ZN_VECTOR(37), ZN_VECTOR(37), ZN_VECTOR(37))),
+};

@@ -4,10 +4,7 @@
 // The gradient of attention with respect to its packed keys and values, in f32 and in the order that
 // f32 has. A barrier: every query adds to every key that it sees.
 // attention_rows.h has the formulas.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/attention_rows.h"
 
 typedef struct keys_lowering {
@@ -233,6 +230,5 @@ const zn_op zn_op_attention_gradient_keys = {
     .lower = lower,
     .flops = zn_attention_gradient_flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = zn_attention_gradient_samples,
-    .samples_count = ZN_ATTENTION_SAMPLES,
+    .samples = {zn_attention_gradient_samples, ZN_ATTENTION_SAMPLES},
 };

@@ -3,9 +3,7 @@
 //
 // The gradient of attention with respect to its queries: rows like those of the queries, from dy, q and
 // the packed keys. attention_rows.h has the formulas.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/token/attention_rows.h"
 
 typedef struct queries_lowering {
@@ -127,11 +125,9 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     static const unsigned forms[ZN_ATTENTION_MATRICES] = {
         [ZN_ATTENTION_K] = 1 << ZN_ATTENTION_TOKENS_PANELS | 1 << ZN_ATTENTION_CHANNELS_PANELS,
         [ZN_ATTENTION_V] = 1 << ZN_ATTENTION_TOKENS_PANELS};
-    const zn_desc *dst = &request->node->desc;
     queries_lowering made = {.base = {.run = run, .free = zn_lowering_free}};
     ZN_TRY(zn_attention_rows_make(request, request->rows, forms, &made.rows, err));
-    ZN_TRY(
-        zn_conversion_make(request->kernels, ZN_F32, 1, dst->type, dst->scale, &made.narrow, err));
+    ZN_TRY(zn_conversion_narrow(request, &made.narrow, err));
     made.base.id = made.rows.kernel->id;
     made.base.scratch_bytes = made.rows.bytes;
     return zn_lowering_keep(&made, sizeof made, out, err);
@@ -148,6 +144,5 @@ const zn_op zn_op_attention_gradient_queries = {
     .lower = lower,
     .flops = zn_attention_gradient_flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = zn_attention_gradient_samples,
-    .samples_count = ZN_ATTENTION_SAMPLES,
+    .samples = {zn_attention_gradient_samples, ZN_ATTENTION_SAMPLES},
 };

@@ -4,12 +4,8 @@
 // Keys and values, packed for attention: two maps [1, h, w, key heads * width] become one value that is
 // no map, so that it is whole before any query is looked at. It has the type of the keys; attention_op.c
 // reads it. A barrier.
-#include "src/base/memory.h"
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/attention_shape.h"
 
 enum { K, V, INPUTS };
@@ -19,7 +15,6 @@ typedef struct keys_lowering {
     zn_attention_shape shape;
     zn_type type;
     zn_conversion widen[INPUTS], narrow; // to the type and scale of the result, through f32
-    size_t parts, part_bytes;
 } keys_lowering;
 
 static zn_attention_shape shape_of(const zn_node *node)
@@ -77,11 +72,6 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering: a panel of keys at a time, for all channels of a head --------------------------------
 
-typedef struct job {
-    const keys_lowering *lowering;
-    const zn_call *call;
-} job;
-
 // A key's head to its places.
 static void place_floats(const zn_attention_shape *s, bool value, int64_t head, int64_t key,
                          const float *row, float *dst)
@@ -104,17 +94,18 @@ static void place_halves(const zn_attention_shape *s, zn_type type, bool value, 
 
 // Elements of the result for one head of 32 keys, [PANEL][padded width], narrowed, in scratch; then
 // each to its place.
-static void pack_panel(const keys_lowering *l, const zn_call *call, size_t index, uint8_t *part)
+static void pack_panel(const zn_lowering *base, const zn_call *call, size_t index, void *part)
 {
+    const keys_lowering *l = (const keys_lowering *)base;
     const zn_attention_shape *s = &l->shape;
     const int64_t panels = s->padded_keys / ZN_ATTENTION_PANEL;
     const int64_t panel = (int64_t)index % panels, head = (int64_t)index / panels % s->key_heads;
     const int which = (int)((int64_t)index / panels / s->key_heads);
     const size_t size = zn_type_size(l->type), width = (size_t)s->width;
     const size_t from = zn_type_size(l->widen[which].from);
-    float *wide = (float *)(void *)part;
+    float *wide = part;
     for (int64_t key = panel * ZN_ATTENTION_PANEL; key < (panel + 1) * ZN_ATTENTION_PANEL; key++) {
-        uint8_t *row = part + (size_t)s->padded_width * sizeof(float);
+        uint8_t *row = (uint8_t *)part + (size_t)s->padded_width * sizeof(float);
         memset(row, 0, (size_t)s->padded_width * size);
         if (key < s->keys) {
             const size_t at = (size_t)(key * s->key_heads + head) * width;
@@ -130,28 +121,6 @@ static void pack_panel(const keys_lowering *l, const zn_call *call, size_t index
     }
 }
 
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const keys_lowering *l = j->lowering;
-    const size_t panels = (size_t)(2 * l->shape.key_heads * l->shape.padded_keys) /
-                          ZN_ATTENTION_PANEL;
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (size_t i = part; i < panels && !zn_call_stopped(j->call); i += l->parts)
-            pack_panel(l, j->call, i, scratch);
-    }
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
-    const keys_lowering *l = (const keys_lowering *)base;
-    job j = {l, call};
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
-    return ZENITH_OK;
-}
-
 static zenith_status fill(keys_lowering *l, const zn_lowering_request *request, zn_error *err)
 {
     const zn_node *node = request->node;
@@ -161,29 +130,19 @@ static zenith_status fill(keys_lowering *l, const zn_lowering_request *request, 
     l->shape = shape_of(node);
     l->type = node->desc.type;
     for (int i = K; i < INPUTS; i++) {
-        const zn_desc *desc = &node->inputs[i]->desc;
-        ZN_TRY(zn_conversion_make(request->kernels, desc->type, desc->scale, ZN_F32, 1,
-                                  &l->widen[i], err));
+        ZN_TRY(zn_conversion_widen(request, i, &l->widen[i], err));
     }
-    ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, l->type, node->desc.scale, &l->narrow,
-                              err));
-    l->parts = (size_t)request->threads;
-    l->part_bytes = zn_round_up(2 * (size_t)l->shape.padded_width * sizeof(float), ZN_ALIGN);
-    l->base.scratch_bytes = l->parts * l->part_bytes;
-    return ZENITH_OK;
+    ZN_TRY(zn_conversion_narrow(request, &l->narrow, err));
+    l->base.pieces = (size_t)(2 * l->shape.key_heads * l->shape.padded_keys) / ZN_ATTENTION_PANEL;
+    const size_t part_bytes = 2 * (size_t)l->shape.padded_width * sizeof(float);
+    return zn_lowering_part(&l->base, request, 0, zn_round_up(part_bytes, ZN_ALIGN), err);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    keys_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "pack"}};
+    keys_lowering made = {.base = ZN_LOWERING_OF_PIECES(pack_panel, "pack")};
     ZN_TRY(fill(&made, request, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
-}
-
-static zn_want wants(const zn_node *node, int input)
-{
-    (void)node, (void)input;
-    return ZN_WANT_PRODUCT;
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -199,24 +158,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_attention_keys_attributes one = {.key_heads = 1}, three = {.key_heads = 3},
                                           columns = {.key_heads = 3, .apart = true};
-static const zn_op_sample samples[] = {
-    {.name = "token",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 1, 1, 1}}, {4, {1, 1, 1, 1}}},
-     .attributes = &one},
-    {.name = "odd",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 5, 7, 15}}, {4, {1, 5, 7, 15}}},
-     .attributes = &three},
-    {.name = "sequence",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 33, 1, 40}}, {4, {1, 33, 1, 40}}},
-     .attributes = &one},
-    {.name = "columns",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 7, 4, 15}}, {4, {1, 7, 4, 15}}},
-     .attributes = &columns},
-};
 
 const zn_op zn_op_attention_keys = {
     .name = "attention_keys",
@@ -226,11 +167,13 @@ const zn_op zn_op_attention_keys = {
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,
     .rows = zn_rows_whole,
-    .wants = wants,
+    .wants = zn_wants_product,
     .reference = reference,
     .lower = lower,
     .flops = zn_flops_of_input,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("token", &one, 0, ZN_MAP(1, 1, 1), ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("odd", &three, 0, ZN_MAP(5, 7, 15), ZN_MAP(5, 7, 15)),
+                          ZN_SAMPLE("sequence", &one, 0, ZN_MAP(33, 1, 40), ZN_MAP(33, 1, 40)),
+                          ZN_SAMPLE("columns", &columns, 0, ZN_MAP(7, 4, 15), ZN_MAP(7, 4, 15))),
 };

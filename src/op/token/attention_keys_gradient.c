@@ -3,10 +3,7 @@
 //
 // The gradient of attention_keys: the elements of one of its inputs, from the packed f32 gradient back
 // into a map [1, rows, columns, key heads * width].
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/token/attention_shape.h"
 
 typedef struct unpack_lowering {
@@ -95,11 +92,6 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 static const zn_attention_keys_attributes one = {1, false, 1, 1, 1, false},
                                           odd = {3, true, 5, 7, 5, false},
                                           columns = {1, true, 9, 3, 5, true};
-static const zn_op_sample samples[] = {
-    {.name = "token", .inputs_count = 1, .inputs = {{3, {2, 1, 1024}}}, .attributes = &one},
-    {.name = "odd", .inputs_count = 1, .inputs = {{3, {2, 3, 2048}}}, .attributes = &odd},
-    {.name = "columns", .inputs_count = 1, .inputs = {{3, {2, 3, 1024}}}, .attributes = &columns},
-};
 
 const zn_op zn_op_attention_keys_gradient = {
     .name = "attention_keys_gradient",
@@ -110,6 +102,7 @@ const zn_op zn_op_attention_keys_gradient = {
     .reference = reference,
     .lower = lower,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("token", &one, 0, {3, {2, 1, 1024}}),
+                          ZN_SAMPLE("odd", &odd, 0, {3, {2, 3, 2048}}),
+                          ZN_SAMPLE("columns", &columns, 0, {3, {2, 3, 1024}})),
 };

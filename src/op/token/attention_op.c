@@ -4,12 +4,10 @@
 // softmax(scale q k^T) v for each head: rows of queries against the packed keys and values of
 // attention_keys.c, which are whole. kernel/attention/attention.h has the algorithm. Threads share blocks of
 // queries of a head; keys are at fixed places, so the bits depend on neither rows of a call nor threads.
-#include "src/base/memory.h"
 #include "src/base/text.h"
+#include "src/kernel/kernels.h"
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/token/attention_shape.h"
 
 #include <math.h>
@@ -184,7 +182,7 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
     l->block = l->shape.padded_width > 512   ? ZN_ATTENTION_QUERIES / 4
                : l->shape.padded_width > 256 ? ZN_ATTENTION_QUERIES / 2
                                              : ZN_ATTENTION_QUERIES;
-    ZN_TRY(zn_conversion_make(request->kernels, q->type, q->scale, ZN_F32, 1, &l->widen, err));
+    ZN_TRY(zn_conversion_widen(request, Q, &l->widen, err));
     ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, keys->scale, y->type, y->scale, &l->narrow,
                               err));
     const size_t block = (size_t)(l->block * l->shape.padded_width) * sizeof(float);
@@ -199,12 +197,6 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     attention_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"}};
     ZN_TRY(fill(&made, request, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
-}
-
-static zn_want wants(const zn_node *node, int input)
-{
-    (void)node, (void)input;
-    return ZN_WANT_PRODUCT;
 }
 
 // Two products with every key (half of them where causal, about).
@@ -228,28 +220,6 @@ static const zn_attention_node_attributes token = {{1, 1, false, 0, false}, 1},
                                           causal = {{1, 1, true, 0.25f, false}, 150},
                                           wide = {{1, 1, false, 0, false}, 3},
                                           columns = {{2, 1, true, 0, true}, 40};
-static const zn_op_sample samples[] = {
-    {.name = "token",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 1, 1, 1}}, {3, {2, 1, 1024}}},
-     .attributes = &token},
-    {.name = "grouped",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 5, 3, 20}}, {3, {2, 2, 2048}}},
-     .attributes = &grouped},
-    {.name = "causal",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 23, 1, 33}}, {3, {2, 1, 10240}}},
-     .attributes = &causal},
-    {.name = "wide",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 1, 2, 640}}, {3, {2, 1, 20480}}},
-     .attributes = &wide},
-    {.name = "columns",
-     .inputs_count = INPUTS,
-     .inputs = {{4, {1, 9, 3, 20}}, {3, {2, 3, 2048}}},
-     .attributes = &columns},
-};
 
 const zn_op zn_op_attention = {
     .name = "attention",
@@ -258,13 +228,16 @@ const zn_op zn_op_attention = {
     .traits = ZN_OP_STOPS, // between stretches of keys
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,
-    .wants = wants,
+    .wants = zn_wants_product,
     .reference = reference,
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("token", &token, 0, ZN_MAP(1, 1, 1), {3, {2, 1, 1024}}),
+                          ZN_SAMPLE("grouped", &grouped, 0, ZN_MAP(5, 3, 20), {3, {2, 2, 2048}}),
+                          ZN_SAMPLE("causal", &causal, 0, ZN_MAP(23, 1, 33), {3, {2, 1, 10240}}),
+                          ZN_SAMPLE("wide", &wide, 0, ZN_MAP(1, 2, 640), {3, {2, 1, 20480}}),
+                          ZN_SAMPLE("columns", &columns, 0, ZN_MAP(9, 3, 20), {3, {2, 3, 2048}})),
 };
 
 zn_node *zn_attention(zn_graph *graph, const char *name, zn_node *q, zn_node *k, zn_node *v,
@@ -274,11 +247,10 @@ zn_node *zn_attention(zn_graph *graph, const char *name, zn_node *q, zn_node *k,
     zn_text_format(label, sizeof label, "%s.keys", name ? name : "");
     const zn_attention_keys_attributes keys_attributes = {.key_heads = attributes.key_heads,
                                                           .apart = attributes.columns};
-    zn_node *keys = zn_graph_add(graph, &zn_op_attention_keys, label, (zn_node *[]){k, v}, 2,
-                                 &keys_attributes);
+    zn_node *keys = zn_graph_pair(graph, &zn_op_attention_keys, label, k, v, &keys_attributes);
     if (!keys) return NULL; // k may be missing too: the graph keeps the reason
     const int64_t *dim = k->desc.shape.dim;
     const zn_attention_node_attributes all = {attributes,
                                               attributes.columns ? dim[1] : dim[1] * dim[2]};
-    return zn_graph_add(graph, &zn_op_attention, name, (zn_node *[]){q, keys}, INPUTS, &all);
+    return zn_graph_pair(graph, &zn_op_attention, name, q, keys, &all);
 }

@@ -71,9 +71,7 @@ zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t
                                .parts = request->threads};
     out->queries = rows * out->shape.queries / node->inputs[Q]->desc.shape.dim[1];
     for (int i = DY; i <= Q; i++) {
-        const zn_desc *desc = &node->inputs[i]->desc;
-        ZN_TRY(zn_conversion_make(request->kernels, desc->type, desc->scale, ZN_F32, 1,
-                                  &out->widen[i], err));
+        ZN_TRY(zn_conversion_widen(request, i, &out->widen[i], err));
     }
     place_scratch(out, forms);
     return ZENITH_OK;

@@ -3,10 +3,7 @@
 //
 // activation(a) * b, value by value: the gated product of feed-forward blocks (swiglu with silu).
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/token/pixel_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 enum { A, B, INPUTS };
@@ -37,11 +34,6 @@ static void compute(const zn_pixels *p)
                                                         p->count * zn_pixel_elements(p->node));
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_pixel_lower(request, compute, out, err);
-}
-
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     const zn_activation kind = ((const zn_activation_attributes *)node->attributes)->kind;
@@ -55,21 +47,6 @@ static const zn_activation_attributes silu = {ZN_ACTIVATION_SILU}, gelu = {ZN_AC
                                       tanh_ = {ZN_ACTIVATION_TANH},
                                       logistic = {ZN_ACTIVATION_LOGISTIC},
                                       none = {ZN_ACTIVATION_NONE};
-#define SAMPLE(label, attribute, h, w, c)                                                          \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}},   \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", silu, 1, 1, 1),
-    SAMPLE("silu", silu, 19, 1, 133),
-    SAMPLE("gelu", gelu, 5, 7, 3),
-    SAMPLE("by tanh", gelu_tanh, 3, 17, 70),
-    SAMPLE("tanh", tanh_, 7, 1, 64),
-    SAMPLE("logistic", logistic, 2, 3, 35),
-    SAMPLE("product", none, 2, 5, 19),
-    {.name = "vectors", .inputs_count = 2, .inputs = {{1, {37}}, {1, {37}}}, .attributes = &silu},
-};
 
 const zn_op zn_op_gated = {
     .name = "gated",
@@ -78,15 +55,21 @@ const zn_op zn_op_gated = {
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
     .reference = reference,
-    .lower = lower,
-    .flops = zn_activation_flops,
+    .pixels = compute,
+    .lower = zn_pixel_lower,
+    .work = ZN_ACTIVATION_WORK,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &silu, 0, ZN_MAP(1, 1, 1), ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("silu", &silu, 0, ZN_MAP(19, 1, 133), ZN_MAP(19, 1, 133)),
+                          ZN_SAMPLE("gelu", &gelu, 0, ZN_MAP(5, 7, 3), ZN_MAP(5, 7, 3)),
+                          ZN_SAMPLE("by tanh", &gelu_tanh, 0, ZN_MAP(3, 17, 70), ZN_MAP(3, 17, 70)),
+                          ZN_SAMPLE("tanh", &tanh_, 0, ZN_MAP(7, 1, 64), ZN_MAP(7, 1, 64)),
+                          ZN_SAMPLE("logistic", &logistic, 0, ZN_MAP(2, 3, 35), ZN_MAP(2, 3, 35)),
+                          ZN_SAMPLE("product", &none, 0, ZN_MAP(2, 5, 19), ZN_MAP(2, 5, 19)),
+                          ZN_SAMPLE("vectors", &silu, 0, ZN_VECTOR(37), ZN_VECTOR(37))),
 };
 
 zn_node *zn_gated(zn_graph *graph, const char *name, zn_node *a, zn_node *b, zn_activation kind)
 {
-    return zn_graph_add(graph, &zn_op_gated, name, (zn_node *[]){a, b}, INPUTS,
-                        &(zn_activation_attributes){kind});
+    return zn_graph_pair(graph, &zn_op_gated, name, a, b, &(zn_activation_attributes){kind});
 }

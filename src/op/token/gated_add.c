@@ -4,11 +4,8 @@
 // x + gate * y, with a gate for each channel: how a conditioned block adds its branch. Columns may have
 // gates of their own.
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
-#include "src/op/token/pixel_lowering.h"
+#include "src/kernel/pointwise/modulate.h"
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 enum { X, Y, GATE, INPUTS };
@@ -45,14 +42,8 @@ static void compute(const zn_pixels *p)
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_modulates_columns(request->node, GATE)
-               ? zn_pixel_lower_rows(request, compute, out, err)
-               : zn_pixel_lower(request, compute, out, err);
-}
-
-static double flops(const zn_node *node)
-{
-    return 2 * zn_flops_of_input(node);
+    return zn_modulates_columns(request->node, GATE) ? zn_pixel_lower_rows(request, out, err)
+                                                     : zn_pixel_lower(request, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -61,33 +52,26 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
     if (input == GATE)
         return (zn_modulates_columns(node, GATE) ? zn_column_product_sum : zn_channel_product_sum)(
             graph, node->name, dy, node->inputs[Y]);
-    return zn_graph_add(graph, &zn_op_modulate, node->name, (zn_node *[]){dy, node->inputs[GATE]},
-                        2, &(zn_modulate_attributes){.plain = true});
+    return zn_graph_pair(graph, &zn_op_modulate, node->name, dy, node->inputs[GATE],
+                         &(zn_modulate_attributes){.plain = true});
 }
-
-// clang-format off
-#define SAMPLE(label, h, w, c, gates)                                                              \
-    {.name = label, .inputs_count = INPUTS,                                                        \
-     .inputs = {{4, {1, h, w, c}}, {4, {1, h, w, c}}, {1, {gates}}}}
-// clang-format on
-static const zn_op_sample samples[] = {
-    SAMPLE("pixel", 1, 1, 1, 1),
-    SAMPLE("tokens", 19, 1, 133, 133),
-    SAMPLE("picture", 3, 5, 70, 70),
-    SAMPLE("columns", 5, 3, 20, 60),
-};
 
 const zn_op zn_op_gated_add = {
     .name = "gated_add",
     .summary = "x + gate * y, by channel",
+    .traits = ZN_OP_BRANCHES,
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
     .reference = reference,
+    .pixels = compute,
     .lower = lower,
-    .flops = flops,
+    .work = 2,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", NULL, 0, ZN_MAP(1, 1, 1), ZN_MAP(1, 1, 1), ZN_VECTOR(1)),
+        ZN_SAMPLE("tokens", NULL, 0, ZN_MAP(19, 1, 133), ZN_MAP(19, 1, 133), ZN_VECTOR(133)),
+        ZN_SAMPLE("picture", NULL, 0, ZN_MAP(3, 5, 70), ZN_MAP(3, 5, 70), ZN_VECTOR(70)),
+        ZN_SAMPLE("columns", NULL, 0, ZN_MAP(5, 3, 20), ZN_MAP(5, 3, 20), ZN_VECTOR(60))),
 };
 
 zn_node *zn_gated_add(zn_graph *graph, const char *name, zn_node *x, zn_node *y, zn_node *gate)

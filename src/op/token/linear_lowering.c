@@ -5,12 +5,12 @@
 // laid out for the kernel, then workers take block after block of outputs, and look at the cancel flag
 // before each. Weights are so read once for a portion, which is thousands of tokens.
 #include "src/op/token/linear_lowering.h"
+#include "src/kernel/kernels.h"
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/graph/packs.h"
-#include "src/kernel/kernels.h"
-#include "src/op/conv/conv_weights.h"
+#include "src/op/convert_parallel.h"
 #include "src/op/op_checks.h"
 #include "src/op/op_values.h"
 #include "src/op/token/token_ops.h"

@@ -3,10 +3,7 @@
 //
 // y = x weight^T + bias: a map's pixels, or a vector, by a matrix. Turned, by the matrix the other way
 // around, it is its own gradient. In 8 bits, its gradient is that of the product before rounding.
-#include "src/base/memory.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 #include "src/op/token/linear_lowering.h"
 #include "src/op/token/token_checks.h"
 #include "src/tensor/four_panels.h"
@@ -166,49 +163,24 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 {
     const zn_linear_attributes *a = node->attributes;
     if (input == 2) return zn_node_is_map(node) ? zn_channel_sum(graph, node->name, dy) : dy;
+    zn_node *x = node->inputs[0];
     if (input == 1)
-        return a->turned ? zn_linear_weight_gradient(graph, node->name, dy, node->inputs[0])
-                         : zn_linear_weight_gradient(graph, node->name, node->inputs[0], dy);
+        return zn_graph_pair(graph, &zn_op_linear_weight_gradient, node->name, a->turned ? dy : x,
+                             a->turned ? x : dy, NULL);
     const zn_linear_attributes turned = {.int8 = false, .turned = !a->turned};
-    return zn_graph_add(graph, &zn_op_linear, node->name, (zn_node *[]){dy, node->inputs[1]}, 2,
-                        &turned);
+    return zn_graph_pair(graph, &zn_op_linear, node->name, dy, node->inputs[1], &turned);
 }
 
 static const zn_linear_attributes plain = {.int8 = false}, back = {.turned = true},
                                   bytes = {.int8 = true},
                                   bytes_back = {.int8 = true, .turned = true};
-#define SAMPLE(label, attribute, count, h, w, in, rows, columns, out)                              \
-    {                                                                                              \
-        .name = label, .inputs_count = count,                                                      \
-        .inputs = {{4, {1, h, w, in}}, {2, {rows, columns}}, {1, {out}}}, .parameters = 6,         \
-        .attributes = &(attribute)                                                                 \
-    }
-#define VECTOR(label, attribute, count, in, rows, columns, out)                                    \
-    {                                                                                              \
-        .name = label, .inputs_count = count,                                                      \
-        .inputs = {{1, {in}}, {2, {rows, columns}}, {1, {out}}}, .parameters = 6,                  \
-        .attributes = &(attribute)                                                                 \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("token", plain, 3, 1, 1, 3, 5, 3, 5),
-    SAMPLE("odd", plain, 3, 5, 7, 21, 35, 21, 35),
-    SAMPLE("sequence", plain, 2, 37, 1, 64, 96, 64, 96),
-    SAMPLE("deep", plain, 3, 14, 1, 801, 290, 801, 290),
-    SAMPLE("turned", back, 2, 13, 1, 45, 45, 70, 70),
-    SAMPLE("8 bits", bytes, 3, 5, 3, 45, 70, 45, 70),
-    SAMPLE("8 bits, deep", bytes, 2, 3, 1, 1600, 33, 1600, 33),
-    SAMPLE("8 bits, turned", bytes_back, 2, 4, 1, 70, 70, 45, 45),
-    VECTOR("vector", plain, 3, 33, 50, 33, 50),
-    VECTOR("vector turned", back, 2, 50, 50, 33, 33),
-    VECTOR("vector in 8 bits", bytes, 3, 64, 20, 64, 20),
-};
 
 const zn_op zn_op_linear = {
     .name = "linear",
     .summary = "tokens, or a vector, by a matrix",
     .attributes_size = sizeof(zn_linear_attributes),
     // Not ZN_OP_MATMUL: calibration would make 8 bits of it, with its scales.
-    .traits = ZN_OP_STOPS | ZN_OP_TAKES_ROWS,
+    .traits = ZN_OP_STOPS | ZN_OP_TAKES_ROWS | ZN_OP_LAYER,
     .result_types = ZN_MAP_TYPES,
     .infer = infer,
     .wants = wants,
@@ -216,8 +188,18 @@ const zn_op zn_op_linear = {
     .lower = zn_linear_lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("token", &plain, 6, ZN_MAP(1, 1, 3), {2, {5, 3}}, ZN_VECTOR(5)),
+        ZN_SAMPLE("odd", &plain, 6, ZN_MAP(5, 7, 21), {2, {35, 21}}, ZN_VECTOR(35)),
+        ZN_SAMPLE("sequence", &plain, 2, ZN_MAP(37, 1, 64), {2, {96, 64}}),
+        ZN_SAMPLE("deep", &plain, 6, ZN_MAP(14, 1, 801), {2, {290, 801}}, ZN_VECTOR(290)),
+        ZN_SAMPLE("turned", &back, 2, ZN_MAP(13, 1, 45), {2, {45, 70}}),
+        ZN_SAMPLE("8 bits", &bytes, 6, ZN_MAP(5, 3, 45), {2, {70, 45}}, ZN_VECTOR(70)),
+        ZN_SAMPLE("8 bits, deep", &bytes, 2, ZN_MAP(3, 1, 1600), {2, {33, 1600}}),
+        ZN_SAMPLE("8 bits, turned", &bytes_back, 2, ZN_MAP(4, 1, 70), {2, {70, 45}}),
+        ZN_SAMPLE("vector", &plain, 6, ZN_VECTOR(33), {2, {50, 33}}, ZN_VECTOR(50)),
+        ZN_SAMPLE("vector turned", &back, 2, ZN_VECTOR(50), {2, {50, 33}}),
+        ZN_SAMPLE("vector in 8 bits", &bytes, 6, ZN_VECTOR(64), {2, {20, 64}}, ZN_VECTOR(20))),
 };
 
 zn_node *zn_linear(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias)

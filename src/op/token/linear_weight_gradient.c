@@ -4,12 +4,8 @@
 // The gradient of linear with respect to its weight, in f32: dw[o][i] = sum over tokens of
 // dy[t][o] * x[t][i]. It is a product of linear itself whose inputs are the tokens: the columns of dy are
 // multiplied by those of x. For each call dy is turned; x is packed as it lies.
-#include "src/base/memory.h"
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 #include "src/op/token/linear_lowering.h"
 #include "src/op/token/token_checks.h"
 
@@ -27,12 +23,6 @@ static zenith_status infer(zn_node *node, zn_error *err)
                        (long long)zn_token_count(x), (long long)zn_token_count(dy));
     node->desc = zn_desc_make(ZN_F32, ZN_SHAPE(zn_token_channels(dy), zn_token_channels(x)));
     return ZENITH_OK;
-}
-
-static zn_want wants(const zn_node *node, int input)
-{
-    (void)node, (void)input;
-    return ZN_WANT_STORED;
 }
 
 static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
@@ -182,20 +172,6 @@ static double flops(const zn_node *node)
     return 2.0 * (double)zn_token_count(node->inputs[X]) * (double)elements;
 }
 
-#define SAMPLE(label, h, w, in, out)                                                               \
-    {                                                                                              \
-        .name = label, .inputs_count = INPUTS, .inputs = {                                         \
-            {4, {1, h, w, in}},                                                                    \
-            {4, {1, h, w, out}}                                                                    \
-        }                                                                                          \
-    }
-static const zn_op_sample samples[] = {
-    SAMPLE("token", 1, 1, 3, 5),
-    SAMPLE("odd", 5, 7, 21, 35),
-    SAMPLE("sequence", 403, 1, 20, 17),
-    {.name = "vector", .inputs_count = INPUTS, .inputs = {{1, {33}}, {1, {50}}}},
-};
-
 const zn_op zn_op_linear_weight_gradient = {
     .name = "linear_weight_gradient",
     .summary = "the gradient of linear with respect to its weight",
@@ -203,17 +179,13 @@ const zn_op zn_op_linear_weight_gradient = {
     .result_types = ZN_BIT(ZN_F32),
     .infer = infer,
     .rows = zn_rows_whole,
-    .wants = wants,
+    .wants = zn_wants_stored,
     .reference = reference,
     .lower = lower,
     .flops = flops,
     .no_gradient = ZN_SECOND_GRADIENT,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("token", NULL, 0, ZN_MAP(1, 1, 3), ZN_MAP(1, 1, 5)),
+                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 7, 21), ZN_MAP(5, 7, 35)),
+                          ZN_SAMPLE("sequence", NULL, 0, ZN_MAP(403, 1, 20), ZN_MAP(403, 1, 17)),
+                          ZN_SAMPLE("vector", NULL, 0, ZN_VECTOR(33), ZN_VECTOR(50))),
 };
-
-zn_node *zn_linear_weight_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dy)
-{
-    return zn_graph_add(graph, &zn_op_linear_weight_gradient, name, (zn_node *[]){x, dy}, INPUTS,
-                        NULL);
-}

@@ -3,13 +3,10 @@
 //
 // x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides; for each channel of each
 // column, where columns have conditions of their own. With `plain` x * scale + shift: the gradient of gated_add.
-
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
-#include "src/op/token/pixel_lowering.h"
+#include "src/kernel/pointwise/modulate.h"
+#include "src/op/operator.h"
+
 #include "src/op/token/token_checks.h"
 
 enum { X, SCALE, SHIFT, INPUTS };
@@ -53,14 +50,8 @@ static void compute(const zn_pixels *p)
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_modulates_columns(request->node, SCALE)
-               ? zn_pixel_lower_rows(request, compute, out, err)
-               : zn_pixel_lower(request, compute, out, err);
-}
-
-static double flops(const zn_node *node)
-{
-    return 2 * zn_flops_of_input(node);
+    return zn_modulates_columns(request->node, SCALE) ? zn_pixel_lower_rows(request, out, err)
+                                                      : zn_pixel_lower(request, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -76,17 +67,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 }
 
 static const zn_modulate_attributes usual = {false}, plain = {true};
-// clang-format off
-#define MAP(h, w, c) {4, {1, h, w, c}}
-static const zn_op_sample samples[] = {
-    {.name = "pixel", .inputs_count = 2, .inputs = {MAP(1, 1, 1), {1, {1}}}, .attributes = &usual},
-    {.name = "tokens", .inputs_count = 3, .inputs = {MAP(19, 1, 133), {1, {133}}, {1, {133}}},
-     .attributes = &usual},
-    {.name = "columns", .inputs_count = 3, .inputs = {MAP(5, 3, 20), {1, {60}}, {1, {60}}},
-     .attributes = &usual},
-    {.name = "plain", .inputs_count = 2, .inputs = {MAP(3, 5, 70), {1, {70}}}, .attributes = &plain},
-};
-// clang-format on
 
 const zn_op zn_op_modulate = {
     .name = "modulate",
@@ -95,11 +75,15 @@ const zn_op zn_op_modulate = {
     .result_types = ZN_FLOAT_TYPES,
     .infer = infer,
     .reference = reference,
+    .pixels = compute,
     .lower = lower,
-    .flops = flops,
+    .work = 2,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pixel", &usual, 0, ZN_MAP(1, 1, 1), ZN_VECTOR(1)),
+        ZN_SAMPLE("tokens", &usual, 0, ZN_MAP(19, 1, 133), ZN_VECTOR(133), ZN_VECTOR(133)),
+        ZN_SAMPLE("columns", &usual, 0, ZN_MAP(5, 3, 20), ZN_VECTOR(60), ZN_VECTOR(60)),
+        ZN_SAMPLE("plain", &plain, 0, ZN_MAP(3, 5, 70), ZN_VECTOR(70))),
 };
 
 zn_node *zn_modulate(zn_graph *graph, const char *name, zn_node *x, zn_node *scale, zn_node *shift)

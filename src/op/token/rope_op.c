@@ -3,13 +3,10 @@
 //
 // Rotary positions: the pairs of each head of x turned by the angles of the token. The gradient is the
 // same, turned back. The table is made from positions, not learned, so it has no gradient.
-
+#include "src/kernel/attention/rope.h"
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
-#include "src/op/token/pixel_lowering.h"
+#include "src/op/operator.h"
+
 #include "src/op/token/token_checks.h"
 
 enum { X, TABLE, INPUTS };
@@ -76,21 +73,11 @@ static void compute(const zn_pixels *p)
     p->kernels->rope(&how, p->inputs[X], p->inputs[TABLE], p->count, p->dst);
 }
 
-static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
-{
-    return zn_pixel_lower(request, compute, out, err);
-}
-
 // A cosine that bf16 rounds would turn by another angle: the table is read as it is stored.
 static zn_want wants(const zn_node *node, int input)
 {
     (void)node;
     return input == X ? ZN_WANT_FLOAT : ZN_WANT_STORED;
-}
-
-static double flops(const zn_node *node)
-{
-    return 3 * zn_flops_of_input(node);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
@@ -104,17 +91,6 @@ static const zn_rope_attributes pairs = {ZN_ROPE_INTERLEAVED, 3, false},
                                 halves = {ZN_ROPE_HALVES, 2, false},
                                 back = {ZN_ROPE_INTERLEAVED, 1, true},
                                 halves_back = {ZN_ROPE_HALVES, 3, true};
-// clang-format off
-#define SAMPLE(label, attribute, h, w, c, tokens, width)                                           \
-    {.name = label, .inputs_count = INPUTS,                                                        \
-     .inputs = {{4, {1, h, w, c}}, {4, {1, tokens, 1, width}}}, .attributes = &(attribute)}
-// clang-format on
-static const zn_op_sample samples[] = {
-    SAMPLE("pairs", pairs, 19, 1, 66, 19, 22),
-    SAMPLE("halves", halves, 7, 1, 128, 7, 64),
-    SAMPLE("picture", back, 4, 5, 6, 20, 6),
-    SAMPLE("halves back", halves_back, 3, 7, 108, 21, 36),
-};
 
 const zn_op zn_op_rope = {
     .name = "rope",
@@ -125,15 +101,19 @@ const zn_op zn_op_rope = {
     .rows = rows,
     .wants = wants,
     .reference = reference,
-    .lower = lower,
-    .flops = flops,
+    .pixels = compute,
+    .lower = zn_pixel_lower,
+    .work = 3,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("pairs", &pairs, 0, ZN_MAP(19, 1, 66), ZN_MAP(19, 1, 22)),
+        ZN_SAMPLE("halves", &halves, 0, ZN_MAP(7, 1, 128), ZN_MAP(7, 1, 64)),
+        ZN_SAMPLE("picture", &back, 0, ZN_MAP(4, 5, 6), ZN_MAP(20, 1, 6)),
+        ZN_SAMPLE("halves back", &halves_back, 0, ZN_MAP(3, 7, 108), ZN_MAP(21, 1, 36))),
 };
 
 zn_node *zn_rope(zn_graph *graph, const char *name, zn_node *x, zn_node *table,
                  zn_rope_attributes attributes)
 {
-    return zn_graph_add(graph, &zn_op_rope, name, (zn_node *[]){x, table}, INPUTS, &attributes);
+    return zn_graph_pair(graph, &zn_op_rope, name, x, table, &attributes);
 }

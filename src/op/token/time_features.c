@@ -5,9 +5,7 @@
 // falling frequencies. It is a few hundred numbers a timestep, so the specification is also what runs: the
 // same bits everywhere. Exponents, frequencies and angles are rounded to f32 one after the other, as the
 // published networks compute them: at an angle of 1000 that moves a cosine by 3e-5.
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
+#include "src/op/operator.h"
 
 #include <math.h>
 
@@ -51,11 +49,6 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 }
 
 static const zn_time_features_attributes least = {2, 100}, usual = {256, 10000};
-static const zn_op_sample samples[] = {
-    {.name = "least", .inputs_count = 1, .inputs = {{0, {0}}}, .attributes = &least},
-    {.name = "usual", .inputs_count = 1, .inputs = {{0, {0}}}, .attributes = &usual},
-    {.name = "sequence", .inputs_count = 1, .inputs = {{4, {1, 5, 1, 1}}}, .attributes = &usual},
-};
 
 const zn_op zn_op_time_features = {
     .name = "time_features",
@@ -66,8 +59,9 @@ const zn_op zn_op_time_features = {
     .infer = infer,
     .reference = reference,
     .no_gradient = "a timestep is given by the caller, not learned",
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("least", &least, 0, {0, {0}}),
+                          ZN_SAMPLE("usual", &usual, 0, {0, {0}}),
+                          ZN_SAMPLE("sequence", &usual, 0, ZN_MAP(5, 1, 1))),
 };
 
 zn_node *zn_time_features(zn_graph *graph, const char *name, zn_node *time,

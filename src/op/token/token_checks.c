@@ -59,11 +59,6 @@ zn_curve zn_curve_of(const zn_node *node)
     return zn_curve_of_kind(kind_of(node));
 }
 
-double zn_activation_flops(const zn_node *node)
-{
-    return 16 * zn_flops_of_input(node);
-}
-
 int64_t zn_group_width(const zn_node *node, int groups)
 {
     const int64_t channels = node->inputs[0]->desc.shape.dim[3];

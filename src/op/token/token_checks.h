@@ -24,7 +24,7 @@ zn_curve zn_curve_of_kind(zn_activation kind);
 zn_curve zn_curve_of(const zn_node *node); // of an operator with zn_activation_attributes
 
 // An exponential and a quotient for each value: about 16 operations.
-double zn_activation_flops(const zn_node *node);
+enum { ZN_ACTIVATION_WORK = 16 };
 
 // The channels of input 0's groups; 0: it does not divide so.
 int64_t zn_group_width(const zn_node *node, int groups);

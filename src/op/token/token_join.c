@@ -4,12 +4,8 @@
 // The tokens of several maps, one after the other, as one sequence: what attention over all of them looks
 // at. A vector may fill it up to a round number of tokens. The places of tokens move by other amounts for
 // each map, so it is a barrier.
-#include "src/op/conv/conv_weights.h"
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 enum { MOST_MAPS = 4, MOST_TOKENS = 1 << 24 };
 
@@ -116,19 +112,16 @@ static zenith_status prepare(join_lowering *l, const zn_lowering_request *reques
 {
     const zn_node *node = request->node;
     const zn_desc *y = &node->desc;
-    const zn_kernels *kernels = request->kernels;
     l->maps = maps_of(node);
     l->channels = (size_t)y->shape.dim[3];
     l->filled = (size_t)y->shape.dim[1];
     for (int i = 0; i < l->maps; i++) {
-        const zn_desc *x = &node->inputs[i]->desc;
         const size_t tokens = (size_t)tokens_of(node->inputs[i]);
         l->pieces[i].values = tokens * l->channels;
         l->filled -= tokens;
-        ZN_TRY(zn_conversion_make(kernels, x->type, x->scale, y->type, y->scale, &l->pieces[i].copy,
-                                  err));
+        ZN_TRY(zn_conversion_pass(request, i, &l->pieces[i].copy, err));
     }
-    ZN_TRY(zn_conversion_make(kernels, ZN_F32, 1, y->type, y->scale, &l->narrow, err));
+    ZN_TRY(zn_conversion_narrow(request, &l->narrow, err));
     if (l->maps == node->inputs_count) return ZENITH_OK;
     const zn_node *filler = node->inputs[l->maps];
     if (filler->kind != ZN_NODE_PARAMETER) return ZENITH_OK;
@@ -140,12 +133,6 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     join_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"}};
     ZN_TRY(prepare(&made, request, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
-}
-
-static zn_want wants(const zn_node *node, int input)
-{
-    (void)node, (void)input;
-    return ZN_WANT_FLOAT;
 }
 
 // A map gets its own tokens; the filler the sum of those that it fills.
@@ -169,42 +156,25 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_token_join_attributes one = {1, false}, two = {27, false}, filled = {32, true},
                                       full = {20, true};
-static const zn_op_sample samples[] = {
-    {.name = "token", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &one},
-    {.name = "maps",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 4, 5, 33}}, {4, {1, 7, 1, 33}}},
-     .attributes = &two},
-    {.name = "filled",
-     .inputs_count = 3,
-     .inputs = {{4, {1, 4, 5, 16}}, {4, {1, 3, 1, 16}}, {1, {16}}},
-     .parameters = 4,
-     .attributes = &filled},
-    {.name = "filled by a value",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 5, 1, 7}}, {1, {7}}},
-     .attributes = &filled},
-    {.name = "full",
-     .inputs_count = 2,
-     .inputs = {{4, {1, 4, 5, 6}}, {1, {6}}},
-     .parameters = 2,
-     .attributes = &full},
-};
 
 const zn_op zn_op_token_join = {
     .name = "token_join",
     .summary = "the tokens of maps one after the other, filled up by a vector",
     .attributes_size = sizeof(zn_token_join_attributes),
-    .traits = ZN_OP_BARRIER,
+    .traits = ZN_OP_BARRIER | ZN_OP_TABLE,
     .result_types = ZN_WIDE_FLOAT_TYPES,
     .infer = infer,
     .rows = zn_rows_whole,
-    .wants = wants,
+    .wants = zn_wants_float,
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("token", &one, 0, ZN_MAP(1, 1, 3)),
+        ZN_SAMPLE("maps", &two, 0, ZN_MAP(4, 5, 33), ZN_MAP(7, 1, 33)),
+        ZN_SAMPLE("filled", &filled, 4, ZN_MAP(4, 5, 16), ZN_MAP(3, 1, 16), ZN_VECTOR(16)),
+        ZN_SAMPLE("filled by a value", &filled, 0, ZN_MAP(5, 1, 7), ZN_VECTOR(7)),
+        ZN_SAMPLE("full", &full, 2, ZN_MAP(4, 5, 6), ZN_VECTOR(6))),
 };
 
 zn_node *zn_token_join(zn_graph *graph, const char *name, zn_node *const *maps, int count,

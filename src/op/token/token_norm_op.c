@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// rms_norm: x / sqrt(mean(x^2) + epsilon) * gain, over the channels of each token or of its groups.
+// layer_norm: (x - mean) / sqrt(variance + epsilon) * gain + bias.
 #include "src/op/token/token_norm_op.h"
-
 #include "src/kernel/kernels.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
-#include "src/op/token/pixel_lowering.h"
+
+#include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 
 #include <math.h>
@@ -64,7 +63,7 @@ zn_token_stats zn_token_norm_plain(const zn_token_norm *norm, const zn_tensor *x
     return (zn_token_stats){mean, 1 / sqrt(squares + (double)norm->epsilon)};
 }
 
-void zn_token_norm_by_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
     const zn_token_norm_parts *a = node->attributes;
     const zn_token_norm norm = zn_token_norm_of(node);
@@ -89,13 +88,7 @@ void zn_token_norm_pixels(const zn_pixels *p)
     p->kernels->token_norm(&norm, p->inputs[0], p->count * (size_t)a->groups, p->dst);
 }
 
-zenith_status zn_token_norm_lower(const zn_lowering_request *request, zn_lowering **out,
-                                  zn_error *err)
-{
-    return zn_pixel_lower(request, zn_token_norm_pixels, out, err);
-}
-
-zn_node *zn_token_norm_gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     const zn_token_norm_parts *a = node->attributes;
     zn_node *x = node->inputs[0], *gain = a->gain ? node->inputs[gain_input(a)] : NULL;
@@ -106,11 +99,70 @@ zn_node *zn_token_norm_gradient(zn_graph *graph, const zn_node *node, int input,
                             (zn_node *[]){dy, x, gain}, gain ? 3 : 2, &without);
     if (input == bias_input(a))
         return zn_graph_add(graph, &zn_op_token_norm_bias_gradient, node->name, &dy, 1, &without);
-    return zn_graph_add(graph, &zn_op_token_norm_gain_gradient, node->name, (zn_node *[]){dy, x}, 2,
-                        &without);
+    return zn_graph_pair(graph, &zn_op_token_norm_gain_gradient, node->name, dy, x, &without);
 }
 
-double zn_token_norm_flops(const zn_node *node)
+static const zn_token_norm_parts one = {1, 1e-6f, false, true, false},
+                                 bare = {1, 0.5f, false, false, false},
+                                 heads = {4, 1e-5f, false, true, false};
+
+const zn_op zn_op_rms_norm = {
+    .name = "rms_norm",
+    .summary = "a token's channels, or groups of them, divided by the root of their mean square",
+    .attributes_size = sizeof(zn_token_norm_parts),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = zn_token_norm_infer,
+    .reference = reference,
+    .pixels = zn_token_norm_pixels,
+    .lower = zn_pixel_lower,
+    .work = 5,
+    .gradient = gradient,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pixel", &bare, 0, ZN_MAP(1, 1, 1)),
+                          ZN_SAMPLE("tokens", &one, 2, ZN_MAP(19, 1, 133), ZN_VECTOR(133)),
+                          ZN_SAMPLE("heads", &heads, 0, ZN_MAP(3, 5, 96), ZN_VECTOR(24))),
+};
+
+zn_node *zn_rms_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gain,
+                     zn_token_norm_attributes attributes)
 {
-    return 5 * zn_flops_of_input(node);
+    const zn_token_norm_parts parts = {attributes.groups, attributes.epsilon, false, gain != NULL,
+                                       false};
+    return zn_graph_add(graph, &zn_op_rms_norm, name, (zn_node *[]){x, gain}, 1 + parts.gain,
+                        &parts);
+}
+
+static const zn_token_norm_parts layer_bare = {1, 1e-5f, true, false, false},
+                                 usual = {1, 1e-6f, true, true, true},
+                                 moved = {1, 0.1f, true, false, true},
+                                 layer_heads = {4, 1e-5f, true, true, true};
+
+const zn_op zn_op_layer_norm = {
+    .name = "layer_norm",
+    .summary =
+        "a token's channels, or groups of them, less their mean and divided by their deviation",
+    .attributes_size = sizeof(zn_token_norm_parts),
+    .result_types = ZN_FLOAT_TYPES,
+    .infer = zn_token_norm_infer,
+    .reference = reference,
+    .pixels = zn_token_norm_pixels,
+    .lower = zn_pixel_lower,
+    .work = 5,
+    .gradient = gradient,
+    .samples = ZN_SAMPLES(
+        ZN_SAMPLE("bare", &layer_bare, 0, ZN_MAP(4, 3, 33)),
+        ZN_SAMPLE("usual", &usual, 6, ZN_MAP(19, 1, 133), ZN_VECTOR(133), ZN_VECTOR(133)),
+        ZN_SAMPLE("moved", &moved, 2, ZN_MAP(5, 1, 16), ZN_VECTOR(16)),
+        ZN_SAMPLE("heads", &layer_heads, 0, ZN_MAP(3, 5, 96), ZN_VECTOR(24), ZN_VECTOR(24))),
+};
+
+zn_node *zn_layer_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gain, zn_node *bias,
+                       zn_token_norm_attributes attributes)
+{
+    const zn_token_norm_parts parts = {attributes.groups, attributes.epsilon, true, gain != NULL,
+                                       bias != NULL};
+    zn_node *inputs[3] = {x};
+    int count = 1;
+    if (gain) inputs[count++] = gain;
+    if (bias) inputs[count++] = bias;
+    return zn_graph_add(graph, &zn_op_layer_norm, name, inputs, count, &parts);
 }

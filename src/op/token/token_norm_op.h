@@ -6,7 +6,6 @@
 #define ZN_OP_TOKEN_NORM_OP_H
 
 #include "src/kernel/norm/token_norm.h"
-#include "src/op/token/pixel_lowering.h"
 #include "src/op/token/token_ops.h"
 
 // The attributes of these nodes: the builder's, and which inputs are there. Inputs are x, then the gain
@@ -18,12 +17,7 @@ typedef struct zn_token_norm_parts {
 } zn_token_norm_parts;
 
 zenith_status zn_token_norm_infer(zn_node *node, zn_error *err);
-void zn_token_norm_by_reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output);
-zenith_status zn_token_norm_lower(const zn_lowering_request *request, zn_lowering **out,
-                                  zn_error *err);
-void zn_token_norm_pixels(const zn_pixels *pixels); // what the lowering calls
-zn_node *zn_token_norm_gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy);
-double zn_token_norm_flops(const zn_node *node);
+void zn_token_norm_pixels(const zn_pixels *pixels);
 
 // The kernel's description of a group, without gain and bias.
 zn_token_norm zn_token_norm_of(const zn_node *node);

@@ -94,8 +94,6 @@ zn_node *zn_linear(zn_graph *graph, const char *name, zn_node *x, zn_node *weigh
 // y = x weight + bias: weight [in, out].
 zn_node *zn_linear_turned(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
                           zn_node *bias);
-// The gradient of its weight, f32 [out, in]: the sum over tokens of dy^T x.
-zn_node *zn_linear_weight_gradient(zn_graph *graph, const char *name, zn_node *x, zn_node *dy);
 
 // softmax(scale q k^T) v for each head, without storing the scores: working memory grows with the
 // tokens, not with their square. q [.., heads * width]; k and v [.., key_heads * width], both of as

@@ -4,10 +4,7 @@
 // Some tokens of a map or a sequence, one after the other, as a map of any height and width: what
 // token_join has put there. It is a barrier: rows of the result may begin anywhere in those of x.
 #include "src/op/convert_parallel.h"
-#include "src/op/op_checks.h"
-#include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "src/op/row_lowering.h"
+#include "src/op/operator.h"
 
 enum { FARTHEST = 1 << 24 };
 
@@ -60,13 +57,12 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     const zn_token_slice_attributes *a = place_of(request->node);
-    const zn_desc *x = &request->node->inputs[0]->desc, *y = &request->node->desc;
+    const zn_desc *x = &request->node->inputs[0]->desc;
     const int64_t channels = x->shape.dim[3];
     slice_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
                            .first = (size_t)(a->first * channels),
                            .count = (size_t)(a->height * a->width * channels)};
-    ZN_TRY(zn_conversion_make(request->kernels, x->type, x->scale, y->type, y->scale, &made.copy,
-                              err));
+    ZN_TRY(zn_conversion_pass(request, 0, &made.copy, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
@@ -85,12 +81,6 @@ static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_nod
 
 static const zn_token_slice_attributes one = {0, 1, 1}, first = {0, 4, 5}, middle = {3, 7, 1},
                                        map = {5, 2, 3};
-static const zn_op_sample samples[] = {
-    {.name = "token", .inputs_count = 1, .inputs = {{4, {1, 1, 1, 3}}}, .attributes = &one},
-    {.name = "first", .inputs_count = 1, .inputs = {{4, {1, 27, 1, 33}}}, .attributes = &first},
-    {.name = "middle", .inputs_count = 1, .inputs = {{4, {1, 11, 1, 16}}}, .attributes = &middle},
-    {.name = "map", .inputs_count = 1, .inputs = {{4, {1, 3, 4, 7}}}, .attributes = &map},
-};
 
 const zn_op zn_op_token_slice = {
     .name = "token_slice",
@@ -103,8 +93,10 @@ const zn_op zn_op_token_slice = {
     .reference = reference,
     .lower = lower,
     .gradient = gradient,
-    .samples = samples,
-    .samples_count = sizeof samples / sizeof *samples,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("token", &one, 0, ZN_MAP(1, 1, 3)),
+                          ZN_SAMPLE("first", &first, 0, ZN_MAP(27, 1, 33)),
+                          ZN_SAMPLE("middle", &middle, 0, ZN_MAP(11, 1, 16)),
+                          ZN_SAMPLE("map", &map, 0, ZN_MAP(3, 4, 7))),
 };
 
 zn_node *zn_token_slice(zn_graph *graph, const char *name, zn_node *x,

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of tokens with a matrix on oneDNN's matmul. Any implementation is taken: which one it is depends on
-// the number of tokens, so nothing whose bits must not may be computed by it.
-#include "src/dnn/onednn.h"
+// Products of tokens with a matrix on oneDNN's matmul. Any implementation is taken: which one it is
+// depends on the number of tokens, so nothing whose bits must not may be computed by it.
+#include "tests/kernel/onednn_matmul.h"
 
 #include "src/base/memory.h"
+#include "src/dnn/onednn.h"
 
 struct zn_dnn_matmul {
     zn_dnn *dnn;
