@@ -139,14 +139,6 @@ void zn_sample_queue_give_back(zn_sample_queue *queue, zn_sample *sample)
     zn_sample_free(sample);
 }
 
-double zn_sample_queue_seconds(zn_sample_queue *queue)
-{
-    zn_mutex_lock(queue->lock);
-    const double seconds = queue->seconds;
-    zn_mutex_unlock(queue->lock);
-    return seconds;
-}
-
 zenith_status zn_sample_queue_checksum(zn_sample_queue *queue, char hex[65], zn_error *err)
 {
     zn_thread_join(queue->thread);

@@ -21,7 +21,6 @@ zenith_status zn_sample_queue_take(zn_sample_queue *queue, zn_sample **out, zn_e
 // Whether there is none to be taken without waiting for one that must first be given back: a batch is then full.
 bool zn_sample_queue_is_dry(zn_sample_queue *queue);
 void zn_sample_queue_give_back(zn_sample_queue *queue, zn_sample *sample); // and frees it
-double zn_sample_queue_seconds(zn_sample_queue *queue); // that reading took so far
 
 // After the end or a failure of the archive: as zn_samples_checksum.
 zenith_status zn_sample_queue_checksum(zn_sample_queue *queue, char hex[65], zn_error *err);

@@ -124,11 +124,6 @@ void zn_splitter_free(zn_splitter *splitter)
     zn_free(splitter);
 }
 
-const char *zn_splitter_pattern(const zn_splitter *splitter)
-{
-    return splitter->pattern;
-}
-
 // The steps left to a pattern that is not known, and where the last callout was: between two callouts
 // lie as many steps as characters were passed.
 typedef struct step_count {

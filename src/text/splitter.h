@@ -27,8 +27,7 @@ typedef struct zn_splitter zn_splitter;
 // `where` names the file in messages.
 zenith_status zn_splitter_create(const char *pattern, const char *where, zn_splitter **out,
                                  zn_error *err);
-void zn_splitter_free(zn_splitter *splitter);                 // NULL is fine
-const char *zn_splitter_pattern(const zn_splitter *splitter); // as it was given
+void zn_splitter_free(zn_splitter *splitter); // NULL is fine
 
 typedef zenith_status zn_word_fn(void *cookie, const char *word, size_t size, zn_error *err);
 // The text must be UTF-8. Words are never empty, and one after the other they are the text. May run on

@@ -129,13 +129,6 @@ const float *zn_batch_numbers(const zn_batch_runner *r, size_t index)
     return r->numbers + index * r->graphs[0]->numbers;
 }
 
-size_t zn_batch_memory(const zn_batch_runner *r)
-{
-    size_t bytes = zn_packs_bytes(r->packs);
-    for (int i = 0; i < zn_executor_streams(r->executor); i++) bytes += r->workers[i].arena_bytes;
-    return bytes;
-}
-
 // --- a stream's plan ----------------------------------------------------------------------------
 
 static zenith_status make_plan(zn_batch_runner *r, worker *w, zn_error *err)

@@ -71,6 +71,5 @@ zenith_status zn_batch_losses(zn_batch_runner *runner, const zn_batch *batch, fl
 
 // Of the last batch, the numbers of one sample, in the order of train_graph.h.
 const float *zn_batch_numbers(const zn_batch_runner *runner, size_t index);
-size_t zn_batch_memory(const zn_batch_runner *runner); // bytes of working memory and packed weights
 
 #endif

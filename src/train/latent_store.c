@@ -31,11 +31,6 @@ struct zn_latents {
     uint16_t *held;
 };
 
-size_t zn_latents_values(const zn_latents *l)
-{
-    return l->values;
-}
-
 // --- networks -----------------------------------------------------------------------------------
 
 typedef struct frozen {

@@ -20,7 +20,6 @@ zenith_status zn_latents_open(zn_trainer *t, zn_latents **out, zn_error *err);
 void zn_latents_free(zn_latents *latents); // NULL is fine
 
 // Numbers of a latent [height, width, channels].
-size_t zn_latents_values(const zn_latents *latents);
 // That of sample `number`; held crops count down from UINT64_MAX. For any number of threads.
 void zn_latents_get(const zn_latents *latents, uint64_t number, float *dst);
 

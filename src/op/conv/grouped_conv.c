@@ -123,27 +123,14 @@ typedef struct grouped_lowering {
     int64_t width;
 } grouped_lowering;
 
-typedef struct job {
-    const grouped_lowering *lowering;
-    zn_grouped_product_args args;
-} job;
-
-static void run_rows(void *arg, size_t begin, size_t end)
+static void run_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
 {
-    const job *j = arg;
-    j->lowering->kernel(&j->args, (int64_t)begin * j->lowering->width,
-                        (int64_t)end * j->lowering->width);
-}
-
-static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
-{
-    (void)err;
+    (void)scratch;
     const grouped_lowering *l = (const grouped_lowering *)base;
-    job j = {l, l->args};
-    j.args.src = call->inputs[0];
-    j.args.dst = call->output;
-    zn_parallel(call->team, (size_t)call->rows, 1, run_rows, &j);
-    return ZENITH_OK;
+    zn_grouped_product_args args = l->args;
+    args.src = call->inputs[0];
+    args.dst = call->output;
+    l->kernel(&args, (int64_t)row * l->width, (int64_t)(row + 1) * l->width);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
@@ -159,7 +146,7 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                            &weights, err));
     if (node->inputs_count == 3)
         ZN_TRY(zn_pack_vector(request->packs, &node->inputs[2]->constant, &bias, err));
-    const grouped_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "grouped"},
+    const grouped_lowering made = {.base = ZN_LOWERING_OF_PIECES(run_row, "grouped"),
                                    .kernel = request->kernels->grouped_product,
                                    .args = {.src_type = x->type,
                                             .dst_type = node->desc.type,

@@ -48,17 +48,24 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     return ZENITH_OK;
 }
 
-zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
+zn_enlarging zn_enlarging_of(const zn_desc *x, int factor)
+{
+    const int64_t *dim = x->shape.dim;
+    return (zn_enlarging){.factor = factor,
+                          .width = dim[2],
+                          .channels = dim[3],
+                          .element_bytes = zn_type_size(x->type)};
+}
+
+zenith_status zn_enlarge_lower(const zn_lowering_request *request, const zn_enlarging *how,
                                zn_enlarge_fn *kernel, zn_lowering **out, zn_error *err)
 {
-    const zn_desc *x = &request->node->inputs[0]->desc;
-    const int64_t *from = x->shape.dim, *to = request->node->desc.shape.dim;
-    const size_t bytes = zn_type_size(x->type);
-    const enlarge_lowering made = {
-        .base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
-        .how = {.factor = factor, .width = from[2], .channels = from[3], .element_bytes = bytes},
-        .kernel = kernel,
-        .source_row = (size_t)(from[2] * from[3]) * bytes,
-        .result_row = (size_t)(to[2] * to[3]) * bytes};
+    const int64_t *to = request->node->desc.shape.dim;
+    const enlarge_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"},
+                                   .how = *how,
+                                   .kernel = kernel,
+                                   .source_row = (size_t)(how->width * how->channels) *
+                                                 how->element_bytes,
+                                   .result_row = (size_t)(to[2] * to[3]) * how->element_bytes};
     return zn_lowering_keep(&made, sizeof made, out, err);
 }

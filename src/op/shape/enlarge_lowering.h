@@ -12,6 +12,7 @@ typedef struct zn_enlarging {
     int factor;
     int64_t width, channels; // of the source
     size_t element_bytes;
+    bool columns, whole; // of pixel_shuffle
 } zn_enlarging;
 
 // Writes `rows` rows of the result, from first_row on, which may be negative; src points at the
@@ -20,7 +21,8 @@ typedef void zn_enlarge_fn(const zn_enlarging *how, const void *src, void *dst, 
                            int64_t rows);
 
 zn_rows zn_enlarge_rows(int factor, zn_rows out);
-zenith_status zn_enlarge_lower(const zn_lowering_request *request, int factor,
+zn_enlarging zn_enlarging_of(const zn_desc *x, int factor);
+zenith_status zn_enlarge_lower(const zn_lowering_request *request, const zn_enlarging *how,
                                zn_enlarge_fn *kernel, zn_lowering **out, zn_error *err);
 
 #endif

@@ -15,19 +15,9 @@ static int factor_of(const zn_node *node)
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->factor;
 }
 
-static bool by_columns(const zn_node *node)
-{
-    return ((const zn_pixel_shuffle_attributes *)node->attributes)->columns;
-}
-
 static bool is_tall(const zn_node *node)
 {
     return ((const zn_pixel_shuffle_attributes *)node->attributes)->tall;
-}
-
-static bool is_whole(const zn_node *node)
-{
-    return ((const zn_pixel_shuffle_attributes *)node->attributes)->whole || is_tall(node);
 }
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -69,12 +59,11 @@ static inline void shuffle_elements(const uint8_t *src, int64_t width, int64_t c
 }
 
 // What pictures have is known to the compiler: a copy is then a move, not a call.
-static void shuffle_row(const uint8_t *src, const zn_enlarging *how, bool columns, int64_t inner,
-                        uint8_t *dst)
+static void shuffle_row(const uint8_t *src, const zn_enlarging *how, int64_t inner, uint8_t *dst)
 {
     const int r = how->factor;
     const int64_t width = how->width, channels = how->channels;
-    const int64_t first = columns ? inner : inner * r, step = columns ? r : 1;
+    const int64_t first = how->columns ? inner : inner * r, step = how->columns ? r : 1;
     const size_t bytes = how->element_bytes;
     const bool two = r == 2 && channels == 12, four = r == 4 && channels == 48;
     if (bytes == 1 && two)
@@ -99,26 +88,8 @@ static void shuffle_whole_row(const uint8_t *src, const zn_enlarging *how, int64
     for (int64_t x = 0; x < how->width; x++, src += all, dst += piece) memcpy(dst, src, piece);
 }
 
-static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
-{
-    const int r = factor_of(node);
-    const int64_t *dim = inputs[0].desc.shape.dim;
-    const zn_enlarging how = {r, dim[2], dim[3], zn_type_size(output->desc.type)};
-    const size_t src_row = (size_t)(dim[2] * dim[3]) * how.element_bytes;
-    for (int64_t row = 0; row < dim[0] * dim[1] * r; row++) {
-        const uint8_t *src = (const uint8_t *)inputs[0].data + (size_t)(row / r) * src_row;
-        uint8_t *dst = (uint8_t *)output->data + (size_t)row * (src_row / (size_t)r);
-        if (is_whole(node))
-            shuffle_whole_row(src, &how, row % r, dst);
-        else
-            shuffle_row(src, &how, by_columns(node), row % r, dst);
-    }
-}
-
-typedef enum order { ROWS, COLUMNS, WHOLE } order;
-
-static void shuffle(const zn_enlarging *how, order by, const void *src, void *dst,
-                    int64_t first_row, int64_t count)
+static void shuffle(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
+                    int64_t count)
 {
     const int r = how->factor;
     const size_t src_row = (size_t)(how->width * how->channels) * how->element_bytes;
@@ -126,40 +97,37 @@ static void shuffle(const zn_enlarging *how, order by, const void *src, void *ds
     uint8_t *to = dst;
     int64_t inner = (first_row % r + r) % r;
     for (int64_t i = 0; i < count; i++, to += src_row / (size_t)r) {
-        if (by == WHOLE)
+        if (how->whole)
             shuffle_whole_row(from, how, inner, to);
         else
-            shuffle_row(from, how, by == COLUMNS, inner, to);
+            shuffle_row(from, how, inner, to);
         if (++inner < r) continue;
         inner = 0;
         from += src_row;
     }
 }
 
-static void shuffle_rows(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
-                         int64_t count)
+static zn_enlarging enlarging_of(const zn_node *node)
 {
-    shuffle(how, ROWS, src, dst, first_row, count);
+    const zn_pixel_shuffle_attributes *a = node->attributes;
+    zn_enlarging how = zn_enlarging_of(&node->inputs[0]->desc, a->factor);
+    how.columns = a->columns;
+    how.whole = a->whole || a->tall;
+    return how;
 }
 
-static void shuffle_columns(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
-                            int64_t count)
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
 {
-    shuffle(how, COLUMNS, src, dst, first_row, count);
-}
-
-static void shuffle_whole(const zn_enlarging *how, const void *src, void *dst, int64_t first_row,
-                          int64_t count)
-{
-    shuffle(how, WHOLE, src, dst, first_row, count);
+    const int64_t *dim = output->desc.shape.dim;
+    zn_enlarging how = enlarging_of(node);
+    how.element_bytes = zn_type_size(output->desc.type);
+    shuffle(&how, inputs[0].data, output->data, 0, dim[0] * dim[1]);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    zn_enlarge_fn *kernel = is_whole(request->node)     ? shuffle_whole
-                            : by_columns(request->node) ? shuffle_columns
-                                                        : shuffle_rows;
-    return zn_enlarge_lower(request, factor_of(request->node), kernel, out, err);
+    const zn_enlarging how = enlarging_of(request->node);
+    return zn_enlarge_lower(request, &how, shuffle, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)

@@ -50,7 +50,8 @@ static void upsample_rows(const zn_enlarging *how, const void *src, void *dst, i
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_enlarge_lower(request, 2, upsample_rows, out, err);
+    const zn_enlarging how = zn_enlarging_of(&request->node->inputs[0]->desc, 2);
+    return zn_enlarge_lower(request, &how, upsample_rows, out, err);
 }
 
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)

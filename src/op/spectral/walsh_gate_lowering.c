@@ -27,15 +27,8 @@ typedef struct gate_lowering {
     float factor;          // of each gate
     float
         *gate; // of a parameter, in the kernels' blocks, times factor; NULL: it comes with the call
-    bool *silent;                      // by piece of the span: no gate in it
-    size_t gate_at, parts, part_bytes; // of the scratch
+    bool *silent; // by piece of the span: no gate in it
 } gate_lowering;
-
-typedef struct job {
-    const gate_lowering *lowering;
-    const zn_call *call;
-    const float *gate;
-} job;
 
 static void spread_gate(const gate_lowering *l, const float *src, float *dst)
 {
@@ -62,38 +55,32 @@ static size_t piece_at(const gate_lowering *l, size_t i, size_t *line)
     return i / pieces * l->rows_step + *line;
 }
 
-static void run_piece(const job *j, size_t i, size_t next, float *scratch)
+static size_t pieces_in(const gate_lowering *l, const zn_call *call)
 {
-    const gate_lowering *l = j->lowering;
+    return (l->rows_step ? (size_t)call->rows : 1) * pieces_of(l, l->across);
+}
+
+static void run_piece(const zn_lowering *base, const zn_call *call, size_t i, void *scratch)
+{
+    const gate_lowering *l = (const gate_lowering *)base;
+    const size_t next = i + base->parts < pieces_in(l, call) ? i + base->parts : 0;
+    const float *gate = l->gate ? l->gate : call->scratch;
     zn_walsh_lines lines = l->lines;
     const size_t from_size = zn_type_size(lines.src_type), size = zn_type_size(lines.dst_type);
-    const uint8_t *src = j->call->inputs[X];
+    const uint8_t *src = call->inputs[X];
     size_t first = 0, unused = 0;
     const size_t at = piece_at(l, i, &first), line = first % l->span;
-    uint8_t *dst = (uint8_t *)j->call->output + at * size;
+    uint8_t *dst = (uint8_t *)call->output + at * size;
     if (lines.count > l->span - line) lines.count = l->span - line;
     if (lines.count > l->across - first) lines.count = l->across - first;
     if (next) lines.next = src + piece_at(l, next, &unused) * from_size;
     if (!l->silent || !l->silent[line / l->lines.count]) {
         l->kernel->gate(&lines, src + at * from_size, dst,
-                        j->gate + zn_walsh_gate_at(lines.length, 0, line), scratch);
+                        gate + zn_walsh_gate_at(lines.length, 0, line), scratch);
         return;
     }
     for (size_t k = 0; k < lines.length; k++)
         memset(dst + k * lines.step * size, 0, lines.count * size);
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const gate_lowering *l = j->lowering;
-    const size_t rows = l->rows_step ? (size_t)j->call->rows : 1;
-    const size_t count = rows * pieces_of(l, l->across);
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + l->gate_at + part * l->part_bytes;
-        for (size_t i = part; i < count; i += l->parts)
-            run_piece(j, i, i + l->parts < count ? i + l->parts : 0, (float *)(void *)scratch);
-    }
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
@@ -101,8 +88,7 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     (void)err;
     const gate_lowering *l = (const gate_lowering *)base;
     if (!l->gate) spread_gate(l, call->inputs[GATE], call->scratch);
-    job j = {l, call, l->gate ? l->gate : call->scratch};
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    zn_lowering_run_pieces(base, call, pieces_in(l, call));
     return ZENITH_OK;
 }
 
@@ -180,14 +166,11 @@ static zenith_status prepare(gate_lowering *l, const zn_lowering_request *reques
                                 .step = down ? row : l->channels,
                                 .count = group < l->span ? group : l->span};
     l->factor = x->scale / (float)length;
-    if (node->inputs[GATE]->kind == ZN_NODE_PARAMETER)
-        ZN_TRY(look_at_gate(l, request, err));
-    else
-        l->gate_at = zn_round_up(zn_walsh_gate_floats(length, l->span) * sizeof(float), ZN_ALIGN);
-    l->parts = (size_t)request->threads;
-    l->part_bytes = zn_walsh_scratch(length) * sizeof(float);
-    l->base.scratch_bytes = l->gate_at + l->parts * l->part_bytes;
-    return ZENITH_OK;
+    const bool given = node->inputs[GATE]->kind == ZN_NODE_PARAMETER;
+    const size_t gate = zn_walsh_gate_floats(length, l->span) * sizeof(float);
+    if (given) ZN_TRY(look_at_gate(l, request, err));
+    return zn_lowering_part(&l->base, request, given ? 0 : zn_round_up(gate, ZN_ALIGN),
+                            zn_walsh_scratch(length) * sizeof(float), err);
 }
 
 zenith_status zn_walsh_gate_lower(const zn_lowering_request *request, int dimension,
@@ -195,7 +178,7 @@ zenith_status zn_walsh_gate_lower(const zn_lowering_request *request, int dimens
 {
     gate_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh"};
+    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh", .piece = run_piece};
     zenith_status status = prepare(l, request, dimension, err);
     if (status != ZENITH_OK)
         lowering_free(&l->base);
