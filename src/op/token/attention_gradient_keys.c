@@ -70,29 +70,27 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 enum { MOST = ZN_ATTENTION_GRADIENT_ROWS };
 
-typedef struct job {
-    const keys_lowering *lowering;
-    const zn_call *call;
-} job;
-
-static const float *form_of(const job *j, int matrix, zn_attention_form form, int64_t head)
+static const float *form_of(const keys_lowering *l, const zn_call *call, int matrix,
+                            zn_attention_form form, int64_t head)
 {
-    return zn_attention_form_of(&j->lowering->rows, j->call, matrix, form, head);
+    return zn_attention_form_of(&l->rows, call, matrix, form, head);
 }
 
 // Of the queries of a head, from `first` on.
-static zn_attention_gradient_totals totals_of(const job *j, int64_t head, int64_t first)
+static zn_attention_gradient_totals totals_of(const keys_lowering *l, const zn_call *call,
+                                              int64_t head, int64_t first)
 {
-    const zn_attention_shape *s = &j->lowering->rows.shape;
+    const zn_attention_shape *s = &l->rows.shape;
     const size_t queries = (size_t)zn_attention_padded(s->queries);
-    float *all = (float *)(void *)((char *)j->call->scratch + j->lowering->rows.bytes);
+    float *all = (float *)(void *)((char *)call->scratch + l->rows.bytes);
     float *largest = all + 3 * queries * (size_t)head + first;
     return (zn_attention_gradient_totals){largest, largest + queries, largest + 2 * queries};
 }
 
-static void make_totals(const job *j, int64_t head, int64_t first, const zn_attention_part *part)
+static void make_totals(const keys_lowering *l, const zn_call *call, int64_t head, int64_t first,
+                        const zn_attention_part *part)
 {
-    const zn_attention_rows *rows = &j->lowering->rows;
+    const zn_attention_rows *rows = &l->rows;
     const zn_attention_shape *s = &rows->shape;
     const int64_t key_head = head / (s->heads / s->key_heads), left = s->queries - first;
     const int64_t at = first * s->padded_width;
@@ -103,19 +101,19 @@ static void make_totals(const job *j, int64_t head, int64_t first, const zn_atte
         .seen = first + s->keys - s->queries + 1,
         .causal = s->causal,
         .scale = (float)s->scale,
-        .q = form_of(j, ZN_ATTENTION_Q, ZN_ATTENTION_ROWS, head) + at,
-        .dy = form_of(j, ZN_ATTENTION_DY, ZN_ATTENTION_ROWS, head) + at,
-        .keys = form_of(j, ZN_ATTENTION_K, ZN_ATTENTION_TOKENS_PANELS, key_head),
-        .values = form_of(j, ZN_ATTENTION_V, ZN_ATTENTION_TOKENS_PANELS, key_head),
-        .totals = totals_of(j, head, first),
+        .q = form_of(l, call, ZN_ATTENTION_Q, ZN_ATTENTION_ROWS, head) + at,
+        .dy = form_of(l, call, ZN_ATTENTION_DY, ZN_ATTENTION_ROWS, head) + at,
+        .keys = form_of(l, call, ZN_ATTENTION_K, ZN_ATTENTION_TOKENS_PANELS, key_head),
+        .values = form_of(l, call, ZN_ATTENTION_V, ZN_ATTENTION_TOKENS_PANELS, key_head),
+        .totals = totals_of(l, call, head, first),
         .state = part->state});
 }
 
-static void store(const job *j, int64_t key_head, int64_t first, int64_t count,
-                  const zn_attention_part *part)
+static void store(const keys_lowering *l, const zn_call *call, int64_t key_head, int64_t first,
+                  int64_t count, const zn_attention_part *part)
 {
-    const zn_attention_shape *s = &j->lowering->rows.shape;
-    float *k = (float *)j->call->output + (size_t)key_head * zn_attention_head(s);
+    const zn_attention_shape *s = &l->rows.shape;
+    float *k = (float *)call->output + (size_t)key_head * zn_attention_head(s);
     float *v = k + (size_t)s->key_heads * zn_attention_head(s);
     for (int64_t i = 0; i < count; i++) {
         for (int64_t c = 0; c < s->width; c++) {
@@ -127,9 +125,10 @@ static void store(const job *j, int64_t key_head, int64_t first, int64_t count,
 }
 
 // Every head that shares the keys adds to their gradients, in order.
-static void make_keys(const job *j, int64_t key_head, int64_t first, const zn_attention_part *part)
+static void make_keys(const keys_lowering *l, const zn_call *call, int64_t key_head, int64_t first,
+                      const zn_attention_part *part)
 {
-    const zn_attention_rows *rows = &j->lowering->rows;
+    const zn_attention_rows *rows = &l->rows;
     const zn_attention_shape *s = &rows->shape;
     const int64_t left = s->keys - first, group = s->heads / s->key_heads;
     const int64_t at = first * s->padded_width;
@@ -140,48 +139,44 @@ static void make_keys(const job *j, int64_t key_head, int64_t first, const zn_at
         .first = first - (s->keys - s->queries),
         .causal = s->causal,
         .scale = (float)s->scale,
-        .k = form_of(j, ZN_ATTENTION_K, ZN_ATTENTION_ROWS, key_head) + at,
-        .v = form_of(j, ZN_ATTENTION_V, ZN_ATTENTION_ROWS, key_head) + at,
+        .k = form_of(l, call, ZN_ATTENTION_K, ZN_ATTENTION_ROWS, key_head) + at,
+        .v = form_of(l, call, ZN_ATTENTION_V, ZN_ATTENTION_ROWS, key_head) + at,
         .dk = part->sums[0],
         .dv = part->sums[1],
         .state = part->state};
     for (int i = 0; i < 2; i++)
         memset(part->sums[i], 0, (size_t)(MOST * s->padded_width) * sizeof(float));
     for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
-        a.queries = form_of(j, ZN_ATTENTION_Q, ZN_ATTENTION_TOKENS_PANELS, head);
-        a.dys = form_of(j, ZN_ATTENTION_DY, ZN_ATTENTION_TOKENS_PANELS, head);
-        a.queries_across = form_of(j, ZN_ATTENTION_Q, ZN_ATTENTION_CHANNELS_PANELS, head);
-        a.dys_across = form_of(j, ZN_ATTENTION_DY, ZN_ATTENTION_CHANNELS_PANELS, head);
-        a.totals = totals_of(j, head, 0);
+        a.queries = form_of(l, call, ZN_ATTENTION_Q, ZN_ATTENTION_TOKENS_PANELS, head);
+        a.dys = form_of(l, call, ZN_ATTENTION_DY, ZN_ATTENTION_TOKENS_PANELS, head);
+        a.queries_across = form_of(l, call, ZN_ATTENTION_Q, ZN_ATTENTION_CHANNELS_PANELS, head);
+        a.dys_across = form_of(l, call, ZN_ATTENTION_DY, ZN_ATTENTION_CHANNELS_PANELS, head);
+        a.totals = totals_of(l, call, head, 0);
         rows->kernel->keys(&a);
     }
-    store(j, key_head, first, a.rows, part);
+    store(l, call, key_head, first, a.rows, part);
 }
 
-// Blocks of tokens of all heads, shared by the workers.
-static void run_blocks(const job *j, int64_t heads, int64_t tokens, size_t n,
-                       void (*run)(const job *j, int64_t head, int64_t first,
-                                   const zn_attention_part *part))
+static int64_t blocks_of(int64_t tokens)
 {
-    const zn_attention_rows *rows = &j->lowering->rows;
-    const zn_attention_part part = zn_attention_part_of(rows, j->call, n);
-    const int64_t blocks = (tokens + MOST - 1) / MOST;
-    for (int64_t i = (int64_t)n; i < heads * blocks && !zn_call_stopped(j->call); i += rows->parts)
-        run(j, i / blocks, i % blocks * MOST, &part);
+    return (tokens + MOST - 1) / MOST;
 }
 
-static void totals_parts(void *arg, size_t begin, size_t end)
+// A block of queries of a head; one of keys of a key head.
+static void totals_piece(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
-    const job *j = arg;
-    const zn_attention_shape *s = &j->lowering->rows.shape;
-    for (size_t n = begin; n < end; n++) run_blocks(j, s->heads, s->queries, n, make_totals);
+    const keys_lowering *l = (const keys_lowering *)base;
+    const int64_t blocks = blocks_of(l->rows.shape.queries), i = (int64_t)index;
+    const zn_attention_part part = zn_attention_part_of(&l->rows, scratch);
+    make_totals(l, call, i / blocks, i % blocks * MOST, &part);
 }
 
-static void keys_parts(void *arg, size_t begin, size_t end)
+static void keys_piece(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
-    const job *j = arg;
-    const zn_attention_shape *s = &j->lowering->rows.shape;
-    for (size_t n = begin; n < end; n++) run_blocks(j, s->key_heads, s->keys, n, make_keys);
+    const keys_lowering *l = (const keys_lowering *)base;
+    const int64_t blocks = blocks_of(l->rows.shape.keys), i = (int64_t)index;
+    const zn_attention_part part = zn_attention_part_of(&l->rows, scratch);
+    make_keys(l, call, i / blocks, i % blocks * MOST, &part);
 }
 
 static size_t totals_bytes(const zn_attention_shape *s)
@@ -194,12 +189,13 @@ static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error 
     (void)err;
     const keys_lowering *l = (const keys_lowering *)base;
     const zn_attention_shape *s = &l->rows.shape;
-    job j = {l, call};
+    keys_lowering first = *l;
+    first.base.piece = totals_piece;
     memset(call->output, 0, 2 * (size_t)s->key_heads * zn_attention_head(s) * sizeof(float));
     memset((char *)call->scratch + l->rows.bytes, 0, totals_bytes(s));
     zn_attention_rows_load(&l->rows, call);
-    zn_parallel(call->team, (size_t)l->rows.parts, 1, totals_parts, &j);
-    zn_parallel(call->team, (size_t)l->rows.parts, 1, keys_parts, &j);
+    zn_lowering_run_pieces(&first.base, call, (size_t)(s->heads * blocks_of(s->queries)));
+    zn_lowering_run_pieces(base, call, (size_t)(s->key_heads * blocks_of(s->keys)));
     return ZENITH_OK;
 }
 
@@ -211,10 +207,9 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
                                                           [ZN_ATTENTION_K] = TOKENS,
                                                           [ZN_ATTENTION_V] = TOKENS};
     const int64_t rows = request->node->inputs[ZN_ATTENTION_Q]->desc.shape.dim[1];
-    keys_lowering made = {.base = {.run = run, .free = zn_lowering_free}};
-    ZN_TRY(zn_attention_rows_make(request, rows, forms, &made.rows, err));
-    made.base.id = made.rows.kernel->id;
-    made.base.scratch_bytes = made.rows.bytes + totals_bytes(&made.rows.shape);
+    keys_lowering made = {.base = {.run = run, .free = zn_lowering_free, .piece = keys_piece}};
+    ZN_TRY(zn_attention_rows_make(request, rows, forms, &made.base, &made.rows, err));
+    made.base.scratch_bytes += totals_bytes(&made.rows.shape);
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 

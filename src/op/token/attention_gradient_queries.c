@@ -47,32 +47,36 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering: blocks of queries of a head ----------------------------------------------------------
 
-typedef struct job {
-    const queries_lowering *lowering;
-    const zn_call *call;
-    int64_t columns; // of the map
-} job;
-
-static void store(const job *j, int64_t head, int64_t first, int64_t count, const float *dq)
+static void store(const queries_lowering *l, const zn_call *call, int64_t head, int64_t first,
+                  int64_t count, const float *dq)
 {
-    const zn_attention_shape *s = &j->lowering->rows.shape;
-    const zn_conversion *narrow = &j->lowering->narrow;
+    const zn_attention_shape *s = &l->rows.shape;
+    const zn_conversion *narrow = &l->narrow;
     for (int64_t i = 0; i < count; i++) {
         const size_t at = (size_t)(((first + i) * s->heads + head) * s->width);
         narrow->run(dq + i * s->padded_width, 1,
-                    (char *)j->call->output + at * zn_type_size(narrow->to), narrow->to_scale,
+                    (char *)call->output + at * zn_type_size(narrow->to), narrow->to_scale,
                     (size_t)s->width);
     }
 }
 
-static void compute_block(const job *j, int64_t head, int64_t first, const zn_attention_part *part)
+enum { MOST = ZN_ATTENTION_GRADIENT_ROWS };
+
+static int64_t blocks_of(const queries_lowering *l)
 {
-    enum { MOST = ZN_ATTENTION_GRADIENT_ROWS };
-    const zn_attention_rows *rows = &j->lowering->rows;
+    return (l->rows.queries + MOST - 1) / MOST;
+}
+
+static void compute_block(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
+{
+    const queries_lowering *l = (const queries_lowering *)base;
+    const zn_attention_rows *rows = &l->rows;
+    const zn_attention_part part = zn_attention_part_of(rows, scratch);
+    const int64_t head = (int64_t)index / blocks_of(l), columns = rows->queries / call->rows;
+    const int64_t first = (int64_t)index % blocks_of(l) * MOST;
     const zn_attention_shape *s = &rows->shape;
     const int64_t key_head = head / (s->heads / s->key_heads), left = rows->queries - first;
-    const int64_t at = first * s->padded_width, token = j->call->row * j->columns + first;
-    const zn_call *call = j->call;
+    const int64_t at = first * s->padded_width, token = call->row * columns + first;
     float totals[3][MOST];
     const zn_attention_gradient_queries_args a = {
         .rows = left < MOST ? left : MOST,
@@ -90,33 +94,18 @@ static void compute_block(const job *j, int64_t head, int64_t first, const zn_at
         .keys_across = zn_attention_form_of(rows, call, ZN_ATTENTION_K,
                                             ZN_ATTENTION_CHANNELS_PANELS, key_head),
         .totals = {totals[0], totals[1], totals[2]},
-        .dq = part->sums[0],
-        .state = part->state};
+        .dq = part.sums[0],
+        .state = part.state};
     rows->kernel->queries(&a);
-    store(j, head, first, a.rows, a.dq);
-}
-
-static void compute(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const zn_attention_rows *rows = &j->lowering->rows;
-    const int64_t most = ZN_ATTENTION_GRADIENT_ROWS, blocks = (rows->queries + most - 1) / most;
-    for (size_t n = begin; n < end; n++) {
-        const zn_attention_part part = zn_attention_part_of(rows, j->call, n);
-        for (int64_t i = (int64_t)n; i < rows->shape.heads * blocks; i += rows->parts) {
-            if (zn_call_stopped(j->call)) return;
-            compute_block(j, i / blocks, i % blocks * most, &part);
-        }
-    }
+    store(l, call, head, first, a.rows, a.dq);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const queries_lowering *l = (const queries_lowering *)base;
-    job j = {l, call, l->rows.queries / call->rows};
     zn_attention_rows_load(&l->rows, call);
-    zn_parallel(call->team, (size_t)l->rows.parts, 1, compute, &j);
+    zn_lowering_run_pieces(base, call, (size_t)(l->rows.shape.heads * blocks_of(l)));
     return ZENITH_OK;
 }
 
@@ -125,11 +114,10 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     static const unsigned forms[ZN_ATTENTION_MATRICES] = {
         [ZN_ATTENTION_K] = 1 << ZN_ATTENTION_TOKENS_PANELS | 1 << ZN_ATTENTION_CHANNELS_PANELS,
         [ZN_ATTENTION_V] = 1 << ZN_ATTENTION_TOKENS_PANELS};
-    queries_lowering made = {.base = {.run = run, .free = zn_lowering_free}};
-    ZN_TRY(zn_attention_rows_make(request, request->rows, forms, &made.rows, err));
+    queries_lowering made = {
+        .base = {.run = run, .free = zn_lowering_free, .piece = compute_block}};
+    ZN_TRY(zn_attention_rows_make(request, request->rows, forms, &made.base, &made.rows, err));
     ZN_TRY(zn_conversion_narrow(request, &made.narrow, err));
-    made.base.id = made.rows.kernel->id;
-    made.base.scratch_bytes = made.rows.bytes;
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 

@@ -42,7 +42,7 @@ static int64_t tokens_of(const zn_attention_rows *rows, int matrix)
     return matrix <= Q ? zn_attention_padded(rows->queries) : rows->shape.padded_keys;
 }
 
-static void place_scratch(zn_attention_rows *rows, const unsigned forms[ZN_ATTENTION_MATRICES])
+static size_t place_forms(zn_attention_rows *rows, const unsigned forms[ZN_ATTENTION_MATRICES])
 {
     const zn_attention_shape *s = &rows->shape;
     size_t next = 0;
@@ -53,27 +53,29 @@ static void place_scratch(zn_attention_rows *rows, const unsigned forms[ZN_ATTEN
             next += (size_t)(heads_of(s, m) * tokens_of(rows, m) * s->padded_width);
         }
     }
-    const size_t sums = 2 * (size_t)(ZN_ATTENTION_GRADIENT_ROWS * s->padded_width) * sizeof(float);
-    rows->parts_at = zn_round_up(next * sizeof(float), ZN_ALIGN);
-    rows->part_bytes = zn_round_up(sizeof(zn_attention_gradient_state) + sums, ZN_ALIGN);
-    rows->bytes = rows->parts_at + (size_t)rows->parts * rows->part_bytes;
+    return zn_round_up(next * sizeof(float), ZN_ALIGN);
 }
 
 zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t rows,
-                                     const unsigned forms[ZN_ATTENTION_MATRICES],
+                                     const unsigned forms[ZN_ATTENTION_MATRICES], zn_lowering *base,
                                      zn_attention_rows *out, zn_error *err)
 {
     const zn_node *node = request->node;
     *out = (zn_attention_rows){.shape = zn_attention_shape_of(node, Q),
                                .kernel = request->kernels->attention_gradient,
                                .keys_type = node->inputs[PACKED]->desc.type,
-                               .keys_scale = node->inputs[PACKED]->desc.scale,
-                               .parts = request->threads};
+                               .keys_scale = node->inputs[PACKED]->desc.scale};
     out->queries = rows * out->shape.queries / node->inputs[Q]->desc.shape.dim[1];
     for (int i = DY; i <= Q; i++) {
         ZN_TRY(zn_conversion_widen(request, i, &out->widen[i], err));
     }
-    place_scratch(out, forms);
+    const int64_t width = out->shape.padded_width;
+    const size_t sums = 2 * (size_t)(ZN_ATTENTION_GRADIENT_ROWS * width) * sizeof(float);
+    ZN_TRY(zn_lowering_part(base, request, place_forms(out, forms),
+                            zn_round_up(sizeof(zn_attention_gradient_state) + sums, ZN_ALIGN),
+                            err));
+    base->id = out->kernel->id;
+    out->bytes = base->scratch_bytes;
     return ZENITH_OK;
 }
 
@@ -84,13 +86,11 @@ float *zn_attention_form_of(const zn_attention_rows *rows, const zn_call *call, 
     return (float *)call->scratch + rows->at[matrix][form] + (size_t)head * of_head;
 }
 
-zn_attention_part zn_attention_part_of(const zn_attention_rows *rows, const zn_call *call,
-                                       size_t part)
+zn_attention_part zn_attention_part_of(const zn_attention_rows *rows, void *scratch)
 {
     const size_t sums = (size_t)(ZN_ATTENTION_GRADIENT_ROWS * rows->shape.padded_width);
-    char *start = (char *)call->scratch + rows->parts_at + part * rows->part_bytes;
-    float *first = (float *)(void *)(start + sizeof(zn_attention_gradient_state));
-    return (zn_attention_part){(void *)start, {first, first + sums}};
+    float *first = (float *)(void *)((char *)scratch + sizeof(zn_attention_gradient_state));
+    return (zn_attention_part){scratch, {first, first + sums}};
 }
 
 // Where the tokens of one panel, from `token` on, come from and go to.

@@ -33,16 +33,14 @@ typedef struct zn_attention_rows {
     zn_type keys_type;
     float keys_scale;
     int64_t queries; // of a call
-    int parts;       // workers, each with a state of the kernel and two blocks of sums
     size_t at[ZN_ATTENTION_MATRICES]
              [ZN_ATTENTION_FORMS]; // floats; 0, but for the first: it is not there
-    size_t parts_at, part_bytes;
-    size_t bytes;
+    size_t bytes; // with the parts: of each worker a state of the kernel and two blocks of sums
 } zn_attention_rows;
 
-// forms: a bit for each form that is wanted of a matrix besides rows. rows: of a call.
+// Sets the parts of `base` too. forms: a bit for each form that is wanted of a matrix besides rows. rows: of a call.
 zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t rows,
-                                     const unsigned forms[ZN_ATTENTION_MATRICES],
+                                     const unsigned forms[ZN_ATTENTION_MATRICES], zn_lowering *base,
                                      zn_attention_rows *out, zn_error *err);
 void zn_attention_rows_load(const zn_attention_rows *rows, const zn_call *call);
 
@@ -55,8 +53,7 @@ typedef struct zn_attention_part {
     zn_attention_gradient_state *state;
     float *sums[2]; // [ZN_ATTENTION_GRADIENT_ROWS][padded width]
 } zn_attention_part;
-zn_attention_part zn_attention_part_of(const zn_attention_rows *rows, const zn_call *call,
-                                       size_t part);
+zn_attention_part zn_attention_part_of(const zn_attention_rows *rows, void *scratch);
 
 // Of one head of one query, for references: log of the sum of e^s, and D.
 typedef struct zn_attention_totals {
