@@ -124,12 +124,11 @@ static void scene_make(fixture *f, const shape *s, scene *c)
     inputs[count++] = zn_graph_parameter(&c->graph, "weight", c->weight);
     if (s->bias) inputs[count++] = zn_graph_parameter(&c->graph, "bias", c->bias);
     if (s->residual) inputs[count++] = zn_graph_input(&c->graph, "residual", c->residual.desc);
-    const zn_conv2d_fused_attributes a = {.stride = s->stride,
-                                          .pad = pad,
-                                          .bias = s->bias,
-                                          .residual = s->residual,
-                                          .relu = s->relu,
-                                          .direct = s->direct};
+    const zn_conv2d_fused_attributes a = {
+        .conv = {.stride = s->stride, .pad = pad, .direct = s->direct},
+        .bias = s->bias,
+        .residual = s->residual,
+        .relu = s->relu};
     c->node = zn_graph_add(&c->graph, &zn_op_conv2d_fused, "conv", inputs, count, &a);
     zn_graph_output(&c->graph, c->node);
     zn_test_ok(zn_graph_finish(&c->graph), &err);

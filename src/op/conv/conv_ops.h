@@ -21,9 +21,8 @@ typedef struct zn_conv2d_attributes {
 // relu(x * weight + bias + residual), each of the last three if it is there. Inputs in this order:
 // x, weight, bias if `bias`, residual if `residual`.
 typedef struct zn_conv2d_fused_attributes {
-    int stride, pad;
-    bool bias, residual, relu, direct;
-    int after, frame;
+    zn_conv2d_attributes conv;
+    bool bias, residual, relu;
 } zn_conv2d_fused_attributes;
 
 // turned: the weights in the opposite order, which is the gradient.

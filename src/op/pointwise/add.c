@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sum of two maps, or of two other values in f32. Most sums of a model are fused into the
-// convolution before them; see conv2d_fused.c.
+// convolution before them; see conv2d.c.
 #include "src/kernel/pointwise/elementwise.h"
 #include "src/op/operator.h"
 #include "src/op/pointwise/masked_sum_lowering.h"

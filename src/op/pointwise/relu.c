@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// max(x, 0). A NaN stays NaN. Nearly always fused into a convolution; see conv2d_fused.c. The
+// max(x, 0). A NaN stays NaN. Nearly always fused into a convolution; see conv2d.c. The
 // gradient is dy where the result y was positive, else 0.
 #include "src/kernel/pointwise/elementwise.h"
 #include "src/op/operator.h"

@@ -84,7 +84,7 @@ static bool is_plain(const zn_node *conv)
     if (conv->op == &zn_op_conv2d)
         return ((const zn_conv2d_attributes *)conv->attributes)->stride == 1;
     const zn_conv2d_fused_attributes *a = conv->attributes;
-    return a->stride == 1 && a->bias && a->residual && !a->relu;
+    return a->conv.stride == 1 && a->bias && a->residual && !a->relu;
 }
 
 // Still parts of x itself, on the grid of the scores.
