@@ -50,9 +50,9 @@ const zn_op zn_op_walsh_columns = {
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 0, ZN_MAP(2, 1, 1), {2, {2, 1}}),
-                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(8, 7, 3), {2, {8, 3}}),
-                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(64, 37, 12), {2, {64, 12}}),
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 2, ZN_MAP(2, 1, 1), {2, {2, 1}}),
+                          ZN_SAMPLE("odd", NULL, 2, ZN_MAP(8, 7, 3), {2, {8, 3}}),
+                          ZN_SAMPLE("wide", NULL, 2, ZN_MAP(64, 37, 12), {2, {64, 12}}),
                           ZN_SAMPLE("computed", NULL, 0, ZN_MAP(32, 5, 16), {2, {32, 16}}),
-                          ZN_SAMPLE("pieces", NULL, 0, ZN_MAP(16, 3, 70), {2, {16, 70}})),
+                          ZN_SAMPLE("pieces", NULL, 2, ZN_MAP(16, 3, 70), {2, {16, 70}})),
 };

@@ -47,11 +47,11 @@ const zn_op zn_op_walsh_rows = {
     .lower = lower,
     .flops = flops,
     .gradient = gradient,
-    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 0, ZN_MAP(1, 2, 1), {2, {2, 1}}),
-                          ZN_SAMPLE("odd", NULL, 0, ZN_MAP(5, 8, 3), {2, {8, 3}}),
-                          ZN_SAMPLE("wide", NULL, 0, ZN_MAP(3, 128, 70), {2, {128, 70}}),
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 2, ZN_MAP(1, 2, 1), {2, {2, 1}}),
+                          ZN_SAMPLE("odd", NULL, 2, ZN_MAP(5, 8, 3), {2, {8, 3}}),
+                          ZN_SAMPLE("wide", NULL, 2, ZN_MAP(3, 128, 70), {2, {128, 70}}),
                           ZN_SAMPLE("computed", NULL, 0, ZN_MAP(4, 32, 16), {2, {32, 16}}),
-                          ZN_SAMPLE("pieces", NULL, 0, ZN_MAP(2, 64, 130), {2, {64, 130}})),
+                          ZN_SAMPLE("pieces", NULL, 2, ZN_MAP(2, 64, 130), {2, {64, 130}})),
 };
 
 zn_node *zn_walsh_gate(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
