@@ -8,6 +8,7 @@
 #include "apps/cli/report.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
+#include "zenith/train.h"
 #include "zenith/zenith.h"
 
 #include <stdlib.h>

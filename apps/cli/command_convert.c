@@ -7,6 +7,7 @@
 #include "apps/cli/outputs.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
+#include "zenith/generate.h"
 #include "zenith/zenith.h"
 
 #include <errno.h>

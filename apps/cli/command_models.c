@@ -5,7 +5,7 @@
 #include "apps/cli/published.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
-#include "zenith/experimental.h"
+#include "zenith/generate.h"
 #include "zenith/zenith.h"
 
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "apps/cli/outputs.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
+#include "zenith/train.h"
 #include "zenith/zenith.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "apps/cli/session.h"
 #include "apps/cli/terminal.h"
 #include "apps/cli/train_config.h"
+#include "zenith/train.h"
 #include "zenith/zenith.h"
 
 #include <jansson.h>

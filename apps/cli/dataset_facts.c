@@ -7,7 +7,7 @@
 #include "apps/cli/report.h"
 #include "apps/cli/s3_storage.h"
 #include "apps/cli/terminal.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 long long cli_dataset_number(const json_t *facts, const char *key)
 {

@@ -6,7 +6,7 @@
 #define ZN_CLI_DATASET_FLEET_H
 
 #include "apps/cli/session.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 // One shard of the input, for zenith_dataset_encode.
 typedef struct cli_dataset_part {

@@ -10,7 +10,7 @@
 #include "apps/cli/s3_storage.h"
 #include "apps/cli/source_options.h"
 #include "apps/cli/terminal.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 #include <limits.h>
 #include <signal.h>

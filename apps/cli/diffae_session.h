@@ -9,7 +9,7 @@
 #include "apps/cli/session.h"
 #include "apps/cli/step_line.h"
 #include "apps/cli/step_preview.h"
-#include "zenith/experimental.h"
+#include "zenith/diffae.h"
 
 typedef struct cli_diffae {
     cli_settings settings; // with the pictures' size filled in; not to be freed

@@ -6,7 +6,7 @@
 #define ZN_CLI_FEW_BITS_H
 
 #include "apps/cli/session.h"
-#include "zenith/experimental.h"
+#include "zenith/generate.h"
 
 // Converts the session's one input and says what was written. False with *failure filled.
 bool cli_few_bits(cli_session *session, zenith_recipe recipe, cli_failure *failure);

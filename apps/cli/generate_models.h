@@ -8,7 +8,7 @@
 
 #include "apps/cli/generate_request.h"
 #include "apps/cli/session.h"
-#include "zenith/experimental.h"
+#include "zenith/generate.h"
 
 typedef struct cli_generate_models {
     zenith_generator *generator;

@@ -5,6 +5,7 @@
 #ifndef ZN_CLI_QUALITY_REPORT_H
 #define ZN_CLI_QUALITY_REPORT_H
 
+#include "zenith/train.h"
 #include "zenith/zenith.h"
 
 #include <jansson.h>

@@ -6,7 +6,7 @@
 #define ZN_CLI_S3_STORAGE_H
 
 #include "apps/cli/session.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 // out->size stays 0 where neither input is of s3://, and nothing is opened. False with *failure filled.
 bool cli_s3_open(const cli_settings *settings, zenith_storage *out, cli_failure *failure);

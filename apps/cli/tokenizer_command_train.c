@@ -6,7 +6,7 @@
 #include "apps/cli/outputs.h"
 #include "apps/cli/report.h"
 #include "apps/cli/terminal.h"
-#include "zenith/experimental.h"
+#include "zenith/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>

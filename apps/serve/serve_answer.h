@@ -6,7 +6,7 @@
 #define ZN_SERVE_ANSWER_H
 
 #include "apps/serve/serve_failure.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 typedef struct serve_answer {
     int code; // 0: there is none yet

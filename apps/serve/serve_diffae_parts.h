@@ -8,6 +8,7 @@
 
 #include "apps/serve/serve_diffae.h"
 #include "apps/serve/serve_line.h"
+#include "zenith/diffae.h"
 
 enum { SERVE_DIFFAE_ENDS = 3, SERVE_DIFFAE_CHANGES = 64 };
 

@@ -10,7 +10,7 @@
 
 #include "apps/serve/serve_failure.h"
 #include "apps/serve/serve_place.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 #include <pthread.h>
 

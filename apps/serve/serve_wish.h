@@ -6,7 +6,7 @@
 #define ZN_SERVE_WISH_H
 
 #include "apps/serve/serve_json.h"
-#include "zenith/experimental.h"
+#include "zenith/generate.h"
 
 enum {
     SERVE_MOST_PICTURES = 10,

@@ -6,6 +6,8 @@
 #ifndef ZENITH_STATUS_H
 #define ZENITH_STATUS_H
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,6 +42,15 @@ typedef enum zenith_status {
     ZENITH_FORKED = 60,    // called in a forked child: executor threads do not survive fork
     ZENITH_INTERNAL = 90   // a bug of ours
 } zenith_status;
+
+// Defines TYPE_init: sets all fields to their defaults, for code without designated initializers
+// (C++ before 20).
+#define ZENITH_DEFINE_INIT(type)                                                                   \
+    static inline void type##_init(type *params)                                                   \
+    {                                                                                              \
+        memset(params, 0, sizeof *params);                                                         \
+        params->size = sizeof *params;                                                             \
+    }
 
 // A short English name of a status ("out of memory"); never NULL.
 ZENITH_API const char *zenith_status_text(zenith_status status);

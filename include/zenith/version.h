@@ -10,4 +10,10 @@
 #define ZENITH_VERSION_PATCH 0
 #define ZENITH_VERSION_TEXT  "0.1.0"
 
+// For comparisons: #if ZENITH_VERSION >= ZENITH_VERSION_NUMBER(0, 2, 0). zenith_version_number is
+// that of the library in use.
+#define ZENITH_VERSION_NUMBER(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define ZENITH_VERSION                                                                             \
+    ZENITH_VERSION_NUMBER(ZENITH_VERSION_MAJOR, ZENITH_VERSION_MINOR, ZENITH_VERSION_PATCH)
+
 #endif

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""zenith.h and experimental.h for ctypes: their structs field by field, and their functions with their types.
+"""The headers of include/zenith for ctypes: their structs field by field, and their functions with their types.
 
 The library is the one beside this file (in a wheel), else the file or folder that $ZENITH_LIBRARY names, else what the system's
 loader finds. Structs say their size, so a newer library takes them as they are.
@@ -10,7 +10,7 @@ import os
 import pathlib
 import re
 from typing import Any, Dict, List, Optional, Tuple
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_float, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_float, c_int, c_size_t, c_ubyte, c_uint, c_uint32, c_uint64, c_void_p
 
 from . import _openmp
 
@@ -39,8 +39,14 @@ class ContextParams(Sized):
                 ("log_level", c_int), ("plan_memory", c_uint64), ("tuned_plans", c_char_p)]
 
 
+class File(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("data", c_char_p), ("bytes", c_uint64), ("read", c_void_p),
+                ("cookie", c_void_p)]
+
+
 class ModelParams(Sized):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("weights", c_char_p), ("parts", c_uint)]
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("weights", c_char_p), ("parts", c_uint), ("files", POINTER(File)),
+                ("file_count", c_size_t)]
 
 
 class ModelInfo(Sized):
@@ -52,7 +58,8 @@ class ModelInfo(Sized):
 
 class Image(Sized):
     _fields_ = [("size", c_size_t), ("width", c_uint32), ("height", c_uint32), ("number", c_int), ("order", c_int),
-                ("data", c_void_p), ("rows", c_void_p), ("cookie", c_void_p), ("row_bytes", c_size_t), ("restarts", c_bool)]
+                ("data", c_void_p), ("rows", c_void_p), ("cookie", c_void_p), ("row_bytes", c_size_t), ("restarts", c_bool),
+                ("unused", c_ubyte * 7), ("channels", c_int)]
 
 
 class Latent(Sized):
@@ -78,7 +85,7 @@ class TargetParams(Sized):
                 ("parameters", c_char_p), ("frames", c_uint32), ("delay", c_uint32), ("cut_out", c_bool)]
 
 
-# --- experimental.h
+# --- generate.h
 
 
 class GeneratorParams(Sized):
@@ -111,6 +118,9 @@ class GenerateParams(Sized):
                 ("guidance", c_float), ("noise", c_int), ("dtype", c_int), ("max_memory", c_uint64), ("report", GenerateFunction),
                 ("report_cookie", c_void_p), ("cancel", c_void_p), ("facts", POINTER(GenerateFacts)), ("picture", POINTER(Latent)),
                 ("strength", c_double), ("held_memory", c_uint64)]
+
+
+# --- diffae.h
 
 
 class DiffaeInfo(Sized):

@@ -137,16 +137,19 @@ class Estimate:
 class Autoencoder:
     """A model that turns pictures into latents and back. zenith_latents.open makes one."""
 
-    def __init__(self, name: Optional[str] = None, weights: Optional[Path] = None, context: Optional[Context] = None) -> None:
+    def __init__(self, name: Optional[str] = None, weights: Optional[Path] = None, context: Optional[Context] = None,
+                 files: Optional[Mapping[str, bytes]] = None) -> None:
         self.context = context or Context()
         self._handle = ctypes.c_void_p()
-        params = c.ModelParams(name=_text(name), weights=_text(weights))
+        self._files = dict(files or {})  # the library uses their bytes where they are
+        listed = [c.File(name=file.encode(), data=data, bytes=len(data)) for file, data in self._files.items()]
+        params = c.ModelParams(name=_text(name), weights=_text(weights), files=(c.File * len(listed))(*listed), file_count=len(listed))
         self.context._check(library.zenith_model_open, ctypes.byref(params), ctypes.byref(self._handle))
         self._finalizer = weakref.finalize(self, library.zenith_model_free, self._handle)
         info = c.ModelInfo()
         library.zenith_model_get_info(self._handle, ctypes.byref(info))
         if info.latent_channels == 0:
-            raise ValueError(_not_this_kind(info.name.decode(), str(weights or name)))
+            raise ValueError(_not_this_kind(info.name.decode(), str(weights or name or "these files")))
         self.name: str = info.name.decode()
         self.description: str = info.description.decode()
         self.channels: int = info.latent_channels
@@ -226,9 +229,14 @@ class Autoencoder:
         return Estimate(info.total_bytes, info.arena_bytes, info.weights_bytes, info.flops)
 
 
-def open(name: Optional[str] = None, weights: Optional[Path] = None, threads: int = 0) -> Autoencoder:  # noqa: A001: as the command line has it
-    """An autoencoder by its name (`models()` lists them), by the path of its weights, or both."""
-    return Autoencoder(name, weights, Context(threads))
+def open(name: Optional[str] = None, weights: Optional[Path] = None, threads: int = 0,  # noqa: A001: as the command line has it
+         files: Optional[Mapping[str, bytes]] = None) -> Autoencoder:
+    """An autoencoder by its name (`models()` lists them), by the path of its weights, or both.
+
+    files: the weights in memory instead of a path, by the names they would have on disk ("taesd_decoder.safetensors",
+        "diffusion_pytorch_model.safetensors", "config.json").
+    """
+    return Autoencoder(name, weights, Context(threads), files)
 
 
 def _not_this_kind(kind: str, asked: str) -> str:

@@ -10,9 +10,9 @@
 
 A call goes to diffusers' own code where Zenith is not asked for: tensors on another device, gradients, training.
 """
-import tempfile
 from typing import Any, Optional
 
+import safetensors.torch
 import torch
 from diffusers import AutoencoderKL, AutoencoderTiny
 from diffusers.models.autoencoders.autoencoder_tiny import AutoencoderTinyOutput
@@ -35,9 +35,9 @@ class _ByZenith:
     @classmethod
     def take_over(cls, vae: Any, context: Optional[Context] = None) -> Any:
         """Makes a diffusers autoencoder one of this class; its weights stay where they are."""
-        with tempfile.TemporaryDirectory() as folder:  # mapped files stay readable
-            vae.save_pretrained(folder, safe_serialization=True)
-            opened = Autoencoder(cls._zenith_name(vae.config), folder, context)
+        weights = safetensors.torch.save({name: tensor.contiguous() for name, tensor in vae.state_dict().items()})
+        files = {"diffusion_pytorch_model.safetensors": weights, "config.json": vae.to_json_string().encode()}
+        opened = Autoencoder(cls._zenith_name(vae.config), None, context, files)
         vae.__class__ = cls
         vae.zenith = opened
         return vae.eval()

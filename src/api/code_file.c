@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Codes of diffusion autoencoders in files: zenith/experimental.h.
+// Codes of diffusion autoencoders in files: zenith/diffae.h.
 #include "src/api/code_file.h"
 
 #include "src/api/context.h"

@@ -6,7 +6,7 @@
 #define ZN_API_CODE_FILE_H
 
 #include "src/model/model.h"
-#include "zenith/experimental.h"
+#include "zenith/diffae.h"
 
 // The inside of a model, which must be a diffusion autoencoder.
 zenith_status zn_diffae_of(const zenith_model *model, const zn_model **out, zn_error *err);

@@ -13,6 +13,11 @@ const char *zenith_version(void)
     return ZENITH_VERSION_TEXT;
 }
 
+int zenith_version_number(void)
+{
+    return ZENITH_VERSION;
+}
+
 // --- calls --------------------------------------------------------------------------------------
 
 zenith_status zn_context_enter(zenith_context *context)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith_convert, whose work is in task/few_bits_files.c.
-#include "zenith/experimental.h"
+#include "zenith/generate.h"
 
 #include "src/api/context.h"
 #include "src/base/memory.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Datasets of latents, whose work is in task/dataset.c.
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 #include "src/api/context.h"
 #include "src/api/models.h"

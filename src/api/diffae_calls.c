@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diffusion autoencoders: zenith/experimental.h. Pictures are planes in -1 .. 1 inside.
-#include "zenith/experimental.h"
+// Diffusion autoencoders: zenith/diffae.h. Pictures are planes in -1 .. 1 inside.
+#include "zenith/diffae.h"
 
 #include "src/api/code_file.h"
 #include "src/api/context.h"
@@ -220,12 +220,12 @@ static zenith_status begin_picture(const zn_model *model, const zenith_image *im
                        "\"autoencoder\" of config.json names the model whose latents they are",
                        sizes.channels);
     if (!image) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the image is NULL");
-    ZN_TRY(zn_images_check(image, 1, err));
-    *out = zn_image_at(image, 0);
-    if ((!out->data && !out->rows) || !zn_image_rows_fit(out) || out->width < 1 ||
-        out->height < 1 || out->width != code->width || out->height != code->height)
+    ZN_TRY(zn_image_take(image, 0, out, err));
+    ZN_TRY(zn_image_check(out, err));
+    if (out->width < 1 || out->height < 1 || out->width != code->width ||
+        out->height != code->height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the image needs data or rows, and the size of the code: %u x %u, not %u x "
+                       "the image needs the size of the code: %u x %u, not %u x "
                        "%u",
                        code->width, code->height, out->width, out->height);
     if (out->width % sizes.multiple || out->height % sizes.multiple)
@@ -244,7 +244,7 @@ static zenith_status begin_picture(const zn_model *model, const zenith_image *im
 static void row_to_planes(const zenith_image *image, uint32_t y, const void *row, float *planes)
 {
     const size_t plane = (size_t)image->width * image->height;
-    const bool bytes = zn_image_number(image) == ZENITH_U8;
+    const bool bytes = zn_image_plan_number(image) == ZENITH_U8;
     for (size_t i = 0; i < (size_t)PICTURE_CHANNELS * image->width; i++) {
         const float value = bytes ? (float)((const uint8_t *)row)[i] / 255
                                   : ((const float *)row)[i];
@@ -256,7 +256,7 @@ static void row_to_planes(const zenith_image *image, uint32_t y, const void *row
 static void planes_to_row(const zenith_image *image, uint32_t y, const float *planes, void *row)
 {
     const size_t plane = (size_t)image->width * image->height;
-    const bool bytes = zn_image_number(image) == ZENITH_U8;
+    const bool bytes = zn_image_plan_number(image) == ZENITH_U8;
     for (size_t i = 0; i < (size_t)PICTURE_CHANNELS * image->width; i++) {
         const float value =
             planes[i % PICTURE_CHANNELS * plane + (size_t)y * image->width + i / PICTURE_CHANNELS] *

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith_diffae_join, whose work is in task/diffae_join.c.
-#include "zenith/experimental.h"
+#include "zenith/diffae.h"
 
 #include "src/api/context.h"
 #include "src/api/models.h"

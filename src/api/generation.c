@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures from text: zenith/experimental.h.
-#include "zenith/experimental.h"
+// Pictures from text: zenith/generate.h.
+#include "zenith/generate.h"
 
 #include "src/api/context.h"
 #include "src/base/memory.h"

@@ -15,7 +15,7 @@
 #include "src/model/autoencoder.h"
 #include "src/task/autoencode.h"
 #include "src/task/pixels.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 struct zenith_job {
     zn_task task;
@@ -171,13 +171,9 @@ static zenith_status copy_pictures(zenith_job *job, const zenith_job_params *par
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "a picture or latent of the job is NULL that its kind needs");
     }
-    ZN_TRY(zn_images_check(params->image, 1, err));
-    job->image = zn_image_at(params->image, 0);
-    if (both) ZN_TRY(zn_images_check(params->result, 1, err));
-    if (both) job->result = zn_image_at(params->result, 0);
-    if (params->latent) ZN_TRY(zn_latents_check(params->latent, 1, err));
-    if (params->latent) job->latent = zn_latent_at(params->latent, 0);
-    return ZENITH_OK;
+    ZN_TRY(zn_image_take(params->image, 0, &job->image, err));
+    if (both) ZN_TRY(zn_image_take(params->result, 0, &job->result, err));
+    return params->latent ? zn_latent_take(params->latent, 0, &job->latent, err) : ZENITH_OK;
 }
 
 // A latent that nobody gave, for checks and until there is memory for it.
@@ -190,7 +186,9 @@ static zenith_status check_reconstruction(zenith_job *job, bool given, zn_error 
         job->latent = (zenith_latent){.size = sizeof job->latent,
                                       .width = job->image.width / (uint32_t)facts->factor,
                                       .height = job->image.height / (uint32_t)facts->factor,
-                                      .channels = (uint32_t)facts->latent_channels};
+                                      .channels = (uint32_t)facts->latent_channels,
+                                      .number = ZENITH_F32,
+                                      .order = ZENITH_CHW};
     checked = job->latent;
     if (!given) checked.data = &checked; // there will be
     if (!checked.data || checked.kind == ZENITH_LATENT_MOMENTS)

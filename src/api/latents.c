@@ -6,7 +6,7 @@
 #include "src/base/input.h"
 #include "src/base/memory.h"
 #include "src/format/latent_file.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/os.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 struct zenith_bytes {
     zn_bytes inner;

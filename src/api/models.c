@@ -5,6 +5,59 @@
 #include "src/api/context.h"
 #include "src/model/autoencoder.h"
 
+enum { MOST_FILES = 256 }; // of a model that is not on disk
+
+// What a file has in memory, or what its function reads, into `held`.
+static zenith_status take_file(const zenith_file *files, size_t i, zn_arena *held,
+                               zn_memory_file *out, zn_error *err)
+{
+    zenith_file file;
+    ZN_TRY(zn_caller_element_in(files, i, sizeof file, &file, sizeof file, err));
+    if (!file.name || (!file.data && !file.read) || file.bytes > SIZE_MAX)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "file %zu of the model needs a name, and data or a function that reads it",
+                       i);
+    *out = (zn_memory_file){.name = file.name, .data = file.data, .size = (size_t)file.bytes};
+    if (file.data) return ZENITH_OK;
+    uint8_t *bytes = zn_arena_alloc(held, out->size);
+    if (!bytes) return zn_fail_memory(err, out->size);
+    out->data = bytes;
+    const zenith_status status = file.read(file.cookie, 0, bytes, out->size);
+    if (status == ZENITH_OK) return ZENITH_OK;
+    return zn_fail(err, status, "%s: the function that reads it failed: %s", file.name,
+                   zenith_status_text(status));
+}
+
+static zenith_status open_files(const zenith_model_params *params, zn_model_request *request,
+                                zn_model **out, zn_error *err)
+{
+    zn_arena held = {0};
+    zn_memory_file *files = zn_arena_alloc(&held, params->file_count * sizeof *files);
+    zenith_status status = files ? ZENITH_OK : zn_fail_memory(err, SIZE_MAX);
+    for (size_t i = 0; status == ZENITH_OK && i < params->file_count; i++)
+        status = take_file(params->files, i, &held, &files[i], err);
+    request->files = files;
+    request->file_count = params->file_count;
+    request->held = &held;
+    if (status == ZENITH_OK) status = zn_model_open(request, out, err);
+    zn_arena_free(&held);
+    return status;
+}
+
+static zenith_status open_inner(const zenith_model_params *params, zn_model **out, zn_error *err)
+{
+    zn_model_request request = {.name = params->name,
+                                .weights = params->weights,
+                                .parts = zn_autoencoder_names(params->parts)};
+    if (!params->file_count) return zn_model_open(&request, out, err);
+    if (params->weights || !params->files || params->file_count > MOST_FILES)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a model is opened from `weights` or from `files`, of which there are 1 to "
+                       "%d",
+                       MOST_FILES);
+    return open_files(params, &request, out, err);
+}
+
 static zenith_status open(zenith_context *context, const zenith_model_params *params,
                           zenith_model **out)
 {
@@ -14,10 +67,7 @@ static zenith_status open(zenith_context *context, const zenith_model_params *pa
     ZN_TRY(zn_params_copy(params, &filled, sizeof filled, err));
     zenith_model *model = zn_alloc_zero(sizeof *model);
     if (!model) return zn_fail_memory(err, sizeof *model);
-    const zn_model_request request = {.name = filled.name,
-                                      .weights = filled.weights,
-                                      .parts = zn_autoencoder_names(filled.parts)};
-    zenith_status status = zn_model_open(&request, &model->inner, err);
+    zenith_status status = open_inner(&filled, &model->inner, err);
     if (status != ZENITH_OK) {
         zn_free(model);
         return status;

@@ -4,6 +4,7 @@
 #include "src/api/models.h"
 #include "src/task/autoencode.h"
 #include "src/train/prune.h"
+#include "zenith/train.h"
 
 enum { DEFAULT_MULTIPLE = 32, DEFAULT_BATCHES = 16 }; // 32 of bf16 are what conv_dot takes at once
 

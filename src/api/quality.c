@@ -55,8 +55,7 @@ const char *zenith_judge_get_squeezenet(const zenith_judge *judge)
 
 static bool in_memory(const zenith_image *image)
 {
-    return image->data && image->number <= ZENITH_U8 && image->order <= ZENITH_HWC &&
-           zn_image_dense(image);
+    return zn_image_plain(image) && image->number == ZENITH_U8;
 }
 
 static zenith_status check_pair(const zenith_image *original, const zenith_image *picture,
@@ -64,7 +63,7 @@ static zenith_status check_pair(const zenith_image *original, const zenith_image
 {
     if (!in_memory(original) || !in_memory(picture)) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "pictures to compare must be in memory, 8-bit, HWC and dense");
+                       "pictures to compare must be in memory, 8-bit RGB, HWC and dense");
     }
     if (original->width == picture->width && original->height == picture->height &&
         original->width > 0 && original->height > 0) {
@@ -83,10 +82,8 @@ static zenith_status take_pair(const zenith_judge *judge, const zenith_image *or
     if (!judge || !original || !picture || !out) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the judge, a picture or the result is NULL");
     }
-    ZN_TRY(zn_images_check(original, 1, err));
-    ZN_TRY(zn_images_check(picture, 1, err));
-    pair[0] = zn_image_at(original, 0);
-    pair[1] = zn_image_at(picture, 0);
+    ZN_TRY(zn_image_take(original, 0, &pair[0], err));
+    ZN_TRY(zn_image_take(picture, 0, &pair[1], err));
     return check_pair(&pair[0], &pair[1], err);
 }
 
@@ -128,7 +125,6 @@ static zenith_status evaluate(zenith_context *context, zenith_judge *judge, zeni
     zenith_image pair[2];
     zn_evaluation evaluation = {.original = &pair[0], .picture = &pair[1]};
     ZN_TRY(take_pair(judge, original, picture, out, pair, &context->error));
-    pair[0].size = pair[1].size = sizeof *pair;
     if (!encoder || !decoder) {
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT, "a model is NULL");
     }

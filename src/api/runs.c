@@ -7,6 +7,7 @@
 #include "src/base/memory.h"
 #include "src/task/autoencode.h"
 #include "src/task/calibrate.h"
+#include "zenith/train.h"
 
 // --- cancel -------------------------------------------------------------------------------------
 

@@ -215,13 +215,11 @@ static zenith_status write_planes(zn_writer *file, const zenith_image *image, fl
 static zenith_status save_image(const zn_place *place, const zenith_image *image, zn_error *err)
 {
     zenith_image full;
-    ZN_TRY(zn_images_check(image, 1, err));
-    full = zn_image_at(image, 0);
-    bool stored = full.data && full.number == ZENITH_F32 && full.order != ZENITH_CHW &&
-                  zn_image_dense(&full);
+    ZN_TRY(zn_image_take(image, 0, &full, err));
+    const bool stored = zn_image_plain(&full) && full.number == ZENITH_F32;
     if (!stored || !full.width || !full.height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "A picture is saved as npy from data in memory, F32, in the order HWC, "
+                       "A picture is saved as npy from data in memory, F32 RGB, in the order HWC, "
                        "without gaps between rows.");
     zn_shape shape = {.rank = 4, .dim = {1, 3, full.height, full.width}};
     zn_writer *file = NULL;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zenith_tokenizer_train, whose work is in task/tokenizer_files.c.
-#include "zenith/experimental.h"
+#include "zenith/tokenizer.h"
 
 #include "src/api/context.h"
 #include "src/task/autoencode.h"

@@ -3,6 +3,7 @@
 #include "src/api/context.h"
 #include "src/task/autoencode.h"
 #include "src/train/trainer.h"
+#include "zenith/train.h"
 
 typedef struct reporting {
     zenith_train_fn *report;

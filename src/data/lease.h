@@ -11,7 +11,7 @@
 #ifndef ZN_DATA_LEASE_H
 #define ZN_DATA_LEASE_H
 
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 #include "src/base/status.h"
 

@@ -9,7 +9,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/os.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 enum { ZN_OBJECT_ETAG = sizeof(((zenith_object *)0)->etag) };
 

@@ -10,7 +10,7 @@
 
 #include "src/base/status.h"
 
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 typedef struct zn_shard_file {
     const char *path;

@@ -30,7 +30,8 @@ typedef struct member {
 
 typedef struct source {
     const char *path;
-    zn_safetensors *file; // NULL where it is
+    const zn_memory_file *memory; // while it is opened; NULL: a file on disk
+    zn_safetensors *file;         // NULL where it is
     zn_gguf *gguf;        // a GGUF file
     zn_json *notes;       // on how modules are quantised, from the file's metadata; or NULL
 } source;
@@ -48,9 +49,15 @@ struct zn_weights {
 
 static zenith_status source_open(source *from, zn_error *err)
 {
-    if (zn_text_ends_with_nocase(from->path, GGUF_TAIL))
-        return zn_gguf_open(from->path, &from->gguf, err);
-    return zn_safetensors_open(from->path, &from->file, err);
+    const zn_memory_file *memory = from->memory;
+    from->memory = NULL;
+    const bool gguf = zn_text_ends_with_nocase(from->path, GGUF_TAIL);
+    if (!memory)
+        return gguf ? zn_gguf_open(from->path, &from->gguf, err)
+                    : zn_safetensors_open(from->path, &from->file, err);
+    return gguf ? zn_gguf_open_memory(memory->data, memory->size, from->path, &from->gguf, err)
+                : zn_safetensors_open_memory(memory->data, memory->size, from->path, &from->file,
+                                             err);
 }
 
 // The notes are one JSON text in the metadata.
@@ -114,7 +121,9 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-static zenith_status add_source(zn_weights *weights, const char *path, zn_error *err)
+// memory: the bytes of `path`; NULL: they are on disk.
+static zenith_status add_source(zn_weights *weights, const char *path, const zn_memory_file *memory,
+                                zn_error *err)
 {
     if (weights->source_count >= MAX_FILES)
         return zn_fail(err, ZENITH_BAD_FILE, "%s: more than %d files of weights", path, MAX_FILES);
@@ -123,6 +132,7 @@ static zenith_status add_source(zn_weights *weights, const char *path, zn_error 
                             sizeof(source), err));
     weights->sources = array;
     source *entry = &weights->sources[weights->source_count];
+    entry->memory = memory;
     entry->path = zn_arena_text(&weights->arena, path);
     if (!entry->path) return zn_fail_memory(err, strlen(path) + 1);
     ZN_TRY(source_open(entry, err));
@@ -153,10 +163,10 @@ static zenith_status add_member(zn_weights *weights, const zn_file_tensor *tenso
 }
 
 // A whole file.
-static zenith_status add_file(zn_weights *weights, const char *path, const char *prefix,
-                              zn_error *err)
+static zenith_status add_file(zn_weights *weights, const char *path, const zn_memory_file *memory,
+                              const char *prefix, zn_error *err)
 {
-    ZN_TRY(add_source(weights, path, err));
+    ZN_TRY(add_source(weights, path, memory, err));
     const source from = weights->sources[weights->source_count - 1];
     for (size_t i = 0; i < source_count(&from); i++)
         ZN_TRY(add_member(weights, source_get(&from, i), prefix, err));
@@ -192,7 +202,7 @@ static zenith_status add_shards(zn_weights *weights, const char *index, const ch
             shard = entry[i].shard;
             const char *path = NULL;
             ZN_TRY(join(weights, index, folder_length(index), shard, &path, err));
-            ZN_TRY(add_source(weights, path, err));
+            ZN_TRY(add_source(weights, path, NULL, err));
         }
         const source *from = &weights->sources[weights->source_count - 1];
         const zn_file_tensor *tensor = zn_safetensors_find(from->file, entry[i].tensor);
@@ -312,7 +322,7 @@ static zenith_status open_folder(zn_weights *weights, const char *folder, const 
     ZN_TRY(find_usual(weights, folder, &path, err));
     if (!path) ZN_TRY(find_only(weights, folder, &path, err));
     if (zn_text_ends_with(path, INDEX_TAIL)) return open_index(weights, path, prefix, err);
-    ZN_TRY(add_file(weights, path, prefix, err));
+    ZN_TRY(add_file(weights, path, NULL, prefix, err));
     return read_config(weights, folder, strlen(folder), err);
 }
 
@@ -334,7 +344,28 @@ static zenith_status open_path(zn_weights *weights, const char *path, const char
     if (zn_path_is_directory(path)) return open_folder(weights, path, prefix, err);
     ZN_TRY(refuse_format(path, err));
     if (zn_text_ends_with(path, ".index.json")) return open_index(weights, path, prefix, err);
-    return add_file(weights, path, prefix, err);
+    return add_file(weights, path, NULL, prefix, err);
+}
+
+static zenith_status take_object(zn_weights *weights, const char *text, size_t size,
+                                 const char *path, zn_error *err)
+{
+    ZN_TRY(zn_json_parse(text, size, path, &weights->config, err));
+    if (zn_json_is_object(weights->config)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_BAD_FILE, "%s: not a JSON object", path);
+}
+
+static zenith_status open_memory(zn_weights *weights, const zn_memory_file *file,
+                                 const char *prefix, zn_error *err)
+{
+    const char *slash = strrchr(file->name, '/');
+    const char *name = slash ? slash + 1 : file->name;
+    if (zn_text_ends_with(name, ".index.json")) return ZENITH_OK;
+    if (strcmp(name, "config.json") == 0)
+        return weights->config ? ZENITH_OK
+                               : take_object(weights, (const char *)file->data, file->size, name, err);
+    ZN_TRY(refuse_format(name, err));
+    return add_file(weights, name, file, prefix, err);
 }
 
 // The text of config.json that a file carries.
@@ -342,10 +373,7 @@ static zenith_status take_config(zn_weights *weights, zn_error *err)
 {
     const char *text = zn_weights_metadata(weights, ZN_WEIGHTS_CONFIG);
     if (weights->config || !text) return ZENITH_OK;
-    ZN_TRY(zn_json_parse(text, strlen(text), ZN_WEIGHTS_CONFIG, &weights->config, err));
-    if (zn_json_is_object(weights->config)) return ZENITH_OK;
-    return zn_fail(err, ZENITH_BAD_FILE, "%s: %s is no JSON object", weights->sources[0].path,
-                   ZN_WEIGHTS_CONFIG);
+    return take_object(weights, text, strlen(text), ZN_WEIGHTS_CONFIG, err);
 }
 
 zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
@@ -353,14 +381,19 @@ zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
     return zn_weights_open_parts(&path, NULL, 1, out, err);
 }
 
-zenith_status zn_weights_open_parts(const char *const *paths, const char *const *prefixes,
-                                    size_t count, zn_weights **out, zn_error *err)
+// From paths, or from files in memory where those are NULL.
+static zenith_status open_set(const char *const *paths, const zn_memory_file *files,
+                              const char *const *prefixes, size_t count, zn_weights **out,
+                              zn_error *err)
 {
     zenith_status status;
     zn_weights *weights = zn_alloc_zero(sizeof *weights);
     if (!weights) return zn_fail_memory(err, sizeof *weights);
-    for (size_t i = 0; i < count; i++)
-        ZN_GO(open_path(weights, paths[i], prefixes ? prefixes[i] : "", err));
+    for (size_t i = 0; i < count; i++) {
+        const char *prefix = prefixes ? prefixes[i] : "";
+        ZN_GO(paths ? open_path(weights, paths[i], prefix, err)
+                    : open_memory(weights, &files[i], prefix, err));
+    }
     ZN_GO(sort_members(weights, err));
     ZN_GO(take_config(weights, err));
     *out = weights;
@@ -368,6 +401,18 @@ zenith_status zn_weights_open_parts(const char *const *paths, const char *const 
 fail:
     zn_weights_free(weights);
     return status;
+}
+
+zenith_status zn_weights_open_parts(const char *const *paths, const char *const *prefixes,
+                                    size_t count, zn_weights **out, zn_error *err)
+{
+    return open_set(paths, NULL, prefixes, count, out, err);
+}
+
+zenith_status zn_weights_open_files(const zn_memory_file *files, const char *const *prefixes,
+                                    size_t count, zn_weights **out, zn_error *err)
+{
+    return open_set(NULL, files, prefixes, count, out, err);
 }
 
 void zn_weights_free(zn_weights *weights)

@@ -32,6 +32,18 @@ zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err)
 // ("encoder.") put before it. `prefixes` may be NULL. A name that results twice is ZENITH_BAD_FILE.
 zenith_status zn_weights_open_parts(const char *const *paths, const char *const *prefixes,
                                     size_t count, zn_weights **out, zn_error *err);
+
+// A file in memory, which must outlive the set.
+typedef struct zn_memory_file {
+    const char *name; // its ending says what it is, as on disk
+    const uint8_t *data;
+    size_t size;
+} zn_memory_file;
+
+// The files of a model's folder as one set, with prefixes likewise: weights, shards too, and config.json. An index of
+// shards is not needed, and is passed over.
+zenith_status zn_weights_open_files(const zn_memory_file *files, const char *const *prefixes,
+                                    size_t count, zn_weights **out, zn_error *err);
 void zn_weights_free(zn_weights *weights); // NULL is fine
 // The files' bytes stop counting as resident memory, until they are read again.
 void zn_weights_forget(const zn_weights *weights);

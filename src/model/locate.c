@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { SEARCH_PATH = 4, MOST_PREFIXES = 32 };
+enum { SEARCH_PATH = 4, MOST_PREFIXES = 32, MOST_NAMINGS = 64 };
 
 // FOLDER/RELATIVE, where each ".." that begins the latter takes a name off the former, which has no links.
 static void join(const char *folder, const char *relative, char path[ZN_PATH_SIZE])
@@ -144,6 +144,74 @@ static zenith_status open_file(const char *path, zn_weights **out, zn_error *err
     }
     *out = weights;
     return ZENITH_OK;
+}
+
+// A way to open files in memory: by their names as parts of a family, or all with one prefix.
+typedef struct naming {
+    const zn_family *family; // NULL: the prefix
+    const char *prefix;
+} naming;
+
+static const char *prefix_of(const naming *by, const char *file)
+{
+    char tail[ZN_PATH_SIZE];
+    if (!by->family) return by->prefix;
+    for (int i = 0; i < by->family->parts_count; i++) {
+        zn_text_format(tail, sizeof tail, "%s.safetensors", by->family->parts[i].name);
+        const size_t length = strlen(tail), all = strlen(file);
+        if (!zn_text_ends_with(file, tail)) continue;
+        if (all == length || file[all - length - 1] == '_') return by->family->parts[i].prefix;
+    }
+    return "";
+}
+
+static zenith_status open_files(const naming *by, const zn_memory_file *files, size_t count,
+                                zn_weights **out, zn_error *err)
+{
+    const char **prefixes = zn_alloc(count * sizeof *prefixes);
+    if (!prefixes) return zn_fail_memory(err, count * sizeof *prefixes);
+    for (size_t i = 0; i < count; i++) prefixes[i] = prefix_of(by, files[i].name);
+    const zenith_status status = zn_weights_open_files(files, prefixes, count, out, err);
+    zn_free(prefixes);
+    return status;
+}
+
+// As they are named, then by the parts of each family, then all with each prefix.
+static size_t list_namings(naming dst[MOST_NAMINGS])
+{
+    const char *prefixes[MOST_PREFIXES];
+    size_t count = 0;
+    dst[count++] = (naming){.prefix = ""};
+    for (int f = 0; zn_families[f] && count < MOST_NAMINGS; f++)
+        dst[count++] = (naming){.family = zn_families[f]};
+    const size_t prefix_count = list_prefixes(prefixes);
+    for (size_t i = 0; i < prefix_count && count < MOST_NAMINGS; i++)
+        dst[count++] = (naming){.prefix = prefixes[i]};
+    return count;
+}
+
+zenith_status zn_locate_files(const char *name, const zn_memory_file *files, size_t count,
+                              zn_weights **out, zn_error *err)
+{
+    unsigned fits, parts;
+    naming namings[MOST_NAMINGS];
+    const zn_variant *variant = name ? zn_variant_find(name) : NULL;
+    const size_t naming_count = list_namings(namings);
+    zn_weights *unknown = NULL; // that no family knows it is said above
+    for (size_t i = 0; i < naming_count; i++) {
+        zn_weights *weights = NULL;
+        if (open_files(&namings[i], files, count, &weights, NULL) != ZENITH_OK) continue;
+        const zn_family *family = zn_model_probe(weights, &fits, &parts);
+        if (family && (!variant || zn_family_of(variant) == family)) {
+            zn_weights_free(unknown);
+            *out = weights;
+            return ZENITH_OK;
+        }
+        zn_weights_free(unknown);
+        unknown = weights;
+    }
+    *out = unknown;
+    return unknown ? ZENITH_OK : open_files(&namings[0], files, count, out, err);
 }
 
 // Opens NAME in a folder of models; ZENITH_NOT_FOUND, without a sentence, where it is not there.

@@ -14,6 +14,11 @@ enum { ZN_PATH_SIZE = 1024 };
 zenith_status zn_locate_weights(const char *name, const char *weights, zn_weights **out,
                                 zn_error *err);
 
+// The same from files in memory (weights.h). Parts in files of their own are told by their names: "X_decoder.safetensors",
+// "decoder.safetensors".
+zenith_status zn_locate_files(const char *name, const zn_memory_file *files, size_t count,
+                              zn_weights **out, zn_error *err);
+
 // Those of a model that another one works with: in the other's folder `beside` (or its file's; "": none), in the folder
 // around that, and then where models are searched for.
 zenith_status zn_locate_companion(const char *name, const char *beside, zn_weights **out,

@@ -407,6 +407,8 @@ static zenith_status open_companion(zn_model *model, const zn_model_request *req
 
 static zenith_status locate(const zn_model_request *request, zn_weights **out, zn_error *err)
 {
+    if (request->file_count)
+        return zn_locate_files(request->name, request->files, request->file_count, out, err);
     return request->beside ? zn_locate_companion(request->name, request->beside, out, err)
                            : zn_locate_weights(request->name, request->weights, out, err);
 }
@@ -419,7 +421,8 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     atomic_init(&model->references, 1);
     ZN_GO(locate(request, &model->weights, err));
     // A folder of any name, where models are searched for, may have a model of any name.
-    const bool named = request->name && (request->weights || zn_variant_find(request->name));
+    const bool told = request->weights || request->file_count;
+    const bool named = request->name && (told || zn_variant_find(request->name));
     ZN_GO(choose_variant(model, named ? request->name : NULL, err));
     find_layouts(model);
     ZN_GO(check_parts(model, request->parts, err));
@@ -432,6 +435,10 @@ zenith_status zn_model_open(const zn_model_request *request, zn_model **out, zn_
     if (is_small(model))
         zn_weights_forget(model->weights); // most will not be read again but to be packed
     if (is_small(model) && !request->share) ZN_GO(find_calibration(model, request, err));
+    if (request->held) {
+        model->held = *request->held;
+        *request->held = (zn_arena){0};
+    }
     *out = model;
     return ZENITH_OK;
 fail:
@@ -525,6 +532,7 @@ void zn_model_unref(zn_model *model)
     } else {
         zn_calibration_free(model->calibration);
         zn_weights_free(model->weights);
+        zn_arena_free(&model->held);
     }
     zn_free(model);
 }

@@ -19,6 +19,7 @@ typedef struct zn_model {
     atomic_bool closed;         // by who opened it: plans of it that are kept are of no use
     struct zn_model *base;      // whose weights and calibration these are; NULL: its own
     struct zn_model *companion; // that it works with, by its family; NULL: none
+    zn_arena held; // bytes of files in memory
     zn_weights *weights;
     const zn_family *family;
     const zn_variant *variant;
@@ -42,6 +43,11 @@ typedef struct zn_model_request {
     const char *weights; // file or folder; NULL: searched for by name
     const char *
         beside; // of a companion: where the other's weights are, which is searched first; NULL: nowhere
+    // Files in memory instead, whose bytes live as long as the model. held: the memory of some of them, which the model
+    // takes over when it is opened.
+    const zn_memory_file *files;
+    size_t file_count;
+    zn_arena *held;
     const char *const *parts; // names of those that must be there, then NULL; NULL: any
     // NULL: the whole. Else it outlives the model, and only what this share computes with is read. The model
     // then has no SHA-256, for which all would be read, and no calibration.

@@ -53,24 +53,12 @@ zenith_status zn_check_pair(const zn_model *model, const zenith_image *image,
                        image->width, image->height, image->width / factor, image->height / factor,
                        latent->width, latent->height);
     }
-    if ((!image->data && !image->rows) || (!latent->data && !latent->rows)) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a picture or latent has neither data nor rows");
-    }
     if (latent->space == ZENITH_SPACE_RAW && !facts->has_raw) {
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "%s's latents have no raw space with one scale and shift", variant->name);
     }
-    if (image->data && !zn_image_rows_fit(image)) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a picture %u wide cannot have rows that begin %zu bytes apart",
-                       image->width, image->row_bytes);
-    }
-    bool numbers = image->number <= ZENITH_F32 && latent->number != ZENITH_U8 &&
-                   latent->number <= ZENITH_BF16 && (latent->data || latent->number <= ZENITH_F32);
-    if (numbers) return ZENITH_OK;
-    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "pictures are u8 or f32; latents f32, f16 or bf16, and f32 when streamed");
+    ZN_TRY(zn_image_check(image, err));
+    return zn_latent_check(latent, err);
 }
 
 static zenith_status check_kind(const zn_batch *batch, const zenith_latent *latent, zn_error *err)
@@ -91,6 +79,8 @@ static zenith_status check_kind(const zn_batch *batch, const zenith_latent *late
 // --- one batch ----------------------------------------------------------------------------------
 
 typedef struct picture_state {
+    zenith_image image; // the caller's, in our own form
+    zenith_latent latent;
     double fraction;    // for progress
     bool over;          // it has its result, good or bad
     zenith_dtype dtype; // it was computed in
@@ -122,8 +112,8 @@ static bool one_for_all(const batch_run *all)
 typedef struct picture_run {
     batch_run *all;
     size_t index;
-    zenith_image image;
-    zenith_latent latent;
+    const zenith_image *image;
+    const zenith_latent *latent;
     zn_guard guard;
     bool shown; // rows were handed to the caller
 } picture_run;
@@ -134,8 +124,8 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
     const picture_run *p = cookie;
     (void)input;
     if (p->all->batch->part == ZENITH_ENCODER)
-        return zn_image_read_rows(&p->image, row, count, dst, err);
-    return zn_latent_read_rows(&p->latent, p->all->batch->model->variant->autoencoder, row, count,
+        return zn_image_read_rows(p->image, row, count, dst, err);
+    return zn_latent_read_rows(p->latent, p->all->batch->model->variant->autoencoder, row, count,
                                dst, err);
 }
 
@@ -147,10 +137,11 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     ZN_TRY(zn_guard_check(&p->guard, err));
     p->shown = true;
     if (p->all->batch->part == ZENITH_DECODER)
-        return zn_image_write_rows(&p->image, row, count, src, err);
-    if (p->latent.kind == ZENITH_LATENT_SAMPLE) // in the plan's window, which nobody reads any more
-        zn_latent_sample_rows(&p->latent, row, count, (float *)(uintptr_t)src);
-    return zn_latent_write_rows(&p->latent, p->all->batch->model->variant->autoencoder, row, count,
+        return zn_image_write_rows(p->image, row, count, src, err);
+    if (p->latent->kind ==
+        ZENITH_LATENT_SAMPLE) // in the plan's window, which nobody reads any more
+        zn_latent_sample_rows(p->latent, row, count, (float *)(uintptr_t)src);
+    return zn_latent_write_rows(p->latent, p->all->batch->model->variant->autoencoder, row, count,
                                 src, err);
 }
 
@@ -191,7 +182,7 @@ static zn_compile_key key_for(const zn_batch *batch, const zenith_image *image)
         .part = zn_autoencoder_part(model->family, batch->part),
         .sizes = {.height = image->height / factor, .width = image->width / factor},
         .dtype = params->dtype,
-        .pixels = zn_image_number(image)};
+        .pixels = zn_image_plan_number(image)};
     if (key.dtype == ZENITH_DTYPE_INT8) key.calibration = batch->model->calibration;
     if (params->bands == ZENITH_BANDS_OFF) key.mode = ZN_PLAN_PLANES;
     if (params->bands == ZENITH_BANDS_ROWS) {
@@ -301,8 +292,8 @@ static zenith_status run_in_type(picture_run *p, const zn_compile_key *key, zn_t
 static bool can_restart(const picture_run *p)
 {
     if (!p->shown) return true;
-    if (p->all->batch->part == ZENITH_ENCODER) return p->latent.data;
-    return p->image.data || p->image.restarts;
+    if (p->all->batch->part == ZENITH_ENCODER) return p->latent->data;
+    return p->image->data || p->image->restarts;
 }
 
 static zenith_status too_narrow(zenith_dtype dtype, zn_error *err)
@@ -334,11 +325,12 @@ static zenith_status run_picture(batch_run *all, size_t index, zn_team *team, in
                                  zn_error *err)
 {
     const zn_batch *batch = all->batch;
-    picture_run p = {.all = all, .index = index};
-    p.image = zn_image_at(batch->images, index);
-    p.latent = zn_latent_at(batch->latents, index);
-    zn_compile_key key = key_for(batch, &p.image);
-    if (p.latent.kind != ZENITH_LATENT_MEAN) key.part = batch->model->family->moments;
+    picture_run p = {.all = all,
+                     .index = index,
+                     .image = &all->states[index].image,
+                     .latent = &all->states[index].latent};
+    zn_compile_key key = key_for(batch, p.image);
+    if (p.latent->kind != ZENITH_LATENT_MEAN) key.part = batch->model->family->moments;
     zn_error first = {0};
     zenith_status status = run_in_type(&p, &key, team, stream, &first);
     if (status != ZENITH_OVERFLOW || key.dtype == ZENITH_DTYPE_F32)
@@ -365,7 +357,8 @@ static void end_picture(batch_run *all, size_t index, zenith_status status, cons
 {
     zn_mutex_lock(all->lock);
     const zenith_dtype dtype = all->states[index].dtype;
-    all->states[index] = (picture_state){.fraction = 1, .over = true, .dtype = dtype};
+    all->states[index].fraction = 1;
+    all->states[index].over = true;
     if (status != ZENITH_OK) {
         all->failed++;
         if (all->status == ZENITH_OK || (!one_for_all(all) && index < all->first)) {
@@ -403,18 +396,29 @@ static zenith_status run_pictures(void *arg, zn_team *team, int stream)
     return ZENITH_OK;
 }
 
-// Looks at every picture before anything is computed.
-static void check_pictures(batch_run *all)
+// Takes every picture, before anything is computed. One that cannot be worked fails alone; structs that
+// cannot be read fail the call.
+static zenith_status take_pictures(batch_run *all, zn_error *err)
 {
     const zn_batch *batch = all->batch;
     for (size_t i = 0; i < batch->count; i++) {
-        zn_error error = {0};
-        const zenith_image image = zn_image_at(batch->images, i);
-        const zenith_latent latent = zn_latent_at(batch->latents, i);
-        zenith_status status = check_kind(batch, &latent, &error);
-        if (status == ZENITH_OK) status = zn_check_pair(batch->model, &image, &latent, &error);
-        if (status != ZENITH_OK) end_picture(all, i, status, &error);
+        zenith_image *image = &all->states[i].image;
+        zenith_latent *latent = &all->states[i].latent;
+        ZN_TRY(zn_image_take(batch->images, i, image, err));
+        ZN_TRY(zn_latent_take(batch->latents, i, latent, err));
     }
+    for (size_t i = 0; i < batch->count; i++) {
+        zn_error error = {0};
+        const picture_state *of = &all->states[i];
+        zenith_status status = check_kind(batch, &of->latent, &error);
+        if (status == ZENITH_OK)
+            status = zn_check_pair(batch->model, &of->image, &of->latent, &error);
+        if (status != ZENITH_OK)
+            end_picture(all, i, status, &error);
+        else
+            all->buffers += zn_image_bytes(&of->image) + zn_latent_bytes(&of->latent);
+    }
+    return ZENITH_OK;
 }
 
 static zenith_status check_batch(const zn_batch *batch, zn_error *err)
@@ -426,21 +430,14 @@ static zenith_status check_batch(const zn_batch *batch, zn_error *err)
                        "the first of the results has size %zu: set its `size` field to sizeof",
                        zn_caller_size(batch->params.results));
     }
-    ZN_TRY(zn_images_check(batch->images, batch->count, err));
-    return zn_latents_check(batch->latents, batch->count, err);
+    return ZENITH_OK;
 }
 
 // The buffers of the whole batch are there all the time; what they leave is divided. Where they leave nothing,
 // the plan of each picture says what it needs.
 static void share_memory(batch_run *all, int jobs)
 {
-    const zn_batch *batch = all->batch;
-    const uint64_t limit = batch->params.max_memory;
-    for (size_t i = 0; i < batch->count; i++) {
-        const zenith_image image = zn_image_at(batch->images, i);
-        const zenith_latent latent = zn_latent_at(batch->latents, i);
-        all->buffers += zn_image_bytes(&image) + zn_latent_bytes(&latent);
-    }
+    const uint64_t limit = all->batch->params.max_memory;
     all->max_memory = limit;
     if (limit > all->buffers)
         all->max_memory = all->buffers + (limit - all->buffers) / (uint64_t)jobs;
@@ -453,7 +450,7 @@ static zenith_status run_batch(batch_run *all, zn_error *err)
     zn_executor *executor = zn_engine_executor(all->engine);
     int jobs = all->team ? 1 : zn_executor_streams(executor);
     if ((size_t)jobs > batch->count) jobs = (int)batch->count;
-    check_pictures(all);
+    ZN_TRY(take_pictures(all, err));
     if (all->status != ZENITH_OK && one_for_all(all)) return ZENITH_OK;
     share_memory(all, jobs);
     if (all->team) return run_pictures(all, all->team, all->stream);

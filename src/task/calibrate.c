@@ -38,7 +38,7 @@ typedef struct layer {
 typedef struct calibrating {
     zn_engine *engine;
     zn_model *model;
-    const zenith_image *images;
+    zenith_image *images; // the caller's, in our own form
     size_t count;
     const zenith_run_params *params;
     zn_machine machine;
@@ -63,23 +63,22 @@ typedef struct one_run {
 static size_t latent_elements(const calibrating *c, size_t index)
 {
     const size_t factor = (size_t)c->model->variant->autoencoder->factor;
-    const zenith_image image = zn_image_at(c->images, index);
-    return image.width / factor * (image.height / factor) *
+    const zenith_image *image = &c->images[index];
+    return image->width / factor * (image->height / factor) *
            (size_t)c->model->variant->autoencoder->latent_channels;
 }
 
 static size_t picture_elements(const calibrating *c, size_t index)
 {
-    const zenith_image image = zn_image_at(c->images, index);
-    return (size_t)image.width * image.height * 3;
+    return (size_t)c->images[index].width * c->images[index].height * 3;
 }
 
 static size_t row_elements(const calibrating *c, size_t index, bool latent)
 {
-    const zenith_image image = zn_image_at(c->images, index);
-    if (!latent) return (size_t)image.width * 3;
+    const zenith_image *image = &c->images[index];
+    if (!latent) return (size_t)image->width * 3;
     return latent_elements(c, index) /
-           (image.height / (size_t)c->model->variant->autoencoder->factor);
+           (image->height / (size_t)c->model->variant->autoencoder->factor);
 }
 
 static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
@@ -87,10 +86,8 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
 {
     const one_run *r = cookie;
     (void)input;
-    if (r->c->part == ZENITH_ENCODER) {
-        const zenith_image image = zn_image_at(r->c->images, r->index);
-        return zn_image_read_rows(&image, row, count, dst, err);
-    }
+    if (r->c->part == ZENITH_ENCODER)
+        return zn_image_read_rows(&r->c->images[r->index], row, count, dst, err);
     size_t width = row_elements(r->c, r->index, true);
     memcpy(dst, r->c->latents[r->index] + (size_t)row * width,
            (size_t)count * width * sizeof(float));
@@ -140,16 +137,16 @@ static void observe(void *cookie, const zn_node *node, int64_t row, int64_t coun
 
 static zn_compile_key key_for(const calibrating *c, size_t index, zenith_dtype dtype)
 {
-    const zenith_image image = zn_image_at(c->images, index);
+    const zenith_image *image = &c->images[index];
     const int64_t factor = c->model->variant->autoencoder->factor;
     bool encoder = c->part == ZENITH_ENCODER;
     return (zn_compile_key){
         .model = c->model,
         .every_value = true,
         .part = zn_autoencoder_part(c->model->family, c->part),
-        .sizes = {.height = image.height / factor, .width = image.width / factor},
+        .sizes = {.height = image->height / factor, .width = image->width / factor},
         .dtype = dtype,
-        .pixels = encoder ? zn_image_number(&image) : ZENITH_F32,
+        .pixels = encoder ? zn_image_plan_number(image) : ZENITH_F32,
         .calibration = dtype == ZENITH_DTYPE_INT8 ? c->calibration : NULL};
 }
 
@@ -169,8 +166,8 @@ static zenith_status stopped(calibrating *c, size_t steps)
 
 static bool same_size(const calibrating *c, size_t one, size_t other)
 {
-    const zenith_image a = zn_image_at(c->images, one), b = zn_image_at(c->images, other);
-    return a.width == b.width && a.height == b.height;
+    const zenith_image *a = &c->images[one], *b = &c->images[other];
+    return a->width == b->width && a->height == b->height;
 }
 
 // Runs pictures through plans of one type; consecutive ones of one size share a plan.
@@ -346,11 +343,26 @@ static zenith_status calibrate_job(void *arg, zn_team *team, int stream)
 
 // --- all of it ----------------------------------------------------------------------------------
 
+static zenith_status take_pictures(const calibrating *c, const zenith_image *theirs)
+{
+    const uint32_t factor = (uint32_t)c->model->variant->autoencoder->factor;
+    for (size_t i = 0; i < c->count; i++) {
+        zenith_image *image = &c->images[i];
+        ZN_TRY(zn_image_take(theirs, i, image, c->err));
+        ZN_TRY(zn_image_check(image, c->err));
+        if (image->data && image->width && image->height && image->width % factor == 0 &&
+            image->height % factor == 0)
+            continue;
+        return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
+                       "picture %zu is not in memory, or its size is no multiple of %u", i, factor);
+    }
+    return ZENITH_OK;
+}
+
 static zenith_status check(const calibrating *c)
 {
     const zn_variant *variant = c->model->variant;
     ZN_TRY(zn_autoencoder_check(variant, c->err));
-    const uint32_t factor = (uint32_t)variant->autoencoder->factor;
     if (variant->int8 != ZN_INT8_CALIBRATED) {
         return zn_fail(c->err, ZENITH_UNSUPPORTED, "%s has no int8", variant->name);
     }
@@ -361,15 +373,6 @@ static zenith_status check(const calibrating *c)
         return zn_fail(c->err, ZENITH_INVALID_ARGUMENT, "calibration needs at least %d pictures",
                        FEWEST);
     }
-    ZN_TRY(zn_images_check(c->images, c->count, c->err));
-    for (size_t i = 0; i < c->count; i++) {
-        const zenith_image image = zn_image_at(c->images, i);
-        bool fits = image.data && image.width && image.height && image.width % factor == 0 &&
-                    image.height % factor == 0 && zn_image_rows_fit(&image);
-        if (fits) continue;
-        return zn_fail(c->err, ZENITH_INVALID_ARGUMENT,
-                       "picture %zu is not in memory, or its size is no multiple of %u", i, factor);
-    }
     return ZENITH_OK;
 }
 
@@ -377,21 +380,17 @@ zenith_status zn_calibrate(zn_engine *engine, zn_model *model, const zenith_imag
                            size_t count, const char *path, const zenith_run_params *params,
                            zn_error *err)
 {
-    calibrating c = {.engine = engine,
-                     .model = model,
-                     .images = images,
-                     .count = count,
-                     .params = params,
-                     .err = err};
+    calibrating c = {
+        .engine = engine, .model = model, .count = count, .params = params, .err = err};
     ZN_TRY(check(&c));
     zenith_status status;
     c.steps = 2 * (count + FEWEST * 2 + FEWEST / 2 * 36 + FEWEST * 5);
+    c.images = zn_alloc_zero(count * sizeof *c.images);
     c.latents = zn_alloc_zero(count * sizeof *c.latents);
     c.pictures = zn_alloc_zero(count * sizeof *c.pictures);
-    if (!c.latents || !c.pictures) {
-        status = zn_fail_memory(err, count * sizeof *c.latents);
-        goto fail;
-    }
+    if (!c.images || !c.latents || !c.pictures)
+        ZN_GO(zn_fail_memory(err, count * sizeof *c.images));
+    ZN_GO(take_pictures(&c, images));
     ZN_GO(zn_calibration_create(&c.calibration, err));
     c.calibration->pictures = (int)count;
     zn_text_format(c.calibration->model, sizeof c.calibration->model, "%s", model->variant->name);
@@ -404,6 +403,7 @@ fail:
         zn_free(c.latents[i]);
         zn_free(c.pictures[i]);
     }
+    zn_free(c.images);
     zn_free(c.latents);
     zn_free(c.pictures);
     zn_calibration_free(c.calibration);

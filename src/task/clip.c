@@ -214,7 +214,7 @@ void zn_clip_reset(zn_clip *clip)
 
 typedef struct step_job {
     zn_clip *clip;
-    const zenith_image *images;
+    zenith_image images[ZN_MOST_PORTS]; // the caller's, in our own form
     zenith_latent latent;
     zn_guard guard;
     zn_error *err;
@@ -231,8 +231,7 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
     const step_job *job = cookie;
     if (job->clip->is.part == ZENITH_DECODER)
         return zn_latent_read_rows(&job->latent, facts_of(job), row, count, dst, err);
-    const zenith_image image = zn_image_at(job->images, (size_t)input);
-    return zn_image_read_rows(&image, row, count, dst, err);
+    return zn_image_read_rows(&job->images[input], row, count, dst, err);
 }
 
 static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
@@ -242,8 +241,7 @@ static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t c
     ZN_TRY(zn_guard_check(&job->guard, err));
     if (job->clip->is.part == ZENITH_ENCODER)
         return zn_latent_write_rows(&job->latent, facts_of(job), row, count, src, err);
-    const zenith_image image = zn_image_at(job->images, (size_t)output);
-    return zn_image_write_rows(&image, row, count, src, err);
+    return zn_image_write_rows(&job->images[output], row, count, src, err);
 }
 
 static void look(void *cookie, const zn_node *node, int64_t row, int64_t count, const void *data)
@@ -292,18 +290,20 @@ static zenith_status run_on_stream(void *arg, zn_team *team, int stream)
     return outcome(job, status, &why);
 }
 
-static zenith_status check_pictures(const zn_clip *clip, const zenith_image *images,
-                                    const zenith_latent *latent, size_t count, zn_error *err)
+static zenith_status take_pictures(step_job *job, const zenith_image *images, size_t count,
+                                   zn_error *err)
 {
+    const zn_clip *clip = job->clip;
     for (size_t i = 0; i < count; i++) {
-        const zenith_image image = zn_image_at(images, i);
-        if (image.width != clip->is.width || image.height != clip->is.height ||
-            zn_image_number(&image) != clip->is.pixels)
+        zenith_image *image = &job->images[i];
+        ZN_TRY(zn_image_take(images, i, image, err));
+        if (image->width != clip->is.width || image->height != clip->is.height ||
+            zn_image_plan_number(image) != clip->is.pixels)
             return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                            "the pictures of this clip are %u x %u, all of one number type, and "
                            "picture %zu is not",
                            clip->is.width, clip->is.height, i + 1);
-        ZN_TRY(zn_check_pair(clip->is.model, &image, latent, err));
+        ZN_TRY(zn_check_pair(clip->is.model, image, &job->latent, err));
     }
     return ZENITH_OK;
 }
@@ -312,12 +312,11 @@ zenith_status zn_clip_step(zn_clip *clip, const zenith_image *images, const zeni
                            zn_error *err)
 {
     const size_t count = (size_t)zn_clip_frames(clip);
-    ZN_TRY(zn_images_check(images, count, err));
-    ZN_TRY(zn_latents_check(latent, 1, err));
-    step_job job = {.clip = clip, .images = images, .latent = zn_latent_at(latent, 0), .err = err};
+    step_job job = {.clip = clip, .err = err};
+    ZN_TRY(zn_latent_take(latent, 0, &job.latent, err));
     if (job.latent.kind != ZENITH_LATENT_MEAN)
         return zn_fail(err, ZENITH_UNSUPPORTED, "clips have latents, without samples or moments");
-    ZN_TRY(check_pictures(clip, images, &job.latent, count, err));
+    ZN_TRY(take_pictures(&job, images, count, err));
     if (clip->spoiled)
         return zn_fail(
             err, ZENITH_INVALID_ARGUMENT,

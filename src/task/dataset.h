@@ -23,7 +23,7 @@
 #include "src/format/shard_record.h"
 #include "src/task/autoencode.h"
 #include "src/task/fit.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 enum {
     ZN_DATASET_PATH = 4096,

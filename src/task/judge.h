@@ -8,6 +8,7 @@
 #define ZN_TASK_JUDGE_H
 
 #include "src/task/engine.h"
+#include "zenith/train.h"
 
 typedef struct zn_judge zn_judge;
 

@@ -8,58 +8,100 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHANNELS = 3 };
+enum { RGB = 3, ALPHA = 3 };           // colours of a pixel; and the sample that has no colour
 static const float beyond_f16 = 65520; // rounds to infinity
+static const float most_u16 = 65535;
 
 // --- structs ------------------------------------------------------------------------------------
 
-static zenith_status image_in(const zenith_image *images, size_t i, zenith_image *out,
-                              zn_error *err)
+// How a pixel's samples follow each other: how many, and which has red, green and blue.
+static const struct {
+    size_t samples, colour[RGB];
+} layouts[] = {[ZENITH_RGB] = {3, {0, 1, 2}},
+               [ZENITH_BGR] = {3, {2, 1, 0}},
+               [ZENITH_RGBA] = {4, {0, 1, 2}},
+               [ZENITH_BGRA] = {4, {2, 1, 0}}};
+
+static size_t sample_bytes(const zenith_image *image)
 {
-    return zn_caller_element_in(images, i, ZN_SIZE_UP_TO(zenith_image, cookie), out, sizeof *out,
-                                err);
+    if (image->number == ZENITH_U8) return sizeof(uint8_t);
+    return image->number == ZENITH_U16 ? sizeof(uint16_t) : sizeof(float);
 }
 
-static zenith_status latent_in(const zenith_latent *latents, size_t i, zenith_latent *out,
-                               zn_error *err)
+static size_t dense_row_bytes(const zenith_image *image)
 {
-    return zn_caller_element_in(latents, i, ZN_SIZE_UP_TO(zenith_latent, cookie), out, sizeof *out,
-                                err);
+    const size_t samples = image->order == ZENITH_CHW ? 1 : layouts[image->channels].samples;
+    return image->width * sample_bytes(image) * samples;
 }
 
-zenith_status zn_images_check(const zenith_image *images, size_t count, zn_error *err)
+static bool has_layout(const zenith_image *image)
 {
-    zenith_image image;
-    for (size_t i = 0; i < count; i++) ZN_TRY(image_in(images, i, &image, err));
+    return (size_t)image->channels < sizeof layouts / sizeof *layouts &&
+           (image->order == ZENITH_HWC || image->order == ZENITH_CHW) &&
+           (image->number == ZENITH_U8 || image->number == ZENITH_U16 ||
+            image->number == ZENITH_F32);
+}
+
+zenith_status zn_image_take(const zenith_image *theirs, size_t i, zenith_image *ours, zn_error *err)
+{
+    const size_t least = ZN_SIZE_UP_TO(zenith_image, cookie);
+    ZN_TRY(zn_caller_element_in(theirs, i, least, ours, sizeof *ours, err));
+    ours->size = sizeof *ours;
+    if (ours->number == ZENITH_NUMBER_DEFAULT) ours->number = ZENITH_U8;
+    if (ours->order == ZENITH_ORDER_DEFAULT) ours->order = ZENITH_HWC;
+    if (!ours->row_bytes && has_layout(ours)) ours->row_bytes = dense_row_bytes(ours);
     return ZENITH_OK;
 }
 
-zenith_status zn_latents_check(const zenith_latent *latents, size_t count, zn_error *err)
+zenith_status zn_latent_take(const zenith_latent *theirs, size_t i, zenith_latent *ours,
+                             zn_error *err)
 {
-    zenith_latent latent;
-    for (size_t i = 0; i < count; i++) ZN_TRY(latent_in(latents, i, &latent, err));
+    const size_t least = ZN_SIZE_UP_TO(zenith_latent, cookie);
+    ZN_TRY(zn_caller_element_in(theirs, i, least, ours, sizeof *ours, err));
+    ours->size = sizeof *ours;
+    if (ours->number == ZENITH_NUMBER_DEFAULT) ours->number = ZENITH_F32;
+    if (ours->order == ZENITH_ORDER_DEFAULT) ours->order = ZENITH_CHW;
     return ZENITH_OK;
 }
 
-zenith_image zn_image_at(const zenith_image *images, size_t i)
+static zenith_status check_rows(const zenith_image *image, zn_error *err)
 {
-    zenith_image image;
-    (void)image_in(images, i, &image, NULL); // zero if it fails, which it did not when checked
-    return image;
+    if (!image->data) {
+        if (image->channels == ZENITH_RGB && image->number != ZENITH_U16) return ZENITH_OK;
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "rows that are streamed are RGB, u8 or f32");
+    }
+    if (image->row_bytes >= dense_row_bytes(image) && image->row_bytes % sample_bytes(image) == 0)
+        return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "a picture %u wide cannot have rows that begin %zu bytes apart", image->width,
+                   image->row_bytes);
 }
 
-zenith_latent zn_latent_at(const zenith_latent *latents, size_t i)
+zenith_status zn_image_check(const zenith_image *image, zn_error *err)
 {
-    zenith_latent latent;
-    (void)latent_in(latents, i, &latent, NULL);
-    return latent;
+    if (!image->data && !image->rows)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a picture has neither data nor rows");
+    if (has_layout(image)) return check_rows(image, err);
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "pictures are u8, u16 or f32, in the order HWC or CHW, and RGB, BGR, RGBA or "
+                   "BGRA");
+}
+
+zenith_status zn_latent_check(const zenith_latent *latent, zn_error *err)
+{
+    if (!latent->data && !latent->rows)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a latent has neither data nor rows");
+    const bool narrow = latent->number == ZENITH_F16 || latent->number == ZENITH_BF16;
+    if (latent->number == ZENITH_F32 || (narrow && latent->data)) return ZENITH_OK;
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                   "latents are f32, f16 or bf16, and f32 when they are streamed");
 }
 
 // --- sizes --------------------------------------------------------------------------------------
 
-zenith_number zn_image_number(const zenith_image *image)
+zenith_number zn_image_plan_number(const zenith_image *image)
 {
-    return image->number == ZENITH_NUMBER_DEFAULT ? ZENITH_U8 : image->number;
+    return image->number == ZENITH_U8 ? ZENITH_U8 : ZENITH_F32;
 }
 
 static zn_type latent_type(const zenith_latent *latent)
@@ -68,35 +110,24 @@ static zn_type latent_type(const zenith_latent *latent)
     return latent->number == ZENITH_BF16 ? ZN_BF16 : ZN_F32;
 }
 
-static size_t pixel_bytes(const zenith_image *image)
+// Pixels as a plan has them: a row is copied at once.
+static bool has_plan_pixels(const zenith_image *image)
 {
-    return zn_image_number(image) == ZENITH_U8 ? sizeof(uint8_t) : sizeof(float);
+    return image->order == ZENITH_HWC && image->channels == ZENITH_RGB &&
+           image->number == zn_image_plan_number(image);
 }
 
-static size_t dense_row_bytes(const zenith_image *image)
+bool zn_image_plain(const zenith_image *image)
 {
-    return image->width * pixel_bytes(image) * (image->order == ZENITH_CHW ? 1 : CHANNELS);
-}
-
-static size_t row_bytes(const zenith_image *image)
-{
-    return image->row_bytes ? image->row_bytes : dense_row_bytes(image);
-}
-
-bool zn_image_rows_fit(const zenith_image *image)
-{
-    return row_bytes(image) >= dense_row_bytes(image) && row_bytes(image) % pixel_bytes(image) == 0;
-}
-
-bool zn_image_dense(const zenith_image *image)
-{
-    return row_bytes(image) == dense_row_bytes(image);
+    return image->data && has_layout(image) && has_plan_pixels(image) &&
+           image->row_bytes == dense_row_bytes(image);
 }
 
 uint64_t zn_image_bytes(const zenith_image *image)
 {
     if (!image->data) return 0;
-    return (uint64_t)row_bytes(image) * image->height * (image->order == ZENITH_CHW ? CHANNELS : 1);
+    const size_t planes = image->order == ZENITH_CHW ? layouts[image->channels].samples : 1;
+    return (uint64_t)image->row_bytes * image->height * planes;
 }
 
 uint64_t zn_latent_bytes(const zenith_latent *latent)
@@ -142,58 +173,114 @@ static zenith_status check_finite(const float *rows, int64_t row, int64_t count,
 
 // --- pictures -----------------------------------------------------------------------------------
 
-// Copies `count` pixels between HWC (dense, `packed`) and CHW planes of `plane` elements.
-#define MOVE_PLANES(name, type)                                                                    \
-    static void name(type *restrict planes, type *restrict packed, size_t plane, size_t count,     \
-                     bool to_planes)                                                               \
-    {                                                                                              \
-        for (size_t c = 0; c < CHANNELS; c++, planes += plane, packed++) {                         \
-            if (to_planes)                                                                         \
-                for (size_t i = 0; i < count; i++) planes[i] = packed[i * CHANNELS];               \
-            else                                                                                   \
-                for (size_t i = 0; i < count; i++) packed[i * CHANNELS] = planes[i];               \
-        }                                                                                          \
-    }
-MOVE_PLANES(move_u8, uint8_t)
-MOVE_PLANES(move_f32, float)
+// One sample of each pixel of a row, `step` samples apart.
+typedef struct channel {
+    void *first;
+    size_t step;
+} channel;
 
-static void move_planes(void *planes, void *packed, const zenith_image *image, int64_t row,
-                        int64_t rows, bool to_planes)
+static channel channel_of(const zenith_image *image, size_t row, size_t sample)
 {
-    const size_t width = image->width, stride = row_bytes(image) / pixel_bytes(image);
-    const size_t plane = stride * image->height;
-    for (size_t i = 0; i < (size_t)rows; i++) {
-        const size_t at = ((size_t)row + i) * stride, from = i * width * CHANNELS;
-        if (zn_image_number(image) == ZENITH_U8)
-            move_u8((uint8_t *)planes + at, (uint8_t *)packed + from, plane, width, to_planes);
-        else
-            move_f32((float *)planes + at, (float *)packed + from, plane, width, to_planes);
+    uint8_t *begin = (uint8_t *)image->data + row * image->row_bytes;
+    if (image->order == ZENITH_CHW)
+        return (channel){begin + sample * image->row_bytes * image->height, 1};
+    return (channel){begin + sample * sample_bytes(image), layouts[image->channels].samples};
+}
+
+// A colour between the caller's samples and a plan's packed pixels, whose first this is of that colour.
+static void fetch_colour(zenith_number number, channel from, void *packed, size_t count)
+{
+    if (number == ZENITH_U8) {
+        const uint8_t *src = from.first;
+        uint8_t *dst = packed;
+        for (size_t i = 0; i < count; i++) dst[i * RGB] = src[i * from.step];
+    } else if (number == ZENITH_U16) {
+        const uint16_t *src = from.first;
+        float *dst = packed;
+        for (size_t i = 0; i < count; i++) dst[i * RGB] = (float)src[i * from.step] / most_u16;
+    } else {
+        const float *src = from.first;
+        float *dst = packed;
+        for (size_t i = 0; i < count; i++) dst[i * RGB] = src[i * from.step];
     }
 }
 
-// Copies rows that lie row_bytes apart on the picture's side and are dense on the other.
-static void move_rows(uint8_t *picture, uint8_t *packed, const zenith_image *image, int64_t row,
-                      int64_t rows, bool to_picture)
+static void store_colour(zenith_number number, channel to, const void *packed, size_t count)
 {
-    const size_t dense = dense_row_bytes(image), stride = row_bytes(image);
-    const size_t each = stride == dense ? (size_t)rows * dense : dense;
-    picture += (size_t)row * stride;
-    for (size_t done = 0; done < (size_t)rows * dense; done += each, picture += stride) {
-        memcpy(to_picture ? picture : packed + done, to_picture ? packed + done : picture, each);
+    if (number == ZENITH_U8) {
+        const uint8_t *src = packed;
+        uint8_t *dst = to.first;
+        for (size_t i = 0; i < count; i++) dst[i * to.step] = src[i * RGB];
+    } else if (number == ZENITH_U16) {
+        const float *src = packed;
+        uint16_t *dst = to.first;
+        for (size_t i = 0; i < count; i++)
+            dst[i * to.step] = (uint16_t)(fminf(fmaxf(src[i * RGB], 0), 1) * most_u16 + 0.5f);
+    } else {
+        const float *src = packed;
+        float *dst = to.first;
+        for (size_t i = 0; i < count; i++) dst[i * to.step] = src[i * RGB];
     }
+}
+
+static void store_opaque(zenith_number number, channel to, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (number == ZENITH_U8)
+            ((uint8_t *)to.first)[i * to.step] = UINT8_MAX;
+        else if (number == ZENITH_U16)
+            ((uint16_t *)to.first)[i * to.step] = UINT16_MAX;
+        else
+            ((float *)to.first)[i * to.step] = 1;
+    }
+}
+
+// Of a row of packed pixels, and of one of their samples.
+static size_t packed_sample_bytes(const zenith_image *image)
+{
+    return zn_image_plan_number(image) == ZENITH_U8 ? sizeof(uint8_t) : sizeof(float);
+}
+
+static size_t packed_bytes(const zenith_image *image)
+{
+    return image->width * RGB * packed_sample_bytes(image);
+}
+
+static void fetch_row(const zenith_image *image, size_t y, uint8_t *packed)
+{
+    if (has_plan_pixels(image)) {
+        memcpy(packed, channel_of(image, y, 0).first, packed_bytes(image));
+        return;
+    }
+    for (size_t c = 0; c < RGB; c++, packed += packed_sample_bytes(image)) {
+        const channel from = channel_of(image, y, layouts[image->channels].colour[c]);
+        fetch_colour(image->number, from, packed, image->width);
+    }
+}
+
+static void store_row(const zenith_image *image, size_t y, const uint8_t *packed)
+{
+    if (has_plan_pixels(image)) {
+        memcpy(channel_of(image, y, 0).first, packed, packed_bytes(image));
+        return;
+    }
+    for (size_t c = 0; c < RGB; c++, packed += packed_sample_bytes(image)) {
+        const channel to = channel_of(image, y, layouts[image->channels].colour[c]);
+        store_colour(image->number, to, packed, image->width);
+    }
+    if (layouts[image->channels].samples > ALPHA)
+        store_opaque(image->number, channel_of(image, y, ALPHA), image->width);
 }
 
 static zenith_status fetch_rows(const zenith_image *image, int64_t row, int64_t count, void *dst,
                                 zn_error *err)
 {
-    if (!image->data) {
+    if (!image->data)
         return callback_failed(image->rows(image->cookie, (uint32_t)row, (uint32_t)count, dst),
                                err);
-    }
-    if (image->order == ZENITH_CHW)
-        move_planes(image->data, dst, image, row, count, false);
-    else
-        move_rows(image->data, dst, image, row, count, false);
+    uint8_t *packed = dst;
+    for (int64_t y = row; y < row + count; y++, packed += packed_bytes(image))
+        fetch_row(image, (size_t)y, packed);
     return ZENITH_OK;
 }
 
@@ -201,22 +288,21 @@ zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t
                                  zn_error *err)
 {
     ZN_TRY(fetch_rows(image, row, count, dst, err));
-    if (zn_image_number(image) == ZENITH_U8) return ZENITH_OK;
-    return check_finite(dst, row, count, image->width, CHANNELS, "picture", err);
+    if (image->number != ZENITH_F32) return ZENITH_OK;
+    return check_finite(dst, row, count, image->width, RGB, "picture", err);
 }
 
 zenith_status zn_image_write_rows(const zenith_image *image, int64_t row, int64_t count,
                                   const void *src, zn_error *err)
 {
-    void *rows = (void *)(uintptr_t)src; // a target's callback only reads
     if (!image->data) {
+        void *rows = (void *)(uintptr_t)src; // a target's callback only reads
         return callback_failed(image->rows(image->cookie, (uint32_t)row, (uint32_t)count, rows),
                                err);
     }
-    if (image->order == ZENITH_CHW)
-        move_planes(image->data, rows, image, row, count, true);
-    else
-        move_rows(image->data, rows, image, row, count, true);
+    const uint8_t *packed = src;
+    for (int64_t y = row; y < row + count; y++, packed += packed_bytes(image))
+        store_row(image, (size_t)y, packed);
     return ZENITH_OK;
 }
 

@@ -43,10 +43,9 @@ def compare(library):
 
 def check_structs():
     structs = []
-    for name in ("zenith.h", "experimental.h"):
-        found = re.findall(r"^typedef struct (\w+) \{\n(.*)$", (HEADERS / name).read_text(), re.M)
-        assert found, f"no structs were found in {name}: nothing was checked"
-        structs += found
+    for header in HEADERS.glob("*.h"):
+        structs += re.findall(r"^typedef struct (\w+) \{\n(.*)$", header.read_text(), re.M)
+    assert len(structs) > 40, "too few structs were found: nothing was checked"
     return [f"struct {name} does not begin with size_t size" for name, first in structs
             if not re.fullmatch(r" *size_t size;.*", first)]
 

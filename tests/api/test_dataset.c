@@ -5,7 +5,7 @@
 // business of tests/cli/dataset.py.
 #include "tests/api/api_files.h"
 #include "tests/fail_in_turn.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 enum { PICTURES = 6 };
 

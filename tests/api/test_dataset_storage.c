@@ -5,7 +5,7 @@
 // what comes out afterwards is whole. What s3:// makes of servers is the business of tests/cli/dataset_s3.py.
 #include "tests/api/api_files.h"
 #include "tests/fail_in_turn.h"
-#include "zenith/experimental.h"
+#include "zenith/dataset.h"
 
 #include <stdatomic.h>
 

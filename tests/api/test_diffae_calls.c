@@ -7,7 +7,7 @@
 #include "tests/model/diffae_golden.h"
 
 #include "src/task/diffae_task.h"
-#include "zenith/experimental.h"
+#include "zenith/diffae.h"
 
 #include <pthread.h>
 #include <stdlib.h>

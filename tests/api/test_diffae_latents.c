@@ -13,7 +13,7 @@
 #include "src/model/diffae.h"
 #include "src/task/diffae_task.h"
 #include "src/train/network.h"
-#include "zenith/experimental.h"
+#include "zenith/diffae.h"
 
 #include <math.h>
 #include <stdio.h>

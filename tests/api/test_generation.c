@@ -7,7 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/format/safetensors.h"
-#include "zenith/experimental.h"
+#include "zenith/generate.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 // Jobs: their order, their bits, their end by cancelling and by the end of the context, many threads, forks.
 // A job whose latent comes by rows stops at a gate, so that the queue behind it can be looked at.
 #include "tests/task/session.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 // Files in memory: the bytes that files have, and read again.
 #include "tests/api/api_files.h"
 
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 enum { W = 208, H = 136, LATENT = 4 * 17 * 26 };
 

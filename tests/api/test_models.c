@@ -70,6 +70,115 @@ ZN_TEST(saved_is_the_same)
     zenith_model_free(model);
 }
 
+// A file of the test's folder, read whole; the caller frees its data.
+static zenith_file load(const char *name)
+{
+    FILE *file = fopen(in_folder(name), "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    const long size = ftell(file);
+    rewind(file);
+    // At an odd address: nobody promises that bytes in memory are aligned.
+    uint8_t *bytes = malloc((size_t)size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes + 1, 1, (size_t)size, file), size);
+    fclose(file);
+    return (zenith_file){
+        .size = sizeof(zenith_file), .name = name, .data = bytes + 1, .bytes = (uint64_t)size};
+}
+
+static void unload(zenith_file *file)
+{
+    free((uint8_t *)(uintptr_t)file->data - 1);
+}
+
+static zenith_status read_file(void *cookie, uint64_t offset, void *dst, size_t bytes)
+{
+    const zenith_file *file = cookie;
+    if (offset + bytes > file->bytes) return ZENITH_IO;
+    memcpy(dst, (const uint8_t *)file->data + offset, bytes);
+    return ZENITH_OK;
+}
+
+static zenith_status read_nothing(void *cookie, uint64_t offset, void *dst, size_t bytes)
+{
+    (void)cookie, (void)offset, (void)dst, (void)bytes;
+    return ZENITH_IO;
+}
+
+static zenith_status open_files(const char *name, const zenith_file *files, size_t count,
+                                zenith_model **out)
+{
+    zenith_model_params params;
+    zenith_model_params_init(&params);
+    params.name = name;
+    params.files = files;
+    params.file_count = count;
+    return zenith_model_open(context, &params, out);
+}
+
+// Two parts, one part, and both in one file, from memory and from a function: the same bits as from disk.
+ZN_TEST(in_memory_is_the_same)
+{
+    static float before[PIXELS], after[PIXELS];
+    zenith_model *model = open_tiny(), *again = NULL;
+    decode(model, before);
+    api_ok(zenith_model_save(context, model, folder, ZENITH_F32));
+    api_ok(zenith_model_save(context, model, in_folder("one.safetensors"), ZENITH_F32));
+    zenith_file parts[] = {load("taesd_decoder.safetensors"), load("taesd_encoder.safetensors")};
+    zenith_file one = load("one.safetensors");
+    empty_folder();
+    const zenith_file reader = {.size = sizeof reader,
+                                .name = one.name,
+                                .bytes = one.bytes,
+                                .read = read_file,
+                                .cookie = &one};
+    const struct {
+        const zenith_file *files;
+        size_t count;
+        unsigned parts;
+    } cases[] = {{parts, 2, ZENITH_ENCODER | ZENITH_DECODER},
+                 {parts, 1, ZENITH_DECODER},
+                 {&one, 1, ZENITH_ENCODER | ZENITH_DECODER},
+                 {&reader, 1, ZENITH_ENCODER | ZENITH_DECODER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zenith_model_info info;
+        api_ok(open_files("taesd", cases[i].files, cases[i].count, &again));
+        zenith_model_info_init(&info);
+        zenith_model_get_info(again, &info);
+        assert_int_equal(info.parts, cases[i].parts);
+        assert_string_equal(info.weights_path, cases[i].files->name);
+        decode(again, after);
+        assert_memory_equal(before, after, sizeof before);
+        zenith_model_free(again);
+    }
+    for (int i = 0; i < 2; i++) unload(&parts[i]);
+    unload(&one);
+    zenith_model_free(model);
+}
+
+ZN_TEST(in_memory_refused)
+{
+    zenith_model *model = NULL;
+    zenith_file file = {.size = sizeof file, .name = "x.safetensors", .data = "broken", .bytes = 6};
+    api_fails(open_files("taesd", &file, 1, &model), ZENITH_BAD_FILE, "x.safetensors");
+    file.name = "x.ckpt";
+    api_fails(open_files("taesd", &file, 1, &model), ZENITH_UNSUPPORTED, "pickles");
+    file.name = NULL;
+    api_fails(open_files("taesd", &file, 1, &model), ZENITH_INVALID_ARGUMENT, "name");
+    file = (zenith_file){.size = sizeof file, .name = "config.json", .data = "[]", .bytes = 2};
+    api_fails(open_files(NULL, &file, 1, &model), ZENITH_BAD_FILE, "object");
+    file = (zenith_file){
+        .size = sizeof file, .name = "x.safetensors", .bytes = 100, .read = read_nothing};
+    api_fails(open_files("taesd", &file, 1, &model), ZENITH_IO, "x.safetensors");
+    api_fails(open_files("taesd", NULL, 1, &model), ZENITH_INVALID_ARGUMENT, "files");
+    api_fails(open_files("taesd", &file, 1u << 20, &model), ZENITH_INVALID_ARGUMENT, "256");
+    zenith_model_params both = {
+        .size = sizeof both, .weights = "folder", .files = &file, .file_count = 1};
+    api_fails(zenith_model_open(context, &both, &model), ZENITH_INVALID_ARGUMENT, "files");
+    assert_null(model);
+}
+
 // Changes the first number of the data.
 static void put_first(const char *path, float value)
 {

@@ -10,13 +10,16 @@ set(system_root "")
 if(CMAKE_SYSROOT)
     set(system_root --sysroot=${CMAKE_SYSROOT})
 endif()
-add_test(NAME layers.header_c COMMAND ${CMAKE_C_COMPILER} ${system_root} -fsyntax-only -std=c11 -Wall -Wextra -Wpedantic -Werror
-    -I ${PROJECT_SOURCE_DIR}/include -x c ${CMAKE_CURRENT_SOURCE_DIR}/api/header.inc)
+# The headers twice in one file, and an example of each.
+file(GLOB header_uses CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/api/header.inc ${PROJECT_SOURCE_DIR}/examples/headers/*.c)
+set(header_flags ${system_root} -fsyntax-only -Wall -Wextra -Wpedantic -Werror -I ${PROJECT_SOURCE_DIR}/include)
+add_test(NAME layers.header_c COMMAND ${CMAKE_C_COMPILER} ${header_flags} -std=c17 -x c ${header_uses})
 set_tests_properties(layers.header_c PROPERTIES LABELS layers)
 
 find_program(ZENITH_CXX NAMES ${CMAKE_CXX_COMPILER} c++ g++ clang++) # the project itself is C alone
 if(ZENITH_CXX)
-    add_test(NAME layers.header_cxx COMMAND ${ZENITH_CXX} -fsyntax-only -std=c++11 -Wall -Wextra -Wpedantic -Werror
-        -I ${PROJECT_SOURCE_DIR}/include -x c++ ${CMAKE_CURRENT_SOURCE_DIR}/api/header.inc)
-    set_tests_properties(layers.header_cxx PROPERTIES LABELS layers)
+    foreach(standard 17 20)
+        add_test(NAME layers.header_cxx${standard} COMMAND ${ZENITH_CXX} ${header_flags} -std=c++${standard} -x c++ ${header_uses})
+        set_tests_properties(layers.header_cxx${standard} PROPERTIES LABELS layers)
+    endforeach()
 endif()

@@ -6,7 +6,7 @@
 #include "tests/model/diffae_golden.h"
 #include "tests/oom/oom.h"
 
-#include "zenith/experimental.h"
+#include "zenith/diffae.h"
 
 #include <unistd.h>
 

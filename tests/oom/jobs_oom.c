@@ -4,7 +4,7 @@
 // Jobs and files in memory with each allocation failing in turn.
 #include "tests/oom/oom.h"
 #include "tests/task/session.h"
-#include "zenith/experimental.h"
+#include "zenith/zenith.h"
 
 enum { SIDE = 32 };
 

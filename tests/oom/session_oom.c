@@ -12,6 +12,7 @@
 //                                                counts how they end (docs/FAILURES.md)
 #include "tests/oom/oom.h"
 
+#include "zenith/train.h"
 #include "zenith/zenith.h"
 
 #include <dirent.h>

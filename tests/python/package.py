@@ -40,7 +40,7 @@ class Package(unittest.TestCase):
 
     def test_structs_are_the_headers(self):
         """A C program says where each field of each struct lies."""
-        names = {"ContextParams": "zenith_context_params", "ModelParams": "zenith_model_params", "ModelInfo": "zenith_model_info",
+        names = {"ContextParams": "zenith_context_params", "File": "zenith_file", "ModelParams": "zenith_model_params", "ModelInfo": "zenith_model_info",
                  "Image": "zenith_image", "Latent": "zenith_latent", "RunParams": "zenith_run_params",
                  "EstimateInfo": "zenith_estimate_info", "TargetParams": "zenith_target_params",
                  "GeneratorParams": "zenith_generator_params", "GeneratorInfo": "zenith_generator_info",
@@ -57,7 +57,7 @@ class Package(unittest.TestCase):
             for field, _ in struct._fields_:
                 lines.append(f'printf("{theirs}.{field} %zu\\n", offsetof({theirs}, {field}));')
                 expected.append(f"{theirs}.{field} {getattr(struct, field).offset}")
-        source = "#include <stdio.h>\n#include <zenith/experimental.h>\nint main(void) {" + "".join(lines) + "return 0;}"
+        source = "#include <stdio.h>\n#include <zenith/diffae.h>\n#include <zenith/generate.h>\nint main(void) {" + "".join(lines) + "return 0;}"
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "offsets"
             subprocess.run(["cc", "-x", "c", "-", "-I", ROOT / "include", "-o", program], input=source, text=True, check=True)
@@ -99,6 +99,12 @@ class Package(unittest.TestCase):
         self.assertEqual(self.model.decode(both, number="f32").shape, (2, 3, 64, 96))
         raw = self.model.encode(pictures[0], space="raw", dtype="f32")
         np.testing.assert_allclose((raw - self.model.shift) * self.model.scale, both[0], rtol=1e-5, atol=1e-5)
+
+    def test_weights_in_memory(self):
+        files = {file.name: file.read_bytes() for file in MODELS.glob("zenith-sd-fast_*.safetensors")}
+        loaded = zenith_latents.open("zenith-sd-fast", files=files)
+        np.testing.assert_array_equal(loaded.encode(picture(), dtype="f32"), self.model.encode(picture(), dtype="f32"))
+        self.assertEqual(loaded.weights_sha256, self.model.weights_sha256)
 
     def test_mistakes(self):
         for call, error in ((lambda: self.model.encode(picture(63)), zenith_latents.Error),

@@ -13,6 +13,7 @@
 #include "src/train/checkpoint.h"
 #include "src/train/prune.h"
 #include "src/train/pruned_network.h"
+#include "zenith/train.h"
 #include "zenith/zenith.h"
 
 #include <math.h>
