@@ -30,17 +30,17 @@ typedef enum zenith_status {
     ZENITH_OK = 0,
     ZENITH_INVALID_ARGUMENT = 10, // the caller's mistake: NULL, a size of zero, an unknown name
     ZENITH_OUT_OF_MEMORY = 20,    // the system had no memory left
-    ZENITH_LIMIT = 21,            // a limit of the caller (on memory, on pixels) would be passed
+    ZENITH_LIMIT = 21,            // a limit set by the caller (memory, pixels) would be exceeded
     ZENITH_NOT_FOUND = 30,        // no such file, model or tensor
     ZENITH_IO = 31,               // the operating system refused a read or a write
     ZENITH_BAD_FILE = 32,         // the file's content is broken or hostile
     ZENITH_UNSUPPORTED = 40,      // well-formed, but not something this version does
-    ZENITH_AMBIGUOUS = 41,        // several answers fit; the caller must name one
-    ZENITH_PARTIAL = 42,   // some pictures of a batch are done and others failed, as results say
-    ZENITH_OVERFLOW = 43,  // numbers grew beyond what they are computed in: NaN or infinity came up
-    ZENITH_CANCELLED = 50, // stopped on request
-    ZENITH_FORKED = 60,    // called in a forked child: executor threads do not survive fork
-    ZENITH_INTERNAL = 90   // a bug of ours
+    ZENITH_AMBIGUOUS = 41,        // several models fit; the caller must name one
+    ZENITH_PARTIAL = 42,          // some images of a batch failed; the results say which
+    ZENITH_OVERFLOW = 43,         // a value overflowed the type it was computed in: NaN or infinity
+    ZENITH_CANCELLED = 50,        // stopped on request
+    ZENITH_FORKED = 60,           // called in a forked child: executor threads do not survive fork
+    ZENITH_INTERNAL = 90          // a bug of ours
 } zenith_status;
 
 // Defines TYPE_init: sets all fields to their defaults, for code without designated initializers

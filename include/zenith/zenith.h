@@ -28,25 +28,22 @@
 //               unless they are zero. In an array, the `size` of the first element is the distance
 //               between elements.
 //   Status      Every call that can fail returns one. Results are written through pointers, and
-//   only
-//               on success. zenith_context_error explains the calling thread's last failure.
+//               only on success. zenith_context_error explains the calling thread's last failure.
 //   Ownership   is in the verb: what _open or _create returns belongs to the caller until _free,
-//   which
-//               accepts NULL. Strings and structs from _get_ are borrowed and live as long as their
-//               object.
+//               which accepts NULL. Strings and structs from _get_ are borrowed and live as long
+//               as their object.
 //   Threads     A context runs one call at a time; calls from other threads wait. Models never
-//   change
-//               after _open and any number of contexts may share one. Objects for files belong to
-//               one thread at a time. zenith_cancel_request may come from any thread. All
-//               computation runs on threads that the context owns; it never touches the host's.
+//               change after _open, and any number of contexts may share one. Objects for files
+//               belong to one thread at a time. zenith_cancel_request may come from any thread.
+//               All computation runs on threads that the context owns; it never touches the host's.
 //   fork        In a forked child, the parent's contexts return ZENITH_FORKED; it can create its
-//   own. Never       does the library print, abort, exit, change the locale or keep global state.
+//               own.
+//   Never       does the library print, abort, exit, change the locale or keep global state.
 //   Paths       are UTF-8 on every system. On POSIX systems their bytes are passed on unchanged.
 //   Memory      comes from malloc. There is no allocator hook: large blocks are a context's own and
 //               bounded by max_memory, the rest is small, and oneDNN would not use the hook.
 //   Same bits   For one version, type and CPU class, results do not depend on the number of
-//   threads,
-//               on other images in a batch, or on how memory is bounded.
+//               threads, on other images in a batch, or on how memory is bounded.
 #ifndef ZENITH_ZENITH_H
 #define ZENITH_ZENITH_H
 
@@ -589,9 +586,10 @@ ZENITH_API void zenith_target_free(zenith_target *target); // an unfinished file
 // `frames` in all others. The clip keeps what later steps need of earlier ones, so memory does not
 // grow with its length.
 //
-//     zenith_clip_params how = {.size = sizeof how, .part = ZENITH_DECODER, .width = 832, .height =
-//     480}; if (zenith_clip_open(context, model, &how, &clip) != ZENITH_OK) ... for (int i = 0; i <
-//     latents_count; i++) {
+//     zenith_clip_params how = {
+//         .size = sizeof how, .part = ZENITH_DECODER, .width = 832, .height = 480};
+//     if (zenith_clip_open(context, model, &how, &clip) != ZENITH_OK) ...
+//     for (int i = 0; i < latents_count; i++) {
 //         uint32_t frames = zenith_clip_frames(clip); // 1, then 4
 //         if (zenith_clip_step(clip, images, frames, &latents[i]) != ZENITH_OK) ...
 //     }

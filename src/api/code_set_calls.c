@@ -94,8 +94,8 @@ static zenith_status take_file(zenith_code_set *set, const char *path, zn_error 
         zn_code_set_free(&read);
     return same ? ZENITH_OK
                 : zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                          "%s has codes by other weights or of pictures of another size: a run "
-                          "cannot go on from there; begin anew, or choose another name",
+                          "%s has codes of other weights or another image size, so it cannot be "
+                          "resumed: start again without resuming, or choose another name",
                           path);
 }
 
@@ -255,7 +255,7 @@ static zenith_status finish(zenith_code_set *set, bool whole, zn_error *err)
     if (!set) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the set is NULL");
     if (!whole) return write_piece(set, err);
     if (set->all.count == 0)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no code that could be written");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there are no codes to write");
     ZN_TRY(write_set(set->path, &set->all, err));
     ZN_TRY(visit_pieces(set, false, err));
     return zn_directory_remove(set->parts, err);

@@ -32,7 +32,7 @@ static zenith_status convert(zenith_context *context, const zenith_convert_param
     if (!p.source || !p.output)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "zenith_convert needs a source and an output");
     if ((int)p.recipe < 0 || p.recipe > ZENITH_RECIPE_Q8)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no recipe %d", (int)p.recipe);
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "unknown recipe %d", (int)p.recipe);
     const zn_few_bits call = {.source = p.source,
                               .output = p.output,
                               .recipe = (zn_recipe)p.recipe,

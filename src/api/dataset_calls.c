@@ -22,7 +22,7 @@ static zenith_status check(const zenith_dataset_params *p, zn_error *err)
     if ((int)p->container < 0 || p->container > ZENITH_CONTAINER_SAFETENSORS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an unknown container");
     if (p->kind != ZENITH_LATENT_MEAN && p->kind != ZENITH_LATENT_MOMENTS)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a dataset has means, or moments");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a dataset stores means or moments");
     if ((int)p->space < 0 || p->space > ZENITH_SPACE_RAW || !(p->lease_seconds >= 0))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                        "an unknown space, or a lease below 0 seconds");
@@ -66,7 +66,7 @@ static zenith_status fill_buckets(zn_dataset *set, zn_error *err)
     zenith_source_params *source = &set->source;
     const zenith_dataset_params *p = &set->params;
     if (p->bucket_count > ZN_DATASET_BUCKETS || (p->bucket_count && !p->buckets))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there may be %d buckets, and not %u",
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "at most %d buckets can be given, not %u",
                        ZN_DATASET_BUCKETS, p->bucket_count);
     if (p->bucket_count) source->fit = ZENITH_FIT_RESIZE, source->width = source->height = 0;
     for (size_t i = 0; i < p->bucket_count; i++) {
@@ -79,8 +79,7 @@ static zenith_status fill_buckets(zn_dataset *set, zn_error *err)
         set->buckets[i] = (zn_fit_size){width, height};
     }
     if (p->random_crop && source->fit != ZENITH_FIT_CROP && source->fit != ZENITH_FIT_RESIZE)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "there is no random crop where pictures are not cropped");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a random crop needs a fit that crops images");
     return ZENITH_OK;
 }
 
@@ -93,7 +92,7 @@ static zenith_status add_model(zn_dataset *set, const zenith_model *model, zn_er
                            "the model %s is named twice: its latents would have one name",
                            model->inner->variant->name);
     if (set->model_count == ZN_DATASET_MODELS)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there may be %d models at once",
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "at most %d models can be used at once",
                        ZN_DATASET_MODELS);
     set->models[set->model_count++] = model->inner;
     return ZENITH_OK;

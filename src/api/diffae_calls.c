@@ -64,7 +64,7 @@ static zenith_status get_info(const zenith_model *model, zenith_diffae_info *out
 {
     const zn_model *inner = NULL;
     zn_diffae_schedules schedules;
-    if (!out) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no place for the facts");
+    if (!out) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the place for the facts is NULL");
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(zn_diffae_schedules_read(zn_weights_config(inner->weights), &schedules, err));
     const zn_diffae_sizes sizes = zn_diffae_sizes_of(inner);
@@ -126,14 +126,14 @@ zenith_status zn_code_in(const zn_model *model, const zenith_code *codes, size_t
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a code needs room for %zu numbers", numbers);
     if (out->numbers && out->numbers != numbers)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "this code has %u numbers, and those of the model have %zu: it belongs to "
+                       "this code has %u numbers, but codes of this model have %zu: it belongs to "
                        "another model",
                        out->numbers, numbers);
     out->numbers = (uint32_t)numbers;
     if (out->noise && out->noise_numbers && out->noise_numbers != noise_values(model, out))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "this noise has %llu numbers, and that of the model has %zu: it belongs to "
-                       "another model",
+                       "this noise has %llu numbers, but noise of this model has %zu: it belongs "
+                       "to another model",
                        (unsigned long long)out->noise_numbers, noise_values(model, out));
     return check_weights(model, out, err);
 }
@@ -146,7 +146,7 @@ static zenith_status read_code(const zn_model *model, const zenith_code *codes, 
     if (zn_all_finite(ZN_F32, out->code, out->numbers) &&
         (!out->noise || zn_all_finite(ZN_F32, out->noise, noise_values(model, out))))
         return ZENITH_OK;
-    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the code has NaN or infinity in it");
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the code contains NaN or infinity");
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -179,8 +179,7 @@ static zenith_status fill_params(const zenith_diffae_params *params, uint32_t st
     if (out->steps <= ZN_DIFFAE_MOST_TIMESTEPS && (int)out->dtype >= 0 &&
         out->dtype <= ZENITH_DTYPE_INT8)
         return ZENITH_OK;
-    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "there are too many steps, or the dtype is not known");
+    return zn_fail(err, ZENITH_INVALID_ARGUMENT, "too many steps, or an unknown dtype");
 }
 
 static zn_diffae_call call_of(const zenith_model *model, const zenith_diffae_params *params,
@@ -215,18 +214,18 @@ static zenith_status begin_picture(const zn_model *model, const zenith_image *im
 {
     const zn_diffae_sizes sizes = zn_diffae_sizes_of(model);
     if (!sizes.pictures)
-        return zn_fail(err, ZENITH_UNSUPPORTED,
-                       "this model is one of latents with %u channels, not of pictures: "
-                       "\"autoencoder\" of config.json names the model whose latents they are",
-                       sizes.channels);
+        return zn_fail(
+            err, ZENITH_UNSUPPORTED,
+            "this model works on latents with %u channels, not on images: \"autoencoder\" in its "
+            "config.json must name the model that has these latents",
+            sizes.channels);
     if (!image) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the image is NULL");
     ZN_TRY(zn_image_take(image, 0, out, err));
     ZN_TRY(zn_image_check(out, err));
     if (out->width < 1 || out->height < 1 || out->width != code->width ||
         out->height != code->height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the image needs the size of the code: %u x %u, not %u x "
-                       "%u",
+                       "the image must have the size of the code: %u x %u, not %u x %u",
                        code->width, code->height, out->width, out->height);
     if (out->width % sizes.multiple || out->height % sizes.multiple)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -296,14 +295,14 @@ static zenith_status check_seen(const zn_model *model, const zenith_diffae_param
     if (seen == 0 || seen == 1) return ZENITH_OK;
     if (!(seen > 0 && seen < 1))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the share of pixels that the encoder sees is between 0 and 1");
+                       "the share of pixels that the encoder sees must be between 0 and 1");
     if (!zn_diffae_sizes_of(model).sparse)
         return zn_fail(err, ZENITH_UNSUPPORTED,
                        "the encoder of this model needs all pixels: it was trained without "
                        "\"sparse_encoder\"");
     if (!code->noise) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "noise holds the whole picture: of some of its pixels there is a code alone");
+                   "noise holds the whole image: some of its pixels give a code alone");
 }
 
 static zenith_status encode(zenith_context *context, zenith_model *model, const zenith_image *image,
@@ -430,7 +429,8 @@ static zenith_status edit(zenith_context *context, const zenith_model *model,
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(read_code(inner, codes, 0, &code, err));
     if (!isfinite(strength) || attribute > INT32_MAX)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the attribute or the strength is no number");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the attribute or the strength is not a valid number");
     const zn_diffae_call call = {.model = model->inner, .steps = 1};
     return zn_diffae_edit(context->engine, &call, (int)attribute, strength, code.code, err);
 }
@@ -453,12 +453,12 @@ static zenith_status mix(const zenith_model *model, const zenith_code *a, const 
     ZN_TRY(zn_code_in(inner, out, 0, &mixed, err));
     if (!(weight >= 0 && weight <= 1))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the weight is 0 (the first code) to 1 (the second)");
+                       "the weight must be from 0 (the first code) to 1 (the second)");
     if (mixed.noise &&
         (!from.noise || !to.noise || from.width != to.width || from.height != to.height ||
          mixed.width != to.width || mixed.height != to.height))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "noise is mixed where both codes have it, in one size");
+                       "noise can be mixed only if both codes have noise of the same size");
     zn_diffae_between_codes(from.code, to.code, weight, mixed.code, mixed.numbers);
     if (mixed.noise)
         zn_ddim_slerp(from.noise, to.noise, weight, mixed.noise, noise_values(inner, &mixed));
@@ -480,7 +480,8 @@ static zenith_status collect(const zn_model *model, size_t count, float **out, z
 {
     const size_t size = zn_diffae_sizes_of(model).code * sizeof **out;
     if (count < 1 || count > MOST_CODES)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "1 to %d codes go at once", MOST_CODES);
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the number of codes must be from 1 to %d",
+                       MOST_CODES);
     *out = zn_alloc(count * size); // both are bounded
     return *out ? ZENITH_OK : zn_fail_memory(err, count * size);
 }
@@ -559,7 +560,7 @@ static zenith_status classify(zenith_context *context, zenith_model *model,
     ZN_TRY(zn_diffae_of(model, &inner, err));
     ZN_TRY(fill_params(params, 1, &p, err));
     if (!probabilities)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no place for the probabilities");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the place for the probabilities is NULL");
     if (!has_classifier(inner))
         return zn_fail(err, ZENITH_NOT_FOUND,
                        "these weights have no classifier of attributes with statistics of codes: "

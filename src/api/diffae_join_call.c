@@ -19,8 +19,9 @@ static zenith_status join(const zenith_diffae_join_params *theirs, zn_error *err
                            .output = params.output,
                            .force = params.force};
     if (!call.sources || !call.output || !zn_text_ends_with(call.output, ".safetensors"))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "folders to join, and an output that ends with .safetensors are needed");
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "zenith_diffae_join needs sources and an output that ends with .safetensors");
     for (size_t i = 0; i < call.count; i++)
         if (!call.sources[i]) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "source %zu is NULL", i);
     ZN_TRY(zn_weight_type(params.number, &call.type, err));

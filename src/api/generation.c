@@ -28,9 +28,9 @@ static zenith_status open_generator(zenith_context *context, const zenith_genera
     zn_error *err = &context->error;
     zenith_generator_params filled;
     ZN_TRY(zn_params_copy(params, &filled, sizeof filled, err));
-    if (!out) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "there is no place for the generator");
+    if (!out) return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the place for the generator is NULL");
     if (!(filled.shift >= 0 && filled.shift < most_shift))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the shift of the schedule is above 0");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the shift of the schedule must be above 0");
     zenith_generator *generator = zn_alloc_zero(sizeof *generator);
     if (!generator) return zn_fail_memory(err, sizeof *generator);
     const zn_generator_files files = {.folder = filled.folder,
@@ -127,7 +127,7 @@ static zenith_status fill_params(const zenith_generator *generator,
     out->steps = steps_of(generator, out->steps);
     if (out->steps > INT32_MAX || !(out->guidance >= 0 && out->guidance <= most_guidance))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "there are too many steps, or the guidance is not in 0 .. %g",
+                       "too many steps, or the guidance is not between 0 and %g",
                        (double)most_guidance);
     if (out->negative && out->negative[0] && out->guidance == 0)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
@@ -136,8 +136,8 @@ static zenith_status fill_params(const zenith_generator *generator,
     if (out->strength == 0) out->strength = usual_strength;
     if (!(out->strength > 0 && out->strength <= 1))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the strength, how much of the picture is made anew, is above 0 and at most "
-                       "1");
+                       "the strength, the share of the picture that is regenerated, must be above "
+                       "0 and at most 1");
     const bool known = (int)out->dtype >= 0 && out->dtype <= ZENITH_DTYPE_INT8 &&
                        (int)out->noise >= 0 && out->noise <= ZENITH_NOISE_CUDA;
     if (known) return ZENITH_OK;
@@ -169,13 +169,13 @@ static zenith_status check_latent(const zn_generator *generator, const zenith_la
                        out->space == ZENITH_SPACE_MODEL && out->kind == ZENITH_LATENT_MEAN;
     if (!out->data || !plain || out->channels != zn_generate_channels(generator->transformer))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the latent needs data for %lld planes of f32 in the model's space",
+                       "the latent must have data for %lld planes of f32 in the model's space",
                        (long long)zn_generate_channels(generator->transformer));
     if (out->width < 1 || out->height < 1 || out->width % patch || out->height % patch ||
         out->width > ZN_GENERATOR_MOST_SIDE || out->height > ZN_GENERATOR_MOST_SIDE)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "both sides of a picture are multiples of %u up to %u: a latent of %u x %u "
-                       "does not fit that",
+                       "both sides of an image must be multiples of %u, up to %u: a latent of %u x "
+                       "%u does not fit",
                        multiple, ZN_GENERATOR_MOST_SIDE * factor, out->width, out->height);
     return check_side(generator, out->width * factor, out->height * factor, err);
 }
@@ -191,11 +191,12 @@ static zenith_status check_picture(const zn_generator *generator, const zenith_l
     ZN_TRY(check_latent(generator, params->picture, &picture, err));
     if (picture.width != latent->width || picture.height != latent->height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the picture's latent is %u x %u, and the one to be made %u x %u",
+                       "the latent to start from is %u x %u, but the result is %u x %u",
                        picture.width, picture.height, latent->width, latent->height);
     const size_t values = (size_t)picture.channels * picture.height * picture.width;
     if (!zn_all_finite(ZN_F32, picture.data, values))
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "the picture has NaN or infinity in it");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "the latent to start from contains NaN or infinity");
     *out = picture.data;
     w->left_out = (uint32_t)zn_generator_left_out((int)params->steps, params->strength);
     return ZENITH_OK;

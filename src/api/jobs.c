@@ -169,7 +169,7 @@ static zenith_status copy_pictures(zenith_job *job, const zenith_job_params *par
     const bool both = job->kind == ZENITH_JOB_RECONSTRUCT;
     if (!params->image || (both ? !params->result : !params->latent)) {
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a picture or latent of the job is NULL that its kind needs");
+                       "an image or latent that this kind of job needs is NULL");
     }
     ZN_TRY(zn_image_take(params->image, 0, &job->image, err));
     if (both) ZN_TRY(zn_image_take(params->result, 0, &job->result, err));
@@ -193,7 +193,7 @@ static zenith_status check_reconstruction(zenith_job *job, bool given, zn_error 
     if (!given) checked.data = &checked; // there will be
     if (!checked.data || checked.kind == ZENITH_LATENT_MOMENTS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the latent of a reconstruction has data, and is no moments");
+                       "the latent of a reconstruction must have data and cannot be moments");
     ZN_TRY(zn_check_pair(job->model, &job->image, &checked, err));
     return zn_check_pair(job->model, &job->result, &checked, err);
 }
@@ -204,11 +204,10 @@ static zenith_status check(zenith_job *job, const zenith_job_params *params, zn_
                               [ZENITH_JOB_DECODE] = ZENITH_DECODER,
                               [ZENITH_JOB_RECONSTRUCT] = ZENITH_ENCODER | ZENITH_DECODER};
     if ((int)params->kind < ZENITH_JOB_ENCODE || params->kind > ZENITH_JOB_RECONSTRUCT)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "no kind of job has the number %d",
-                       (int)params->kind);
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "unknown kind of job: %d", (int)params->kind);
     if (job->run.cancel || job->run.results)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a job takes no cancel flag and no results in its run parameters");
+                       "the run parameters of a job must not have a cancel flag or results");
     for (unsigned part = ZENITH_ENCODER; part <= ZENITH_DECODER; part <<= 1)
         if (parts[params->kind] & part) ZN_TRY(zn_check_part(job->model, part, err));
     ZN_TRY(copy_pictures(job, params, err));
@@ -250,7 +249,8 @@ static zenith_status submit(zenith_context *context, const zenith_job_params *pa
     zenith_run_params how;
     ZN_TRY(zn_params_copy(params, &full, sizeof full, err));
     if (!full.model || !out)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a job needs a model and a place for itself");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "zenith_job_submit needs a model and a place for the job");
     ZN_TRY(zn_run_params_fill(context, full.run, &how, err));
     zenith_job *job = zn_alloc_zero(sizeof *job);
     if (!job) return zn_fail_memory(err, sizeof *job);

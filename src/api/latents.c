@@ -29,7 +29,7 @@ static zenith_status note_shape(zenith_latent_file *file, const char *name, zn_e
     for (int i = 0; i < 4; i++)
         if (shape.dim[i] > INT32_MAX)
             return zn_fail(err, ZENITH_UNSUPPORTED,
-                           "%s: a latent with a side of %lld; they end at 2^31.", name,
+                           "%s: a latent has a side of %lld; sides must be below 2^31.", name,
                            (long long)shape.dim[i]);
     const zn_latent_facts *facts = zn_latent_file_facts(file->latents);
     bool raw = strcmp(facts->space, "raw") == 0;

@@ -52,8 +52,7 @@ static zenith_status open_inner(const zenith_model_params *params, zn_model **ou
     if (!params->file_count) return zn_model_open(&request, out, err);
     if (params->weights || !params->files || params->file_count > MOST_FILES)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "a model is opened from `weights` or from `files`, of which there are 1 to "
-                       "%d",
+                       "a model is opened either from `weights` or from 1 to %d `files`",
                        MOST_FILES);
     return open_files(params, &request, out, err);
 }

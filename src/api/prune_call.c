@@ -37,7 +37,7 @@ static zenith_status prune(zenith_context *context, const zenith_model *model,
     if (full.blocks > INT16_MAX || full.frequencies > INT16_MAX ||
         full.parts > (ZENITH_ENCODER | ZENITH_DECODER))
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "the parts are none, or so many blocks or frequencies");
+                       "an unknown part, or too many blocks or frequencies");
     const zn_prune_options options = {.model = model->inner,
                                       .output = full.output,
                                       .parts = full.parts,

@@ -62,15 +62,16 @@ static zenith_status check_pair(const zenith_image *original, const zenith_image
                                 zn_error *err)
 {
     if (!in_memory(original) || !in_memory(picture)) {
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "pictures to compare must be in memory, 8-bit RGB, HWC and dense");
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "images to compare must be in memory: 8-bit RGB, HWC, without gaps between rows");
     }
     if (original->width == picture->width && original->height == picture->height &&
         original->width > 0 && original->height > 0) {
         return ZENITH_OK;
     }
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "pictures to compare must have one size, not %u x %u and %u x %u",
+                   "images to compare must have the same size, not %u x %u and %u x %u",
                    original->width, original->height, picture->width, picture->height);
 }
 

@@ -94,7 +94,7 @@ static zenith_status estimate(zenith_context *context, zenith_model *model, unsi
     zenith_estimate_info info = {0};
     if (!model || !out || (part != ZENITH_ENCODER && part != ZENITH_DECODER)) {
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
-                       "the model or the result is NULL, or the part is not one");
+                       "the model or the result is NULL, or the part is unknown");
     }
     ZN_TRY(zn_run_params_fill(context, params, &filled, &context->error));
     ZN_TRY(zn_estimate(context->engine, model->inner, part, width, height, streamed, &filled, &info,

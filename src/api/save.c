@@ -34,7 +34,7 @@ static zenith_status choose_format(const char *path, const char *name, zn_latent
             return ZENITH_OK;
         }
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "Latents are not written as '%s', but as safetensors, latent or npy.", name);
+                   "Latents cannot be written as '%s', only as safetensors, latent or npy.", name);
 }
 
 static zenith_status choose_type(zenith_number number, zn_type *out, zn_error *err)
@@ -93,10 +93,9 @@ static zenith_status latent_at(const zenith_latent *latents, size_t i, zenith_la
                   (out->number == ZENITH_NUMBER_DEFAULT || out->number == ZENITH_F32) &&
                   (out->order == ZENITH_ORDER_DEFAULT || out->order == ZENITH_CHW);
     if (!stored)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "Latent %zu cannot be saved: that takes data in memory, F32, in the order "
-                       "CHW.",
-                       i);
+        return zn_fail(
+            err, ZENITH_INVALID_ARGUMENT,
+            "Latent %zu cannot be saved: it must be data in memory, F32, in the order CHW.", i);
     return ZENITH_OK;
 }
 
@@ -117,9 +116,7 @@ static zenith_status check_alike(const zenith_latent *latents, size_t count, zen
             is_moments(&latent) != is_moments(first))
             return zn_fail(
                 err, ZENITH_INVALID_ARGUMENT,
-                "Latents 0 and %zu differ in size, space or kind: one file holds latents that "
-                "are alike.",
-                i);
+                "Latents 0 and %zu differ in size, space or kind, so they cannot share a file.", i);
     }
     return ZENITH_OK;
 }
@@ -219,8 +216,8 @@ static zenith_status save_image(const zn_place *place, const zenith_image *image
     const bool stored = zn_image_plain(&full) && full.number == ZENITH_F32;
     if (!stored || !full.width || !full.height)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "A picture is saved as npy from data in memory, F32 RGB, in the order HWC, "
-                       "without gaps between rows.");
+                       "An image is saved as npy only from data in memory: F32 RGB, in the order "
+                       "HWC, without gaps between rows.");
     zn_shape shape = {.rank = 4, .dim = {1, 3, full.height, full.width}};
     zn_writer *file = NULL;
     zenith_status status = ZENITH_OK;

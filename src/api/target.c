@@ -41,10 +41,10 @@ static zenith_status choose_format(const char *path, const char *name, zn_image_
     if (*out != ZN_IMAGE_UNKNOWN) return ZENITH_OK;
     if (name)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "Pictures are not written as '%s', but as png, jpeg, webp or ppm.", name);
+                       "Images cannot be written as '%s', only as png, jpeg, webp or ppm.", name);
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "The name '%s' does not tell how to write the picture: end it in .png, .jpg, "
-                   ".webp or .ppm, or name the format.",
+                   "The name '%s' does not say in which format to write the image: end it in .png, "
+                   ".jpg, .webp or .ppm, or name the format.",
                    path);
 }
 
@@ -61,7 +61,7 @@ static zenith_status write_options(const char *path, const zenith_target_params 
                        params->level);
     if (params->frames > MOST_FRAMES || params->delay > MOST_DELAY)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                       "An animation has up to %d pictures, each for up to %d milliseconds.",
+                       "An animation has up to %d frames, each for up to %d milliseconds.",
                        MOST_FRAMES, MOST_DELAY);
     options.frames = params->frames;
     options.delay = params->delay ? params->delay : USUAL_DELAY;
@@ -179,11 +179,10 @@ static zenith_status restart(zenith_target *target)
     err->text[0] = '\0';
     give_up(target);
     if (target->stream)
-        return zn_fail(
-            err, ZENITH_OVERFLOW,
-            "%s: the picture has to be computed again in f32, and rows of it are written "
-            "already: use f32, or write to a file.",
-            target->path);
+        return zn_fail(err, ZENITH_OVERFLOW,
+                       "%s: the image has to be computed again in f32, but some of its rows are "
+                       "already written: use f32, or write to a file.",
+                       target->path);
     target->next_row = 0;
     zenith_status status = begin(target, err);
     if (status != ZENITH_OK) give_up(target);
@@ -199,8 +198,8 @@ zenith_status zenith_target_rows(void *cookie, uint32_t y, uint32_t count, void 
     if (y != target->next_row || count > target->height - y || (!rows && count)) {
         target->error.text[0] = '\0';
         return zn_fail(&target->error, ZENITH_INVALID_ARGUMENT,
-                       "%s: %u rows were given from row %u; %u of %u rows are written, and they "
-                       "come in order.",
+                       "%s: %u rows were given from row %u; %u of %u rows are written, and rows "
+                       "must come in order.",
                        target->path, count, y, target->next_row, target->height);
     }
     zn_error *err = &target->error;

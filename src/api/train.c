@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
+#include "zenith/train.h"
 #include "src/api/context.h"
 #include "src/task/autoencode.h"
 #include "src/train/trainer.h"
-#include "zenith/train.h"
 
 typedef struct reporting {
     zenith_train_fn *report;

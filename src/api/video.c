@@ -21,7 +21,7 @@ static zenith_status open_clip(zenith_context *context, zenith_model *model,
     if (!model || !out || (p.part != ZENITH_ENCODER && p.part != ZENITH_DECODER) ||
         p.number > ZENITH_F32)
         return zn_fail(&context->error, ZENITH_INVALID_ARGUMENT,
-                       "the model or the result is NULL, the part is not one, or the pictures are "
+                       "the model or the result is NULL, the part is unknown, or the images are "
                        "neither u8 nor f32");
     zn_clip_request request = {.model = model->inner,
                                .part = p.part,

@@ -556,7 +556,7 @@ zenith_status zn_estimate(zn_engine *engine, zn_model *model, unsigned part, uin
                           uint32_t height, bool streamed, const zenith_run_params *params,
                           zenith_estimate_info *out, zn_error *err)
 {
-    const zenith_image image = {.width = width, .height = height};
+    const zenith_image image = {.width = width, .height = height, .number = ZENITH_U8};
     const zn_autoencoder_facts *facts = model->variant->autoencoder;
     ZN_TRY(zn_check_part(model, part, err));
     ZN_TRY(zn_check_size(model, &image, err));

@@ -6,6 +6,7 @@
 // Fields that we do not know must be zero; sizes that no header had are refused. (test_first_header.c is a
 // whole program of an older header.)
 #include "tests/task/session.h"
+#include "zenith/train.h"
 
 enum { COUNT = 8, WIDTH = 32, HEIGHT = 24 };
 

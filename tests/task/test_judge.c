@@ -6,6 +6,7 @@
 #include "tests/task/metric_goldens.h"
 #include "tests/task/metric_pictures.h"
 #include "tests/task/session.h"
+#include "zenith/train.h"
 
 #include <math.h>
 

@@ -16,6 +16,7 @@
 #include "src/graph/plan.h"
 #include "src/op/ops.h"
 #include "src/train/squeezenet_loss.h"
+#include "zenith/train.h"
 
 #include <math.h>
 
