@@ -80,7 +80,8 @@ static zenith_status check_rows(const zenith_image *image, zn_error *err)
 zenith_status zn_image_check(const zenith_image *image, zn_error *err)
 {
     if (!image->data && !image->rows)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an image needs data or rows, and has neither");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "an image needs data or rows, and has neither");
     if (has_layout(image)) return check_rows(image, err);
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
                    "pictures are u8, u16 or f32, in the order HWC or CHW, and RGB, BGR, RGBA or "
@@ -90,7 +91,8 @@ zenith_status zn_image_check(const zenith_image *image, zn_error *err)
 zenith_status zn_latent_check(const zenith_latent *latent, zn_error *err)
 {
     if (!latent->data && !latent->rows)
-        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "a latent needs data or rows, and has neither");
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT,
+                       "a latent needs data or rows, and has neither");
     const bool narrow = latent->number == ZENITH_F16 || latent->number == ZENITH_BF16;
     if (latent->number == ZENITH_F32 || (narrow && latent->data)) return ZENITH_OK;
     return zn_fail(err, ZENITH_INVALID_ARGUMENT,
