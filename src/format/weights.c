@@ -32,8 +32,8 @@ typedef struct source {
     const char *path;
     const zn_memory_file *memory; // while it is opened; NULL: a file on disk
     zn_safetensors *file;         // NULL where it is
-    zn_gguf *gguf;        // a GGUF file
-    zn_json *notes;       // on how modules are quantised, from the file's metadata; or NULL
+    zn_gguf *gguf;                // a GGUF file
+    zn_json *notes;               // on how modules are quantised, from the file's metadata; or NULL
 } source;
 
 struct zn_weights {
@@ -362,8 +362,9 @@ static zenith_status open_memory(zn_weights *weights, const zn_memory_file *file
     const char *name = slash ? slash + 1 : file->name;
     if (zn_text_ends_with(name, ".index.json")) return ZENITH_OK;
     if (strcmp(name, "config.json") == 0)
-        return weights->config ? ZENITH_OK
-                               : take_object(weights, (const char *)file->data, file->size, name, err);
+        return weights->config
+                   ? ZENITH_OK
+                   : take_object(weights, (const char *)file->data, file->size, name, err);
     ZN_TRY(refuse_format(name, err));
     return add_file(weights, name, file, prefix, err);
 }

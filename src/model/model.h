@@ -19,7 +19,7 @@ typedef struct zn_model {
     atomic_bool closed;         // by who opened it: plans of it that are kept are of no use
     struct zn_model *base;      // whose weights and calibration these are; NULL: its own
     struct zn_model *companion; // that it works with, by its family; NULL: none
-    zn_arena held; // bytes of files in memory
+    zn_arena held;              // bytes of files in memory
     zn_weights *weights;
     const zn_family *family;
     const zn_variant *variant;
