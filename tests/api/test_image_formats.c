@@ -10,8 +10,8 @@
 enum { WIDTH = 24, HEIGHT = 16, PIXELS = WIDTH * HEIGHT, SAMPLES = 4, GAP = 8 };
 enum { MOST = (PIXELS + GAP * HEIGHT) * SAMPLES, VALUES = 4 * (WIDTH / 8) * (HEIGHT / 8) };
 
-static zenith_context *context;
-static zenith_model *model;
+SESSION_OF(1, 1)
+
 static const zenith_run_params how = {.size = sizeof how, .dtype = ZENITH_DTYPE_F32};
 
 typedef struct layout {
@@ -195,18 +195,4 @@ ZN_TEST(refused)
                          ZENITH_INVALID_ARGUMENT);
     zenith_image rgba = image_of(&(layout){ZENITH_U8, ZENITH_HWC, ZENITH_RGBA, false}, &data);
     assert_int_equal(zenith_image_save_npy(context, "-", &rgba), ZENITH_INVALID_ARGUMENT);
-}
-
-ZN_TEST_SETUP(open)
-{
-    context = session_context(1, 1);
-    model = session_tiny(context);
-    return 0;
-}
-
-ZN_TEST_TEARDOWN(close)
-{
-    zenith_model_free(model);
-    zenith_context_free(context);
-    return 0;
 }
