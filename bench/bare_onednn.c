@@ -20,7 +20,7 @@
 #include "bench/bare_conv.h"
 #include "bench/contender.h"
 #include "src/base/parallel.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>

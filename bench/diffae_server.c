@@ -9,9 +9,9 @@
 //
 // The input has the numbers of a picture, and after them those of a code.
 #include "bench/contender.h"
-#include "src/model/diffae.h"
-#include "src/task/diffae_task.h"
-#include "src/task/part_call.h"
+#include "src/model/diffae/diffae.h"
+#include "src/task/diffae/task.h"
+#include "src/task/engine/part_call.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 //     probe            {"gflops": ...}     registers alone: AMX, VNNI or FMA, whichever it would be
 #include "bench/burst.h"
 #include "src/base/memory.h"
-#include "src/format/panel_weight.h"
+#include "src/format/tensor/panel_weight.h"
 #include "src/kernel/kernels.h"
 #include "src/op/token/linear_lowering.h"
 

@@ -23,10 +23,10 @@
 #include "bench/burst.h"
 #include "src/base/memory.h"
 #include "src/diffusion/flow_match.h"
-#include "src/model/qwen3.h"
-#include "src/model/zimage.h"
-#include "src/task/generate.h"
-#include "src/task/part_call.h"
+#include "src/model/text_to_image/qwen3.h"
+#include "src/model/text_to_image/zimage.h"
+#include "src/task/engine/part_call.h"
+#include "src/task/generate/generate.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

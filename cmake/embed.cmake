@@ -1,5 +1,5 @@
 # cmake -DFOLDER=apps/serve/page -DOUT=file.c -P embed.cmake: the files of the page of `zenith serve` as one C file, the table
-# of apps/serve/serve_site.h.
+# of apps/serve/http/site.h.
 set(type.html "text/html; charset=utf-8")
 set(type.css "text/css; charset=utf-8")
 set(type.js "text/javascript; charset=utf-8")
@@ -23,5 +23,5 @@ foreach(file ${files})
     string(APPEND rows "    {\"${name}\", \"${type${ending}}\", \"\\\"${hash}\\\"\", file_${number}, sizeof file_${number}},\n")
     math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "// Made by cmake/embed.cmake.\n#include \"apps/serve/serve_site.h\"\n\n${arrays}
+file(WRITE ${OUT} "// Made by cmake/embed.cmake.\n#include \"apps/serve/http/site.h\"\n\n${arrays}
 const serve_site_file serve_site_files[] = {\n${rows}    {0}};\n")

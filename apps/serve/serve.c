@@ -4,9 +4,10 @@
 // See serve.h: from start to the last answer.
 #include "apps/serve/serve.h"
 
-#include "apps/serve/serve_http.h"
-#include "apps/serve/serve_jobs.h"
-#include "apps/serve/serve_reload.h"
+#include "apps/serve/http/http.h"
+#include "apps/serve/models/reload.h"
+#include "apps/serve/queue/jobs.h"
+#include "apps/serve/start.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -107,7 +107,7 @@ def crops_of(options, name):
 
 
 def spoil(kind, crops):
-    """As src/train/corrupt.c does, with other random numbers."""
+    """As src/train/data/corrupt.c does, with other random numbers."""
     chance = numpy.random.default_rng(1)
     if kind == "blur":
         return sum(shifted(crops, y, x) for y in range(3) for x in range(3)) / 9

@@ -8,11 +8,11 @@
 #include "src/base/input.h"
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/format/diffae_code.h"
-#include "src/format/npy.h"
-#include "src/format/safetensors.h"
-#include "src/model/diffae.h"
-#include "src/task/diffae_task.h"
+#include "src/format/latent/diffae_code.h"
+#include "src/format/tensor/npy.h"
+#include "src/format/tensor/safetensors.h"
+#include "src/model/diffae/diffae.h"
+#include "src/task/diffae/task.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include "src/base/directory.h"
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/format/code_set.h"
-#include "src/model/diffae.h"
+#include "src/format/latent/code_set.h"
+#include "src/model/diffae/diffae.h"
 #include "src/model/locate.h"
 
 #include <stdlib.h>

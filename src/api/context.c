@@ -6,7 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/task/engine.h"
+#include "src/task/engine/engine.h"
 
 const char *zenith_version(void)
 {

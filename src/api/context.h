@@ -13,7 +13,7 @@
 #include "src/base/os.h"
 #include "zenith/zenith.h"
 
-struct zn_engine; // task/engine.h: plans and working memory, per stream
+struct zn_engine; // task/engine/engine.h: plans and working memory, per stream
 
 struct zenith_context {
     zn_mutex *lock;          // one call at a time

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith_convert, whose work is in task/few_bits_files.c.
+// zenith_convert, whose work is in task/convert/few_bits_files.c.
 #include "zenith/generate.h"
 
 #include "src/api/context.h"
 #include "src/base/memory.h"
-#include "src/task/autoencode.h"
-#include "src/task/few_bits_files.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/task/convert/few_bits_files.h"
 
 static int on_step(void *cookie, const zn_few_bits_report *inner)
 {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datasets of latents, whose work is in task/dataset.c.
+// Datasets of latents, whose work is in task/dataset/dataset.c.
 #include "zenith/dataset.h"
 
 #include "src/api/context.h"
 #include "src/api/models.h"
 #include "src/base/memory.h"
 #include "src/model/autoencoder.h"
-#include "src/task/dataset.h"
+#include "src/task/dataset/dataset.h"
 
 static const double lease_seconds = 60;
 

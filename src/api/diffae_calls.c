@@ -8,10 +8,10 @@
 #include "src/api/context.h"
 #include "src/api/models.h"
 #include "src/base/memory.h"
-#include "src/model/diffae.h"
-#include "src/task/autoencode.h"
-#include "src/task/diffae_task.h"
-#include "src/task/pixels.h"
+#include "src/model/diffae/diffae.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/task/autoencode/pixels.h"
+#include "src/task/diffae/task.h"
 #include "src/tensor/finite.h"
 
 #include <math.h>

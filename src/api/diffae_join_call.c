@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith_diffae_join, whose work is in task/diffae_join.c.
+// zenith_diffae_join, whose work is in task/diffae/join.c.
 #include "zenith/diffae.h"
 
 #include "src/api/context.h"
 #include "src/api/models.h"
 #include "src/base/text.h"
-#include "src/task/diffae_join.h"
+#include "src/task/diffae/join.h"
 
 static zenith_status join(const zenith_diffae_join_params *theirs, zn_error *err)
 {

@@ -7,9 +7,9 @@
 #include "src/api/context.h"
 #include "src/base/memory.h"
 #include "src/model/autoencoder.h"
-#include "src/model/zimage.h"
-#include "src/task/autoencode.h"
-#include "src/task/generator.h"
+#include "src/model/text_to_image/zimage.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/task/generate/generator.h"
 #include "src/tensor/finite.h"
 
 struct zenith_generator {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith_inspect, whose work is in task/inspection.c.
+// zenith_inspect, whose work is in task/inspect/inspection.c.
 #include "src/api/context.h"
 #include "src/base/memory.h"
-#include "src/task/inspection.h"
+#include "src/task/inspect/inspection.h"
 
 zenith_status zenith_inspect(zenith_context *context, const char *path, const char *model,
                              bool graph, char **out)

@@ -13,8 +13,8 @@
 #include "src/api/models.h"
 #include "src/base/memory.h"
 #include "src/model/autoencoder.h"
-#include "src/task/autoencode.h"
-#include "src/task/pixels.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/task/autoencode/pixels.h"
 #include "zenith/zenith.h"
 
 struct zenith_job {

@@ -5,7 +5,7 @@
 #include "src/api/context.h"
 #include "src/base/input.h"
 #include "src/base/memory.h"
-#include "src/format/latent_file.h"
+#include "src/format/latent/file.h"
 #include "zenith/zenith.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 //
 // What a context runs on.
 #include "src/api/context.h"
-#include "src/task/engine.h"
+#include "src/task/engine/engine.h"
 
 void zenith_context_get_machine(const zenith_context *context, zenith_machine_info *out)
 {

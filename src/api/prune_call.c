@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/api/context.h"
 #include "src/api/models.h"
-#include "src/task/autoencode.h"
-#include "src/train/prune.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/train/prune/prune.h"
 #include "zenith/train.h"
 
 enum { DEFAULT_MULTIPLE = 32, DEFAULT_BATCHES = 16 }; // 32 of bf16 are what conv_dot takes at once

@@ -5,8 +5,8 @@
 #include "src/api/context.h"
 #include "src/api/models.h"
 #include "src/base/memory.h"
-#include "src/task/judge.h"
-#include "src/task/pixels.h"
+#include "src/task/autoencode/pixels.h"
+#include "src/task/quality/judge.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
 #include "src/api/context.h"
 #include "src/api/models.h"
 #include "src/base/memory.h"
-#include "src/task/autoencode.h"
-#include "src/task/calibrate.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/task/convert/calibrate.h"
 #include "zenith/train.h"
 
 // --- cancel -------------------------------------------------------------------------------------

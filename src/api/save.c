@@ -6,12 +6,12 @@
 #include "src/api/context.h"
 #include "src/api/memory_files.h"
 #include "src/base/memory.h"
-#include "src/format/elements.h"
-#include "src/format/latent_file.h"
-#include "src/format/npy.h"
+#include "src/format/latent/file.h"
+#include "src/format/tensor/elements.h"
+#include "src/format/tensor/npy.h"
 #include "src/model/autoencoder.h"
-#include "src/task/picture.h"
-#include "src/task/pixels.h"
+#include "src/task/autoencode/picture.h"
+#include "src/task/autoencode/pixels.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "src/api/context.h"
 #include "src/base/input.h"
 #include "src/base/memory.h"
-#include "src/task/picture.h"
+#include "src/task/autoencode/picture.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "src/api/context.h"
 #include "src/api/memory_files.h"
 #include "src/base/memory.h"
-#include "src/format/image.h"
+#include "src/format/image/image.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith_tokenizer_train, whose work is in task/tokenizer_files.c.
+// zenith_tokenizer_train, whose work is in task/convert/tokenizer_files.c.
 #include "zenith/tokenizer.h"
 
 #include "src/api/context.h"
-#include "src/task/autoencode.h"
-#include "src/task/tokenizer_files.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/task/convert/tokenizer_files.h"
 
 enum { SPECIAL_MOST = 1024 };
 

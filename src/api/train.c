@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zenith/train.h"
 #include "src/api/context.h"
-#include "src/task/autoencode.h"
-#include "src/train/trainer.h"
+#include "src/task/autoencode/autoencode.h"
+#include "src/train/run/trainer.h"
 
 typedef struct reporting {
     zenith_train_fn *report;

@@ -5,7 +5,7 @@
 #include "src/api/context.h"
 #include "src/api/models.h"
 #include "src/base/memory.h"
-#include "src/task/clip.h"
+#include "src/task/autoencode/clip.h"
 
 struct zenith_clip {
     zenith_context *context;

@@ -5,7 +5,7 @@
 #include "src/api/context.h"
 #include "src/base/input.h"
 #include "src/base/memory.h"
-#include "src/format/y4m.h"
+#include "src/format/video/y4m.h"
 
 #include <string.h>
 

@@ -9,9 +9,9 @@
 #include "src/base/text.h"
 #include "src/data/key_set.h"
 #include "src/data/object.h"
-#include "src/format/image.h"
-#include "src/format/tar.h"
-#include "src/format/tar_stream.h"
+#include "src/format/archive/tar.h"
+#include "src/format/archive/tar_stream.h"
+#include "src/format/image/image.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "src/base/sha256.h"
 #include "src/base/text.h"
 #include "src/data/object.h"
-#include "src/format/image.h"
+#include "src/format/image/image.h"
 
 #include <string.h>
 

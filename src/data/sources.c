@@ -10,8 +10,8 @@
 #include "src/base/os.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
-#include "src/format/lmdb.h"
-#include "src/format/tar.h"
+#include "src/format/archive/lmdb.h"
+#include "src/format/archive/tar.h"
 
 #include <string.h>
 

@@ -4,14 +4,14 @@
 // The pictures of a training set, as a list: those of folders (with the folders inside, in byte
 // order of the names), of tar archives (WebDataset: every member that is a picture), of LMDB databases (data.mdb), and single
 // files. The list is the same on every machine that has the same files. What is a picture is told
-// by the name's ending (format/image.h), in a database by its first bytes; names that begin with a dot are passed over.
+// by the name's ending (format/image/image.h), in a database by its first bytes; names that begin with a dot are passed over.
 //
 // Reading is for any number of threads at once; nothing here changes after open.
 #ifndef ZN_DATA_SOURCES_H
 #define ZN_DATA_SOURCES_H
 
 #include "src/base/status.h"
-#include "src/format/image.h"
+#include "src/format/image/image.h"
 
 #include <stddef.h>
 #include <stdint.h>

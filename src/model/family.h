@@ -8,7 +8,7 @@
 #ifndef ZN_MODEL_FAMILY_H
 #define ZN_MODEL_FAMILY_H
 
-#include "src/format/weights.h"
+#include "src/format/tensor/weights.h"
 #include "src/graph/passes.h"
 #include "src/model/ports.h"
 #include "src/model/settings.h"

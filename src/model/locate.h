@@ -5,7 +5,7 @@
 #ifndef ZN_MODEL_LOCATE_H
 #define ZN_MODEL_LOCATE_H
 
-#include "src/format/weights.h"
+#include "src/format/tensor/weights.h"
 
 enum { ZN_PATH_SIZE = 1024 };
 

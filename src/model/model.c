@@ -8,7 +8,7 @@
 
 #include "src/base/os.h"
 #include "src/base/text.h"
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/weight_scale.h"
 #include "src/model/locate.h"
 #include "src/model/stored_parameter.h"
 #include "src/tensor/finite.h"

@@ -8,7 +8,7 @@
 #define ZN_MODEL_MODEL_H
 
 #include "src/base/os.h"
-#include "src/format/calibration.h"
+#include "src/format/pipeline/calibration.h"
 #include "src/graph/packs.h"
 #include "src/model/family.h"
 

@@ -7,15 +7,15 @@
 //
 // As 8-bit floats only weights that are multiplied with maps are written, by convolutions and
 // matrices; they are nearly all bytes of a network. Each has a scale, which is a power of two: bf16
-// then holds scale times number exactly. docs/PRECISION.md has what that costs, format/weight_scale.h
+// then holds scale times number exactly. docs/PRECISION.md has what that costs, format/tensor/weight_scale.h
 // the names.
 #include "src/model/model.h"
 
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
-#include "src/format/elements.h"
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/elements.h"
+#include "src/format/tensor/weight_scale.h"
 #include "src/graph/op.h"
 #include "src/model/locate.h"
 

@@ -8,7 +8,7 @@
 #define ZN_MODEL_PARAMETER_LIST_H
 
 #include "src/base/memory.h"
-#include "src/format/stored_weight.h"
+#include "src/format/tensor/stored_weight.h"
 #include "src/model/family.h"
 
 typedef struct zn_listed_parameter {

@@ -6,7 +6,7 @@
 #ifndef ZN_MODEL_PIPELINE_H
 #define ZN_MODEL_PIPELINE_H
 
-#include "src/format/model_index.h"
+#include "src/format/pipeline/model_index.h"
 #include "src/model/locate.h"
 
 typedef struct zn_pipeline {

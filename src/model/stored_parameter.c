@@ -4,9 +4,9 @@
 
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/format/elements.h"
-#include "src/format/stored_weight.h"
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/elements.h"
+#include "src/format/tensor/stored_weight.h"
+#include "src/format/tensor/weight_scale.h"
 #include "src/tensor/row_source.h"
 
 #include <math.h>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tensors of weights files as parameters of graphs. They stay where the file has them; lowerings
-// read them from there when they pack. Matrices in fewer bits (format/stored_weight.h) are read by rows.
+// read them from there when they pack. Matrices in fewer bits (format/tensor/stored_weight.h) are read by rows.
 #ifndef ZN_MODEL_STORED_PARAMETER_H
 #define ZN_MODEL_STORED_PARAMETER_H
 
-#include "src/format/weights.h"
+#include "src/format/tensor/weights.h"
 #include "src/graph/graph.h"
 #include "src/nn/scope.h"
 

@@ -6,7 +6,7 @@
 #ifndef ZN_MODEL_TRANSLATE_H
 #define ZN_MODEL_TRANSLATE_H
 
-#include "src/format/weights.h"
+#include "src/format/tensor/weights.h"
 #include "src/model/stored_parameter.h"
 #include "src/nn/scope.h"
 

@@ -7,7 +7,7 @@
 #ifndef ZN_MODEL_TYPE_CHOICE_H
 #define ZN_MODEL_TYPE_CHOICE_H
 
-#include "src/format/calibration.h"
+#include "src/format/pipeline/calibration.h"
 #include "src/graph/passes.h"
 #include "src/model/family.h"
 

@@ -15,7 +15,7 @@
 #define ZN_TEXT_TOKENIZER_H
 
 #include "src/base/status.h"
-#include "src/format/gguf.h"
+#include "src/format/tensor/gguf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "tests/api/api_context.h"
 #include "tests/model/diffae_golden.h"
 
-#include "src/task/diffae_task.h"
+#include "src/task/diffae/task.h"
 #include "zenith/diffae.h"
 
 #include <pthread.h>

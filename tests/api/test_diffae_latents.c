@@ -9,10 +9,10 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/random.h"
-#include "src/format/safetensors.h"
-#include "src/model/diffae.h"
-#include "src/task/diffae_task.h"
-#include "src/train/network.h"
+#include "src/format/tensor/safetensors.h"
+#include "src/model/diffae/diffae.h"
+#include "src/task/diffae/task.h"
+#include "src/train/network/network.h"
 #include "zenith/diffae.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "tests/api/api_context.h"
 
 #include "src/base/memory.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "zenith/generate.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 // Latents to files and back, with their facts, and float pictures as npy.
 #include "tests/api/api_files.h"
 
-#include "src/format/npy.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/npy.h"
+#include "src/format/tensor/safetensors.h"
 
 enum { N = 3, C = 4, H = 5, W = 6, ALL = C * H * W };
 

@@ -5,7 +5,7 @@
 #include "tests/api/api_files.h"
 
 #include "src/base/memory.h"
-#include "src/format/png_text.h"
+#include "src/format/image/png_text.h"
 
 enum { W = 24, H = 16, ROW = 3 * W };
 

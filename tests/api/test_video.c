@@ -5,7 +5,7 @@
 // and in bounded memory; as much memory for 33 frames as for nine; what is refused.
 #include "tests/api/api_context.h"
 
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "zenith/zenith.h"
 
 #include <math.h>

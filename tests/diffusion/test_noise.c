@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/base/random.h"
 #include "src/diffusion/noise.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>

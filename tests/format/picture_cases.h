@@ -7,7 +7,7 @@
 #define ZN_TESTS_FORMAT_PICTURE_CASES_H
 
 #include "src/base/os.h"
-#include "src/format/image.h"
+#include "src/format/image/image.h"
 #include "tests/testing.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 //
 // Values that are stored in floating point: in files that say so, and in those that were written before.
 #include "src/base/os.h"
-#include "src/format/calibration.h"
+#include "src/format/pipeline/calibration.h"
 #include "tests/testing.h"
 
 #include <string.h>

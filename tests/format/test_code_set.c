@@ -5,8 +5,8 @@
 // they are computed; what is no such file is refused with a sentence.
 #include "tests/testing.h"
 
-#include "src/format/code_set.h"
-#include "src/format/safetensors.h"
+#include "src/format/latent/code_set.h"
+#include "src/format/tensor/safetensors.h"
 
 #include <math.h>
 #include <string.h>

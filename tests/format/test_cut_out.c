@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A drawing without its ground: white outside goes, white inside stays, the edge is a little of both.
-#include "src/format/cut_out.h"
+#include "src/format/image/cut_out.h"
 
 #include "tests/testing.h"
 

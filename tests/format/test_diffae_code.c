@@ -6,8 +6,8 @@
 #include "tests/testing.h"
 
 #include "src/base/memory.h"
-#include "src/format/diffae_code.h"
-#include "src/format/safetensors.h"
+#include "src/format/latent/diffae_code.h"
+#include "src/format/tensor/safetensors.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GGUF files: what a good one gives, and what is refused of bad ones.
-#include "src/format/gguf.h"
-#include "src/format/stored_weight.h"
+#include "src/format/tensor/gguf.h"
+#include "src/format/tensor/stored_weight.h"
 #include "tests/format/craft_gguf.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 // facts, its refusal; rows in pieces and again from the start against the whole; writing and
 // reading back.
 #include "src/base/memory.h"
-#include "src/format/exif.h"
+#include "src/format/image/exif.h"
 #include "tests/format/picture_cases.h"
 
 #include <stdlib.h>

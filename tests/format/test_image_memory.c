@@ -4,7 +4,7 @@
 // Memory of the picture readers and writers: limits hold before anything large is allocated, long
 // pictures pass through a few rows, and each allocation that fails gives a status and leaves
 // nothing behind (the address sanitizer's leak check looks after that).
-#include "src/format/resize.h"
+#include "src/format/image/resize.h"
 #include "tests/format/picture_cases.h"
 
 #include <stdlib.h>

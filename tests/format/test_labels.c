@@ -5,7 +5,7 @@
 // table is refused with a sentence that names the place.
 #include "tests/testing.h"
 
-#include "src/format/labels.h"
+#include "src/format/archive/labels.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 //
 // Offsets and sizes above 2^32: safetensors, GGUF, npy and tar files of more than 4 GiB, which are
 // sparse and so take no disk. What lies beyond is found and read, and the process stays small.
-#include "src/format/gguf.h"
-#include "src/format/npy.h"
-#include "src/format/tar.h"
-#include "src/format/tar_stream.h"
-#include "src/format/weights.h"
+#include "src/format/archive/tar.h"
+#include "src/format/archive/tar_stream.h"
+#include "src/format/tensor/gguf.h"
+#include "src/format/tensor/npy.h"
+#include "src/format/tensor/weights.h"
 #include "tests/format/craft_gguf.h"
 #include "tests/format/craft_tar.h"
 #include "tests/format/crafted.h"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Latents and their facts through every layout, those of others, and what is refused.
-#include "src/format/latent_file.h"
-#include "src/format/npy.h"
-#include "src/format/safetensors.h"
+#include "src/format/latent/file.h"
+#include "src/format/tensor/npy.h"
+#include "src/format/tensor/safetensors.h"
 #include "tests/format/crafted.h"
 
 #include <locale.h>

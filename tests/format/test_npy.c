@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // npy files of every version and type, broken ones, and what is written.
-#include "src/format/elements.h"
-#include "src/format/npy.h"
+#include "src/format/tensor/elements.h"
+#include "src/format/tensor/npy.h"
 #include "tests/format/crafted.h"
 
 // An npy file of the given version: header text as it stands, then `data` bytes 0, 1, 2, ...

@@ -3,11 +3,11 @@
 //
 // Panels in files: what is written is read where it lies, and files that do not go together are refused.
 #include "src/base/memory.h"
-#include "src/format/convrot.h"
-#include "src/format/panel_weight.h"
-#include "src/format/quant_note.h"
-#include "src/format/stored_weight.h"
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/convrot.h"
+#include "src/format/tensor/panel_weight.h"
+#include "src/format/tensor/quant_note.h"
+#include "src/format/tensor/stored_weight.h"
+#include "src/format/tensor/weight_scale.h"
 #include "tests/format/crafted.h"
 
 #include <math.h>

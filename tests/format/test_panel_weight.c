@@ -3,11 +3,11 @@
 //
 // Packing into panels: how far what is read back is from the weights, beside GGUF's Q4_0, and what rotation
 // does for columns that are much larger than others.
-#include "src/format/panel_weight.h"
+#include "src/format/tensor/panel_weight.h"
 
 #include "src/base/memory.h"
 #include "src/base/random.h"
-#include "src/format/convrot.h"
+#include "src/format/tensor/convrot.h"
 #include "tests/testing.h"
 
 #include <math.h>

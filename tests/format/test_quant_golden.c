@@ -5,7 +5,7 @@
 // equal to the bit. A program of its own, because it is skipped as a whole where that material is not there.
 #include "src/base/json.h"
 #include "src/base/memory.h"
-#include "src/format/stored_weight.h"
+#include "src/format/tensor/stored_weight.h"
 #include "tests/format/crafted.h"
 
 #include <math.h>

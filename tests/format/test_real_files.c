@@ -3,8 +3,8 @@
 //
 // The readers on files that others made: published weights and the goldens of PyTorch. A program of
 // its own, because it is skipped as a whole where that material is not there.
-#include "src/format/safetensors.h"
-#include "src/format/weights.h"
+#include "src/format/tensor/safetensors.h"
+#include "src/format/tensor/weights.h"
 #include "tests/format/crafted.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 //
 // Resampling bit for bit against Pillow (goldens of tools/goldens/make_test_images.py), with strides, and
 // what it refuses.
-#include "src/format/resize.h"
+#include "src/format/image/resize.h"
 #include "tests/format/picture_cases.h"
 
 #include <stdlib.h>

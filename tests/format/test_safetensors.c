@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // safetensors: what is read, what is refused, what is written.
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "tests/format/crafted.h"
 
 #include <stdlib.h>

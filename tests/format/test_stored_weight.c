@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Weights that several tensors make: which form is seen in them, by hand-made numbers, and what is refused.
-#include "src/format/convrot.h"
-#include "src/format/quant_note.h"
-#include "src/format/stored_weight.h"
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/convrot.h"
+#include "src/format/tensor/quant_note.h"
+#include "src/format/tensor/stored_weight.h"
+#include "src/format/tensor/weight_scale.h"
 #include "tests/format/crafted.h"
 
 #include <math.h>

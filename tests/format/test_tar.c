@@ -3,7 +3,7 @@
 //
 // Tar archives: every way to write a name and a size, what is passed over, and broken ones, of
 // which the members before the damage must come out.
-#include "src/format/tar.h"
+#include "src/format/archive/tar.h"
 #include "tests/format/craft_tar.h"
 #include "tests/format/crafted.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scales of weights stored as 8-bit floats: both sets of names, plain casts, and what is refused.
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/weight_scale.h"
 #include "tests/format/crafted.h"
 
 #include <math.h>

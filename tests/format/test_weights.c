@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of weights from files, shards and folders, and what is refused.
-#include "src/format/weights.h"
-#include "src/format/weights_index.h"
+#include "src/format/tensor/weights.h"
+#include "src/format/tensor/weights_index.h"
 #include "tests/format/crafted.h"
 
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include "tests/format/byte_stream.h"
 #include "tests/testing.h"
 
-#include "src/format/y4m.h"
+#include "src/format/video/y4m.h"
 
 #include <stdlib.h>
 #include <string.h>

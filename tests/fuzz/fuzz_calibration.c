@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as a calibration: what is read can be used, name by name in order.
-#include "src/format/calibration.h"
+#include "src/format/pipeline/calibration.h"
 
 #include <stdint.h>
 #include <string.h>

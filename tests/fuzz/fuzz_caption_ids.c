@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as captions: each has some tokens and not too many, and each token is of the vocabulary.
-#include "src/format/caption_ids.h"
+#include "src/format/archive/caption_ids.h"
 
 #include "src/base/memory.h"
 

@@ -6,7 +6,7 @@
 // lacks something is refused. (Whole files of other bytes are for fuzz_safetensors.)
 #include "src/base/bytes.h"
 #include "src/base/os.h"
-#include "src/train/checkpoint.h"
+#include "src/train/run/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>

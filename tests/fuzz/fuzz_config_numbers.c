@@ -10,8 +10,8 @@
 #include "tests/fuzz/model_use.h"
 
 #include "src/diffusion/flow_match.h"
-#include "src/format/schedule_config.h"
-#include "src/model/diffae_recall.h"
+#include "src/format/pipeline/schedule_config.h"
+#include "src/model/diffae/recall.h"
 
 #define MOST_MAPPED (UINT64_C(1) << 42)
 enum { MOST_CHOICES = 32, MOST_FACTS = 1 << 16 };

@@ -3,7 +3,7 @@
 //
 // Any config.json as a diffusion autoencoder's: sizes that come out are within their bounds, and small ones make
 // networks; schedules have betas between 0 and 1.
-#include "src/model/diffae_config.h"
+#include "src/model/diffae/config.h"
 #include "src/model/model.h"
 
 #include <math.h>

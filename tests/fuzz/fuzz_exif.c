@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as EXIF data give an orientation, 1 to 8.
-#include "src/format/exif.h"
+#include "src/format/image/exif.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 //
 // Any bytes as a GGUF file; whatever opens is read to the last byte, values and tensors, and the tokenizer that it carries.
 #include "src/base/memory.h"
-#include "src/format/gguf.h"
+#include "src/format/tensor/gguf.h"
 #include "src/text/tokenizer.h"
 
 static volatile uint8_t sink; // keeps the reads

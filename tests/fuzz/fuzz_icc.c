@@ -4,7 +4,7 @@
 // A colour profile of any content on pixels of any kind. The first byte chooses the kind: layout in
 // its low three bits, 16-bit samples by the next. The colours themselves are not checked, but each
 // must be written, and the same each time.
-#include "src/format/colour.h"
+#include "src/format/image/colour.h"
 
 #include <stdlib.h>
 #include <string.h>

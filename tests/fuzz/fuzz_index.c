@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as the index of a sharded checkpoint: no shard's name may lead out of its folder.
-#include "src/format/weights_index.h"
+#include "src/format/tensor/weights_index.h"
 
 #include <stdint.h>
 #include <string.h>

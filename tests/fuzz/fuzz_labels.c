@@ -4,7 +4,7 @@
 // Any bytes as labels of pictures: every picture is found by its name and by a path that ends with it, and has a value
 // of each column.
 #include "src/base/text.h"
-#include "src/format/labels.h"
+#include "src/format/archive/labels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 //
 // Any bytes as a latent file; what opens is read whole and by rows, which must agree.
 #include "src/base/memory.h"
-#include "src/format/latent_file.h"
+#include "src/format/latent/file.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as an LMDB database: the walk ends, and every value lies inside the bytes.
-#include "src/format/lmdb.h"
+#include "src/format/archive/lmdb.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as the index of a folder of models: no component's name may lead out of it.
-#include "src/format/model_index.h"
+#include "src/format/pipeline/model_index.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as an npy file; what is accepted lies inside the bytes and has the size of its shape.
-#include "src/format/npy.h"
+#include "src/format/tensor/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as the parameters of a picture: what was read is written as a text that says the same.
-#include "apps/cli/picture_parameters.h"
+#include "apps/cli/commands/generate/picture_parameters.h"
 
 #include <stdlib.h>
 #include <string.h>

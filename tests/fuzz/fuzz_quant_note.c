@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as the note on how a module is quantised: a rotation is of a size that there is.
-#include "src/format/convrot.h"
-#include "src/format/quant_note.h"
+#include "src/format/tensor/convrot.h"
+#include "src/format/tensor/quant_note.h"
 
 #include <string.h>
 

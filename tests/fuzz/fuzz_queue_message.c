@@ -3,7 +3,7 @@
 //
 // Any bytes as the message of a queue, and as its address. A message that is read names a file of a folder, and is written
 // as a text that says the same.
-#include "apps/cli/queue_message.h"
+#include "apps/fleet/queue_message.h"
 
 #include <stdlib.h>
 #include <string.h>

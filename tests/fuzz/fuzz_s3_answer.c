@@ -3,8 +3,8 @@
 //
 // Any bytes as the answer of an S3 server: lines of headers up to an empty one, then XML. And the same bytes as a path: what is
 // encoded has only letters that may be in an address.
-#include "apps/cli/s3_address.h"
-#include "apps/cli/s3_answer.h"
+#include "apps/net/s3_address.h"
+#include "apps/net/s3_answer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 //
 // Any bytes as a safetensors file; whatever opens is read to the last byte.
 #include "src/base/memory.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 
 static volatile uint8_t sink; // keeps the reads
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as the schedule of a pipeline: numbers that can be computed with, or a sentence.
-#include "src/format/schedule_config.h"
+#include "src/format/pipeline/schedule_config.h"
 
 #include <stdint.h>
 

@@ -6,11 +6,11 @@
 // must be within the limits that later code relies on. With the bit 32 the lines are the length of the JSON, and a body of
 // the Open Inference Protocol; with the bit 64, a content type and a body of OpenAI's images, as JSON or a form,
 // and with the bit 1 besides of AUTOMATIC1111's.
-#include "apps/serve/serve_ask.h"
-#include "apps/serve/serve_numbers.h"
-#include "apps/serve/serve_oip.h"
-#include "apps/serve/serve_openai.h"
-#include "apps/serve/serve_sdapi.h"
+#include "apps/serve/parse/numbers.h"
+#include "apps/serve/protocols/ask.h"
+#include "apps/serve/protocols/oip.h"
+#include "apps/serve/protocols/openai.h"
+#include "apps/serve/protocols/sdapi.h"
 
 #include <stdlib.h>
 #include <string.h>

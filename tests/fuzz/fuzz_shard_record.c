@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as the record of a shard: refused with a sentence, or whole.
-#include "src/format/shard_record.h"
+#include "src/format/archive/shard_record.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 // through a file.
 #include "src/base/memory.h"
 #include "src/base/os.h"
-#include "src/format/stored_weight.h"
-#include "src/format/weight_scale.h"
+#include "src/format/tensor/stored_weight.h"
+#include "src/format/tensor/weight_scale.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 //
 // Any bytes as a tar archive: it ends, and every member lies inside the bytes, behind the one
 // before.
-#include "src/format/tar.h"
+#include "src/format/archive/tar.h"
 
 #include <string.h>
 

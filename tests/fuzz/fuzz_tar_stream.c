@@ -5,8 +5,8 @@
 // same bytes, and it ends at the same place in the same way.
 #include "tests/format/byte_stream.h"
 
-#include "src/format/tar.h"
-#include "src/format/tar_stream.h"
+#include "src/format/archive/tar.h"
+#include "src/format/archive/tar_stream.h"
 
 #include <string.h>
 

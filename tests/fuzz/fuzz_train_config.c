@@ -5,7 +5,7 @@
 // what stands there instead. An input that begins with '{' is a config as it is. Whatever is accepted keeps what config.h
 // promises, and is the same run as itself.
 #include "src/base/memory.h"
-#include "src/train/config.h"
+#include "src/train/config/config.h"
 
 #include <math.h>
 #include <stdio.h>

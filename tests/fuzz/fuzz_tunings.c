@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as measured plans: what is read can be used, and reads back.
-#include "src/format/tunings.h"
+#include "src/format/pipeline/tunings.h"
 
 #include <stdint.h>
 

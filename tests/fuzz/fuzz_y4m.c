@@ -4,7 +4,7 @@
 // Any bytes as a Y4M stream.
 #include "tests/format/byte_stream.h"
 
-#include "src/format/y4m.h"
+#include "src/format/video/y4m.h"
 
 #include "src/base/memory.h"
 

@@ -5,10 +5,10 @@
 #ifndef ZN_TESTS_FUZZ_MADE_CONFIGS_H
 #define ZN_TESTS_FUZZ_MADE_CONFIGS_H
 
-#include "src/model/diffae_config.h"
+#include "src/model/diffae/config.h"
 #include "src/model/family.h"
-#include "src/model/qwen3.h"
-#include "src/model/zimage.h"
+#include "src/model/text_to_image/qwen3.h"
+#include "src/model/text_to_image/zimage.h"
 
 #include <string.h>
 

@@ -8,10 +8,10 @@
 
 #include "src/base/memory.h"
 #include "src/graph/states.h"
-#include "src/model/diffae.h"
+#include "src/model/diffae/diffae.h"
 #include "src/model/parameter_list.h"
-#include "src/task/compile.h"
-#include "src/task/inspection.h"
+#include "src/task/engine/compile.h"
+#include "src/task/inspect/inspection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

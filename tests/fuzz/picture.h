@@ -6,7 +6,7 @@
 #ifndef ZN_TESTS_FUZZ_PICTURE_H
 #define ZN_TESTS_FUZZ_PICTURE_H
 
-#include "src/format/image.h"
+#include "src/format/image/image.h"
 
 #include <stdlib.h>
 #include <string.h>

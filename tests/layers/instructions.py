@@ -22,17 +22,17 @@ SUFFIXED = re.compile(r"_(avx2|avx512|avx512_vnni|amx)\.c\.o$")
 
 
 def newer_instructions(objdump, archive):
-    """The name of each object file of the archive -> the newer instructions it has."""
+    """For each object file of the archive: its name, and the newer instructions it has. Names can be the same."""
     text = subprocess.run([objdump, "-d", "--no-show-raw-insn", archive], check=True, capture_output=True,
                           text=True).stdout
     parts = re.split(r"^(\S+\.o):\s+file format .*$", text, flags=re.M)
-    return {name: sorted(set(NEWER.findall(code))) for name, code in zip(parts[1::2], parts[2::2])}
+    return [(name, sorted(set(NEWER.findall(code)))) for name, code in zip(parts[1::2], parts[2::2])]
 
 
 def main(objdump, *archives):
     wrong, suffixed = [], 0
     for archive in archives:
-        for name, found in newer_instructions(objdump, archive).items():
+        for name, found in newer_instructions(objdump, archive):
             if SUFFIXED.search(name):
                 suffixed += bool(found)
             elif found:

@@ -10,7 +10,7 @@
 #include "tests/model/part_runs.h"
 
 #include "src/base/os.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 
 #include <sys/stat.h>
 

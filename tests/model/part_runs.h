@@ -10,11 +10,11 @@
 
 #include "src/base/memory.h"
 #include "src/dnn/dnn.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "src/graph/packs.h"
 #include "src/op/ops.h"
-#include "src/task/compile.h"
-#include "src/train/network.h"
+#include "src/task/engine/compile.h"
+#include "src/train/network/network.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 // published models, and what config.json may not say.
 #include "tests/model/diffae_golden.h"
 
-#include "src/model/diffae.h"
+#include "src/model/diffae/diffae.h"
 
 ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), golden_io))
 

@@ -6,7 +6,7 @@
 // down. Small enough to lie in the tree: tools/goldens/make_diffae_goldens.py.
 #include "tests/model/part_runs.h"
 
-#include "src/model/diffae.h"
+#include "src/model/diffae/diffae.h"
 
 enum { SIDE = 16, PLANES = 3, PIXELS = SIDE * SIDE, VALUES = PIXELS * PLANES, CODE = 24 };
 

@@ -7,7 +7,7 @@
 #include "tests/model/diffae_golden.h"
 #include "tests/model/joined_training.h"
 
-#include "src/model/diffae.h"
+#include "src/model/diffae/diffae.h"
 
 enum { NETWORKS = 3, EDGE = 16, NUMBERS = EDGE * EDGE * PLANES };
 static const char *const names[NETWORKS] = {"encoder", "modulation", "denoiser"};

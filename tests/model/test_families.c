@@ -12,11 +12,11 @@
 #include "src/graph/packs.h"
 #include "src/model/autoencoder.h"
 #include "src/op/ops.h"
-#include "src/task/compile.h"
-#include "src/train/checkpoint.h"
-#include "src/train/network.h"
-#include "src/train/optimizer.h"
-#include "src/train/prune.h"
+#include "src/task/engine/compile.h"
+#include "src/train/network/network.h"
+#include "src/train/optim/optimizer.h"
+#include "src/train/prune/prune.h"
+#include "src/train/run/checkpoint.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "tests/model/part_runs.h"
 
 #include "src/base/random.h"
-#include "src/format/weights.h"
-#include "src/task/few_bits_files.h"
+#include "src/format/tensor/weights.h"
+#include "src/task/convert/few_bits_files.h"
 
 #include <stdlib.h>
 

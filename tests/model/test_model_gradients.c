@@ -11,7 +11,7 @@
 #include "tests/model/weight_files.h"
 
 #include "src/dnn/dnn.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "src/graph/gradient.h"
 #include "src/graph/passes.h"
 #include "src/graph/plan.h"

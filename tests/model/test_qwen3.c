@@ -5,7 +5,7 @@
 // each type, in planes and bands, on one thread and two, and under other names.
 #include "tests/model/part_runs.h"
 
-#include "src/model/qwen3.h"
+#include "src/model/text_to_image/qwen3.h"
 
 ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "qwen3/io.safetensors"))
 

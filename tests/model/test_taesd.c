@@ -7,9 +7,9 @@
 #include "tests/testing.h"
 
 #include "src/dnn/dnn.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "src/model/autoencoder.h"
-#include "src/task/compile.h"
+#include "src/task/engine/compile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "tests/model/weight_files.h"
 
 #include "src/base/os.h"
-#include "src/model/wan_names.h"
+#include "src/model/video/wan_names.h"
 
 enum { NAME = 128, FRAMES = 9, LATENTS = 3 };
 static const double BOUND = 1e-5, BOUND_BF16 = 2e-2;

@@ -7,8 +7,8 @@
 // changes nothing.
 #include "tests/model/joined_training.h"
 
-#include "src/model/qwen3.h"
-#include "src/model/zimage.h"
+#include "src/model/text_to_image/qwen3.h"
+#include "src/model/text_to_image/zimage.h"
 
 enum { TEXT, CONTEXT, MODULATION, DENOISER, NETWORKS };
 enum { TOKENS = 32, THERE = 7, HEIGHT = 6, ACROSS = 8, CHANNELS = 4 };

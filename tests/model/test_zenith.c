@@ -5,8 +5,8 @@
 // (tools/goldens/make_zenith_goldens.py), through the public calls; and layouts that are none.
 #include "tests/testing.h"
 
-#include "src/format/safetensors.h"
-#include "src/train/network.h"
+#include "src/format/tensor/safetensors.h"
+#include "src/train/network/network.h"
 #include "zenith/zenith.h"
 
 #include <math.h>

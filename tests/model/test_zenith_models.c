@@ -13,7 +13,7 @@
 #include "src/model/autoencoder.h"
 #include "src/nn/zenith_blocks.h"
 #include "src/op/ops.h"
-#include "src/train/network.h"
+#include "src/train/network/network.h"
 #include "tests/testing.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 // bands and on one thread and two; stopped inside a forward.
 #include "tests/model/part_runs.h"
 
-#include "src/model/zimage.h"
+#include "src/model/text_to_image/zimage.h"
 
 ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "zimage_transformer/io.safetensors"))
 

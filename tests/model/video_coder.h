@@ -7,11 +7,11 @@
 
 #include "src/base/memory.h"
 #include "src/dnn/dnn.h"
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "src/graph/packs.h"
 #include "src/graph/states.h"
 #include "src/model/autoencoder.h"
-#include "src/task/compile.h"
+#include "src/task/engine/compile.h"
 #include "tests/testing.h"
 
 #include <math.h>

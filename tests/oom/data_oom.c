@@ -4,7 +4,7 @@
 // Training data read with each allocation of ours and of the codecs failing in turn, by the caller
 // and by workers: it must say ZENITH_OUT_OF_MEMORY and leave no block, never skip a picture for it,
 // and give the right sample when it is asked again.
-#include "src/train/data.h"
+#include "src/train/data/data.h"
 #include "tests/oom/oom.h"
 #include "tests/train/training_set.h"
 

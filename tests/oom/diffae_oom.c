@@ -6,7 +6,7 @@
 #include "tests/model/diffae_golden.h"
 #include "tests/oom/oom.h"
 
-#include "src/task/diffae_task.h"
+#include "src/task/diffae/task.h"
 
 static char folder[256];
 

@@ -5,7 +5,7 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/sha256.h"
-#include "src/task/few_bits_files.h"
+#include "src/task/convert/few_bits_files.h"
 #include "tests/oom/oom.h"
 
 #include <stdio.h>

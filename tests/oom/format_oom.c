@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each allocation of opening and writing files fails in turn.
-#include "src/format/latent_file.h"
-#include "src/format/weights.h"
+#include "src/format/latent/file.h"
+#include "src/format/tensor/weights.h"
 #include "tests/format/craft_gguf.h"
 #include "tests/oom/oom.h"
 

@@ -5,8 +5,8 @@
 // weights in few bits.
 #include "src/base/memory.h"
 #include "src/base/os.h"
-#include "src/task/few_bits_files.h"
-#include "src/task/generator.h"
+#include "src/task/convert/few_bits_files.h"
+#include "src/task/generate/generator.h"
 #include "tests/oom/oom.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
-"""apps/serve/openapi.json against the server: each route of serve_routes.c is in it, and the other way round; methods and keys
+"""apps/serve/openapi.json against the server: each route of http/routes.c is in it, and the other way round; methods and keys
 agree; references lead somewhere; the running server answers it, and knows every address.
 
     openapi.py [--zenith PATH]
@@ -19,7 +19,7 @@ from serve import ROOT, Server, check  # noqa: E402
 
 def read_routes():
     """Path -> (methods, whether it needs no key), of the table in C."""
-    source = (ROOT / "apps/serve/serve_routes.c").read_text()
+    source = (ROOT / "apps/serve/http/routes.c").read_text()
     table = source[source.index("serve_routes[] = {"):]
     table = table[:table.index("}};")]
     out = {}

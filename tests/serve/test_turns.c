@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of turns and their batches, by a clock that the test sets, and the choice of a batch from measured rates.
-#include "apps/serve/serve_probe.h"
-#include "apps/serve/serve_turns.h"
+#include "apps/serve/models/probe.h"
+#include "apps/serve/queue/turns.h"
 #include "tests/testing.h"
 
 #include <stdatomic.h>

@@ -54,6 +54,6 @@ if(ZENITH_PROGRAM AND ZENITH_SERVE)
     target_link_libraries(fuzz_serve_request PRIVATE zenith_apps)
 endif()
 set(serve_folder ${PROJECT_SOURCE_DIR}/apps/serve)
-target_sources(serve_test_turns PRIVATE ${serve_folder}/serve_turns.c ${serve_folder}/serve_probe.c
-    ${serve_folder}/serve_clock.c)
+target_sources(serve_test_turns PRIVATE ${serve_folder}/queue/turns.c ${serve_folder}/models/probe.c
+    ${serve_folder}/http/clock.c)
 set_tests_properties(serve.turns PROPERTIES LABELS serve)

@@ -8,7 +8,7 @@
 #include "tests/task/session.h"
 
 #include "src/dnn/dnn.h"
-#include "src/task/compile.h"
+#include "src/task/engine/compile.h"
 
 #include <malloc.h>
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear codes that known pictures draw (model/diffae_recall.h), against the same walk in plain loops of doubles; the
+// Linear codes that known pictures draw (model/diffae/recall.h), against the same walk in plain loops of doubles; the
 // same bits on one thread and two, alone and among others; stopped; weights that do not fit.
 #include "tests/model/diffae_golden.h"
 
 #include "src/base/random.h"
-#include "src/model/diffae_recall.h"
-#include "src/task/diffae_task.h"
+#include "src/model/diffae/recall.h"
+#include "src/task/diffae/task.h"
 
 enum { MAP = 16, NUMBERS = MAP * MAP * PLANES, KNOWN = 40, CODES = 12, LABELS = 2 };
 enum { CELLS = ZN_DIFFAE_CELLS, VIEWS = ZN_DIFFAE_VIEWS, ONE = VIEWS / CELLS };

@@ -6,7 +6,7 @@
 // call; stopped by the callback and by the flag; what is refused.
 #include "tests/model/diffae_golden.h"
 
-#include "src/task/diffae_task.h"
+#include "src/task/diffae/task.h"
 
 #include <pthread.h>
 

@@ -9,8 +9,8 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
-#include "src/format/elements.h"
-#include "src/task/few_bits_files.h"
+#include "src/format/tensor/elements.h"
+#include "src/task/convert/few_bits_files.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "src/diffusion/noise.h"
 #include "src/model/autoencoder.h"
-#include "src/task/generator.h"
+#include "src/task/generate/generator.h"
 
 #include <pthread.h>
 

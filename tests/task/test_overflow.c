@@ -9,9 +9,9 @@
 #include "src/api/models.h"
 #include "src/base/memory.h"
 #include "src/base/os.h"
-#include "src/format/safetensors.h"
-#include "src/task/compile.h"
-#include "src/task/pixels.h"
+#include "src/format/tensor/safetensors.h"
+#include "src/task/autoencode/pixels.h"
+#include "src/task/engine/compile.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 #include "tests/testing.h"
 
 #include "src/base/os.h"
-#include "src/format/resize.h"
-#include "src/task/picture.h"
+#include "src/format/image/resize.h"
+#include "src/task/autoencode/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

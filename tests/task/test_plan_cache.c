@@ -7,7 +7,7 @@
 
 #include "src/api/context.h"
 #include "src/api/models.h"
-#include "src/task/engine.h"
+#include "src/task/engine/engine.h"
 
 // Named, because what a budget holds depends on it.
 #define TYPE .dtype = ZENITH_DTYPE_F32

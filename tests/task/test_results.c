@@ -5,7 +5,7 @@
 #include "tests/task/session.h"
 
 #include "src/api/context.h"
-#include "src/task/compile.h"
+#include "src/task/engine/compile.h"
 
 #include <math.h>
 #include <stdbool.h>

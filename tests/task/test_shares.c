@@ -8,9 +8,9 @@
 
 #include "src/base/os.h"
 #include "src/diffusion/noise.h"
-#include "src/format/stored_weight.h"
-#include "src/task/few_bits_files.h"
-#include "src/task/generate.h"
+#include "src/format/tensor/stored_weight.h"
+#include "src/task/convert/few_bits_files.h"
+#include "src/task/generate/generate.h"
 #include "src/tensor/row_source.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 //
 // SqueezeNet with its real weights: features against PyTorch's, its distance, the same bits on any
 // number of threads, and TAESD's figures on two photographs.
-#include "src/format/weights.h"
+#include "src/format/tensor/weights.h"
 #include "src/model/stored_parameter.h"
 #include "src/nn/squeezenet.h"
 #include "src/op/ops.h"

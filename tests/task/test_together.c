@@ -8,8 +8,8 @@
 
 #include "src/base/os.h"
 #include "src/ranks/ranks.h"
-#include "src/task/few_bits_files.h"
-#include "src/task/generator.h"
+#include "src/task/convert/few_bits_files.h"
+#include "src/task/generate/generator.h"
 #include "src/text/chat.h"
 
 #include <pthread.h>

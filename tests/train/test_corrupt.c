@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spoiled crops: what their numbers are like, and that they follow from the sample's number alone.
-#include "src/train/corrupt.h"
+#include "src/train/data/corrupt.h"
 #include "tests/testing.h"
 
 #include <math.h>

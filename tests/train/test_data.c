@@ -3,8 +3,8 @@
 //
 // The reader of training data: what a sample is, that nothing but its number decides it, and that
 // pictures that cannot be used are passed over, counted and named.
-#include "src/train/data.h"
-#include "src/train/permutation.h"
+#include "src/train/data/data.h"
+#include "src/train/data/permutation.h"
 #include "tests/train/training_set.h"
 
 enum { CROP = 16, BYTES = 3 * CROP * CROP };

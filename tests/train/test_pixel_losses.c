@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Losses of pixels, by pictures whose distance is known: grey, a chequered one, and that moved by a pixel.
-#include "src/train/losses.h"
+#include "src/train/loss/losses.h"
 #include "tests/graph/small_graphs.h"
 
 #include <math.h>

@@ -10,9 +10,9 @@
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/op/spectral/walsh_checks.h"
-#include "src/train/checkpoint.h"
-#include "src/train/prune.h"
-#include "src/train/pruned_network.h"
+#include "src/train/prune/prune.h"
+#include "src/train/prune/pruned_network.h"
+#include "src/train/run/checkpoint.h"
 #include "zenith/train.h"
 #include "zenith/zenith.h"
 

@@ -5,7 +5,7 @@
 // the mask stands still in the end.
 #include "src/base/memory.h"
 #include "src/base/text.h"
-#include "src/train/score_schedule.h"
+#include "src/train/optim/score_schedule.h"
 #include "tests/testing.h"
 
 #include <string.h>

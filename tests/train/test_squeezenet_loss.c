@@ -15,7 +15,7 @@
 #include "src/graph/passes.h"
 #include "src/graph/plan.h"
 #include "src/op/ops.h"
-#include "src/train/squeezenet_loss.h"
+#include "src/train/loss/squeezenet_loss.h"
 #include "zenith/train.h"
 
 #include <math.h>

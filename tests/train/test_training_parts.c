@@ -9,10 +9,10 @@
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/text.h"
-#include "src/train/config.h"
-#include "src/train/optimizer.h"
-#include "src/train/plot.h"
-#include "src/train/training_log.h"
+#include "src/train/config/config.h"
+#include "src/train/optim/optimizer.h"
+#include "src/train/run/log.h"
+#include "src/train/run/plot.h"
 #include "tests/testing.h"
 
 #include <math.h>

@@ -44,7 +44,7 @@ NOTE = f"python tools/goldens/make_diffae_codes_goldens.py; torch {torch.__versi
 
 
 def place(number):
-    """Which code a number of the run is: place number % CODES of the order of its epoch (src/train/permutation.c)."""
+    """Which code a number of the run is: place number % CODES of the order of its epoch (src/train/data/permutation.c)."""
     half, epoch, value = 4, number // CODES, number % CODES
     while 1 << (2 * half) < CODES:
         half += 1

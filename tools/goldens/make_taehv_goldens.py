@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Zenith authors
 # SPDX-License-Identifier: Apache-2.0
 """Makes tests/golden/taew2_*: small random networks built as the tiny video autoencoders taew2_1 and taew2_2 are (top of
-src/model/taehv.c), five frames through both parts, by PyTorch. Weights are bf16 numbers, so bf16 files hold them."""
+src/model/video/taehv.c), five frames through both parts, by PyTorch. Weights are bf16 numbers, so bf16 files hold them."""
 import pathlib
 import sys
 

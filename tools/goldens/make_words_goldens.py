@@ -260,7 +260,7 @@ def check(folder):
 
 
 def place_of(number):
-    """Which latent a sample is: the order of its epoch (src/train/permutation.c)."""
+    """Which latent a sample is: the order of its epoch (src/train/data/permutation.c)."""
     epoch, k = divmod(number, len(CAPTIONS))
     while True:
         left, right = k >> 4, k & 15

@@ -28,7 +28,7 @@ environment.enter("numpy")
 import numpy as np
 import plain_safetensors
 
-PIECE = 16  # maps are taken apart by pieces so high and wide, as src/model/diffae.c does it
+PIECE = 16  # maps are taken apart by pieces so high and wide, as src/model/diffae/diffae.c does it
 
 
 def pixels(path):

@@ -6,7 +6,7 @@
     python3 tools/models/diffae_recall.py codes.safetensors --model runs/faces/ema -o recall [--count 5000]
     zenith diffae join runs/faces/ema recall runs/faces-classifier/ema -o model.safetensors --store f8_e4m3
 
-CODES is what `zenith diffae features` made of known pictures, by the weights of MODEL. src/model/diffae_recall.h explains what is
+CODES is what `zenith diffae features` made of known pictures, by the weights of MODEL. src/model/diffae/recall.h explains what is
 written: the codes of the first --count pictures; the views, the first 16 numbers of each of 8x8 cells; what tells of each cell; and
 norms.
 
@@ -34,7 +34,7 @@ WIDTHS = {"depends": 0.03, "direction": 0.05}  # of the logistic curves
 
 
 def cell_of_values(side, channels):
-    """The cell of each number of a row of components: cell_of in src/model/diffae_recall.c."""
+    """The cell of each number of a row of components: cell_of in src/model/diffae/recall.c."""
     pieces = min(side, PIECE)
     piece = np.arange(side * side * channels) // (side * side * channels // pieces**2)
     return piece // pieces * CELLS // pieces * CELLS + piece % pieces * CELLS // pieces
