@@ -43,7 +43,37 @@ typedef struct cli_seed {
     uint64_t value;
 } cli_seed;
 
-// The values of all options of all commands; each command's table says which of them it takes.
+// Values of options that tables of several commands share. A command with options of its own has a struct that begins
+// with cli_settings, called `shared` (CLI_SETTINGS).
+typedef struct cli_run_settings {
+    int dtype, threads;
+    uint64_t max_memory;
+    const char *spill;
+    bool no_tune, tune;
+    cli_band_setting bands;
+} cli_run_settings;
+
+typedef struct cli_source_settings { // pictures in
+    int fit;                         // CLI_UNSET: crop, or resize when there is a size
+    cli_dimensions size;
+    int filter;
+    uint8_t background[3];
+    bool first_frame;
+} cli_source_settings;
+
+typedef struct cli_picture_settings { // pictures out
+    const char *format;
+    int quality, level;
+    bool lossless;
+    int show; // cli_show
+} cli_picture_settings;
+
+typedef struct cli_sampling_settings {
+    cli_seed seed;
+    int steps, count; // 0: the usual ones
+    const char *previews;
+} cli_sampling_settings;
+
 typedef struct cli_settings {
     const char **inputs; // patterns and folders already replaced by what they stand for
     size_t input_count;
@@ -54,89 +84,18 @@ typedef struct cli_settings {
     const char *output;
     bool keep; // outputs that are there
     const char *model, *weights;
-    int dtype, threads;
-    uint64_t max_memory;
-    const char *spill;
-    bool no_tune, tune;
-    cli_band_setting bands;
     bool json, quiet, log, help;
-    // pictures in
-    int fit; // CLI_UNSET: crop, or resize when there is a size
-    cli_dimensions size;
-    int filter;
-    uint8_t background[3];
-    bool first_frame;
-    // latents
-    int store; // zenith_number
-    bool no_rotate;
-    int space; // CLI_UNSET: what the file says, or the model's
-    bool moments;
-    bool video; // inputs are frames of one clip, or a file holds one
-    int sample; // the seed; CLI_UNSET: none is made
-    bool force, unpad;
-    // outputs
-    const char *format;
-    int quality, level;
-    bool lossless, transparent;
-    int show; // cli_show
-    // inspect
-    bool graph;
-    // bench
-    int operation; // ZENITH_ENCODER | ZENITH_DECODER
-    int repeats;
-    // train
-    bool resume;
-    int steps;
-    // generate
-    const char *negative, *decoder, *from;
-    const char *prompts, *image, *previews;
-    const char *transformer, *text_encoder, *tokenizer, *vae;
-    double guidance, strength; // CLI_UNSET: not given
-    double schedule_shift;     // 0: the pipeline's
-    cli_seed seed;
-    int count; // 0: 1
-    // diffae
-    cli_texts attributes;
-    const char *strengths;
-    bool no_noise, random;
-    double seen;                  // 0: all
-    int noise_steps, prior_steps; // 0: the usual ones
-    int delay;                    // of a frame, in milliseconds; 0: the usual one
-    // prune
-    double channels;
-    int blocks, multiple, frequencies, batches;
-    double still;
-    const char *config, *data;
-    // tokenizer
-    const char *special;
-    bool plain;
-    int tokens; // 0: not given
-    // dataset
-    int shard, lease;      // 0: not given
-    int container;         // zenith_container
-    const char *partition; // "i/N"
-    const char *buckets, *aspects;
-    int crop; // 1: random
-    bool mirror;
     bool side_by_side; // pictures are computed at once, each on one thread
-    const char *queue_address, *metrics;
-    // pull
-    const char *endpoint;
-    // serve
-    const char *host, *keys;
-    int port, streams, queue, queue_seconds; // all but port: 0: the usual one
-    int jobs, job_seconds;                   // likewise
-    uint64_t job_memory;                     // likewise
-    int serve_batch, batch_delay;            // likewise
-    bool no_sdapi;
-    uint64_t queue_memory, max_body, max_pixels; // likewise
-    // eval
-    const char *against, *against_weights, *squeezenet;
-    // models, help
-    bool all;
-    bool man;
-    const char *shell;
+    cli_run_settings run;
+    cli_source_settings source;
+    cli_picture_settings picture;
+    cli_sampling_settings sampling;
 } cli_settings;
+
+#define CLI_SHARED_DEFAULTS                                                                        \
+    {                                                                                              \
+        .source = {.fit = CLI_UNSET, .background = {255, 255, 255} }                               \
+    }
 
 // How --show draws a picture on the terminal.
 typedef enum cli_show { CLI_SHOW_NOT = 0, CLI_SHOW_AUTO, CLI_SHOW_KITTY, CLI_SHOW_BLOCKS } cli_show;
@@ -170,15 +129,35 @@ typedef struct cli_option {
     const char *help;     // NULL: not shown
     bool optional;        // of a choice: without =VALUE it is the first one
     cli_option_kind kind;
-    size_t offset;             // into cli_settings
+    size_t offset;             // into the command's settings
     const cli_choice *choices; // ends with a NULL word
     int min, max;
 } cli_option;
+
+// FIELD: of the struct TYPE. The last arguments are the help, and what else the kind needs.
+#define CLI_OPTION(KIND, TYPE, FIELD, NAME, LETTER, ARGUMENT, ...)                                 \
+    {                                                                                              \
+        .kind = KIND, .offset = offsetof(TYPE, FIELD), .name = NAME, .letter = LETTER,             \
+        .argument = ARGUMENT, .help = __VA_ARGS__                                                  \
+    }
+#define CLI_FLAG_OPTION(TYPE, FIELD, NAME, LETTER, ...)                                            \
+    CLI_OPTION(CLI_FLAG, TYPE, FIELD, NAME, LETTER, NULL, __VA_ARGS__)
 
 typedef struct cli_option_group {
     const char *title;
     const cli_option *options; // ends with a NULL name
 } cli_option_group;
+
+#define CLI_GROUP(TITLE, ...)                                                                      \
+    {                                                                                              \
+        TITLE, (const cli_option[])                                                                \
+        {                                                                                          \
+            __VA_ARGS__,                                                                           \
+            {                                                                                      \
+                .name = NULL                                                                       \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 typedef struct cli_example {
     const char *command;
@@ -204,9 +183,24 @@ typedef struct cli_command {
     cli_takes takes;
     const char *endings;                       // of files taken from a folder; NULL: none are
     const struct cli_command *const *commands; // its own, which ends with NULL; NULL: it has none
+    size_t size;                               // of its settings; 0: cli_settings alone
+    const cli_settings *defaults;              // NULL: CLI_SHARED_DEFAULTS
     // Returns the exit code. NULL: it has commands of its own, which are listed where none is named.
     int (*run)(const cli_settings *settings);
 } cli_command;
+
+// For the table of a command.
+#define CLI_GROUPS(...)                                                                            \
+    (const cli_option_group *const[])                                                              \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+// That its settings are a TYPE; and values of its own that are not 0 where they are not given.
+#define CLI_SETTINGS(TYPE)                                                                         \
+    .size = sizeof(TYPE), .defaults = &(const TYPE){.shared = CLI_SHARED_DEFAULTS}.shared
+#define CLI_SETTINGS_WITH(TYPE, ...)                                                               \
+    .size = sizeof(TYPE),                                                                          \
+    .defaults = &(const TYPE){.shared = CLI_SHARED_DEFAULTS, __VA_ARGS__}.shared
 
 extern const cli_command *const cli_commands[]; // ends with NULL
 // By the words that name it, of which a command of a command has two; *used of them are taken. NULL after a message. A
@@ -247,47 +241,17 @@ extern const cli_choice cli_choices_space[], cli_choices_store[], cli_choices_dt
 // Options that stand in tables of several commands.
 // clang-format off
 #define CLI_SCALING_OPTIONS                                                                        \
-    {.name = "filter",                                                                             \
-     .argument = "lanczos|bicubic",                                                                \
-     .help = "how to scale; default: lanczos",                                                     \
-     .kind = CLI_CHOICE,                                                                           \
-     .offset = offsetof(cli_settings, filter),                                                     \
-     .choices = cli_choices_filter},                                                               \
-    {.name = "background",                                                                         \
-     .argument = "RRGGBB",                                                                         \
-     .help = "colour under transparent pixels; default: FFFFFF",                                   \
-     .kind = CLI_COLOUR,                                                                           \
-     .offset = offsetof(cli_settings, background)},                                                \
-    {.name = "first-frame",                                                                        \
-     .help = "take the first frame of an animation, which is refused otherwise",                   \
-     .kind = CLI_FLAG,                                                                             \
-     .offset = offsetof(cli_settings, first_frame)}
+    CLI_OPTION(CLI_CHOICE, cli_settings, source.filter, "filter", 0, "lanczos|bicubic",            \
+               "how to scale; default: lanczos", .choices = cli_choices_filter),                   \
+    CLI_OPTION(CLI_COLOUR, cli_settings, source.background, "background", 0, "RRGGBB",             \
+               "colour under transparent pixels; default: FFFFFF"),                                \
+    CLI_FLAG_OPTION(cli_settings, source.first_frame, "first-frame", 0,                            \
+                    "take the first frame of an animation, which is refused otherwise")
 #define CLI_PICTURE_FORMAT_OF(text)                                                                \
-    {.name = "format",                                                                             \
-     .letter = 'f',                                                                                \
-     .argument = "png|jpeg|webp|ppm",                                                              \
-     .help = (text),                                                                               \
-     .kind = CLI_WORD,                                                                             \
-     .offset = offsetof(cli_settings, format),                                                     \
-     .choices = cli_choices_picture}
+    CLI_OPTION(CLI_WORD, cli_settings, picture.format, "format", 'f', "png|jpeg|webp|ppm", (text), \
+               .choices = cli_choices_picture)
 #define CLI_PICTURE_FORMAT \
     CLI_PICTURE_FORMAT_OF("of the picture; default: by the ending of -o, else png")
-#define CLI_DATASET_SHARD                                                                          \
-    {.name = "shard",                                                                              \
-     .argument = "N",                                                                              \
-     .help = "pictures of a shard that is cut from a folder of pictures; default: 5000",           \
-     .kind = CLI_NUMBER,                                                                           \
-     .offset = offsetof(cli_settings, shard),                                                      \
-     .min = 1,                                                                                     \
-     .max = INT_MAX}
-#define CLI_DATASET_LEASE(text)                                                                    \
-    {.name = "lease",                                                                              \
-     .argument = "SECONDS",                                                                        \
-     .help = (text),                                                                               \
-     .kind = CLI_NUMBER,                                                                           \
-     .offset = offsetof(cli_settings, lease),                                                      \
-     .min = 1,                                                                                     \
-     .max = 86400}
 // clang-format on
 
 // Endings of files, with a space after each.

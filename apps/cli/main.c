@@ -37,7 +37,7 @@ static bool cpu_is_known(void)
 
 static int run_command(int argc, char **argv)
 {
-    cli_settings settings;
+    cli_settings *settings;
     size_t used;
     const cli_command *command = cli_command_find((const char *const *)argv + 1, (size_t)argc - 1,
                                                   &used);
@@ -46,17 +46,17 @@ static int run_command(int argc, char **argv)
     int code = cli_options_parse(command, argc - first, argv + first, &settings);
     if (code != CLI_DONE) return code;
     const bool tells = command == &cli_command_doctor || command == &cli_command_help;
-    if (settings.help) {
+    if (settings->help) {
         cli_help_command(stdout, command);
     } else if (!tells && !cpu_is_known()) {
         code = CLI_USAGE;
     } else if (command->run != NULL) {
         cli_bound_waiting(argv); // starts the program again, so before the command does anything
-        code = command->run(&settings);
+        code = command->run(settings);
     } else {
         code = say_commands(command);
     }
-    cli_settings_free(&settings);
+    cli_settings_free(settings);
     return code;
 }
 

@@ -123,7 +123,7 @@ bool cli_queue_open(const cli_queue_address *address, double wait, cli_queue **o
                     cli_failure *failure)
 {
     cli_queue *queue = calloc(1, sizeof *queue);
-    if (queue == NULL) return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (queue == NULL) return cli_fail_memory(failure);
     queue->address = *address;
     snprintf(queue->dead, sizeof queue->dead, "%s_DEAD", address->name);
     snprintf(queue->subject, sizeof queue->subject, "%s.shards", address->name);

@@ -115,7 +115,7 @@ static void try_again(fleet *f, const char *reason)
 static bool find_part(fleet *f, cli_dataset_part *out)
 {
     const char *input = f->settings->inputs[0];
-    const uint32_t pictures = f->settings->shard > 0 ? (uint32_t)f->settings->shard : 5000;
+    const uint32_t pictures = f->worker->pictures;
     struct stat facts;
     *out = (cli_dataset_part){.input = input, .lease = f->lease};
     if (f->message.count > 0) {
@@ -232,21 +232,20 @@ static bool read_metrics(const char *text, char host[256], int *port)
     return colon[1] >= '0' && colon[1] <= '9' && *end == 0 && value <= PORT_MOST;
 }
 
-bool cli_fleet_options_agree(const cli_settings *settings)
+bool cli_fleet_options_agree(const char *queue, const char *metrics, const char *partition)
 {
     cli_queue_address address;
     char host[256];
     int port;
-    if (settings->queue_address == NULL && settings->metrics == NULL) return true;
-    if (settings->queue_address == NULL)
+    if (queue == NULL && metrics == NULL) return true;
+    if (queue == NULL)
         cli_say("--metrics goes with --queue: it counts what a worker does");
-    else if (!cli_queue_address_read(settings->queue_address, &address))
-        cli_say("--queue '%s': expected nats://HOST:PORT or nats://HOST:PORT/NAME",
-                settings->queue_address);
-    else if (settings->partition != NULL)
+    else if (!cli_queue_address_read(queue, &address))
+        cli_say("--queue '%s': expected nats://HOST:PORT or nats://HOST:PORT/NAME", queue);
+    else if (partition != NULL)
         cli_say("--partition and --queue are two ways to share the work: give one of them");
-    else if (settings->metrics != NULL && !read_metrics(settings->metrics, host, &port))
-        cli_say("--metrics '%s': expected HOST:PORT, such as 127.0.0.1:9464", settings->metrics);
+    else if (metrics != NULL && !read_metrics(metrics, host, &port))
+        cli_say("--metrics '%s': expected HOST:PORT, such as 127.0.0.1:9464", metrics);
     else
         return true;
     return false;
@@ -257,12 +256,12 @@ static bool start(fleet *f, cli_failure *failure)
     cli_queue_address address;
     char host[256];
     int port = 0;
-    (void)cli_queue_address_read(f->settings->queue_address, &address);
+    (void)cli_queue_address_read(f->worker->queue, &address);
     if (!cli_queue_open(&address, server_wait, &f->queue, failure) ||
         !cli_queue_join(f->queue, &f->lease, failure))
         return false;
-    if (f->settings->metrics == NULL) return true;
-    (void)read_metrics(f->settings->metrics, host, &port);
+    if (f->worker->metrics == NULL) return true;
+    (void)read_metrics(f->worker->metrics, host, &port);
     f->metrics = serve_worker_start(host, port, f->worker->model, cli_say);
     return f->metrics != NULL ||
            cli_fail_text(failure, ZENITH_IO, "there is nowhere to show the metrics");

@@ -17,7 +17,9 @@ typedef struct cli_dataset_part {
 
 typedef struct cli_fleet_worker {
     cli_session *session;
-    const char *model; // for the metrics
+    const char *queue, *metrics; // addresses; metrics NULL: nobody asks
+    const char *model;           // for the metrics
+    uint32_t pictures;           // of a shard that is cut from a folder
     // Does one part; *info is what that call did, *read the bytes of its input.
     zenith_status (*encode)(void *cookie, const cli_dataset_part *part, zenith_dataset_info *info,
                             uint64_t *read);
@@ -25,8 +27,8 @@ typedef struct cli_fleet_worker {
     zenith_dataset_info *sum; // of all calls
 } cli_fleet_worker;
 
-// Options that go with --queue and --metrics. False after a message.
-bool cli_fleet_options_agree(const cli_settings *settings);
+// What goes with --queue and --metrics, each of which may be NULL. False after a message.
+bool cli_fleet_options_agree(const char *queue, const char *metrics, const char *partition);
 // After SIGTERM or SIGINT it ends the shard in hand, and takes no other. ZENITH_OK: the queue is empty, or it was told to stop.
 // Otherwise *failure says why it stopped.
 zenith_status cli_fleet_run(const cli_fleet_worker *worker, cli_failure *failure);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything we ask of the operating system, in one header; the answers are in os_posix_*.c,
-// or in os_windows_*.c. No other file of the library makes system calls. Paths are UTF-8.
+// Everything we ask of the operating system, in one header; the answers are in os/posix_*.c,
+// or in os/windows_*.c. No other file of the library makes system calls. Paths are UTF-8.
 #ifndef ZN_BASE_OS_H
 #define ZN_BASE_OS_H
 
@@ -66,7 +66,7 @@ zenith_status zn_reader_read(zn_reader *reader, void *buffer, size_t size, size_
                              zn_error *err);
 void zn_reader_close(zn_reader *reader); // NULL is fine
 
-// Files by which processes, of several machines perhaps, agree (os_posix_claims.c).
+// Files by which processes, of several machines perhaps, agree (os/posix_claims.c).
 typedef struct zn_file_facts {
     uint64_t size;
     int64_t changed; // nanoseconds, by the clock of whoever has the file

@@ -6,7 +6,7 @@
 
 #include "src/base/cpu.h"
 #include "src/base/os.h"
-#include "src/base/os_posix.h"
+#include "src/base/os/posix.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ def calls(nm, objects, links):
     text = subprocess.run([nm, "-A", *objects], check=True, capture_output=True, text=True).stdout
     defined, wanted = {}, []
     for path, rest in (line.split(":", 1) for line in text.splitlines()):
-        name = re.sub(r".*CMakeFiles/[a-z_]+\.dir/(.*)\.c\.o(bj)?$", r"\1", path)
+        name = re.sub(r".*CMakeFiles/[a-z_]+\.dir/(?:\./|__/)*(.*)\.c\.o(bj)?$", r"\1", path)
         name = next((f"{top}/{name}" for top in ("src", "apps") if (ROOT / top / f"{name}.c").exists()), name)
         kind, symbol = rest.split()[-2:]
         if kind in "TDRBCV":

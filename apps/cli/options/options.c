@@ -187,21 +187,26 @@ static int check_inputs(const cli_command *command, const cli_settings *settings
     return CLI_USAGE;
 }
 
-int cli_options_parse(const cli_command *command, int argc, char **argv, cli_settings *out)
+static cli_settings *create_settings(const cli_command *command, int argc)
+{
+    static const cli_settings shared = CLI_SHARED_DEFAULTS;
+    const size_t size = command->size != 0 ? command->size : sizeof shared;
+    cli_settings *settings = malloc(size);
+    if (settings == NULL) return NULL;
+    memcpy(settings, command->defaults != NULL ? command->defaults : &shared, size);
+    settings->inputs = calloc((size_t)argc + 1, sizeof *settings->inputs);
+    if (settings->inputs != NULL) return settings;
+    free(settings);
+    return NULL;
+}
+
+int cli_options_parse(const cli_command *command, int argc, char **argv, cli_settings **settings)
 {
     struct words words = {argv, argv + argc};
     bool options_end = false;
     int code = CLI_DONE;
-    *out = (cli_settings){.fit = CLI_UNSET,
-                          .port = CLI_USUAL_PORT,
-                          .space = CLI_UNSET,
-                          .store = CLI_UNSET,
-                          .sample = CLI_UNSET,
-                          .guidance = CLI_UNSET,
-                          .strength = CLI_UNSET,
-                          .background = {255, 255, 255}};
-    out->inputs = calloc((size_t)argc + 1, sizeof *out->inputs);
-    if (out->inputs == NULL) {
+    cli_settings *out = create_settings(command, argc);
+    if (out == NULL) {
         cli_say("out of memory");
         return CLI_MEMORY;
     }
@@ -219,6 +224,7 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_set
     if (code == CLI_DONE) code = check_inputs(command, out);
     if (code == CLI_DONE && !out->help) code = cli_inputs_expand(command, out);
     if (code != CLI_DONE) cli_settings_free(out);
+    *settings = code == CLI_DONE ? out : NULL;
     return code;
 }
 
@@ -229,7 +235,5 @@ void cli_settings_free(cli_settings *settings)
     free(settings->expanded);
     free(settings->inputs);
     free(settings->named_from);
-    settings->expanded = NULL;
-    settings->named_from = NULL;
-    settings->inputs = NULL;
+    free(settings);
 }

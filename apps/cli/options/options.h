@@ -10,7 +10,7 @@
 // Fills *out from the words after the command's name; options and inputs may be mixed, "--" ends
 // the options. CLI_DONE, or CLI_USAGE after saying what is wrong. The inputs belong to *out
 // (cli_settings_free); all texts are borrowed from argv.
-int cli_options_parse(const cli_command *command, int argc, char **argv, cli_settings *out);
+int cli_options_parse(const cli_command *command, int argc, char **argv, cli_settings **out);
 void cli_settings_free(cli_settings *settings);
 
 // The word of `words` (ends with NULL) that is at most two typing errors away; NULL if none is.

@@ -263,13 +263,13 @@ static int check_picture_options(const cli_settings *settings, const char *forma
 {
     const bool jpeg = strcmp(format, "jpeg") == 0, webp = strcmp(format, "webp") == 0;
     const char *wrong = NULL;
-    if (settings->quality != 0 && !jpeg && !webp)
+    if (settings->picture.quality != 0 && !jpeg && !webp)
         wrong = "--quality is for jpeg and webp";
-    else if (settings->level != 0 && strcmp(format, "png") != 0)
+    else if (settings->picture.level != 0 && strcmp(format, "png") != 0)
         wrong = "--level is for png";
-    else if (settings->lossless && jpeg)
+    else if (settings->picture.lossless && jpeg)
         wrong = "--lossless is for webp";
-    else if (settings->lossless && settings->quality != 0)
+    else if (settings->picture.lossless && settings->picture.quality != 0)
         wrong = "--quality and --lossless exclude each other";
     if (wrong == NULL) return CLI_DONE;
     cli_say("%s, and the result is %s", wrong, format);
@@ -293,8 +293,8 @@ static int say_no_format(const cli_format *formats, const char *ending)
 static int choose_format(const cli_settings *settings, const cli_format *formats, cli_outputs *out)
 {
     const char *ending = out->folder || out->stream ? "" : ending_of(out->place);
-    if (settings->format != NULL)
-        out->format = format_by_word(formats, settings->format);
+    if (settings->picture.format != NULL)
+        out->format = format_by_word(formats, settings->picture.format);
     else if (*ending == 0)
         out->format = &formats[0];
     else

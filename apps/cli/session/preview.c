@@ -38,14 +38,14 @@ static bool has_kitty_graphics(void)
 
 cli_show cli_show_choose(const cli_settings *settings)
 {
-    if (settings->show != CLI_SHOW_AUTO) return (cli_show)settings->show;
+    if (settings->picture.show != CLI_SHOW_AUTO) return (cli_show)settings->picture.show;
     if (!isatty(STDOUT_FILENO)) return CLI_SHOW_NOT;
     return has_kitty_graphics() ? CLI_SHOW_KITTY : CLI_SHOW_BLOCKS;
 }
 
 bool cli_show_options_agree(const cli_settings *settings, bool only)
 {
-    if (settings->show == CLI_SHOW_NOT) return true;
+    if (settings->picture.show == CLI_SHOW_NOT) return true;
     bool stream = settings->output != NULL && strcmp(settings->output, "-") == 0;
     if (stream || settings->json) {
         cli_say("--show and %s cannot both go to standard output",

@@ -43,10 +43,10 @@ void cli_json_print(json_t *object)
 static const char *advice(const cli_session *session, const cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
-    if (failure->status != ZENITH_LIMIT || settings->max_memory == 0) return NULL;
-    if (settings->bands.bands != ZENITH_BANDS_AUTO)
+    if (failure->status != ZENITH_LIMIT || settings->run.max_memory == 0) return NULL;
+    if (settings->run.bands.bands != ZENITH_BANDS_AUTO)
         return "raise --max-memory, or use --bands auto";
-    const bool helps = !settings->spill && strstr(failure->text, "spill file") != NULL;
+    const bool helps = !settings->run.spill && strstr(failure->text, "spill file") != NULL;
     return helps ? "raise --max-memory, or allow a file by --spill DIR" : "raise --max-memory";
 }
 

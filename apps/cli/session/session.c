@@ -24,9 +24,9 @@ static void print_log(void *cookie, int level, const char *message)
 static bool may_tune(const cli_settings *settings, const char *verb)
 {
     static const char *const verbs[] = {"encode", "decode", "reconstruct", "dataset encode"};
-    if (settings->tune) return true;
+    if (settings->run.tune) return true;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(verbs[i], verb) == 0) return !settings->no_tune;
+        if (strcmp(verbs[i], verb) == 0) return !settings->run.no_tune;
     return false;
 }
 
@@ -66,11 +66,11 @@ static void ask_streams(zenith_context_params *machine)
 int cli_session_open(cli_session *session, const cli_settings *settings, const char *verb)
 {
     char plans[1024];
-    zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
+    zenith_context_params machine = {.size = sizeof machine, .threads = settings->run.threads};
     if (may_tune(settings, verb)) machine.tuned_plans = plans_path(plans, sizeof plans);
     if (settings->log) machine.log = print_log;
     if (settings->side_by_side) ask_streams(&machine);
-    *session = (cli_session){.settings = settings, .dtype = (zenith_dtype)settings->dtype};
+    *session = (cli_session){.settings = settings, .dtype = (zenith_dtype)settings->run.dtype};
     zenith_status status = zenith_context_create(&machine, &session->context);
     if (status == ZENITH_OK) status = zenith_cancel_create(&session->cancel);
     if (status != ZENITH_OK) {
@@ -249,7 +249,7 @@ bool cli_session_model_at(cli_session *session, const char *name, const char *we
         if (is_the_one(open, key, weights) && has_parts(open, parts)) return true;
     }
     cli_open_model *open = calloc(1, sizeof *open);
-    if (open == NULL) return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (open == NULL) return cli_fail_memory(failure);
     zenith_model_params params = {
         .size = sizeof params, .name = name, .weights = weights, .parts = parts};
     zenith_status status = zenith_model_open(session->context, &params, &open->model);
@@ -285,17 +285,17 @@ zenith_run_params cli_session_run_params(cli_session *session, zenith_run_facts 
                                          uint64_t held)
 {
     const cli_settings *settings = session->settings;
-    uint64_t most = settings->max_memory;
+    uint64_t most = settings->run.max_memory;
     if (most != 0) most = most > held ? most - held : 1; // 0 would be no bound
     *facts = (zenith_run_facts){.size = sizeof *facts};
     return (zenith_run_params){.size = sizeof(zenith_run_params),
                                .dtype = session->dtype,
-                               .bands = (zenith_bands)settings->bands.bands,
-                               .band_rows = settings->bands.rows,
+                               .bands = (zenith_bands)settings->run.bands.bands,
+                               .band_rows = settings->run.bands.rows,
                                .max_memory = most,
                                .progress = on_progress,
                                .progress_cookie = &session->progress,
                                .cancel = session->cancel,
                                .facts = facts,
-                               .spill = settings->spill};
+                               .spill = settings->run.spill};
 }

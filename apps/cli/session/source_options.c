@@ -10,12 +10,12 @@
 
 bool cli_source_options_agree(const cli_settings *settings)
 {
-    bool sized = settings->size.width != 0 || settings->size.height != 0;
-    if (sized && settings->fit != CLI_UNSET && settings->fit != ZENITH_FIT_RESIZE) {
+    bool sized = settings->source.size.width != 0 || settings->source.size.height != 0;
+    if (sized && settings->source.fit != CLI_UNSET && settings->source.fit != ZENITH_FIT_RESIZE) {
         cli_say("--size scales the picture: it goes with --fit resize only");
         return false;
     }
-    if (!sized && settings->fit == ZENITH_FIT_RESIZE) {
+    if (!sized && settings->source.fit == ZENITH_FIT_RESIZE) {
         cli_say("--fit resize needs a size: --size WxH");
         return false;
     }
@@ -24,19 +24,19 @@ bool cli_source_options_agree(const cli_settings *settings)
 
 zenith_source_params cli_source_params(const cli_settings *settings, uint32_t factor)
 {
-    bool sized = settings->size.width != 0 || settings->size.height != 0;
-    int fit = sized                        ? ZENITH_FIT_RESIZE
-              : settings->fit == CLI_UNSET ? ZENITH_FIT_CROP
-                                           : settings->fit;
+    bool sized = settings->source.size.width != 0 || settings->source.size.height != 0;
+    int fit = sized                               ? ZENITH_FIT_RESIZE
+              : settings->source.fit == CLI_UNSET ? ZENITH_FIT_CROP
+                                                  : settings->source.fit;
     zenith_source_params params = {.size = sizeof params,
                                    .fit = (zenith_fit)fit,
                                    .multiple = factor,
-                                   .width = settings->size.width,
-                                   .height = settings->size.height,
-                                   .filter = (zenith_filter)settings->filter,
-                                   .first_frame = settings->first_frame,
-                                   .max_memory = settings->max_memory};
-    memcpy(params.background, settings->background, sizeof params.background);
+                                   .width = settings->source.size.width,
+                                   .height = settings->source.size.height,
+                                   .filter = (zenith_filter)settings->source.filter,
+                                   .first_frame = settings->source.first_frame,
+                                   .max_memory = settings->run.max_memory};
+    memcpy(params.background, settings->source.background, sizeof params.background);
     return params;
 }
 

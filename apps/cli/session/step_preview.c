@@ -56,7 +56,7 @@ static bool is_folder(const char *place)
 
 int cli_step_previews_check(const cli_settings *settings)
 {
-    const char *place = settings->previews;
+    const char *place = settings->sampling.previews;
     if (place == NULL) return CLI_DONE;
     if (!is_folder(place)) return cli_output_check(place);
     int code = cli_output_check_folder(place);
@@ -105,10 +105,11 @@ bool cli_step_previews_open(cli_session *session, const char *latents, const cli
                             cli_step_previews **out, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
-    const zenith_context_params machine = {.size = sizeof machine, .threads = settings->threads};
+    const zenith_context_params machine = {.size = sizeof machine,
+                                           .threads = settings->run.threads};
     const cli_show how = cli_show_choose(settings);
     *out = NULL;
-    if (how == CLI_SHOW_NOT && settings->previews == NULL) return true;
+    if (how == CLI_SHOW_NOT && settings->sampling.previews == NULL) return true;
     cli_step_previews *previews = calloc(1, sizeof *previews);
     if (previews == NULL || zenith_context_create(&machine, &previews->context) != ZENITH_OK) {
         free(previews);
@@ -116,7 +117,7 @@ bool cli_step_previews_open(cli_session *session, const char *latents, const cli
     }
     previews->session = session;
     previews->how = how;
-    previews->place = settings->previews;
+    previews->place = settings->sampling.previews;
     previews->folder = previews->place != NULL && is_folder(previews->place);
     if (latents != NULL) open_decoder(previews, latents, usual);
     *out = previews;
@@ -175,7 +176,7 @@ static zenith_status decode(cli_step_previews *previews, const zenith_latent *la
                                 .restarts = true};
     const zenith_run_params params = {.size = sizeof params,
                                       .cancel = previews->session->cancel,
-                                      .max_memory = previews->session->settings->max_memory};
+                                      .max_memory = previews->session->settings->run.max_memory};
     zenith_status status = zenith_decode(previews->context, previews->model, &from, &image, 1,
                                          &params);
     if (status == ZENITH_OK && sink->target != NULL) status = zenith_target_finish(sink->target);

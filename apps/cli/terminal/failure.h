@@ -19,4 +19,6 @@ typedef struct cli_failure {
 bool cli_fail_text(cli_failure *failure, zenith_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+#define cli_fail_memory(failure) cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory")
+
 #endif

@@ -183,7 +183,7 @@ bool serve_diffae_open(serve_diffaes *all, const serve_diffae_params *params, se
                        serve_failure *failure)
 {
     serve_diffae *r = calloc(1, sizeof *r);
-    if (r == NULL) return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (r == NULL) return serve_fail_memory(failure);
     r->errand.run = run;
     r->errand.left = left;
     r->all = all;
@@ -191,7 +191,7 @@ bool serve_diffae_open(serve_diffaes *all, const serve_diffae_params *params, se
     bool good = serve_diffae_read(r, params, failure) && enter(r, failure);
     if (good && (zenith_bytes_create(&r->bytes) != ZENITH_OK ||
                  zenith_cancel_create(&r->errand.cancel) != ZENITH_OK))
-        good = serve_fail(failure, 503, "out_of_memory", "out of memory");
+        good = serve_fail_memory(failure);
     if (good) {
         r->total = count_steps(r);
         *out = r;
@@ -277,7 +277,7 @@ static bool answer_code(const serve_diffae *r, serve_answer *answer, serve_failu
     free(noise);
     if (good) serve_answer_text(answer, "application/json", json_dumps(object, 0));
     json_decref(object);
-    return good || serve_fail(failure, 503, "out_of_memory", "out of memory");
+    return good || serve_fail_memory(failure);
 }
 
 bool serve_diffae_answer(serve_diffae *r, serve_answer *answer, serve_failure *failure)

@@ -17,12 +17,12 @@ enum { USUAL_TO_NOISE = 250, USUAL_BACK = 100, MOST_STEPS = 1000 };
 
 static bool unprocessable(serve_failure *failure, const char *text)
 {
-    return serve_fail(failure, 422, "unprocessable", "%s", text);
+    return serve_fail_content(failure, "%s", text);
 }
 
 static bool no_memory(serve_failure *failure)
 {
-    return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    return serve_fail_memory(failure);
 }
 
 // --- codes --------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ bool serve_diffae_end_create(const serve_diffae *request, bool noise, serve_diff
 static bool read_numbers(const json_t *list, size_t count, float *dst, serve_failure *failure)
 {
     if (!json_is_array(list) || json_array_size(list) != count)
-        return serve_fail(failure, 422, "unprocessable", "'code' is a list of %zu numbers", count);
+        return serve_fail_content(failure, "'code' is a list of %zu numbers", count);
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(list, i);
         dst[i] = (float)json_number_value(value);
@@ -70,8 +70,8 @@ static bool read_noise(const json_t *text, size_t count, float *dst, serve_failu
     if (good) memcpy(dst, bytes, size);
     free(bytes);
     for (size_t i = 0; good && i < count; i++) good = isfinite(dst[i]);
-    return good || serve_fail(failure, 422, "unprocessable",
-                              "'noise' is the base64 of %zu numbers of 4 bytes", count);
+    return good ||
+           serve_fail_content(failure, "'noise' is the base64 of %zu numbers of 4 bytes", count);
 }
 
 static bool read_size(const serve_diffae *request, const json_t *object, zenith_code *code,
@@ -84,10 +84,9 @@ static bool read_size(const serve_diffae *request, const json_t *object, zenith_
         !serve_json_number(object, "steps", 0, MOST_STEPS, &steps, failure))
         return false;
     if (width % info->multiple != 0 || height % info->multiple != 0)
-        return serve_fail(failure, 422, "unprocessable", "width and height are multiples of %u",
-                          info->multiple);
+        return serve_fail_content(failure, "width and height are multiples of %u", info->multiple);
     if ((uint64_t)(width * height) > request->all->settings.max_pixels)
-        return serve_fail(failure, 413, "too_large", "the picture would be larger than the limit");
+        return serve_fail_size(failure, "the picture would be larger than the limit");
     code->width = (uint32_t)width;
     code->height = (uint32_t)height;
     code->steps = (uint32_t)steps;
@@ -100,8 +99,7 @@ static bool read_code(const serve_diffae *request, const json_t *object, serve_d
     static const char *const members[] = {"object", "model", "weights", "width", "height",
                                           "steps",  "code",  "noise",   NULL};
     const char *weights = NULL;
-    if (!json_is_object(object))
-        return serve_fail(failure, 400, "invalid_request", "a code is an object of JSON");
+    if (!json_is_object(object)) return serve_fail_request(failure, "a code is an object of JSON");
     const json_t *noise = json_object_get(object, "noise");
     if (!serve_json_known(object, members, failure) ||
         !serve_json_text(object, "weights", sizeof end->weights - 1, &weights, failure) ||
@@ -165,8 +163,7 @@ static bool read_form(serve_diffae *request, const serve_diffae_params *params,
     for (size_t n = 0; n < 2; n++) {
         size_t i = 0;
         while (i < parts.count && strcmp(parts.list[i].name, names[n]) != 0) i++;
-        if (i == parts.count)
-            return serve_fail(failure, 400, "invalid_request", "the form has no '%s'", names[n]);
+        if (i == parts.count) return serve_fail_request(failure, "the form has no '%s'", names[n]);
         if (!read_end(request, parts.list[i].data, parts.list[i].size, failure)) return false;
     }
     return true;
@@ -245,10 +242,11 @@ static bool read_attributes(serve_diffae *request, const char *list, serve_failu
         const size_t length = strcspn(at, ",");
         const uint32_t attribute = attribute_at(with, at, length);
         if (attribute == with->info.attributes || request->changed == SERVE_DIFFAE_CHANGES)
-            return serve_fail(failure, 400, "invalid_request",
-                              "'attribute' is one of those that /v1/models lists, or up to %d of "
-                              "them with commas between",
-                              SERVE_DIFFAE_CHANGES);
+            return serve_fail_request(
+                failure,
+                "'attribute' is one of those that /v1/models lists, or up to %d of "
+                "them with commas between",
+                SERVE_DIFFAE_CHANGES);
         request->changes[request->changed++].attribute = attribute;
         at += length;
         if (*at == 0) return true;
@@ -266,8 +264,8 @@ static bool share_strengths(serve_diffae *request, size_t given, serve_failure *
     for (size_t i = 1; given == 1 && i < request->changed; i++)
         request->changes[i].strength = request->changes[0].strength;
     return given == 1 || given == request->changed ||
-           serve_fail(failure, 400, "invalid_request", "%zu attributes have %zu strengths",
-                      request->changed, given);
+           serve_fail_request(failure, "%zu attributes have %zu strengths", request->changed,
+                              given);
 }
 
 static bool read_strengths(serve_diffae *request, const char *list, serve_failure *failure)
@@ -281,9 +279,9 @@ static bool read_strengths(serve_diffae *request, const char *list, serve_failur
         request->changes[count++].strength = value;
         if (*end == 0) return share_strengths(request, count, failure);
     }
-    return serve_fail(failure, 400, "invalid_request",
-                      "'strength' is a number from -100 to 100, or one for each attribute with "
-                      "commas between");
+    return serve_fail_request(
+        failure, "'strength' is a number from -100 to 100, or one for each attribute with "
+                 "commas between");
 }
 
 // 64 bits, which the numbers of other parameters do not have.
@@ -298,7 +296,7 @@ static bool read_seed(serve_diffae *request, const char *word, serve_failure *fa
     const size_t length = strlen(word);
     request->seed = strtoull(word, NULL, 10);
     return (length > 0 && length < 20 && strspn(word, "0123456789") == length) ||
-           serve_fail(failure, 400, "invalid_request", "'seed' is a whole number");
+           serve_fail_request(failure, "'seed' is a whole number");
 }
 
 static bool read_format(serve_diffae *request, const serve_parameters *given,
@@ -337,7 +335,7 @@ static bool read_parameters(serve_diffae *request, const serve_parameters *given
         !read_format(request, given, failure))
         return false;
     if (!is_between(request->weight, 0, 1))
-        return serve_fail(failure, 400, "invalid_request", "'weight' is from 0 to 1");
+        return serve_fail_request(failure, "'weight' is from 0 to 1");
     return request->what != SERVE_DIFFAE_EDIT ||
            (read_attributes(request, serve_parameter_get(given, "attribute"), failure) &&
             read_strengths(request, serve_parameter_get(given, "strength"), failure));

@@ -60,8 +60,8 @@ static bool settle(serve_generation *g, serve_generators *all, serve_failure *fa
     const uint64_t most = all->settings.max_pixels;
     const bool given = g->wish.width != 0, from = g->wish.image != NULL;
     if (from && g->with->encoder == NULL)
-        return serve_fail(failure, 422, "unprocessable",
-                          "%s has no encoder for a picture to begin with", g->with->name);
+        return serve_fail_content(failure, "%s has no encoder for a picture to begin with",
+                                  g->with->name);
     if (given && !serve_wish_settle(&g->wish, &g->with->info, turned, most, failure)) return false;
     if (from && !open_source(g, all, turned, failure)) return false;
     if (!given && !serve_wish_settle(&g->wish, &g->with->info, turned, most, failure)) return false;
@@ -75,7 +75,7 @@ static bool allocate(serve_generation *g, serve_failure *failure)
     const bool good = g->latent != NULL && (g->source == NULL || g->first != NULL) &&
                       zenith_bytes_create(&g->preview) == ZENITH_OK &&
                       zenith_cancel_create(&g->errand.cancel) == ZENITH_OK;
-    return good || serve_fail(failure, 503, "out_of_memory", "out of memory");
+    return good || serve_fail_memory(failure);
 }
 
 bool serve_generation_open(serve_generators *all, const serve_generation_params *params,
@@ -86,7 +86,7 @@ bool serve_generation_open(serve_generators *all, const serve_generation_params 
     serve_generation *g = calloc(1, sizeof *g);
     if (g == NULL) {
         serve_pipeline_leave(with);
-        return serve_fail(failure, 503, "out_of_memory", "out of memory");
+        return serve_fail_memory(failure);
     }
     g->with = with;
     g->wish = *params->wish;

@@ -75,8 +75,7 @@ bool serve_events_open(serve_request *request, int socket)
 {
     serve_server *server = request->server;
     serve_listener *listener = calloc(1, sizeof *listener);
-    if (listener == NULL)
-        return serve_fail(&request->failure, 503, "out_of_memory", "out of memory");
+    if (listener == NULL) return serve_fail_memory(&request->failure);
     listener->request = request;
     listener->socket = socket;
     listener->spoke = serve_clock();

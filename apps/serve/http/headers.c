@@ -125,8 +125,8 @@ static bool find_model(serve_request *request, const char *name, size_t length)
         return true;
     }
     if (name == NULL)
-        return serve_fail(&request->failure, 400, "invalid_request",
-                          "which model? Add ?model=NAME; /v1/models lists them");
+        return serve_fail_request(&request->failure,
+                                  "which model? Add ?model=NAME; /v1/models lists them");
     const bool part = serve_routes[request->work].protocol == SERVE_PROTOCOL_OIP;
     if (!part || serve_oip_split(name, &length, &request->operation))
         request->model = serve_models_find(server, name, length);
@@ -142,7 +142,7 @@ static bool check_length(serve_request *request)
     const unsigned long long most = request->server->settings.max_body;
     if (length <= most) return true;
     serve_metrics_rejected(&request->server->metrics, SERVE_TOO_LARGE);
-    return serve_fail(&request->failure, 413, "too_large", "a body has at most %llu bytes", most);
+    return serve_fail_size(&request->failure, "a body has at most %llu bytes", most);
 }
 
 static bool check_timeout(serve_request *request)
@@ -176,8 +176,8 @@ static bool find_work(serve_request *request, const char **model, size_t *length
     const serve_route *route = &serve_routes[request->work];
     request->operation = route->operation;
     return (serve_route_can_be_job(route) && !is_left_out(request, route)) ||
-           serve_fail(&request->failure, 400, "invalid_request",
-                      "'route' names the work of the job, such as ?route=/v1/decode");
+           serve_fail_request(&request->failure,
+                              "'route' names the work of the job, such as ?route=/v1/decode");
 }
 
 static bool find_job(serve_request *request, const char *id, size_t length)
@@ -209,7 +209,7 @@ static bool check(serve_request *request, const char *method, const char *name, 
 static bool make_task(serve_request *request)
 {
     serve_task *task = serve_task_create(request->server, request->work);
-    if (task == NULL) return serve_fail(&request->failure, 503, "out_of_memory", "out of memory");
+    if (task == NULL) return serve_fail_memory(&request->failure);
     task->job = request->work != request->route;
     task->model = request->model != NULL ? serve_model_ref(request->model) : NULL;
     task->operation = request->operation;

@@ -141,7 +141,7 @@ static enum MHD_Result take_data(serve_request *request, const char *data, size_
         return request->discarded <= 2 * request->server->settings.max_body ? MHD_YES : MHD_NO;
     }
     if (request->task == NULL)
-        serve_fail(&request->failure, 400, "invalid_request", "there is no body here");
+        serve_fail_request(&request->failure, "there is no body here");
     else if (serve_task_append(request->task, data, size))
         return MHD_YES;
     else

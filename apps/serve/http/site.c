@@ -42,8 +42,7 @@ bool serve_site_answer(const char *path, const char *known, serve_answer *answer
         return serve_fail(failure, 404, "not_found", "there is nothing at this address");
     const bool same = is_known(file, known);
     answer->data = same ? NULL : malloc(file->size);
-    if (answer->data == NULL && !same)
-        return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (answer->data == NULL && !same) return serve_fail_memory(failure);
     if (!same) memcpy(answer->data, file->data, file->size);
     answer->size = same ? 0 : file->size;
     answer->code = same ? 304 : 200;

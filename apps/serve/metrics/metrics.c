@@ -70,7 +70,7 @@ void serve_metrics_item(serve_metrics *metrics, size_t model, serve_operation op
     pthread_mutex_lock(&metrics->lock);
     serve_work_counts *counts = &metrics->work[model][operation];
     counts->items++;
-    counts->pixels += pixels;
+    counts->pixels += (int64_t)pixels;
     note(&counts->wait, waited);
     note(&counts->run, ran);
     pthread_mutex_unlock(&metrics->lock);
@@ -81,6 +81,7 @@ void serve_metrics_batch(serve_metrics *metrics, size_t model, serve_operation o
 {
     pthread_mutex_lock(&metrics->lock);
     serve_histogram_note(&metrics->work[model][operation].batch, sizes, (double)count);
+    metrics->work[model][operation].batches++;
     pthread_mutex_unlock(&metrics->lock);
 }
 
@@ -132,87 +133,44 @@ static void write_requests(const serve_metrics *metrics, const char *const *rout
                 metrics->rejected[i]);
 }
 
-// One family of numbers for each model and operation.
-typedef void write_fn(FILE *out, const char *name, const char *labels,
-                      const serve_work_counts *counts);
+// Numbers for each model and operation.
+typedef struct family {
+    const char *name, *type, *help;
+    size_t offset;        // into serve_work_counts: of a count, or of a histogram
+    const double *limits; // of a histogram's buckets; NULL: a count
+} family;
 
-static void write_family(const serve_metrics *metrics, const char *const *models, const char *name,
-                         const char *type, const char *help, write_fn *write, FILE *out)
+#define AT(member) offsetof(serve_work_counts, member)
+static const family families[] = {
+    {"zenith_items_total", "counter", "Pictures done.", AT(items), NULL},
+    {"zenith_pixels_total", "counter", "Their pixels.", AT(pixels), NULL},
+    {"zenith_queue_depth", "gauge", "Requests under way.", AT(depth), NULL},
+    {"zenith_queue_work_pixels", "gauge", "Their pixels.", AT(queued), NULL},
+    {"zenith_queue_wait_seconds", "histogram", "From the body to the work.", AT(wait), bounds},
+    {"zenith_infer_duration_seconds", "histogram", "The work.", AT(run), bounds},
+    {"zenith_batch_size", "histogram", "Pictures that are worked together.", AT(batch), sizes},
+    {"zenith_batches_total", "counter", "Batches, those of one among them.", AT(batches), NULL}};
+
+static void write_family(const serve_metrics *metrics, const char *const *models, const family *f,
+                         FILE *out)
 {
     char labels[160];
-    serve_metrics_head(out, name, type, help);
+    serve_metrics_head(out, f->name, f->type, f->help);
     for (size_t m = 0; models[m]; m++)
         for (size_t o = 0; o < SERVE_OPERATIONS; o++) {
+            const void *counts = (const char *)&metrics->work[m][o] + f->offset;
             snprintf(labels, sizeof labels, "model=\"%s\",op=\"%s\"", models[m], operations[o]);
-            write(out, name, labels, &metrics->work[m][o]);
+            if (f->limits)
+                serve_histogram_write(out, f->name, labels, counts, f->limits);
+            else
+                fprintf(out, "%s{%s} %" PRId64 "\n", f->name, labels, *(const int64_t *)counts);
         }
 }
 
-static void write_items(FILE *out, const char *name, const char *labels,
-                        const serve_work_counts *counts)
+static void write_work(const serve_metrics *metrics, const char *const *models, FILE *out)
 {
-    fprintf(out, "%s{%s} %" PRIu64 "\n", name, labels, counts->items);
-}
-
-static void write_pixels(FILE *out, const char *name, const char *labels,
-                         const serve_work_counts *counts)
-{
-    fprintf(out, "%s{%s} %" PRIu64 "\n", name, labels, counts->pixels);
-}
-
-static void write_depth(FILE *out, const char *name, const char *labels,
-                        const serve_work_counts *counts)
-{
-    fprintf(out, "%s{%s} %" PRId64 "\n", name, labels, counts->depth);
-}
-
-static void write_queued(FILE *out, const char *name, const char *labels,
-                         const serve_work_counts *counts)
-{
-    fprintf(out, "%s{%s} %" PRId64 "\n", name, labels, counts->queued);
-}
-
-static void write_wait(FILE *out, const char *name, const char *labels,
-                       const serve_work_counts *counts)
-{
-    serve_histogram_write(out, name, labels, &counts->wait, bounds);
-}
-
-static void write_run(FILE *out, const char *name, const char *labels,
-                      const serve_work_counts *counts)
-{
-    serve_histogram_write(out, name, labels, &counts->run, bounds);
-}
-
-static void write_batch(FILE *out, const char *name, const char *labels,
-                        const serve_work_counts *counts)
-{
-    serve_histogram_write(out, name, labels, &counts->batch, sizes);
-}
-
-static void write_batches(FILE *out, const char *name, const char *labels,
-                          const serve_work_counts *counts)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i <= SERVE_BUCKETS; i++) sum += counts->batch.counts[i];
-    fprintf(out, "%s{%s} %" PRIu64 "\n", name, labels, sum);
-}
-
-static void write_work(const serve_metrics *m, const char *const *models, FILE *out)
-{
-    write_family(m, models, "zenith_items_total", "counter", "Pictures done.", write_items, out);
-    write_family(m, models, "zenith_pixels_total", "counter", "Their pixels.", write_pixels, out);
-    write_family(m, models, "zenith_queue_depth", "gauge", "Requests under way.", write_depth, out);
-    write_family(m, models, "zenith_queue_work_pixels", "gauge", "Their pixels.", write_queued,
-                 out);
-    write_family(m, models, "zenith_queue_wait_seconds", "histogram", "From the body to the work.",
-                 write_wait, out);
-    write_family(m, models, "zenith_infer_duration_seconds", "histogram", "The work.", write_run,
-                 out);
-    write_family(m, models, "zenith_batch_size", "histogram", "Pictures that are worked together.",
-                 write_batch, out);
-    write_family(m, models, "zenith_batches_total", "counter", "Batches, those of one among them.",
-                 write_batches, out);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        write_family(metrics, models, &families[i], out);
     serve_metrics_head(out, "zenith_model_loaded", "gauge", "Models that are served.");
     for (size_t i = 0; models[i]; i++)
         fprintf(out, "zenith_model_loaded{model=\"%s\"} 1\n", models[i]);

@@ -19,7 +19,7 @@ typedef struct serve_histogram {
 
 // Of one model and operation.
 typedef struct serve_work_counts {
-    uint64_t items, pixels;
+    int64_t items, pixels, batches;
     int64_t depth;                    // requests under way
     int64_t queued;                   // their pixels
     serve_histogram wait, run, batch; // batch: pictures in each

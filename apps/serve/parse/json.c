@@ -31,22 +31,20 @@ json_t *serve_json_read(const void *text, size_t size, serve_failure *failure)
 {
     json_error_t fault;
     if (size == 0) {
-        serve_fail(failure, 400, "invalid_request", "the body is empty");
+        serve_fail_request(failure, "the body is empty");
         return NULL;
     }
     if (!is_bounded(text, size)) {
-        serve_fail(failure, 413, "too_large",
-                   "JSON has at most %d values here, in at most %d levels", SERVE_JSON_VALUES,
-                   SERVE_JSON_DEPTH);
+        serve_fail_size(failure, "JSON has at most %d values here, in at most %d levels",
+                        SERVE_JSON_VALUES, SERVE_JSON_DEPTH);
         return NULL;
     }
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &fault);
     if (json_is_object(object)) return object;
     if (object != NULL)
-        serve_fail(failure, 400, "invalid_request", "the body is an object of JSON: {...}");
+        serve_fail_request(failure, "the body is an object of JSON: {...}");
     else
-        serve_fail(failure, 400, "invalid_request", "broken JSON at byte %d: %s", fault.position,
-                   fault.text);
+        serve_fail_request(failure, "broken JSON at byte %d: %s", fault.position, fault.text);
     json_decref(object);
     return NULL;
 }
@@ -61,8 +59,7 @@ bool serve_json_bool(const json_t *object, const char *name, bool *out, serve_fa
 {
     const json_t *value = find(object, name);
     if (value == NULL) return true;
-    if (!json_is_boolean(value))
-        return serve_fail(failure, 400, "invalid_request", "'%s' is true or false", name);
+    if (!json_is_boolean(value)) return serve_fail_request(failure, "'%s' is true or false", name);
     *out = json_is_true(value);
     return true;
 }
@@ -74,9 +71,8 @@ bool serve_json_number(const json_t *object, const char *name, int64_t min, int6
     if (value == NULL) return true;
     if (!json_is_integer(value) || json_integer_value(value) < min ||
         json_integer_value(value) > max)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'%s' is a whole number from %lld to %lld", name, (long long)min,
-                          (long long)max);
+        return serve_fail_request(failure, "'%s' is a whole number from %lld to %lld", name,
+                                  (long long)min, (long long)max);
     *out = json_integer_value(value);
     return true;
 }
@@ -88,8 +84,7 @@ bool serve_json_real(const json_t *object, const char *name, double min, double 
     if (value == NULL) return true;
     const double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= min && number <= max))
-        return serve_fail(failure, 400, "invalid_request", "'%s' is a number from %g to %g", name,
-                          min, max);
+        return serve_fail_request(failure, "'%s' is a number from %g to %g", name, min, max);
     *out = number;
     return true;
 }
@@ -101,8 +96,7 @@ bool serve_json_text(const json_t *object, const char *name, size_t longest, con
     if (value == NULL) return true;
     if (!json_is_string(value) || json_string_length(value) > longest ||
         strlen(json_string_value(value)) != json_string_length(value))
-        return serve_fail(failure, 400, "invalid_request", "'%s' is a text of at most %zu bytes",
-                          name, longest);
+        return serve_fail_request(failure, "'%s' is a text of at most %zu bytes", name, longest);
     *out = json_string_value(value);
     return true;
 }
@@ -115,9 +109,7 @@ bool serve_json_known(const json_t *object, const char *const *known, serve_fail
     {
         const char *const *each = known;
         while (*each && strcmp(*each, name) != 0) each++;
-        if (!*each)
-            return serve_fail(failure, 400, "invalid_request", "there is no member '%.40s' here",
-                              name);
+        if (!*each) return serve_fail_request(failure, "there is no member '%.40s' here", name);
     }
     return true;
 }

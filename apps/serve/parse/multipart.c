@@ -14,7 +14,7 @@ enum { LONGEST_BOUNDARY = 70, LONGEST_HEADERS = 4096 };
 
 static bool broken(serve_failure *failure, const char *what)
 {
-    return serve_fail(failure, 400, "invalid_request", "the form is broken: %s", what);
+    return serve_fail_request(failure, "the form is broken: %s", what);
 }
 
 // CRLF, "--" and the boundary; its length, 0: there is none.

@@ -47,8 +47,7 @@ bool serve_parameter_bool(const serve_parameters *parameters, const char *name, 
     const bool no = strcasecmp(value, "false") == 0 || strcmp(value, "0") == 0 ||
                     strcasecmp(value, "none") == 0;
     if (!yes && !no)
-        return serve_fail(failure, 400, "invalid_request", "'%s' is true or false, not '%.40s'",
-                          name, value);
+        return serve_fail_request(failure, "'%s' is true or false, not '%.40s'", name, value);
     *out = yes;
     return true;
 }
@@ -75,8 +74,8 @@ bool serve_parameter_number(const serve_parameters *parameters, const char *name
     uint32_t number;
     if (!value) return true;
     if (!read_number(&at, "", max, &number) || number < min)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'%s' is a number from %u to %u, not '%.40s'", name, min, max, value);
+        return serve_fail_request(failure, "'%s' is a number from %u to %u, not '%.40s'", name, min,
+                                  max, value);
     *out = number;
     return true;
 }
@@ -90,8 +89,7 @@ bool serve_parameter_real(const serve_parameters *parameters, const char *name, 
     const bool written = *value && strspn(value, "0123456789.+-eE") == strlen(value);
     const double number = written ? strtod(value, &end) : 0;
     if (!written || *end || !isfinite(number))
-        return serve_fail(failure, 400, "invalid_request", "'%s' is a finite number, not '%.40s'",
-                          name, value);
+        return serve_fail_request(failure, "'%s' is a finite number, not '%.40s'", name, value);
     *out = number;
     return true;
 }
@@ -104,9 +102,7 @@ bool serve_parameter_size(const serve_parameters *parameters, const char *name, 
     if (!value) return true;
     bool good = read_number(&at, "xX", LONGEST_SIDE, &w) && *at++ != '\0';
     good = good && read_number(&at, "", LONGEST_SIDE, &h) && w > 0 && h > 0;
-    if (!good)
-        return serve_fail(failure, 400, "invalid_request", "'%s' is WIDTHxHEIGHT, not '%.40s'",
-                          name, value);
+    if (!good) return serve_fail_request(failure, "'%s' is WIDTHxHEIGHT, not '%.40s'", name, value);
     *width = w;
     *height = h;
     return true;
@@ -126,8 +122,7 @@ bool serve_parameter_word(const serve_parameters *parameters, const char *name,
         if (each != words) strncat(all, ", ", sizeof all - strlen(all) - 1);
         strncat(all, each->word, sizeof all - strlen(all) - 1);
     }
-    return serve_fail(failure, 400, "invalid_request", "'%s' is one of %s, not '%.40s'", name, all,
-                      value);
+    return serve_fail_request(failure, "'%s' is one of %s, not '%.40s'", name, all, value);
 }
 
 bool serve_parameter_shape(const serve_parameters *parameters, uint32_t shape[SERVE_RANK],
@@ -142,10 +137,10 @@ bool serve_parameter_shape(const serve_parameters *parameters, uint32_t shape[SE
             uint32_t side;
             if (*rank == SERVE_RANK || !read_number(&at, ",]", LONGEST_SIDE, &side) || side == 0 ||
                 (*at == ']' && at[1] != 0))
-                return serve_fail(failure, 400, "invalid_request",
-                                  "'shape' is up to %d whole numbers from 1 to %d, such as "
-                                  "shape=1,4,64,64",
-                                  SERVE_RANK, LONGEST_SIDE);
+                return serve_fail_request(failure,
+                                          "'shape' is up to %d whole numbers from 1 to %d, such as "
+                                          "shape=1,4,64,64",
+                                          SERVE_RANK, LONGEST_SIDE);
             shape[(*rank)++] = side;
             more = *at == ',';
             if (*at != 0) at++;
@@ -162,9 +157,7 @@ bool serve_parameters_known(const serve_parameters *parameters, const char *cons
         const char *name = parameters->list[i].name;
         const char *const *each = known;
         while (*each && strcmp(*each, name) != 0) each++;
-        if (!*each)
-            return serve_fail(failure, 400, "invalid_request", "there is no parameter '%.40s' here",
-                              name);
+        if (!*each) return serve_fail_request(failure, "there is no parameter '%.40s' here", name);
     }
     return true;
 }

@@ -17,7 +17,7 @@ static const serve_word types[] = {
 
 static bool unprocessable(serve_failure *failure, const char *text)
 {
-    return serve_fail(failure, 422, "unprocessable", "%s", text);
+    return serve_fail_content(failure, "%s", text);
 }
 
 // --- headers ------------------------------------------------------------------------------------
@@ -68,16 +68,15 @@ static bool check_picture(const serve_envelope *envelope, uint64_t width, uint64
 {
     const uint64_t factor = envelope->model->factor;
     if (width % factor || height % factor)
-        return serve_fail(
-            failure, 422, "unprocessable",
-            "width and height of a picture for %s are multiples of %u, not %llu x %llu",
+        return serve_fail_content(
+            failure, "width and height of a picture for %s are multiples of %u, not %llu x %llu",
             envelope->model->name, envelope->model->factor, (unsigned long long)width,
             (unsigned long long)height);
     if (width * height <= envelope->max_pixels) return true;
-    return serve_fail(failure, 413, "too_large",
-                      "a picture of %llu x %llu is larger than the limit of %llu pixels",
-                      (unsigned long long)width, (unsigned long long)height,
-                      (unsigned long long)envelope->max_pixels);
+    return serve_fail_size(failure,
+                           "a picture of %llu x %llu is larger than the limit of %llu pixels",
+                           (unsigned long long)width, (unsigned long long)height,
+                           (unsigned long long)envelope->max_pixels);
 }
 
 // [n, tokens, 4 * channels] and the size of the picture: tokens of 2 x 2 pixels of the latent.
@@ -93,10 +92,9 @@ static bool unpacked_shape(const serve_envelope *envelope, const uint32_t *shape
         return unprocessable(failure, "packed latents need 'height' and 'width'");
     const uint32_t across = width / side, down = height / side;
     if (shape[2] % TOKEN_PIXELS || (uint64_t)across * down != shape[1])
-        return serve_fail(failure, 422, "unprocessable",
-                          "packed latents of %u x %u pixels have the shape [n, %llu, %u]", width,
-                          height, (unsigned long long)across * down,
-                          envelope->model->latent_channels * TOKEN_PIXELS);
+        return serve_fail_content(
+            failure, "packed latents of %u x %u pixels have the shape [n, %llu, %u]", width, height,
+            (unsigned long long)across * down, envelope->model->latent_channels * TOKEN_PIXELS);
     ask->packed = true;
     ask->count = shape[0];
     ask->channels = shape[2] / TOKEN_PIXELS;
@@ -138,21 +136,20 @@ static bool read_tensor(const serve_envelope *envelope, const uint32_t *shape, i
         return false;
     ask->number = (zenith_number)number;
     if (ask->count > MOST_PICTURES)
-        return serve_fail(failure, 422, "unprocessable", "a request has at most %d pictures",
-                          MOST_PICTURES);
+        return serve_fail_content(failure, "a request has at most %d pictures", MOST_PICTURES);
     const uint32_t channels = latents ? model->latent_channels : 3;
     if (ask->channels != channels)
-        return serve_fail(failure, 422, "unprocessable", "%s of %s have %u channels, not %u",
-                          latents ? "latents" : "pictures", model->name, channels, ask->channels);
+        return serve_fail_content(failure, "%s of %s have %u channels, not %u",
+                                  latents ? "latents" : "pictures", model->name, channels,
+                                  ask->channels);
     const uint64_t factor = latents ? model->factor : 1;
     if (!check_picture(envelope, ask->width * factor, ask->height * factor, failure)) return false;
     // At most 16 pictures of max_pixels: far below 2^64.
     const uint64_t bytes = (uint64_t)ask->count * channels * ask->height * ask->width *
                            serve_number_size(ask->number);
     if (bytes == envelope->body) return true;
-    return serve_fail(failure, 422, "unprocessable",
-                      "shape and dtype make %llu bytes, and the body has %llu",
-                      (unsigned long long)bytes, (unsigned long long)envelope->body);
+    return serve_fail_content(failure, "shape and dtype make %llu bytes, and the body has %llu",
+                              (unsigned long long)bytes, (unsigned long long)envelope->body);
 }
 
 // Pictures are turned upright, their colours made sRGB, and cropped to multiples of the model's factor.
@@ -175,14 +172,12 @@ static bool begin(const serve_envelope *envelope, serve_operation operation, ser
     *ask = (serve_ask){.operation = operation, .count = 1, .out_number = ZENITH_F32};
     usual_source(envelope, ask);
     if ((envelope->model->parts & part) != part)
-        return serve_fail(failure, 422, "unprocessable", "the weights of %s have no %s",
-                          envelope->model->name,
-                          part & ~envelope->model->parts & ZENITH_ENCODER ? "encoder" : "decoder");
+        return serve_fail_content(failure, "the weights of %s have no %s", envelope->model->name,
+                                  part & ~envelope->model->parts & ZENITH_ENCODER ? "encoder"
+                                                                                  : "decoder");
     if (envelope->parameters->too_many)
-        return serve_fail(failure, 400, "invalid_request", "a request has at most %d parameters",
-                          SERVE_PARAMETERS);
-    if (envelope->body == 0)
-        return serve_fail(failure, 400, "invalid_request", "the body is empty");
+        return serve_fail_request(failure, "a request has at most %d parameters", SERVE_PARAMETERS);
+    if (envelope->body == 0) return serve_fail_request(failure, "the body is empty");
     return true;
 }
 
@@ -196,9 +191,9 @@ static bool near(double a, double b)
 static bool check_raw(const zenith_model_info *model, const char *instead, serve_failure *failure)
 {
     if (model->has_raw) return true;
-    return serve_fail(failure, 422, "unprocessable",
-                      "latents of %s are scaled by each channel, which the server does: %s",
-                      model->name, instead);
+    return serve_fail_content(failure,
+                              "latents of %s are scaled by each channel, which the server does: %s",
+                              model->name, instead);
 }
 
 // The factors of the request: as the model's own they are its space; others are applied here.

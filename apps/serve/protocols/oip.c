@@ -69,14 +69,14 @@ static bool find_json(reading *r, const char *header_length, serve_failure *fail
         serve_parameters_add(&one, name, header_length);
         if (!serve_parameter_number(&one, name, 1, UINT32_MAX, &length, failure)) return false;
         if (length > r->size)
-            return serve_fail(failure, 400, "invalid_request",
-                              "%s is %u, and the body has %zu bytes", name, length, r->size);
+            return serve_fail_request(failure, "%s is %u, and the body has %zu bytes", name, length,
+                                      r->size);
         r->json = length;
     }
     return r->json <= MOST_JSON ||
-           serve_fail(failure, 413, "too_large",
-                      "the JSON of a request has at most %d bytes: send numbers as binary data",
-                      MOST_JSON);
+           serve_fail_size(
+               failure, "the JSON of a request has at most %d bytes: send numbers as binary data",
+               MOST_JSON);
 }
 
 // The numbers are counted before anything is allocated for them. Sides end at 2^24, so that a product with one more
@@ -97,8 +97,8 @@ static bool read_shape(reading *r, serve_failure *failure)
     }
     r->numbers = count;
     return (good && count < 1ull << 40) ||
-           serve_fail(failure, 400, "invalid_request",
-                      "the 'shape' of an input is up to %d whole numbers above 0", SERVE_RANK);
+           serve_fail_request(failure, "the 'shape' of an input is up to %d whole numbers above 0",
+                              SERVE_RANK);
 }
 
 static bool read_type(reading *r, serve_failure *failure)
@@ -107,8 +107,8 @@ static bool read_type(reading *r, serve_failure *failure)
     if (!serve_json_text(r->input, "datatype", 16, &name, failure)) return false;
     for (r->type = 0; r->type < TYPES; r->type++)
         if (strcmp(types[r->type].name, name) == 0) return true;
-    return serve_fail(failure, 422, "unprocessable",
-                      "the 'datatype' of an input is FP32, FP16 or BF16, not '%.16s'", name);
+    return serve_fail_content(
+        failure, "the 'datatype' of an input is FP32, FP16 or BF16, not '%.16s'", name);
 }
 
 static bool find_input(reading *r, const json_t *request, serve_failure *failure)
@@ -117,12 +117,11 @@ static bool find_input(reading *r, const json_t *request, serve_failure *failure
     const char *name = "", *wanted = input_name(r->operation);
     r->input = json_array_get(inputs, 0);
     if (json_array_size(inputs) != 1 || !json_is_object(r->input))
-        return serve_fail(failure, 400, "invalid_request",
-                          "'inputs' is a list of one tensor, which is called '%s'", wanted);
+        return serve_fail_request(failure, "'inputs' is a list of one tensor, which is called '%s'",
+                                  wanted);
     if (!serve_json_text(r->input, "name", 256, &name, failure)) return false;
     if (strcmp(name, wanted) != 0)
-        return serve_fail(failure, 400, "invalid_request", "the input is called '%s', not '%.40s'",
-                          wanted, name);
+        return serve_fail_request(failure, "the input is called '%s', not '%.40s'", wanted, name);
     return read_shape(r, failure) && read_type(r, failure);
 }
 
@@ -145,19 +144,19 @@ static bool read_data(const reading *r, const json_t *data, serve_oip *out, serv
 {
     size_t count = 0;
     if (!json_is_array(data))
-        return serve_fail(failure, 400, "invalid_request",
-                          "an input has 'data', a list of numbers, or the parameter "
-                          "'binary_data_size'");
+        return serve_fail_request(failure,
+                                  "an input has 'data', a list of numbers, or the parameter "
+                                  "'binary_data_size'");
     // A text of so many bytes cannot hold more numbers.
     if (r->numbers > r->json)
-        return serve_fail(failure, 422, "unprocessable",
-                          "the shape has %zu numbers, and 'data' fewer", r->numbers);
+        return serve_fail_content(failure, "the shape has %zu numbers, and 'data' fewer",
+                                  r->numbers);
     float *numbers = malloc(r->numbers * sizeof *numbers);
-    if (numbers == NULL) return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (numbers == NULL) return serve_fail_memory(failure);
     out->own = numbers;
     if (!flatten(data, r->numbers, numbers, &count) || count != r->numbers)
-        return serve_fail(failure, 422, "unprocessable",
-                          "'data' does not hold the %zu numbers of the shape", r->numbers);
+        return serve_fail_content(failure, "'data' does not hold the %zu numbers of the shape",
+                                  r->numbers);
     serve_numbers_narrow(types[r->type].number, numbers, count, numbers);
     out->numbers = numbers;
     out->size = count * serve_number_size(types[r->type].number);
@@ -173,9 +172,9 @@ static bool read_numbers(const reading *r, serve_oip *out, serve_failure *failur
         return false;
     if (size < 0 && rest == 0) return read_data(r, json_object_get(r->input, "data"), out, failure);
     if (size < 0 || (uint64_t)size != rest)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'binary_data_size' is %lld, and %zu bytes follow the JSON",
-                          (long long)size, rest);
+        return serve_fail_request(failure,
+                                  "'binary_data_size' is %lld, and %zu bytes follow the JSON",
+                                  (long long)size, rest);
     memmove(r->body, r->body + r->json, rest); // numbers begin at an address that suits them
     out->numbers = r->body;
     out->size = rest;
@@ -195,7 +194,7 @@ static bool read_output(const reading *r, const json_t *request, serve_oip *out,
                          failure))
         return false;
     if (json_array_size(outputs) > 1 || strcmp(given, name) != 0)
-        return serve_fail(failure, 400, "invalid_request", "the one output is called '%s'", name);
+        return serve_fail_request(failure, "the one output is called '%s'", name);
     return true;
 }
 
@@ -240,9 +239,9 @@ static bool check_output(const reading *r, const serve_ask *ask, serve_oip *oip,
     oip->bytes = (oip->own ? r->numbers * sizeof(float) : 0) +
                  (oip->binary ? 4096 : numbers * NUMBER_TEXT);
     return oip->binary || numbers <= SERVE_JSON_VALUES ||
-           serve_fail(failure, 413, "too_large",
-                      "the output has %llu numbers, too many for JSON: ask for binary data",
-                      (unsigned long long)numbers);
+           serve_fail_size(failure,
+                           "the output has %llu numbers, too many for JSON: ask for binary data",
+                           (unsigned long long)numbers);
 }
 
 bool serve_oip_ask(const serve_envelope *envelope, void *body, size_t size,
@@ -392,7 +391,7 @@ bool serve_oip_answer(const serve_oip *oip, const zenith_model_info *model,
     answer->shape[0] = 0;
     answer->dtype = NULL;
     if (!finite)
-        return serve_fail(failure, 422, "unprocessable",
-                          "the output has numbers that JSON has not: ask for binary data");
-    return good || serve_fail(failure, 503, "out_of_memory", "out of memory");
+        return serve_fail_content(failure,
+                                  "the output has numbers that JSON has not: ask for binary data");
+    return good || serve_fail_memory(failure);
 }

@@ -40,7 +40,7 @@ static const char *const members[] = {"prompt",
 
 static bool unprocessable(serve_failure *failure, const char *text)
 {
-    return serve_fail(failure, 422, "unprocessable", "%s", text);
+    return serve_fail_content(failure, "%s", text);
 }
 
 static bool read_texts(const json_t *object, serve_wish *wish, serve_failure *failure)
@@ -99,8 +99,8 @@ static bool read_format(const json_t *object, serve_wish *wish, serve_failure *f
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(formats[i], format) == 0) wish->format = formats[i];
     if (wish->format == NULL)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'output_format' is one of png, jpeg, webp, not '%.24s'", format);
+        return serve_fail_request(failure, "'output_format' is one of png, jpeg, webp, not '%.24s'",
+                                  format);
     // The quality of JPEG and WebP, where it is said; 0 is the worst there is.
     if (json_is_integer(json_object_get(object, "output_compression")))
         wish->quality = quality > 0 ? (uint32_t)quality : 1;
@@ -149,9 +149,9 @@ static bool read_field(const serve_part *part, json_t *object, serve_wish *wish,
         return true;
     }
     if (part->size > SERVE_LONGEST_PROMPT)
-        return serve_fail(failure, 400, "invalid_request", "'%s' is too long", part->name);
+        return serve_fail_request(failure, "'%s' is too long", part->name);
     return json_object_set_new(object, part->name, field_value(part)) == 0 ||
-           serve_fail(failure, 400, "invalid_request", "'%s' is no text in UTF-8", part->name);
+           serve_fail_request(failure, "'%s' is no text in UTF-8", part->name);
 }
 
 bool serve_openai_read_edit(const char *content_type, const void *body, size_t size,
@@ -166,7 +166,7 @@ bool serve_openai_read_edit(const char *content_type, const void *body, size_t s
     good = good && read_object(object, out, failure);
     json_decref(object);
     if (good && (out->image == NULL || out->image_size == 0))
-        return serve_fail(failure, 400, "invalid_request", "the form has no 'image'");
+        return serve_fail_request(failure, "the form has no 'image'");
     return good;
 }
 
@@ -265,5 +265,5 @@ bool serve_openai_answer(const serve_generation *generation, serve_answer *answe
     if (out != NULL && fclose(out) != 0) good = false;
     if (good) serve_answer_text(answer, "application/json", text);
     if (!good) free(text);
-    return good || serve_fail(failure, 503, "out_of_memory", "out of memory");
+    return good || serve_fail_memory(failure);
 }

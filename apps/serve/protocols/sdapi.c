@@ -38,8 +38,7 @@ static bool check_members(const json_t *object, serve_failure *failure)
         "mask",      "alwayson_scripts", NULL};
     for (const char *const *each = others; *each; each++)
         if (asks(object, *each))
-            return serve_fail(failure, 422, "unprocessable", "there is no '%s' here: leave it out",
-                              *each);
+            return serve_fail_content(failure, "there is no '%s' here: leave it out", *each);
     return true;
 }
 
@@ -72,10 +71,10 @@ static bool read_numbers(const json_t *object, serve_wish *wish, serve_failure *
         !serve_json_bool(object, "send_images", &sends, failure))
         return false;
     if (batch * batches > SERVE_MOST_PICTURES)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'batch_size' times 'n_iter' is at most %d", SERVE_MOST_PICTURES);
+        return serve_fail_request(failure, "'batch_size' times 'n_iter' is at most %d",
+                                  SERVE_MOST_PICTURES);
     if ((width == 0) != (height == 0))
-        return serve_fail(failure, 400, "invalid_request", "'width' and 'height' go together");
+        return serve_fail_request(failure, "'width' and 'height' go together");
     wish->count = (uint32_t)(batch * batches);
     wish->steps = (uint32_t)steps;
     wish->width = (uint32_t)width;
@@ -95,15 +94,13 @@ static bool read_picture(const json_t *object, serve_wish *wish, serve_failure *
     const char *comma = text != NULL && strncmp(text, "data:", 5) == 0 ? strchr(text, ',') : NULL;
     uint8_t *bytes = NULL;
     if (text == NULL || json_array_size(list) != 1)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'init_images' is a list of one picture in base64");
+        return serve_fail_request(failure, "'init_images' is a list of one picture in base64");
     if (comma != NULL) {
         length -= (size_t)(comma + 1 - text);
         text = comma + 1;
     }
     if (!serve_base64_read(text, length, &bytes, &size))
-        return serve_fail(failure, 400, "invalid_request",
-                          "a picture of 'init_images' is no base64");
+        return serve_fail_request(failure, "a picture of 'init_images' is no base64");
     wish->own = bytes;
     wish->image = bytes;
     wish->image_size = size;
@@ -177,7 +174,7 @@ bool serve_sdapi_answer(const serve_generation *generation, serve_answer *answer
     }
     if (json_array_size(images) != count) {
         json_decref(images);
-        return serve_fail(failure, 503, "out_of_memory", "out of memory");
+        return serve_fail_memory(failure);
     }
     answer_object(answer, json_pack("{s:o, s:o, s:o}", "images", images, "parameters",
                                     describe_wish(wish), "info", describe_pictures(generation)));

@@ -30,13 +30,13 @@ bool serve_wish_texts(serve_wish *wish, const char *prompt, const char *negative
                       serve_failure *failure)
 {
     if (prompt == NULL || prompt[strspn(prompt, " \t\r\n")] == 0)
-        return serve_fail(failure, 400, "invalid_request",
-                          "'prompt' says what shall be in the picture: it is missing");
+        return serve_fail_request(failure,
+                                  "'prompt' says what shall be in the picture: it is missing");
     const bool without = negative == NULL || negative[0] == 0;
     wish->prompt = strdup(prompt);
     wish->negative = without ? NULL : strdup(negative);
     if (wish->prompt == NULL || (!without && wish->negative == NULL))
-        return serve_fail(failure, 503, "out_of_memory", "out of memory");
+        return serve_fail_memory(failure);
     return true;
 }
 
@@ -64,12 +64,12 @@ bool serve_wish_settle(serve_wish *wish, const zenith_generator_info *info,
         wish->height = turned[0] ? rounded(turned[1], multiple) : side;
     }
     if (wish->width % multiple || wish->height % multiple)
-        return serve_fail(failure, 422, "unprocessable",
-                          "width and height are multiples of %u, such as %ux%u", multiple,
-                          rounded(wish->width, multiple), rounded(wish->height, multiple));
+        return serve_fail_content(failure, "width and height are multiples of %u, such as %ux%u",
+                                  multiple, rounded(wish->width, multiple),
+                                  rounded(wish->height, multiple));
     if ((uint64_t)wish->width * wish->height > max_pixels)
-        return serve_fail(failure, 413, "too_large",
-                          "a picture of %u x %u is larger than the limit of %llu pixels",
-                          wish->width, wish->height, (unsigned long long)max_pixels);
+        return serve_fail_size(failure,
+                               "a picture of %u x %u is larger than the limit of %llu pixels",
+                               wish->width, wish->height, (unsigned long long)max_pixels);
     return true;
 }

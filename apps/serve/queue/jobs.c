@@ -140,10 +140,10 @@ static void check_size(serve_job *job)
 {
     const unsigned long long most = job->jobs->memory;
     if (bytes_of(job) <= most) return;
-    serve_fail(&job->failure, 413, "too_large",
-               "the answer is larger than %llu bytes: ask for it "
-               "without a job",
-               most);
+    serve_fail_size(&job->failure,
+                    "the answer is larger than %llu bytes: ask for it "
+                    "without a job",
+                    most);
     serve_answer_failure(&job->answer, &job->failure, false);
 }
 
@@ -195,7 +195,7 @@ bool serve_jobs_add(serve_jobs *jobs, serve_task *task, serve_key *key, bool cou
         return serve_fail(failure, 429, "queue_full",
                           "there are %zu jobs that are not over: ask again later", pending);
     serve_job *job = make_job(jobs, task, key, counted);
-    if (job == NULL) return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (job == NULL) return serve_fail_memory(failure);
     serve_task_ref(task);
     serve_task_start(task, -1, finish, job);
     pthread_mutex_lock(&jobs->lock);

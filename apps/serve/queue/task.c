@@ -81,7 +81,7 @@ static bool grow(serve_task *task, size_t least)
     if (!serve_queue_hold(task->server, room - task->room, &task->failure)) return false;
     task->held += room - task->room;
     uint8_t *body = realloc(task->body, room);
-    if (body == NULL) return serve_fail(&task->failure, 503, "out_of_memory", "out of memory");
+    if (body == NULL) return serve_fail_memory(&task->failure);
     task->body = body;
     task->room = room;
     return true;
@@ -92,8 +92,8 @@ static bool append(serve_task *task, const void *data, size_t size)
     const uint64_t most = task->server->settings.max_body;
     if (size > most - task->size) {
         serve_metrics_rejected(&task->server->metrics, SERVE_TOO_LARGE);
-        return serve_fail(&task->failure, 413, "too_large", "a body has at most %llu bytes",
-                          (unsigned long long)most);
+        return serve_fail_size(&task->failure, "a body has at most %llu bytes",
+                               (unsigned long long)most);
     }
     if (task->size + size > task->room && !grow(task, task->size + size)) return false;
     memcpy(task->body + task->size, data, size);

@@ -90,21 +90,21 @@ static bool check_file(serve_work *work, const zenith_latent_info *info, serve_f
     const uint64_t pixels = (uint64_t)info->width * info->height; // sides end at 2^31
     const char *name = work->is.info->name;
     if (info->model[0] && !zenith_models_share_latents(info->model, name))
-        return serve_fail(failure, 422, "unprocessable", "the latent was made by %.60s, not for %s",
-                          info->model, name);
+        return serve_fail_content(failure, "the latent was made by %.60s, not for %s", info->model,
+                                  name);
     if (info->channels != work->is.info->latent_channels)
-        return serve_fail(failure, 422, "unprocessable", "latents of %s have %u channels, not %u",
-                          name, work->is.info->latent_channels, info->channels);
+        return serve_fail_content(failure, "latents of %s have %u channels, not %u", name,
+                                  work->is.info->latent_channels, info->channels);
     if (pixels > work->is.max_pixels / (factor * factor))
-        return serve_fail(failure, 413, "too_large",
-                          "the picture would be larger than the limit of %llu pixels",
-                          (unsigned long long)work->is.max_pixels);
+        return serve_fail_size(failure, "the picture would be larger than the limit of %llu pixels",
+                               (unsigned long long)work->is.max_pixels);
     const bool one = work->ask.output == SERVE_OUT_PICTURE || work->ask.output == SERVE_OUT_NPY;
     if (info->count > MOST_ITEMS || (one && info->count > 1))
-        return serve_fail(failure, 422, "unprocessable",
-                          "the file holds %u latents: one is answered as a picture, up to %d with "
-                          "format=raw",
-                          info->count, MOST_ITEMS);
+        return serve_fail_content(
+            failure,
+            "the file holds %u latents: one is answered as a picture, up to %d with "
+            "format=raw",
+            info->count, MOST_ITEMS);
     work->count = info->count;
     work->width = (uint32_t)(info->width * factor);
     work->height = (uint32_t)(info->height * factor);
@@ -134,7 +134,7 @@ static bool open_tensor(serve_work *work)
 bool serve_work_open(const serve_work_params *params, serve_work **out, serve_failure *failure)
 {
     serve_work *work = calloc(1, sizeof *work);
-    if (work == NULL) return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (work == NULL) return serve_fail_memory(failure);
     pthread_mutex_init(&work->lock, NULL);
     work->is = *params;
     work->ask = *params->ask;
@@ -196,7 +196,7 @@ static bool make_buffers(serve_work *work, serve_failure *failure)
     if (pictures) work->pictures = malloc(pictures);
     bool good = (!needs_latents(work) || work->latents) && (!pictures || work->pictures);
     good = good && zenith_bytes_create(&work->bytes) == ZENITH_OK;
-    return good || serve_fail(failure, 503, "out_of_memory", "out of memory");
+    return good || serve_fail_memory(failure);
 }
 
 static void unpack(const float *tokens, uint32_t channels, uint32_t width, uint32_t height,
@@ -216,8 +216,7 @@ static bool widen_latents(serve_work *work, serve_failure *failure)
     const serve_ask *ask = &work->ask;
     const size_t each = latent_numbers(work), all = each * work->count;
     float *packed = ask->packed ? malloc(all * sizeof *packed) : NULL;
-    if (ask->packed && packed == NULL)
-        return serve_fail(failure, 503, "out_of_memory", "out of memory");
+    if (ask->packed && packed == NULL) return serve_fail_memory(failure);
     serve_numbers_widen(ask->number, work->is.body, all, ask->packed ? packed : work->latents);
     for (uint32_t i = 0; ask->packed && i < work->count; i++)
         unpack(packed + i * each, ask->channels, ask->width, ask->height, work->latents + i * each);

@@ -5,7 +5,7 @@
 #include "src/base/cpu.h"
 #include "src/kernel/kernels.h"
 
-#ifndef _WIN32 // os_windows_machine.c does not ask for tiles
+#ifndef _WIN32 // os/windows_machine.c does not ask for tiles
 static void take_tiles(zn_kernels *k)
 {
     k->conv_weight_gradient_bf16 = zn_conv_weight_gradient_amx;

@@ -63,38 +63,21 @@ const zn_train_loss *zn_train_find_loss(const zn_train_config *config, zn_loss_k
 // --- tables -------------------------------------------------------------------------------------
 
 #define AT(member) offsetof(zn_train_config, member)
-#define A_TEXT(name, member, need)                                                                 \
+#define FIELD(KEY, KIND, ...)                                                                      \
     {                                                                                              \
-        name, TEXT, AT(member), 0, 0, need, NULL, NULL, 0                                          \
+        .key = KEY, .kind = KIND, __VA_ARGS__                                                      \
     }
-#define AN_INTEGER(name, member, min, max, need)                                                   \
-    {                                                                                              \
-        name, INTEGER, AT(member), min, max, need, NULL, NULL, 0                                   \
-    }
-#define A_NUMBER(name, member, min, max)                                                           \
-    {                                                                                              \
-        name, NUMBER, AT(member), min, max, false, NULL, NULL, 0                                   \
-    }
-#define A_FLAG(name, member)                                                                       \
-    {                                                                                              \
-        name, FLAG, AT(member), 0, 0, false, NULL, NULL, 0                                         \
-    }
-#define A_CHOICE(name, member, words)                                                              \
-    {                                                                                              \
-        name, CHOICE, AT(member), 0, 0, false, words, NULL, 0                                      \
-    }
-#define AN_OBJECT(name, table, need)                                                               \
-    {                                                                                              \
-        name, OBJECT, 0, 0, 0, need, NULL, table, 0                                                \
-    }
+#define A_TEXT(name, member, need) FIELD(name, TEXT, .offset = AT(member), .required = need)
+#define AN_INTEGER(name, member, least, most, need)                                                \
+    FIELD(name, INTEGER, .offset = AT(member), .min = least, .max = most, .required = need)
+#define A_NUMBER(name, member, least, most)                                                        \
+    FIELD(name, NUMBER, .offset = AT(member), .min = least, .max = most)
+#define A_FLAG(name, member)          FIELD(name, FLAG, .offset = AT(member))
+#define A_CHOICE(name, member, words) FIELD(name, CHOICE, .offset = AT(member), .choices = words)
+#define AN_OBJECT(name, table, need)  FIELD(name, OBJECT, .fields = table, .required = need)
 #define SOURCES_OF(part)                                                                           \
-    {                                                                                              \
-        "sources", SOURCES, AT(part.sources), 0, 0, false, NULL, NULL, AT(part.sources_count)      \
-    }
-#define END                                                                                        \
-    {                                                                                              \
-        NULL, TEXT, 0, 0, 0, false, NULL, NULL, 0                                                  \
-    }
+    FIELD("sources", SOURCES, .offset = AT(part.sources), .count_offset = AT(part.sources_count))
+#define END FIELD(NULL, TEXT, .offset = 0)
 
 static const choice parts[] = {{"decoder", ZENITH_DECODER},
                                {"encoder", ZENITH_ENCODER},
@@ -131,10 +114,9 @@ static const field init_fields[] = {A_TEXT("weights", weights, false),
                                     END};
 static const field frozen_fields[] = {A_TEXT("model", frozen, false),
                                       A_TEXT("weights", frozen_from, false), END};
-static const field corrupt_fields[] = {
-    {"kind", CHOICE, AT(data.corrupt.kind), 0, 0, true, corruptions, NULL, 0},
-    A_NUMBER("amount", data.corrupt.amount, 0, 1000),
-    END};
+static const field corrupt_fields[] = {FIELD("kind", CHOICE, .offset = AT(data.corrupt.kind),
+                                             .required = true, .choices = corruptions),
+                                       A_NUMBER("amount", data.corrupt.amount, 0, 1000), END};
 static const field data_fields[] = {SOURCES_OF(data),
                                     AN_INTEGER("crop", data.crop, 8, 8192, false),
                                     A_TEXT("codes", data.codes, false),
@@ -184,12 +166,12 @@ static const field distil_fields[] = {AN_INTEGER("steps", distil.steps, 1, 1000,
                                       AN_INTEGER("inner", distil.inner, 1, 1000, false),
                                       A_NUMBER("guidance", distil.guidance, 0, 100), END};
 static const field quantise_fields[] = {
-    {"type", CHOICE, AT(quantise), 0, 0, true, roundings, NULL, 0}, END};
+    FIELD("type", CHOICE, .offset = AT(quantise), .required = true, .choices = roundings), END};
 static const field fields[] = {A_TEXT("model", model, true),
                                A_CHOICE("part", part, parts),
                                A_CHOICE("task", task, tasks),
-                               {"network", JSON, AT(network), 0, 0, false, NULL, NULL, 0},
-                               {"text", JSON, AT(text_network), 0, 0, false, NULL, NULL, 0},
+                               FIELD("network", JSON, .offset = AT(network)),
+                               FIELD("text", JSON, .offset = AT(text_network)),
                                A_TEXT("autoencoder", autoencoder, false),
                                A_TEXT("tokenizer", tokenizer, false),
                                A_TEXT("draft", draft, false),
@@ -208,7 +190,7 @@ static const field fields[] = {A_TEXT("model", model, true),
                                AN_OBJECT("quantise", quantise_fields, false),
                                AN_OBJECT("timesteps", timesteps_fields, false),
                                AN_OBJECT("distil", distil_fields, false),
-                               {"losses", LOSSES, 0, 0, 0, false, NULL, NULL, 0},
+                               FIELD("losses", LOSSES, .offset = 0),
                                A_CHOICE("dtype", dtype, types),
                                AN_INTEGER("threads", threads, 0, 1024, false),
                                A_FLAG("residual", residual),

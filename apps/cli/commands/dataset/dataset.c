@@ -12,7 +12,6 @@ static const cli_command *const commands[] = {&cli_dataset_encode,
                                               &cli_dataset_publish,
                                               NULL};
 
-static const cli_option_group *const groups[] = {&cli_group_help, NULL};
 static const cli_example examples[] = {
     {"zenith dataset encode photos latents -m taesd --size 256x256",
      "the latents of a folder, in tar shards that WebDataset reads"},
@@ -28,7 +27,7 @@ const cli_command cli_command_dataset = {
         "Turns a folder of pictures, or of tar shards, into shards of latents, one after the "
         "other. A run that was stopped or killed goes on where it was, several may work at once, "
         "and every picture is accounted for. DATASET.md in share/doc/zenith has more.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_help),
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,
     .commands = commands,

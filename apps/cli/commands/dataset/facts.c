@@ -33,6 +33,7 @@ void cli_dataset_print_status(const json_t *facts)
 
 json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
 {
+    const cli_dataset_settings *own = cli_dataset_of(settings);
     cli_session session;
     cli_failure failure = {0};
     char *text = NULL;
@@ -50,8 +51,8 @@ json_t *cli_dataset_look(const cli_settings *settings, bool verify, int *code)
     const zenith_dataset_look_params params = {.size = sizeof params,
                                                .input = settings->inputs[0],
                                                .output = settings->inputs[1],
-                                               .shard_pictures = (uint32_t)settings->shard,
-                                               .lease_seconds = settings->lease,
+                                               .shard_pictures = (uint32_t)own->shard,
+                                               .lease_seconds = own->lease,
                                                .verify = verify,
                                                .cancel = session.cancel,
                                                .storage = cli_s3_get(&storage)};
@@ -76,8 +77,7 @@ int cli_dataset_end(json_t *facts, int code, bool judged)
     return code == CLI_DONE && judged && faulty ? CLI_SOME_FAILED : code;
 }
 
-static const cli_option options[] = {
-    CLI_DATASET_LEASE("after which a worker that does not stir counts as gone; default: 60"),
-    {.name = NULL}};
-static const cli_option_group group = {"Dataset", options};
+static const cli_option_group group = CLI_GROUP(
+    "Dataset",
+    CLI_DATASET_LEASE("after which a worker that does not stir counts as gone; default: 60"));
 const cli_option_group *const cli_dataset_look_groups[] = {&group, &cli_group_report, NULL};

@@ -5,7 +5,7 @@
 #ifndef ZN_CLI_COMMANDS_DATASET_FACTS_H
 #define ZN_CLI_COMMANDS_DATASET_FACTS_H
 
-#include "apps/cli/command.h"
+#include "apps/cli/commands/dataset/settings.h"
 
 #include <jansson.h>
 

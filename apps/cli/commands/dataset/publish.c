@@ -107,8 +107,9 @@ static bool has_archives(const cli_settings *settings, const json_t *faults)
 // As an option says, or as OUT was made.
 static uint32_t pictures_of_shard(const cli_settings *settings, const json_t *facts)
 {
+    const cli_dataset_settings *own = cli_dataset_of(settings);
     const json_t *made = json_object_get(json_object_get(facts, "settings"), "shard");
-    if (settings->shard > 0) return (uint32_t)settings->shard;
+    if (own->shard > 0) return (uint32_t)own->shard;
     return json_is_integer(made) ? (uint32_t)json_integer_value(made) : 5000;
 }
 
@@ -130,6 +131,7 @@ static void say_published(const publication *p, const char *queue)
 static int publish(const cli_settings *settings, const cli_queue_address *address,
                    const json_t *facts)
 {
+    const cli_dataset_settings *own = cli_dataset_of(settings);
     const json_t *faults = json_object_get(facts, "faults");
     cli_failure failure = {0};
     char queue[sizeof address->shown + sizeof address->name + 1];
@@ -139,7 +141,7 @@ static int publish(const cli_settings *settings, const cli_queue_address *addres
                      .run = number_of_list(faults),
                      .archives = has_archives(settings, faults),
                      .pictures = pictures_of_shard(settings, facts)};
-    const double lease = settings->lease > 0 ? settings->lease : usual_lease;
+    const double lease = own->lease > 0 ? own->lease : usual_lease;
     snprintf(queue, sizeof queue, "%s/%s", address->shown, address->name);
     const bool done = cli_queue_open(address, 0, &p.queue, &failure) &&
                       cli_queue_make(p.queue, lease, &failure) && publish_all(&p, &failure);
@@ -164,40 +166,36 @@ static bool has_output(const cli_settings *settings)
 
 static int run(const cli_settings *given)
 {
-    cli_settings settings = *given;
+    cli_dataset_settings own = *cli_dataset_of(given);
+    cli_settings *settings = &own.shared;
     cli_queue_address address;
     const char *inputs[] = {given->inputs[0], has_output(given) ? given->inputs[1] : NULL, NULL};
     int code;
-    settings.inputs = inputs;
-    settings.input_count = inputs[1] != NULL ? 2 : 1;
-    if (settings.queue_address == NULL) {
+    settings->inputs = inputs;
+    settings->input_count = inputs[1] != NULL ? 2 : 1;
+    if (own.queue_address == NULL) {
         cli_say("--queue nats://HOST:PORT says where to");
         return CLI_USAGE;
     }
-    if (!cli_queue_address_read(settings.queue_address, &address)) {
+    if (!cli_queue_address_read(own.queue_address, &address)) {
         cli_say("--queue '%s': expected nats://HOST:PORT or nats://HOST:PORT/NAME",
-                settings.queue_address);
+                own.queue_address);
         return CLI_USAGE;
     }
-    json_t *facts = cli_dataset_look(&settings, false, &code);
+    json_t *facts = cli_dataset_look(settings, false, &code);
     if (facts == NULL) return code;
-    code = publish(&settings, &address, facts);
+    code = publish(settings, &address, facts);
     json_decref(facts);
     return code;
 }
 
-static const cli_option options[] = {
-    {.name = "queue",
-     .argument = "nats://HOST:PORT[/NAME]",
-     .help = "a NATS server with JetStream, and the name of the queue; default: zenith",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, queue_address)},
+static const cli_option_group group = CLI_GROUP(
+    "Dataset",
+    CLI_OPTION(CLI_TEXT, cli_dataset_settings, queue_address, "queue", 0, "nats://HOST:PORT[/NAME]",
+               "a NATS server with JetStream, and the name of the queue; default: zenith"),
     CLI_DATASET_SHARD,
     CLI_DATASET_LEASE(
-        "after which a shard whose worker does not stir is given to another; default: 60"),
-    {.name = NULL}};
-static const cli_option_group group = {"Dataset", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};
+        "after which a shard whose worker does not stir is given to another; default: 60"));
 static const cli_example examples[] = {
     {"zenith dataset publish shards --queue nats://10.0.0.1:4222", "all shards of a folder"},
     {"zenith dataset publish shards latents --queue nats://10.0.0.1:4222",
@@ -213,9 +211,10 @@ const cli_command cli_dataset_publish = {
         "('zenith dataset encode IN OUT --queue') take them. With OUT only shards that are not "
         "done there are published. Publishing a shard twice does no harm. Whether all is done is "
         "said by 'zenith dataset verify', never by the queue.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 2,
+    CLI_DATASET_DEFAULTS,
     .run = run,
 };

@@ -26,5 +26,6 @@ const cli_command cli_dataset_retry = {
     .examples = examples,
     .min_inputs = 2,
     .max_inputs = 2,
+    CLI_DATASET_DEFAULTS,
     .run = run,
 };

@@ -39,5 +39,6 @@ const cli_command cli_dataset_stats = {
     .examples = examples,
     .min_inputs = 2,
     .max_inputs = 2,
+    CLI_DATASET_DEFAULTS,
     .run = run,
 };

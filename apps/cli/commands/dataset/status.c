@@ -29,5 +29,6 @@ const cli_command cli_dataset_status = {
     .examples = examples,
     .min_inputs = 2,
     .max_inputs = 2,
+    CLI_DATASET_DEFAULTS,
     .run = run,
 };

@@ -124,6 +124,7 @@ static zenith_status encode(job *j, const cli_dataset_part *part, bool retry,
 {
     cli_session *session = j->session;
     const cli_settings *settings = session->settings;
+    const cli_dataset_settings *own = cli_dataset_of(settings);
     zenith_run_facts facts;
     zenith_run_params run = cli_session_run_params(session, &facts, 0);
     const zenith_source_params source = cli_source_params(settings, j->multiple);
@@ -134,20 +135,20 @@ static zenith_status encode(job *j, const cli_dataset_part *part, bool retry,
         .output = settings->inputs[1],
         .source = &source,
         .run = &run,
-        .number = settings->store == CLI_UNSET ? ZENITH_F16 : (zenith_number)settings->store,
-        .space = settings->space == ZENITH_SPACE_RAW ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL,
-        .kind = settings->moments ? ZENITH_LATENT_MOMENTS : ZENITH_LATENT_MEAN,
-        .shard_pictures = (uint32_t)settings->shard,
-        .lease_seconds = settings->lease > 0 ? settings->lease : part->lease,
+        .number = own->store == CLI_UNSET ? ZENITH_F16 : (zenith_number)own->store,
+        .space = own->space == ZENITH_SPACE_RAW ? ZENITH_SPACE_RAW : ZENITH_SPACE_MODEL,
+        .kind = own->moments ? ZENITH_LATENT_MOMENTS : ZENITH_LATENT_MEAN,
+        .shard_pictures = (uint32_t)own->shard,
+        .lease_seconds = own->lease > 0 ? own->lease : part->lease,
         .retry = retry,
         .report = show,
         .report_cookie = j,
         .partition = part->partition,
         .partitions = part->partitions,
-        .container = (zenith_container)settings->container,
-        .random_crop = settings->crop == 1,
-        .mirror = settings->mirror,
-        .seed = settings->seed.value,
+        .container = (zenith_container)own->container,
+        .random_crop = own->crop == 1,
+        .mirror = own->mirror,
+        .seed = settings->sampling.seed.value,
         .buckets = j->buckets.sizes,
         .bucket_count = j->buckets.count,
         .more_models = j->models + 1,
@@ -204,7 +205,11 @@ static int work_for_queue(job *j)
     cli_session *session = j->session;
     const cli_settings *settings = session->settings;
     cli_failure failure = {0};
+    const cli_dataset_settings *own = cli_dataset_of(settings);
     const cli_fleet_worker worker = {.session = session,
+                                     .queue = own->queue_address,
+                                     .metrics = own->metrics,
+                                     .pictures = own->shard > 0 ? (uint32_t)own->shard : 5000,
                                      .model = settings->model,
                                      .encode = encode_part,
                                      .cookie = j,
@@ -216,7 +221,7 @@ static int work_for_queue(job *j)
     if (status == ZENITH_OK)
         say_result(settings, &j->info);
     else
-        cli_session_failed(session, settings->queue_address, &failure);
+        cli_session_failed(session, own->queue_address, &failure);
     cli_s3_close(&j->storage);
     const int code = cli_session_close(session);
     if (status != ZENITH_OK) return code;
@@ -243,17 +248,18 @@ static bool read_partition(const char *text, job *j)
 
 static bool choices_agree(const cli_settings *settings)
 {
-    const bool sized = settings->size.width != 0 || settings->size.height != 0;
-    const bool chosen = settings->crop == 1 || settings->mirror;
+    const cli_dataset_settings *own = cli_dataset_of(settings);
+    const bool sized = settings->source.size.width != 0 || settings->source.size.height != 0;
+    const bool chosen = own->crop == 1 || own->mirror;
     const char *wrong = NULL;
-    if (settings->buckets != NULL && (sized || settings->fit != CLI_UNSET))
+    if (own->buckets != NULL && (sized || settings->source.fit != CLI_UNSET))
         wrong = "--buckets says the sizes: leave out --size and --fit";
-    else if (settings->aspects != NULL && settings->buckets == NULL)
+    else if (own->aspects != NULL && own->buckets == NULL)
         wrong = "--aspects goes with --buckets, which says how large they are";
-    else if (settings->crop == 1 &&
-             (settings->fit == ZENITH_FIT_PAD || settings->fit == ZENITH_FIT_EXACT))
+    else if (own->crop == 1 &&
+             (settings->source.fit == ZENITH_FIT_PAD || settings->source.fit == ZENITH_FIT_EXACT))
         wrong = "--crop random goes with --size, --buckets or --fit crop: others crop nothing";
-    else if (settings->seed.given && !chosen)
+    else if (settings->sampling.seed.given && !chosen)
         wrong = "--seed goes with --crop random and --mirror: nothing else is left to chance";
     if (wrong != NULL) cli_say("%s", wrong);
     return wrong == NULL;
@@ -295,40 +301,43 @@ static bool open_models(job *j, const char *names, cli_failure *failure)
 
 int cli_dataset_work(const cli_settings *given, bool retry)
 {
-    cli_settings settings = *given;
+    cli_dataset_settings own = *cli_dataset_of(given);
+    cli_settings *settings = &own.shared;
     cli_session session;
     cli_failure failure = {0};
     job j = {.session = &session, .info = {.size = sizeof j.info}};
-    settings.side_by_side = true;
+    settings->side_by_side = true;
 #ifdef SIGXFSZ
     signal(SIGXFSZ,
            SIG_IGN); // a file that grows beyond the limit of a shell is a failure with a sentence
 #endif
-    if (!read_partition(settings.partition, &j)) return CLI_USAGE;
-    if (!cli_model_options_agree(&settings) || !cli_source_options_agree(&settings) ||
-        !choices_agree(&settings) || !cli_fleet_options_agree(&settings))
+    if (!read_partition(own.partition, &j)) return CLI_USAGE;
+    if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings) ||
+        !choices_agree(settings) ||
+        !cli_fleet_options_agree(own.queue_address, own.metrics, own.partition))
         return CLI_USAGE;
-    const int code = cli_session_open(&session, &settings, "dataset encode");
+    const int code = cli_session_open(&session, settings, "dataset encode");
     if (code != CLI_DONE) return code;
     j.shown = session.progress.bar ? 0 : cli_clock();
-    if (!cli_s3_open(settings.inputs, settings.input_count, settings.quiet, &j.storage, &failure)) {
+    if (!cli_s3_open(settings->inputs, settings->input_count, settings->quiet, &j.storage,
+                     &failure)) {
         session.told = true;
         cli_session_failed(&session, "s3://", &failure);
         return cli_session_close(&session);
     }
-    if (!open_models(&j, settings.model, &failure)) {
+    if (!open_models(&j, settings->model, &failure)) {
         cli_s3_close(&j.storage);
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
-    if (settings.buckets != NULL &&
-        !cli_buckets_read(settings.buckets, settings.aspects, j.multiple, &j.buckets)) {
+    if (own.buckets != NULL &&
+        !cli_buckets_read(own.buckets, own.aspects, j.multiple, &j.buckets)) {
         session.told = true;
         cli_s3_close(&j.storage);
         (void)cli_session_close(&session);
         return CLI_USAGE;
     }
-    if (settings.queue_address != NULL) return work_for_queue(&j);
+    if (own.queue_address != NULL) return work_for_queue(&j);
     return finish(&j, encode_all(&j, retry));
 }
 
@@ -337,86 +346,53 @@ static const cli_choice stores[] = {
 static const cli_choice containers[] = {
     {"npy", ZENITH_CONTAINER_NPY}, {"safetensors", ZENITH_CONTAINER_SAFETENSORS}, {NULL, 0}};
 static const cli_choice crops[] = {{"centre", 0}, {"random", 1}, {NULL, 0}};
-static const cli_option options[] = {
-    CLI_DATASET_SHARD,
-    {.name = "store",
-     .argument = "f16|bf16|f32|u8",
-     .help = "type of the numbers of a latent; u8 has a scale and an offset for each channel of "
-             "each picture; default: f16",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, store),
-     .choices = stores},
-    {.name = "container",
-     .argument = "npy|safetensors",
-     .help =
-         "the file of a latent; default: npy, and safetensors for bf16, which npy does not have",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, container),
-     .choices = containers},
-    {.name = "space",
-     .argument = "model|raw",
-     .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
-             "default: model",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, space),
-     .choices = cli_choices_space},
-    {.name = "moments",
-     .help =
-         "of the KL autoencoders (sd-vae, flux-vae ..): the mean, and after it the logarithm of "
-         "the variance, as one array of twice the channels",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, moments)},
-    {.name = "crop",
-     .argument = "centre|random",
-     .help =
-         "where a picture that is larger than its size is cut out: in the middle, or at a place "
-         "that follows from --seed and the picture's key; default: centre",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, crop),
-     .choices = crops},
-    {.name = "mirror",
-     .help = "let left and right change places in half of the pictures: which, follows from --seed "
-             "and the picture's key",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, mirror)},
-    {.name = "seed",
-     .argument = "N",
-     .help = "of --crop random and --mirror; default: 0",
-     .kind = CLI_SEED,
-     .offset = offsetof(cli_settings, seed)},
-    {.name = "buckets",
-     .argument = "LIST",
-     .help = "sizes to choose from for each picture, by its shape and without enlarging it: WxH,.. "
-             "or sides N,.., which are sizes of about N*N pixels in the shapes of --aspects",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, buckets)},
-    {.name = "aspects",
-     .argument = "LIST",
-     .help = "shapes W:H,.. of the sides of --buckets; default: 1:1",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, aspects)},
+static const cli_option_group group = CLI_GROUP(
+    "Dataset", CLI_DATASET_SHARD,
+    CLI_OPTION(CLI_CHOICE, cli_dataset_settings, store, "store", 0, "f16|bf16|f32|u8",
+               "type of the numbers of a latent; u8 has a scale and an offset for each channel of "
+               "each picture; default: f16",
+               .choices = stores),
+    CLI_OPTION(
+        CLI_CHOICE, cli_dataset_settings, container, "container", 0, "npy|safetensors",
+        "the file of a latent; default: npy, and safetensors for bf16, which npy does not have",
+        .choices = containers),
+    CLI_OPTION(
+        CLI_CHOICE, cli_dataset_settings, space, "space", 0, "model|raw",
+        "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
+        "default: model",
+        .choices = cli_choices_space),
+    CLI_FLAG_OPTION(
+        cli_dataset_settings, moments, "moments", 0,
+        "of the KL autoencoders (sd-vae, flux-vae ..): the mean, and after it the logarithm of "
+        "the variance, as one array of twice the channels"),
+    CLI_OPTION(
+        CLI_CHOICE, cli_dataset_settings, crop, "crop", 0, "centre|random",
+        "where a picture that is larger than its size is cut out: in the middle, or at a place "
+        "that follows from --seed and the picture's key; default: centre",
+        .choices = crops),
+    CLI_FLAG_OPTION(
+        cli_dataset_settings, mirror, "mirror", 0,
+        "let left and right change places in half of the pictures: which, follows from --seed "
+        "and the picture's key"),
+    CLI_OPTION(CLI_SEED, cli_settings, sampling.seed, "seed", 0, "N",
+               "of --crop random and --mirror; default: 0"),
+    CLI_OPTION(
+        CLI_TEXT, cli_dataset_settings, buckets, "buckets", 0, "LIST",
+        "sizes to choose from for each picture, by its shape and without enlarging it: WxH,.. "
+        "or sides N,.., which are sizes of about N*N pixels in the shapes of --aspects"),
+    CLI_OPTION(CLI_TEXT, cli_dataset_settings, aspects, "aspects", 0, "LIST",
+               "shapes W:H,.. of the sides of --buckets; default: 1:1"),
     CLI_DATASET_LEASE("after which a shard whose worker does not stir is another's; default: 60"),
-    {.name = "partition",
-     .argument = "I/N",
-     .help = "only every N-th shard, beginning with number I: for arrays of jobs, 1/N to N/N; "
-             "default: all",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, partition)},
-    {.name = NULL}};
-static const cli_option_group group = {"Dataset", options};
-static const cli_option fleet_options[] = {
-    {.name = "queue",
-     .argument = "nats://HOST:PORT[/NAME]",
-     .help = "take shards from a queue that 'zenith dataset publish' has filled, until it is empty",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, queue_address)},
-    {.name = "metrics",
-     .argument = "HOST:PORT",
-     .help = "show at http://HOST:PORT/metrics what this worker has done, for Prometheus",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, metrics)},
-    {.name = NULL}};
-static const cli_option_group fleet_group = {"Fleet", fleet_options};
+    CLI_OPTION(CLI_TEXT, cli_dataset_settings, partition, "partition", 0, "I/N",
+               "only every N-th shard, beginning with number I: for arrays of jobs, 1/N to N/N; "
+               "default: all"));
+static const cli_option_group fleet_group = CLI_GROUP(
+    "Fleet",
+    CLI_OPTION(
+        CLI_TEXT, cli_dataset_settings, queue_address, "queue", 0, "nats://HOST:PORT[/NAME]",
+        "take shards from a queue that 'zenith dataset publish' has filled, until it is empty"),
+    CLI_OPTION(CLI_TEXT, cli_dataset_settings, metrics, "metrics", 0, "HOST:PORT",
+               "show at http://HOST:PORT/metrics what this worker has done, for Prometheus"));
 const cli_option_group *const cli_dataset_retry_groups[] = {
     &cli_group_model, &group, &cli_group_source, &cli_group_run, &cli_group_report, NULL};
 const cli_option_group *const cli_dataset_work_groups[] = {

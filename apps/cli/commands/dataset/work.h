@@ -5,7 +5,7 @@
 #ifndef ZN_CLI_COMMANDS_DATASET_WORK_H
 #define ZN_CLI_COMMANDS_DATASET_WORK_H
 
-#include "apps/cli/command.h"
+#include "apps/cli/commands/dataset/settings.h"
 
 extern const cli_option_group *const cli_dataset_work_groups[];  // ends with NULL
 extern const cli_option_group *const cli_dataset_retry_groups[]; // likewise; without a queue

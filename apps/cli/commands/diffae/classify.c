@@ -27,7 +27,7 @@ static void print_text(const cli_diffae *d, const char *input, struct line *line
     const uint32_t count = d->info.attributes;
     cli_status_clear();
     qsort(lines, count, sizeof *lines, compare);
-    if (d->settings.input_count > 1) {
+    if (d->own.shared.input_count > 1) {
         cli_print_clean(stdout, input);
         fputs("\n", stdout);
     }
@@ -66,8 +66,8 @@ static bool classify(cli_diffae *d, const char *input, float *probabilities, str
     cli_code_free(&code);
     for (uint32_t i = 0; done && i < d->info.attributes; i++)
         lines[i] = (struct line){probabilities[i], i};
-    if (done && d->settings.json) print_json(d, input, lines);
-    if (done && !d->settings.json) print_text(d, input, lines);
+    if (done && d->own.shared.json) print_json(d, input, lines);
+    if (done && !d->own.shared.json) print_text(d, input, lines);
     return done;
 }
 
@@ -75,13 +75,13 @@ static void classify_all(cli_diffae *d)
 {
     float *probabilities = calloc(d->info.attributes, sizeof *probabilities);
     struct line *lines = calloc(d->info.attributes, sizeof *lines);
-    d->line.all = (uint32_t)d->settings.input_count;
+    d->line.all = (uint32_t)d->own.shared.input_count;
     if (probabilities == NULL || lines == NULL) {
         cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "no memory for the attributes");
         cli_session_model_failed(&d->session, &d->failure);
     }
-    for (size_t i = 0; d->failure.status == ZENITH_OK && i < d->settings.input_count; i++) {
-        const char *input = d->settings.inputs[i];
+    for (size_t i = 0; d->failure.status == ZENITH_OK && i < d->own.shared.input_count; i++) {
+        const char *input = d->own.shared.inputs[i];
         if (cli_interrupted()) break;
         d->line.number = (uint32_t)i;
         cli_progress_file(&d->session.progress, i, input);
@@ -107,13 +107,6 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&d);
 }
 
-static const cli_option_group *const groups[] = {&cli_group_inputs,
-                                                 &cli_diffae_group_model,
-                                                 &cli_diffae_group_codes,
-                                                 &cli_diffae_group_source,
-                                                 &cli_diffae_group_run,
-                                                 &cli_group_report,
-                                                 NULL};
 static const cli_example examples[] = {
     {"zenith diffae classify face.jpg | head -5", "the most probable attributes"},
     {"zenith diffae classify faces/ --json", "one JSON object for each picture"},
@@ -126,10 +119,12 @@ const cli_command cli_diffae_classify = {
     .description =
         "Prints how probable each attribute of the model's classifier is, from 0 to 1, the most "
         "probable first. Inputs are pictures, or codes of zenith diffae encode.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_diffae_group_model, &cli_diffae_group_codes,
+                         &cli_diffae_group_source, &cli_diffae_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_PICTURE CLI_ENDINGS_CODE,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

@@ -44,7 +44,7 @@ static bool decode(struct job *job, const char *input, const char *output, uint6
     cli_grid grid = {.pixels = NULL};
     const double started = cli_clock();
     bool done = cli_code_open(d, input, &code);
-    if (done && d->settings.random) code.code.noise = NULL; // the file has it
+    if (done && d->own.random) code.code.noise = NULL; // the file has it
     done = done && cli_grid_create(1, 1, code.code.width, code.code.height, &grid, &d->failure);
     if (done) {
         const zenith_image image = cli_grid_image(&grid, 0);
@@ -61,15 +61,15 @@ static bool decode(struct job *job, const char *input, const char *output, uint6
 static void decode_one(struct job *job, size_t index)
 {
     cli_diffae *d = &job->d;
-    const char *input = d->settings.inputs[index];
+    const char *input = d->own.shared.inputs[index];
     char *output = cli_outputs_path(&job->outputs, index, CLI_UNSET);
     d->line.number = (uint32_t)index;
     cli_progress_file(&d->session.progress, index, input);
-    d->later = (uint64_t)cli_diffae_steps(d) * (d->settings.input_count - index - 1);
+    d->later = (uint64_t)cli_diffae_steps(d) * (d->own.shared.input_count - index - 1);
     if (output == NULL) {
-        cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+        cli_fail_memory(&d->failure);
         cli_diffae_failed(d, input);
-    } else if (cli_output_stays(&d->settings, output)) {
+    } else if (cli_output_stays(&d->own.shared, output)) {
         cli_session_kept(&d->session);
     } else if (decode(job, input, output, job->seed + index)) {
         cli_session_done(&d->session);
@@ -108,22 +108,13 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&job.d);
 }
 
-static const cli_option options[] = {
-    CLI_DIFFAE_STEPS,
-    {.name = "random",
-     .help = "leave the noise of the file alone, and draw another: another picture of the same "
-             "code",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, random)},
-    CLI_DIFFAE_SEED,
-    CLI_DIFFAE_FORCE,
-    CLI_DIFFAE_PREVIEWS,
-    CLI_PICTURE_FORMAT,
-    {.name = NULL}};
-static const cli_option_group group = {"Picture", options};
-static const cli_option_group *const groups[] = {
-    &cli_group_inputs, &cli_group_output,     &cli_diffae_group_model, &group, &cli_group_picture,
-    &cli_group_show,   &cli_diffae_group_run, &cli_group_report,       NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Picture", CLI_DIFFAE_STEPS,
+    CLI_FLAG_OPTION(
+        cli_diffae_settings, random, "random", 0,
+        "leave the noise of the file alone, and draw another: another picture of the same "
+        "code"),
+    CLI_DIFFAE_SEED, CLI_DIFFAE_FORCE, CLI_DIFFAE_PREVIEWS, CLI_PICTURE_FORMAT);
 static const cli_example examples[] = {
     {"zenith diffae decode face.safetensors -o face.png", "the picture"},
     {"zenith diffae decode face.safetensors -o other.png --random --seed 7 --steps 20",
@@ -136,10 +127,13 @@ const cli_command cli_diffae_decode = {
     .summary = "turn codes into pictures",
     .description = "Turns files of zenith diffae encode into pictures. A code without noise, or "
                    "with --random, becomes a picture by the noise of --seed.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_group_output, &cli_diffae_group_model, &group,
+                         &cli_group_picture, &cli_group_show, &cli_diffae_group_run,
+                         &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_CODE,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

@@ -9,7 +9,6 @@ static const cli_command *const commands[] = {
     &cli_diffae_interpolate, &cli_diffae_sample, &cli_diffae_features,
     &cli_diffae_classify,    &cli_diffae_join,   NULL};
 
-static const cli_option_group *const groups[] = {&cli_group_help, NULL};
 static const cli_example examples[] = {
     {"zenith diffae encode face.jpg -m ffhq256 -o face.safetensors", "a picture to its code"},
     {"zenith diffae decode face.safetensors -m ffhq256 -o face.png", "and back"},
@@ -27,7 +26,7 @@ const cli_command cli_command_diffae = {
         "what is in it, and into noise, which holds the rest. Codes can be moved towards an "
         "attribute, mixed, drawn and classified. DIFFAE.md in share/doc/zenith says how a model is "
         "made.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_help),
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,
     .commands = commands,

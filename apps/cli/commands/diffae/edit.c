@@ -68,7 +68,7 @@ static bool find_attributes(cli_diffae *d, const char *text, struct job *job)
 
 static bool find_all_attributes(cli_diffae *d, struct job *job)
 {
-    const cli_texts *given = &d->settings.attributes;
+    const cli_texts *given = &d->own.attributes;
     for (size_t i = 0; i < given->count; i++)
         if (!find_attributes(d, given->texts[i], job)) return false;
     return true;
@@ -89,7 +89,7 @@ static json_t *facts_of(const cli_diffae *d, const struct job *job)
 
 static bool edit(cli_diffae *d, const cli_outputs *outputs, struct job *job)
 {
-    const cli_settings *settings = &d->settings;
+    const cli_settings *settings = &d->own.shared;
     const char *input = settings->inputs[0];
     cli_frames frames = {
         .name = input, .count = job->count, .columns = COLUMNS, .make = make, .cookie = job};
@@ -98,23 +98,24 @@ static bool edit(cli_diffae *d, const cli_outputs *outputs, struct job *job)
     if (!find_all_attributes(d, job) || !cli_diffae_seed(d, &frames.seed) ||
         !cli_code_read(d, input, true, &job->from))
         return false;
-    if (settings->random && job->from.file != NULL) job->from.code.noise = NULL;
+    if (cli_diffae_of(settings)->random && job->from.file != NULL) job->from.code.noise = NULL;
     frames.size = (cli_dimensions){job->from.code.width, job->from.code.height};
     return cli_frames_write(d, outputs, &frames, facts_of(d, job));
 }
 
 static int run(const cli_settings *settings)
 {
+    const cli_diffae_settings *own = cli_diffae_of(settings);
     cli_diffae d;
     cli_frame_places places;
     struct job job = {.count = 0};
-    if (settings->attributes.count == 0) {
+    if (own->attributes.count == 0) {
         cli_say("which attribute? Give --attribute NAME, such as glasses; zenith diffae classify "
                 "lists them");
         return CLI_USAGE;
     }
     const unsigned encoder = cli_code_is(settings->inputs[0]) ? 0 : CLI_ENCODER;
-    int code = read_strengths(settings->strengths, &job);
+    int code = read_strengths(own->strengths, &job);
     if (code == CLI_DONE && !cli_show_options_agree(settings, false)) code = CLI_USAGE;
     if (code == CLI_DONE) code = cli_frames_plan(settings, settings->inputs[0], &places);
     if (code == CLI_DONE)
@@ -125,38 +126,17 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&d);
 }
 
-static const cli_option options[] = {
-    {.name = "attribute",
-     .letter = 'a',
-     .argument = "ATTRIBUTE",
-     .help = "of the model's classifier, by its name or its number; zenith diffae classify lists "
-             "them. Several, as glasses,hair or with the option again, are moved towards in their "
-             "order",
-     .kind = CLI_TEXTS,
-     .offset = offsetof(cli_settings, attributes)},
-    {.name = "strength",
-     .argument = "S,S..",
-     .help = "how far the code is moved towards the attribute, as a part of its usual length; "
-             "below 0 away from it. Several give a picture of several; default: 0.3",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, strengths)},
-    CLI_DIFFAE_STEPS,
-    CLI_DIFFAE_SEED,
-    CLI_DIFFAE_FORCE,
-    CLI_DIFFAE_PREVIEWS,
-    CLI_PICTURE_FORMAT,
-    {.name = NULL}};
-static const cli_option_group group = {"Picture", options};
-static const cli_option_group *const groups[] = {&cli_diffae_group_output,
-                                                 &cli_diffae_group_model,
-                                                 &group,
-                                                 &cli_diffae_group_noise,
-                                                 &cli_diffae_group_source,
-                                                 &cli_group_picture,
-                                                 &cli_group_show,
-                                                 &cli_diffae_group_run,
-                                                 &cli_group_report,
-                                                 NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Picture",
+    CLI_OPTION(
+        CLI_TEXTS, cli_diffae_settings, attributes, "attribute", 'a', "ATTRIBUTE",
+        "of the model's classifier, by its name or its number; zenith diffae classify lists "
+        "them. Several, as glasses,hair or with the option again, are moved towards in their "
+        "order"),
+    CLI_OPTION(CLI_TEXT, cli_diffae_settings, strengths, "strength", 0, "S,S..",
+               "how far the code is moved towards the attribute, as a part of its usual length; "
+               "below 0 away from it. Several give a picture of several; default: 0.3"),
+    CLI_DIFFAE_STEPS, CLI_DIFFAE_SEED, CLI_DIFFAE_FORCE, CLI_DIFFAE_PREVIEWS, CLI_PICTURE_FORMAT);
 static const cli_example examples[] = {
     {"zenith diffae edit face.jpg --attribute glasses -o glasses.png", "with glasses"},
     {"zenith diffae edit face.safetensors -a long_hair --strength -0.4,-0.2,0,0.2,0.4 -o "
@@ -172,9 +152,12 @@ const cli_command cli_diffae_edit = {
         "Moves the code of a picture along the direction of an attribute of the model's classifier "
         "and makes the picture of it, from the same noise. A picture is encoded first; a code of "
         "zenith diffae encode saves that time.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_diffae_group_output, &cli_diffae_group_model, &group,
+                         &cli_diffae_group_noise, &cli_diffae_group_source, &cli_group_picture,
+                         &cli_group_show, &cli_diffae_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 1,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

@@ -18,7 +18,7 @@ static void report(cli_diffae *d, const char *input, const char *output, const z
 {
     const zenith_run_facts facts = {.dtype = d->facts.dtype, .seconds = d->facts.seconds};
     json_t *numbers = json_array();
-    for (uint32_t i = 0; d->settings.json && i < d->info.numbers; i++)
+    for (uint32_t i = 0; d->own.shared.json && i < d->info.numbers; i++)
         json_array_append_new(numbers, json_real((double)code->code[i]));
     json_t *more = json_pack("{s:i, s:o}", "steps", (int)code->steps, "code", numbers);
     cli_session_report(&d->session, &(cli_result){.input = input,
@@ -35,7 +35,7 @@ static bool encode(cli_diffae *d, const cli_outputs *outputs, const char *input,
 {
     cli_code code;
     const double started = cli_clock();
-    bool done = cli_code_of_picture(d, input, !d->settings.no_noise, &code);
+    bool done = cli_code_of_picture(d, input, !d->own.no_noise, &code);
     if (done) {
         cli_outputs_make_folders(outputs, output);
         zenith_status status = zenith_code_save(d->session.context, output, d->model->model,
@@ -49,15 +49,15 @@ static bool encode(cli_diffae *d, const cli_outputs *outputs, const char *input,
 
 static void encode_one(cli_diffae *d, const cli_outputs *outputs, size_t index)
 {
-    const char *input = d->settings.inputs[index];
+    const char *input = d->own.shared.inputs[index];
     char *output = cli_outputs_path(outputs, index, CLI_UNSET);
     d->line.number = (uint32_t)index;
     cli_progress_file(&d->session.progress, index, input);
-    d->later = (uint64_t)cli_diffae_noise_steps(d) * (d->settings.input_count - index - 1);
+    d->later = (uint64_t)cli_diffae_noise_steps(d) * (d->own.shared.input_count - index - 1);
     if (output == NULL) {
-        cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+        cli_fail_memory(&d->failure);
         cli_diffae_failed(d, input);
-    } else if (cli_output_stays(&d->settings, output)) {
+    } else if (cli_output_stays(&d->own.shared, output)) {
         cli_session_kept(&d->session);
     } else if (encode(d, outputs, input, output)) {
         cli_session_done(&d->session);
@@ -80,24 +80,15 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&d);
 }
 
-static const cli_option options[] = {
-    {.name = "steps",
-     .argument = "N",
-     .help = "how often the network is asked on the way to the noise; default: 250",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, noise_steps),
-     .min = 1,
-     .max = 10000},
-    {.name = "no-noise",
-     .help = "keep the code alone, which is quick: decoding it then gives another picture of the "
-             "same things",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, no_noise)},
-    {.name = NULL}};
-static const cli_option_group group = {"Codes", options};
-static const cli_option_group *const groups[] = {
-    &cli_group_inputs,        &cli_group_output,     &cli_diffae_group_model, &group,
-    &cli_diffae_group_source, &cli_diffae_group_run, &cli_group_report,       NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Codes",
+    CLI_OPTION(CLI_NUMBER, cli_diffae_settings, noise_steps, "steps", 0, "N",
+               "how often the network is asked on the way to the noise; default: 250", .min = 1,
+               .max = 10000),
+    CLI_FLAG_OPTION(
+        cli_diffae_settings, no_noise, "no-noise", 0,
+        "keep the code alone, which is quick: decoding it then gives another picture of the "
+        "same things"));
 static const cli_example examples[] = {
     {"zenith diffae encode face.jpg -o face.safetensors", "a code and its noise"},
     {"zenith diffae encode faces/ -o codes/ --no-noise", "codes alone, of a folder"},
@@ -111,10 +102,12 @@ const cli_command cli_diffae_encode = {
         "Turns pictures (JPEG, PNG, WebP, PNM) into files with a code and the noise that holds the "
         "rest. EXIF orientation is applied, colour profiles are converted to sRGB, and the picture "
         "is scaled and cropped to the model's size. --json also prints the codes.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_group_output, &cli_diffae_group_model, &group,
+                         &cli_diffae_group_source, &cli_diffae_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_PICTURE,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

@@ -29,7 +29,7 @@ struct job {
 static void report(struct job *job, double started)
 {
     cli_diffae *d = &job->d;
-    const cli_settings *settings = &d->settings;
+    const cli_settings *settings = &d->own.shared;
     if (!settings->json && !settings->quiet)
         cli_say("%zu picture%s -> %s, %u numbers %s", job->count, job->count == 1 ? "" : "s",
                 job->outputs.place, (unsigned)d->info.numbers, job->count == 1 ? "" : "each");
@@ -38,10 +38,10 @@ static void report(struct job *job, double started)
     json_t *more = json_pack("{s:[i,i], s:O, s:i, s:i}", "shape", (int)job->count,
                              (int)d->info.numbers, "pictures", job->names, "reused",
                              (int)job->reused, "failed", (int)d->session.failed);
-    cli_session_report(&d->session, &(cli_result){.input = d->settings.inputs[0],
+    cli_session_report(&d->session, &(cli_result){.input = d->own.shared.inputs[0],
                                                   .output = job->outputs.place,
-                                                  .width = d->settings.size.width,
-                                                  .height = d->settings.size.height,
+                                                  .width = d->own.shared.source.size.width,
+                                                  .height = d->own.shared.source.size.height,
                                                   .model = d->name,
                                                   .facts = &facts,
                                                   .started = started,
@@ -109,11 +109,11 @@ static bool save(struct job *job)
 static void make_all(struct job *job)
 {
     cli_diffae *d = &job->d;
-    const size_t all = d->settings.input_count;
+    const size_t all = d->own.shared.input_count;
     const double started = cli_clock();
     bool going = true;
     for (size_t i = 0; i < all && going && !cli_interrupted(); i++) {
-        const char *input = d->settings.inputs[i];
+        const char *input = d->own.shared.inputs[i];
         const size_t before = job->count;
         d->line.number = (uint32_t)i; // also the seed of what a sparse encoder sees
         cli_progress_file(&d->session.progress, i, input);
@@ -140,16 +140,16 @@ static bool open_set(struct job *job)
 {
     cli_diffae *d = &job->d;
     const zenith_code_set_params params = {.size = sizeof params,
-                                           .width = d->settings.size.width,
-                                           .height = d->settings.size.height,
-                                           .resume = d->settings.resume};
+                                           .width = d->own.shared.source.size.width,
+                                           .height = d->own.shared.source.size.height,
+                                           .resume = d->own.resume};
     job->names = json_array();
     if (!job->array)
         return cli_diffae_done(d,
                                zenith_code_set_open(d->session.context, job->outputs.place,
                                                     d->model->model, &params, &job->set),
                                NULL);
-    job->codes = calloc(d->settings.input_count, sizeof *job->codes);
+    job->codes = calloc(d->own.shared.input_count, sizeof *job->codes);
     return job->codes != NULL ||
            cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "no memory for the codes");
 }
@@ -163,7 +163,7 @@ static int check(struct job *job, const cli_settings *settings)
         return CLI_USAGE;
     }
     job->array = job->outputs.stream || strcmp(job->outputs.format->word, "npy") == 0;
-    if (!job->array || !settings->resume) return CLI_DONE;
+    if (!job->array || !cli_diffae_of(settings)->resume) return CLI_DONE;
     cli_say("--resume is for -o NAME.safetensors, where rows have names");
     return CLI_USAGE;
 }
@@ -188,22 +188,12 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&job.d);
 }
 
-static const cli_option options[] = {
-    {.name = "resume",
-     .help = "go on where a run was stopped, killed even: a picture whose code is in the file or "
-             "in FILE.parts already is not encoded again. Pictures are known by their paths",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, resume)},
-    {.name = NULL}};
-static const cli_option_group group = {"Codes", options};
-static const cli_option_group *const groups[] = {&cli_group_inputs,
-                                                 &cli_diffae_group_file,
-                                                 &group,
-                                                 &cli_diffae_group_model,
-                                                 &cli_diffae_group_source,
-                                                 &cli_diffae_group_run,
-                                                 &cli_group_report,
-                                                 NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Codes",
+    CLI_FLAG_OPTION(
+        cli_diffae_settings, resume, "resume", 0,
+        "go on where a run was stopped, killed even: a picture whose code is in the file or "
+        "in FILE.parts already is not encoded again. Pictures are known by their paths"));
 static const cli_example examples[] = {
     {"zenith diffae features faces/ -o codes.npy", "a row of 384 numbers for each"},
     {"zenith diffae features faces/ -o codes.safetensors --resume",
@@ -220,10 +210,12 @@ const cli_command cli_diffae_features = {
         "Safetensors also has the pictures' names and the mean and deviation of each number, which "
         "training on codes needs; a picture that cannot be read then has no row, is listed in the "
         "file, and makes the exit code 1. In npy it ends the run, and nothing is written.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_diffae_group_file, &group, &cli_diffae_group_model,
+                         &cli_diffae_group_source, &cli_diffae_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_PICTURE,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

@@ -24,8 +24,7 @@ static bool make_frame(cli_diffae *d, const cli_outputs *outputs, const cli_fram
 {
     cli_code code = {.file = NULL};
     char *path = outputs->folder ? cli_outputs_path(outputs, 0, (int64_t)index) : NULL;
-    if (outputs->folder && path == NULL)
-        return cli_fail_text(&d->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (outputs->folder && path == NULL) return cli_fail_memory(&d->failure);
     const char *output = path != NULL ? path : outputs->place;
     const zenith_image image = cli_grid_image(grid, outputs->folder ? 0 : index);
     d->line.number = index;
@@ -69,10 +68,10 @@ bool cli_frames_write(cli_diffae *d, const cli_outputs *outputs, const cli_frame
     for (uint32_t i = 0; done && i < frames->count; i++)
         done = make_frame(d, outputs, frames, &grid, i);
     if (done && !outputs->folder)
-        done = frames->animated
-                   ? cli_grid_write_animation(&d->session, &grid, outputs->place, &d->failure)
-                   : cli_grid_write(&d->session, &grid, outputs->format, outputs->place,
-                                    &d->failure);
+        done = frames->animated ? cli_grid_write_animation(&d->session, &grid, d->own.delay,
+                                                           outputs->place, &d->failure)
+                                : cli_grid_write(&d->session, &grid, outputs->format,
+                                                 outputs->place, &d->failure);
     if (done) report(d, outputs, frames, &grid, started, more);
     if (done) cli_session_done(&d->session);
     cli_grid_free(&grid);

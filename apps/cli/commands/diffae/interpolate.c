@@ -35,9 +35,10 @@ static bool read_ends(cli_diffae *d, struct job *job)
     zenith_code *first = &job->ends[0].code, *second = &job->ends[1].code;
     for (int i = 0; i < 2; i++) {
         const uint64_t pictures = (uint64_t)cli_diffae_steps(d) * job->count;
-        d->later = pictures +
-                   (i == 0 && !cli_code_is(d->settings.inputs[1]) ? cli_diffae_noise_steps(d) : 0);
-        job->input = d->settings.inputs[i];
+        d->later = pictures + (i == 0 && !cli_code_is(d->own.shared.inputs[1])
+                                   ? cli_diffae_noise_steps(d)
+                                   : 0);
+        job->input = d->own.shared.inputs[i];
         if (!cli_code_read(d, job->input, true, &job->ends[i])) return false;
     }
     if (first->width != second->width || first->height != second->height)
@@ -58,7 +59,7 @@ static void forget_noise(cli_code *code)
 
 static bool interpolate(cli_diffae *d, const cli_outputs *outputs, struct job *job)
 {
-    cli_frames frames = {.name = d->settings.inputs[0],
+    cli_frames frames = {.name = d->own.shared.inputs[0],
                          .count = job->count,
                          .columns = COLUMNS,
                          .animated = !outputs->folder &&
@@ -78,7 +79,8 @@ static int run(const cli_settings *settings)
 {
     cli_diffae d;
     cli_frame_places places;
-    struct job job = {.count = settings->count > 0 ? (uint32_t)settings->count : USUAL_COUNT,
+    struct job job = {.count = settings->sampling.count > 0 ? (uint32_t)settings->sampling.count
+                                                            : USUAL_COUNT,
                       .input = settings->inputs[0]};
     const bool codes = cli_code_is(settings->inputs[0]) && cli_code_is(settings->inputs[1]);
     int code = cli_show_options_agree(settings, false) ? CLI_DONE : CLI_USAGE;
@@ -87,46 +89,23 @@ static int run(const cli_settings *settings)
         code = cli_diffae_open(&d, settings, "interpolate",
                                (codes ? 0 : CLI_ENCODER) | CLI_DECODER);
     if (code != CLI_DONE) return code;
-    d.settings.input_count = 1; // both are one result
+    d.own.shared.input_count = 1; // both are one result
     if (!interpolate(&d, &places.outputs, &job)) cli_diffae_failed(&d, job.input);
     for (int i = 0; i < 2; i++) cli_code_free(&job.ends[i]);
     return cli_diffae_close(&d);
 }
 
-static const cli_option options[] = {
-    {.name = "count",
-     .letter = 'n',
-     .argument = "N",
-     .help = "pictures, the first and the last of which are the two; default: 8",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, count),
-     .min = 1,
-     .max = 1000},
-    {.name = "delay",
-     .argument = "MS",
-     .help = "of an animation: milliseconds for each picture; default: 100",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, delay),
-     .min = 10,
-     .max = 60000},
-    CLI_DIFFAE_STEPS,
-    CLI_DIFFAE_SEED,
-    CLI_DIFFAE_FORCE,
-    CLI_DIFFAE_PREVIEWS,
+static const cli_option_group group = CLI_GROUP(
+    "Pictures",
+    CLI_OPTION(CLI_NUMBER, cli_settings, sampling.count, "count", 'n', "N",
+               "pictures, the first and the last of which are the two; default: 8", .min = 1,
+               .max = 1000),
+    CLI_OPTION(CLI_NUMBER, cli_diffae_settings, delay, "delay", 0, "MS",
+               "of an animation: milliseconds for each picture; default: 100", .min = 10,
+               .max = 60000),
+    CLI_DIFFAE_STEPS, CLI_DIFFAE_SEED, CLI_DIFFAE_FORCE, CLI_DIFFAE_PREVIEWS,
     CLI_PICTURE_FORMAT_OF(
-        "of the picture; webp is an animation. Default: by the ending of -o, else png"),
-    {.name = NULL}};
-static const cli_option_group group = {"Pictures", options};
-static const cli_option_group *const groups[] = {&cli_diffae_group_output,
-                                                 &cli_diffae_group_model,
-                                                 &group,
-                                                 &cli_diffae_group_noise,
-                                                 &cli_diffae_group_source,
-                                                 &cli_group_picture,
-                                                 &cli_group_show,
-                                                 &cli_diffae_group_run,
-                                                 &cli_group_report,
-                                                 NULL};
+        "of the picture; webp is an animation. Default: by the ending of -o, else png"));
 static const cli_example examples[] = {
     {"zenith diffae interpolate a.jpg b.jpg -o between.png", "eight pictures in a row"},
     {"zenith diffae interpolate a.safetensors b.safetensors -n 30 -o between.webp "
@@ -142,9 +121,12 @@ const cli_command cli_diffae_interpolate = {
         "Makes pictures from one picture to another: codes on the straight line between theirs, "
         "noise on the arc. A and B are pictures, or codes of zenith diffae encode. The result is a "
         "picture with all of them, an animation (.webp), or in a folder a file for each.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_diffae_group_output, &cli_diffae_group_model, &group,
+                         &cli_diffae_group_noise, &cli_diffae_group_source, &cli_group_picture,
+                         &cli_group_show, &cli_diffae_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 2,
     .max_inputs = 2,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

@@ -26,6 +26,7 @@ static void report(const cli_settings *settings)
 
 static int run(const cli_settings *settings)
 {
+    const cli_diffae_settings *own = cli_diffae_of(settings);
     cli_session session;
     cli_failure failure = {0};
     if (settings->output == NULL || !cli_code_is(settings->output)) {
@@ -40,8 +41,8 @@ static int run(const cli_settings *settings)
         .sources = (const char *const *)settings->inputs,
         .count = settings->input_count,
         .output = settings->output,
-        .number = settings->store == CLI_UNSET ? ZENITH_F32 : (zenith_number)settings->store,
-        .force = settings->force};
+        .number = own->store == CLI_UNSET ? ZENITH_F32 : (zenith_number)own->store,
+        .force = own->force};
     const zenith_status status = zenith_diffae_join(session.context, &params);
     if (status == ZENITH_OK) {
         cli_session_done(&session);
@@ -53,28 +54,17 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "FILE",
-     .help = "the model, a file that ends with .safetensors",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = "store",
-     .argument = "f32|f16|bf16|f8_e4m3|f8_e5m2",
-     .help =
-         "type of the numbers; default: f32. f8: 8-bit floats with a scale for each tensor, for "
-         "weights of convolutions and matrices only",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, store),
-     .choices = stores},
-    {.name = "force",
-     .help = "take a prior or a classifier that was trained on codes of other weights",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, force)},
-    {.name = NULL}};
-static const cli_option_group group = {"Model", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Model",
+    CLI_OPTION(CLI_TEXT, cli_settings, output, "output", 'o', "FILE",
+               "the model, a file that ends with .safetensors"),
+    CLI_OPTION(
+        CLI_CHOICE, cli_diffae_settings, store, "store", 0, "f32|f16|bf16|f8_e4m3|f8_e5m2",
+        "type of the numbers; default: f32. f8: 8-bit floats with a scale for each tensor, for "
+        "weights of convolutions and matrices only",
+        .choices = stores),
+    CLI_FLAG_OPTION(cli_diffae_settings, force, "force", 0,
+                    "take a prior or a classifier that was trained on codes of other weights"));
 static const cli_example examples[] = {
     {"zenith diffae join runs/faces/ema runs/prior/ema runs/classifier/ema -o faces.safetensors "
      "--store f16",
@@ -90,9 +80,10 @@ const cli_command cli_diffae_join = {
         "classifier that were trained on its codes, in any order; each but the first kind may be "
         "left out. The file has all weights, mean and deviation of codes, and what config.json "
         "says; the other commands take it as --model.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 3,
+    CLI_SETTINGS_WITH(cli_diffae_settings, .store = CLI_UNSET),
     .run = run,
 };

@@ -55,9 +55,9 @@ static bool write_rows(cli_session *session, const zenith_image *image, const cl
     const cli_settings *settings = session->settings;
     const zenith_target_params params = {.size = sizeof params,
                                          .format = format->word,
-                                         .quality = settings->quality,
-                                         .level = settings->level,
-                                         .lossless = settings->lossless};
+                                         .quality = settings->picture.quality,
+                                         .level = settings->picture.level,
+                                         .lossless = settings->picture.lossless};
     cli_sink sink = {.preview = preview};
     zenith_status status = zenith_target_open(session->context, path, image->width, image->height,
                                               &params, &sink.target);
@@ -76,8 +76,7 @@ static bool write_image(cli_session *session, const zenith_image *image, bool dr
     const cli_show how = drawn ? CLI_SHOW_NOT : cli_show_choose(session->settings);
     cli_preview *preview = how != CLI_SHOW_NOT ? cli_preview_open(how, image->width, image->height)
                                                : NULL;
-    if (how != CLI_SHOW_NOT && preview == NULL)
-        return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (how != CLI_SHOW_NOT && preview == NULL) return cli_fail_memory(failure);
     const bool done = write_rows(session, image, format, path, preview, failure);
     if (done && preview != NULL) cli_preview_print(preview, NULL);
     cli_preview_free(preview);
@@ -95,17 +94,17 @@ bool cli_grid_write(cli_session *session, const cli_grid *grid, const cli_format
     return write_image(session, &image, grid->count == 1, format, path, failure);
 }
 
-bool cli_grid_write_animation(cli_session *session, const cli_grid *grid, const char *path,
-                              cli_failure *failure)
+bool cli_grid_write_animation(cli_session *session, const cli_grid *grid, int delay,
+                              const char *path, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
     const uint32_t rows = grid->rows * grid->height;
     const zenith_target_params params = {.size = sizeof params,
                                          .format = "webp",
-                                         .quality = settings->quality,
-                                         .lossless = settings->lossless,
+                                         .quality = settings->picture.quality,
+                                         .lossless = settings->picture.lossless,
                                          .frames = grid->count,
-                                         .delay = (uint32_t)settings->delay};
+                                         .delay = (uint32_t)delay};
     zenith_target *target = NULL;
     zenith_status status = zenith_target_open(session->context, path, grid->width, rows, &params,
                                               &target);

@@ -26,8 +26,8 @@ zenith_image cli_grid_image(const cli_grid *grid, uint32_t index);
 // *failure filled.
 bool cli_grid_write(cli_session *session, const cli_grid *grid, const cli_format *format,
                     const char *path, cli_failure *failure);
-// The same of a grid of one column as an animation, WebP: its pictures in turn, each for --delay.
-bool cli_grid_write_animation(cli_session *session, const cli_grid *grid, const char *path,
-                              cli_failure *failure);
+// The same of a grid of one column as an animation, WebP: its pictures in turn, each for `delay` milliseconds; 0: the usual time.
+bool cli_grid_write_animation(cli_session *session, const cli_grid *grid, int delay,
+                              const char *path, cli_failure *failure);
 
 #endif

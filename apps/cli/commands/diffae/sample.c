@@ -25,7 +25,7 @@ static void free_codes(struct job *job)
 static bool draw(cli_diffae *d, struct job *job, uint32_t first)
 {
     const uint32_t left = job->count - first, count = left < AT_ONCE ? left : AT_ONCE;
-    const zenith_diffae_params params = cli_diffae_params(d, (uint32_t)d->settings.prior_steps,
+    const zenith_diffae_params params = cli_diffae_params(d, (uint32_t)d->own.prior_steps,
                                                           job->seed + first);
     zenith_code codes[AT_ONCE];
     free_codes(job);
@@ -52,7 +52,7 @@ static bool sample(cli_diffae *d, const cli_outputs *outputs, struct job *job)
 {
     cli_frames frames = {.name = "sample",
                          .count = job->count,
-                         .size = d->settings.size,
+                         .size = d->own.shared.source.size,
                          .make = make,
                          .cookie = job};
     if (!cli_diffae_seed(d, &job->seed)) return false;
@@ -64,7 +64,8 @@ static int run(const cli_settings *settings)
 {
     cli_diffae d;
     cli_frame_places places;
-    struct job job = {.count = settings->count > 0 ? (uint32_t)settings->count : USUAL_COUNT};
+    struct job job = {.count = settings->sampling.count > 0 ? (uint32_t)settings->sampling.count
+                                                            : USUAL_COUNT};
     int code = cli_show_options_agree(settings, false) ? CLI_DONE : CLI_USAGE;
     if (code == CLI_DONE) code = cli_frames_plan(settings, "sample.code", &places);
     if (code == CLI_DONE) code = cli_diffae_open(&d, settings, "sample", CLI_DECODER | CLI_PRIOR);
@@ -74,37 +75,18 @@ static int run(const cli_settings *settings)
     return cli_diffae_close(&d);
 }
 
-static const cli_option options[] = {
-    {.name = "count",
-     .letter = 'n',
-     .argument = "N",
-     .help = "pictures to make; default: 16",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, count),
-     .min = 1,
-     .max = 100000},
+static const cli_option_group group = CLI_GROUP(
+    "Pictures",
+    CLI_OPTION(CLI_NUMBER, cli_settings, sampling.count, "count", 'n', "N",
+               "pictures to make; default: 16", .min = 1, .max = 100000),
     CLI_DIFFAE_STEPS,
-    {.name = "prior-steps",
-     .argument = "N",
-     .help = "how often the prior is asked for a code; default: 200, by known pictures 20",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, prior_steps),
-     .min = 1,
-     .max = 10000},
+    CLI_OPTION(CLI_NUMBER, cli_diffae_settings, prior_steps, "prior-steps", 0, "N",
+               "how often the prior is asked for a code; default: 200, by known pictures 20",
+               .min = 1, .max = 10000),
     CLI_DIFFAE_SEED,
-    {.name = "size",
-     .letter = 's',
-     .argument = "WxH",
-     .help = "of each picture; default: the size that the model was trained with",
-     .kind = CLI_DIMENSIONS,
-     .offset = offsetof(cli_settings, size)},
-    CLI_DIFFAE_PREVIEWS,
-    CLI_PICTURE_FORMAT,
-    {.name = NULL}};
-static const cli_option_group group = {"Pictures", options};
-static const cli_option_group *const groups[] = {
-    &cli_diffae_group_output, &cli_diffae_group_model, &group, &cli_group_picture, &cli_group_show,
-    &cli_diffae_group_run,    &cli_group_report,       NULL};
+    CLI_OPTION(CLI_DIMENSIONS, cli_settings, source.size, "size", 's', "WxH",
+               "of each picture; default: the size that the model was trained with"),
+    CLI_DIFFAE_PREVIEWS, CLI_PICTURE_FORMAT);
 static const cli_example examples[] = {
     {"zenith diffae sample -n 16 --seed 1 -o faces.png", "sixteen faces, four by four"},
     {"zenith diffae sample -n 100 --steps 20 -o faces/", "a hundred files, quickly"},
@@ -116,8 +98,11 @@ const cli_command cli_diffae_sample = {
     .summary = "draw new pictures",
     .description = "Draws codes by the model's prior and makes pictures of them: one picture with "
                    "all of them, or in a folder a file for each.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_diffae_group_output, &cli_diffae_group_model, &group,
+                         &cli_group_picture, &cli_group_show, &cli_diffae_group_run,
+                         &cli_group_report),
     .examples = examples,
     .takes = CLI_TAKES_WORDS,
+    CLI_SETTINGS(cli_diffae_settings),
     .run = run,
 };

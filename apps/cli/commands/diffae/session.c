@@ -28,7 +28,7 @@ static bool is_folder(const char *path)
 // --model may be a name that is searched for, a folder, or the name of a folder in --weights.
 static void find_weights(cli_diffae *d, const char **name, const char **weights)
 {
-    const cli_settings *settings = &d->settings;
+    const cli_settings *settings = &d->own.shared;
     *name = settings->model;
     *weights = settings->weights;
     if (settings->model == NULL) return;
@@ -72,7 +72,7 @@ static bool check_needs(cli_diffae *d, unsigned needs)
 // The size of pictures: that of --size, else the model's own.
 static bool check_size(cli_diffae *d)
 {
-    cli_dimensions *size = &d->settings.size;
+    cli_dimensions *size = &d->own.shared.source.size;
     const uint32_t multiple = d->info.multiple;
     if (size->width == 0 && size->height == 0)
         *size = (cli_dimensions){d->info.width, d->info.height};
@@ -91,13 +91,13 @@ static bool say_usual_is_missing(cli_diffae *d)
     return cli_fail_text(&d->failure, ZENITH_NOT_FOUND,
                          "%s, which comes with the program, is not found here: set ZENITH_MODELS "
                          "to the folder with its file, or give --model FOLDER",
-                         d->settings.model);
+                         d->own.shared.model);
 }
 
 // What people call it: the last word of where it is, without an ending. All are of one family, "diffae".
 static void set_name(cli_diffae *d)
 {
-    const char *from = d->settings.model != NULL ? d->settings.model : d->settings.weights;
+    const char *from = d->own.shared.model != NULL ? d->own.shared.model : d->own.shared.weights;
     size_t end = strlen(from);
     while (end > 1 && from[end - 1] == '/') end--;
     size_t begin = end;
@@ -126,11 +126,11 @@ static bool open_model(cli_diffae *d, unsigned needs)
 
 int cli_diffae_open(cli_diffae *d, const cli_settings *settings, const char *verb, unsigned needs)
 {
-    *d = (cli_diffae){.settings = *settings};
+    *d = (cli_diffae){.own = *cli_diffae_of(settings)};
     d->usual = settings->model == NULL && settings->weights == NULL;
-    if (d->usual) d->settings.model = cli_shipped_diffae[0].name;
+    if (d->usual) d->own.shared.model = cli_shipped_diffae[0].name;
     int code = cli_step_previews_check(settings);
-    if (code == CLI_DONE) code = cli_session_open(&d->session, &d->settings, verb);
+    if (code == CLI_DONE) code = cli_session_open(&d->session, &d->own.shared, verb);
     if (code != CLI_DONE) return code;
     if (open_model(d, needs) &&
         cli_step_previews_open(&d->session, NULL, NULL, &d->previews, &d->failure))
@@ -149,13 +149,13 @@ int cli_diffae_close(cli_diffae *d)
 
 uint32_t cli_diffae_noise_steps(const cli_diffae *d)
 {
-    if (d->settings.no_noise) return 0;
-    return d->settings.noise_steps > 0 ? (uint32_t)d->settings.noise_steps : USUAL_TO_NOISE;
+    if (d->own.no_noise) return 0;
+    return d->own.noise_steps > 0 ? (uint32_t)d->own.noise_steps : USUAL_TO_NOISE;
 }
 
 uint32_t cli_diffae_steps(const cli_diffae *d)
 {
-    return d->settings.steps > 0 ? (uint32_t)d->settings.steps : USUAL_BACK;
+    return d->own.shared.sampling.steps > 0 ? (uint32_t)d->own.shared.sampling.steps : USUAL_BACK;
 }
 
 void cli_diffae_failed(cli_diffae *d, const char *input)
@@ -203,13 +203,13 @@ zenith_diffae_params cli_diffae_params(cli_diffae *d, uint32_t steps, uint64_t s
                                   .steps = steps,
                                   .seed = seed,
                                   .dtype = d->session.dtype,
-                                  .max_memory = d->settings.max_memory,
+                                  .max_memory = d->own.shared.run.max_memory,
                                   .report = on_step,
                                   .report_cookie = d,
                                   .cancel = d->session.cancel,
                                   .facts = &d->facts,
                                   .no_pictures = d->previews == NULL,
-                                  .seen = (float)d->settings.seen};
+                                  .seen = (float)d->own.seen};
 }
 
 // A preview that failed has said why.
@@ -246,8 +246,8 @@ static bool make_arrays(cli_diffae *d, bool noise, zenith_code *code)
 bool cli_code_create(cli_diffae *d, bool noise, cli_code *out)
 {
     *out = (cli_code){.code = {.size = sizeof out->code,
-                               .width = d->settings.size.width,
-                               .height = d->settings.size.height,
+                               .width = d->own.shared.source.size.width,
+                               .height = d->own.shared.source.size.height,
                                .steps = noise ? cli_diffae_noise_steps(d) : 0}};
     return make_arrays(d, noise, &out->code);
 }
@@ -288,7 +288,7 @@ bool cli_code_open(cli_diffae *d, const char *input, cli_code *out)
     zenith_status status = zenith_code_file_open(d->session.context, input, &out->file);
     if (status != ZENITH_OK) return cli_fail(&d->session, &d->failure, status, NULL);
     zenith_code_file_get(out->file, &out->code);
-    if (d->settings.force) out->code.weights = NULL;
+    if (d->own.force) out->code.weights = NULL;
     if (out->code.numbers == d->info.numbers) return true;
     return cli_fail_text(&d->failure, ZENITH_INVALID_ARGUMENT,
                          "this code has %u numbers, and those of the model have %u: it belongs to "
@@ -317,7 +317,7 @@ static bool encode(cli_diffae *d, zenith_source *source, const cli_code *code)
 
 bool cli_code_of_picture(cli_diffae *d, const char *input, bool noise, cli_code *out)
 {
-    const zenith_source_params params = cli_source_params(&d->settings, d->info.multiple);
+    const zenith_source_params params = cli_source_params(&d->own.shared, d->info.multiple);
     zenith_source *source = NULL;
     if (!cli_code_create(d, noise, out)) return false;
     bool done = cli_source_open(&d->session, input, &params, &source, &d->failure) == ZENITH_OK &&
@@ -380,108 +380,65 @@ bool cli_diffae_find_attribute(cli_diffae *d, const char *word, uint32_t *out)
 
 bool cli_diffae_seed(cli_diffae *d, uint64_t *out)
 {
-    return cli_seed_choose(&d->settings.seed, out) ||
+    return cli_seed_choose(&d->own.shared.sampling.seed, out) ||
            cli_fail_text(&d->failure, ZENITH_INVALID_ARGUMENT, "there is no seed");
 }
 
 // --- options ------------------------------------------------------------------------------------
 
-#define AT(field) offsetof(cli_settings, field)
+const cli_option_group cli_diffae_group_output = CLI_GROUP(
+    "Output",
+    CLI_OPTION(
+        CLI_TEXT, cli_settings, output, "output", 'o', "PATH",
+        "where the result goes: a file, - for standard output, or a folder, which gets a file "
+        "for each picture. It is a folder if it ends with '/' or exists as one"));
 
-static const cli_option output[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "PATH",
-     .help = "where the result goes: a file, - for standard output, or a folder, which gets a file "
-             "for each picture. It is a folder if it ends with '/' or exists as one",
-     .kind = CLI_TEXT,
-     .offset = AT(output)},
-    {.name = NULL}};
-const cli_option_group cli_diffae_group_output = {"Output", output};
+const cli_option_group cli_diffae_group_file = CLI_GROUP(
+    "Output", CLI_OPTION(CLI_TEXT, cli_settings, output, "output", 'o', "PATH",
+                         "the file for the result, .npy or .safetensors"));
 
-static const cli_option file[] = {{.name = "output",
-                                   .letter = 'o',
-                                   .argument = "PATH",
-                                   .help = "the file for the result, .npy or .safetensors",
-                                   .kind = CLI_TEXT,
-                                   .offset = AT(output)},
-                                  {.name = NULL}};
-const cli_option_group cli_diffae_group_file = {"Output", file};
+const cli_option_group cli_diffae_group_codes = CLI_GROUP("Codes", CLI_DIFFAE_FORCE);
 
-static const cli_option codes[] = {CLI_DIFFAE_FORCE, {.name = NULL}};
-const cli_option_group cli_diffae_group_codes = {"Codes", codes};
+const cli_option_group cli_diffae_group_model = CLI_GROUP(
+    "Model",
+    CLI_OPTION(CLI_TEXT, cli_settings, model, "model", 'm', "FOLDER",
+               "folder with config.json and safetensors, as tools/convert.py --diffae writes it; a "
+               "file of 'zenith diffae join'; or the name of one in --weights, $ZENITH_MODELS, "
+               "./models, ~/.local/share/zenith, or the install prefix's share/zenith/models; "
+               "default: zenith-avatars64, which comes with the program"),
+    CLI_OPTION(CLI_TEXT, cli_settings, weights, "weights", 'w', "DIR",
+               "the model's folder, or the one that --model is in"));
 
-static const cli_option model[] = {
-    {.name = "model",
-     .letter = 'm',
-     .argument = "FOLDER",
-     .help = "folder with config.json and safetensors, as tools/convert.py --diffae writes it; a "
-             "file of 'zenith diffae join'; or the name of one in --weights, $ZENITH_MODELS, "
-             "./models, ~/.local/share/zenith, or the install prefix's share/zenith/models; "
-             "default: zenith-avatars64, which comes with the program",
-     .kind = CLI_TEXT,
-     .offset = AT(model)},
-    {.name = "weights",
-     .letter = 'w',
-     .argument = "DIR",
-     .help = "the model's folder, or the one that --model is in",
-     .kind = CLI_TEXT,
-     .offset = AT(weights)},
-    {.name = NULL}};
-const cli_option_group cli_diffae_group_model = {"Model", model};
+const cli_option_group cli_diffae_group_run = CLI_GROUP(
+    "Computation",
+    CLI_OPTION(CLI_CHOICE, cli_settings, run.dtype, "dtype", 0, "f32|bf16|int8",
+               "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
+               .choices = cli_choices_dtype),
+    CLI_OPTION(
+        CLI_NUMBER, cli_settings, run.threads, "threads", 't', "N",
+        "threads to compute with; default: the physical cores this process may use, or fewer "
+        "where its cgroup has a quota of CPU time. The result has the same bits",
+        .min = 1, .max = 1024),
+    CLI_OPTION(
+        CLI_BYTES, cli_settings, run.max_memory, "max-memory", 0, "SIZE",
+        "bound for working memory and weights of each network by itself, in bytes or with K, "
+        "M, G (powers of 1024). The result has the same bits; default: no bound"));
 
-static const cli_option run[] = {
-    {.name = "dtype",
-     .argument = "f32|bf16|int8",
-     .help = "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
-     .kind = CLI_CHOICE,
-     .offset = AT(dtype),
-     .choices = cli_choices_dtype},
-    {.name = "threads",
-     .letter = 't',
-     .argument = "N",
-     .help = "threads to compute with; default: the physical cores this process may use, or fewer "
-             "where its cgroup has a quota of CPU time. The result has the same bits",
-     .kind = CLI_NUMBER,
-     .offset = AT(threads),
-     .min = 1,
-     .max = 1024},
-    {.name = "max-memory",
-     .argument = "SIZE",
-     .help = "bound for working memory and weights of each network by itself, in bytes or with K, "
-             "M, G (powers of 1024). The result has the same bits; default: no bound",
-     .kind = CLI_BYTES,
-     .offset = AT(max_memory)},
-    {.name = NULL}};
-const cli_option_group cli_diffae_group_run = {"Computation", run};
+const cli_option_group cli_diffae_group_noise = CLI_GROUP(
+    "Noise",
+    CLI_OPTION(
+        CLI_NUMBER, cli_diffae_settings, noise_steps, "noise-steps", 0, "N",
+        "how often the network is asked on the way from a picture to its noise; default: 250",
+        .min = 1, .max = 10000));
 
-static const cli_option noise[] = {
-    {.name = "noise-steps",
-     .argument = "N",
-     .help = "how often the network is asked on the way from a picture to its noise; default: 250",
-     .kind = CLI_NUMBER,
-     .offset = AT(noise_steps),
-     .min = 1,
-     .max = 10000},
-    {.name = NULL}};
-const cli_option_group cli_diffae_group_noise = {"Noise", noise};
-
-static const cli_option source[] = {
-    {.name = "size",
-     .letter = 's',
-     .argument = "WxH",
-     .help = "pictures are scaled and cropped in the middle to this size; default: the size that "
-             "the model was trained with",
-     .kind = CLI_DIMENSIONS,
-     .offset = AT(size)},
-    {.name = "seen",
-     .argument = "SHARE",
-     .help = "the share of pixels that the encoder sees, at random; it must be one of a model with "
-             "\"sparse_encoder\", and there is no noise then; default: 1",
-     .kind = CLI_DECIMAL,
-     .offset = AT(seen),
-     .min = 0,
-     .max = 1},
-    CLI_SCALING_OPTIONS,
-    {.name = NULL}};
-const cli_option_group cli_diffae_group_source = {"Pictures in", source};
+const cli_option_group cli_diffae_group_source = CLI_GROUP(
+    "Pictures in",
+    CLI_OPTION(CLI_DIMENSIONS, cli_settings, source.size, "size", 's', "WxH",
+               "pictures are scaled and cropped in the middle to this size; default: the size that "
+               "the model was trained with"),
+    CLI_OPTION(
+        CLI_DECIMAL, cli_diffae_settings, seen, "seen", 0, "SHARE",
+        "the share of pixels that the encoder sees, at random; it must be one of a model with "
+        "\"sparse_encoder\", and there is no noise then; default: 1",
+        .min = 0, .max = 1),
+    CLI_SCALING_OPTIONS);

@@ -11,8 +11,24 @@
 #include "apps/cli/session/step_preview.h"
 #include "zenith/diffae.h"
 
+typedef struct cli_diffae_settings {
+    cli_settings shared;
+    cli_texts attributes;
+    const char *strengths;
+    bool no_noise, random, force, resume;
+    double seen;                  // 0: all
+    int noise_steps, prior_steps; // 0: the usual ones
+    int delay;                    // of a frame, in milliseconds; 0: the usual one
+    int store;                    // CLI_UNSET: as they are
+} cli_diffae_settings;
+
+static inline const cli_diffae_settings *cli_diffae_of(const cli_settings *settings)
+{
+    return (const cli_diffae_settings *)settings;
+}
+
 typedef struct cli_diffae {
-    cli_settings settings; // with the pictures' size filled in; not to be freed
+    cli_diffae_settings own; // with the pictures' size filled in; not to be freed
     cli_session session;
     const cli_open_model *model;
     zenith_diffae_info info;
@@ -86,34 +102,22 @@ extern const cli_option_group cli_diffae_group_noise; // to noise
 extern const cli_option_group cli_diffae_group_source;
 // clang-format off
 #define CLI_DIFFAE_STEPS                                                                           \
-    {.name = "steps",                                                                              \
-     .argument = "N",                                                                              \
-     .help = "how often the network is asked for a picture; default: 100. 20 is quick, and often " \
-             "enough",                                                                             \
-     .kind = CLI_NUMBER,                                                                           \
-     .offset = offsetof(cli_settings, steps),                                                      \
-     .min = 1,                                                                                     \
-     .max = 10000}
+    CLI_OPTION(CLI_NUMBER, cli_settings, sampling.steps, "steps", 0, "N",                          \
+               "how often the network is asked for a picture; default: 100. 20 is quick, and "     \
+               "often enough",                                                                     \
+               .min = 1, .max = 10000)
 #define CLI_DIFFAE_PREVIEWS                                                                        \
-    {.name = "previews",                                                                           \
-     .argument = "PATH",                                                                           \
-     .help = "after each step, write the picture that it leads to: into a folder as "              \
-             "NAME-STEP.png, or into files STEM-STEP.ENDING. --show draws it. The result has the " \
-             "same bits",                                                                          \
-     .kind = CLI_TEXT,                                                                             \
-     .offset = offsetof(cli_settings, previews)}
+    CLI_OPTION(CLI_TEXT, cli_settings, sampling.previews, "previews", 0, "PATH",                   \
+               "after each step, write the picture that it leads to: into a folder as "            \
+               "NAME-STEP.png, or into files STEM-STEP.ENDING. --show draws it. The result has "   \
+               "the same bits")
 #define CLI_DIFFAE_SEED                                                                            \
-    {.name = "seed",                                                                               \
-     .argument = "N",                                                                              \
-     .help = "of noise that is drawn: torch's for this seed, on a CPU; the next picture takes "    \
-             "the next seed. Default: a random one, which --json names",                           \
-     .kind = CLI_SEED,                                                                             \
-     .offset = offsetof(cli_settings, seed)}
+    CLI_OPTION(CLI_SEED, cli_settings, sampling.seed, "seed", 0, "N",                              \
+               "of noise that is drawn: torch's for this seed, on a CPU; the next picture takes "  \
+               "the next seed. Default: a random one, which --json names")
 #define CLI_DIFFAE_FORCE                                                                           \
-    {.name = "force",                                                                              \
-     .help = "take codes that were made by other weights",                                         \
-     .kind = CLI_FLAG,                                                                             \
-     .offset = offsetof(cli_settings, force)}
+    CLI_FLAG_OPTION(cli_diffae_settings, force, "force", 0,                                        \
+                    "take codes that were made by other weights")
 // clang-format on
 #define CLI_ENDINGS_CODE ".safetensors "
 

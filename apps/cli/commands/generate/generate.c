@@ -106,12 +106,12 @@ static bool make_latent(struct picture *picture)
     cli_step_line_begin(&picture->line, job->session, picture->number, job->all, step_clock(job));
     const zenith_generate_params params = {.size = sizeof params,
                                            .prompt = picture->prompt->text,
-                                           .negative = settings->negative,
+                                           .negative = cli_generate_of(settings)->negative,
                                            .seed = job->asked->seed + picture->index,
                                            .steps = job->models.steps,
                                            .guidance = (float)job->models.guidance,
-                                           .dtype = (zenith_dtype)settings->dtype,
-                                           .max_memory = settings->max_memory,
+                                           .dtype = (zenith_dtype)settings->run.dtype,
+                                           .max_memory = settings->run.max_memory,
                                            .report = on_step,
                                            .report_cookie = picture,
                                            .cancel = job->session->cancel,
@@ -141,8 +141,9 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
 {
     const struct job *job = picture->job;
     const cli_settings *settings = job->session->settings;
+    const cli_generate_settings *own = cli_generate_of(settings);
     const cli_parameters facts = {.prompt = picture->prompt->text,
-                                  .negative = settings->negative,
+                                  .negative = own->negative,
                                   .model = model_name(job),
                                   .decoder = job->models.decoder->info.name,
                                   .size = job->models.size,
@@ -152,15 +153,15 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
                                   .shift = job->models.info.shift,
                                   .strength = job->models.picture != NULL ? job->asked->strength
                                                                           : 0,
-                                  .transparent = settings->transparent};
+                                  .transparent = own->transparent};
     char *parameters = cli_parameters_text(&facts);
     if (parameters == NULL) return ZENITH_OUT_OF_MEMORY;
     const zenith_target_params params = {.size = sizeof params,
                                          .format = job->outputs->format->word,
-                                         .quality = settings->quality,
-                                         .level = settings->level,
-                                         .lossless = settings->lossless,
-                                         .cut_out = settings->transparent,
+                                         .quality = settings->picture.quality,
+                                         .level = settings->picture.level,
+                                         .lossless = settings->picture.lossless,
+                                         .cut_out = own->transparent,
                                          .parameters = parameters};
     zenith_status status = zenith_target_open(job->session->context, picture->output,
                                               job->models.size.width, job->models.size.height,
@@ -273,8 +274,7 @@ static bool make_picture(struct job *job, size_t prompt, uint32_t index)
                               .index = index,
                               .number = (uint32_t)prompt * job->asked->count + index};
     picture.output = output_of(job, prompt, index, picture.number);
-    if (picture.output == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (picture.output == NULL) return cli_fail_memory(&job->failure);
     const bool stays = cli_output_stays(session->settings, picture.output);
     cli_step_previews_begin(job->previews, picture.output,
                             job->all > 1 ? (int64_t)picture.number : CLI_UNSET);
@@ -326,8 +326,8 @@ static void read_ahead(struct job *job, size_t first)
     for (size_t i = first; i < all && i < first + AHEAD; i++)
         if (is_wanted(job, i)) texts[count++] = job->asked->prompts[i].text;
     const zenith_generate_params params = {.size = sizeof params,
-                                           .dtype = (zenith_dtype)settings->dtype,
-                                           .max_memory = settings->max_memory,
+                                           .dtype = (zenith_dtype)settings->run.dtype,
+                                           .max_memory = settings->run.max_memory,
                                            .held_memory = job->models.room,
                                            .cancel = job->session->cancel};
     if (job->session->progress.bar && is_first(job)) cli_status_show("reading prompts");
@@ -363,7 +363,7 @@ static int make_all(const cli_generate_request *asked, const cli_outputs *output
                       .session = &session,
                       .outputs = outputs,
                       .all = (uint32_t)asked->prompts_count * asked->count};
-    int code = cli_session_open(&session, &asked->settings, "generate");
+    int code = cli_session_open(&session, &asked->own.shared, "generate");
     if (code != CLI_DONE) return code;
     // Networks round to 8 bits as they go; an autoencoder would need a calibration.
     if (session.dtype == ZENITH_DTYPE_INT8) session.dtype = ZENITH_DTYPE_DEFAULT;
@@ -389,8 +389,8 @@ static int check_transparent(const cli_settings *settings, const cli_outputs *ou
                              cli_generate_request *asked)
 {
     const bool png = strcmp(outputs->format->word, "png") == 0;
-    asked->settings.transparent = asked->settings.transparent && png;
-    if (!settings->transparent || png) return CLI_DONE;
+    asked->own.transparent = asked->own.transparent && png;
+    if (!cli_generate_of(settings)->transparent || png) return CLI_DONE;
     cli_say("--transparent makes PNG files: end the output's name in .png, or give --format png");
     return CLI_USAGE;
 }
@@ -402,7 +402,7 @@ static int run(const cli_settings *settings)
     int code = cli_show_options_agree(settings, false) ? CLI_DONE : CLI_USAGE;
     if (code != CLI_DONE) return code;
     code = cli_generate_request_read(settings, &asked);
-    cli_settings naming = asked.settings; // a file for several is numbered, so it is planned as one
+    cli_settings naming = asked.own.shared; // a file for several is numbered: planned as one
     naming.input_count = 1;
     naming.from_folder = code == CLI_DONE && asked.prompts_count > 1 &&
                          !names_file(settings->output);
@@ -416,149 +416,82 @@ static int run(const cli_settings *settings)
 
 // --- the command --------------------------------------------------------------------------------
 
-static const cli_option model[] = {
-    {.name = "weights",
-     .letter = 'w',
-     .argument = "DIR",
-     .help = "folder of the pipeline, or its name where models are searched for, in diffusers' "
-             "layout: model_index.json, text_encoder, "
-             "tokenizer, transformer, scheduler, and vae if it is there; default: "
-             "zenith-words, which comes with the program, or z-image-turbo for what is left of a "
-             "model that the next options name, in $ZENITH_MODELS, ./models, "
-             "~/.local/share/zenith, or the install "
-             "prefix's share/zenith/models",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, weights)},
-    {.name = "transformer",
-     .argument = "PATH",
-     .help = "the diffusion transformer instead of the pipeline's: a safetensors file as ComfyUI "
-             "takes it, a GGUF file, or a folder",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, transformer)},
-    {.name = "text-encoder",
-     .argument = "PATH",
-     .help = "likewise the text model",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, text_encoder)},
-    {.name = "tokenizer",
-     .argument = "PATH",
-     .help = "likewise the tokenizer: a folder, or its tokenizer.json; default: that of "
-             "--text-encoder, if it has one (GGUF files do), else the pipeline's",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, tokenizer)},
-    {.name = "vae",
-     .argument = "PATH",
-     .help = "likewise the autoencoder",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, vae)},
-    {.name = "shift",
-     .argument = "X",
-     .help = "of the schedule: more spends more steps on the large forms; default: the "
-             "pipeline's, else 3, Z-Image-Turbo's",
-     .kind = CLI_DECIMAL,
-     .offset = offsetof(cli_settings, schedule_shift),
-     .min = 0,
-     .max = 1000},
-    {.name = "decoder",
-     .argument = "NAME",
-     .help = "model that turns the latent into the picture, such as taef1; default: the "
-             "pipeline's own vae, else zenith-f1-fast",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, decoder)},
-    {.name = NULL}};
-static const cli_option_group model_group = {"Model", model};
+static const cli_option_group model_group = CLI_GROUP(
+    "Model",
+    CLI_OPTION(CLI_TEXT, cli_settings, weights, "weights", 'w', "DIR",
+               "folder of the pipeline, or its name where models are searched for, in diffusers' "
+               "layout: model_index.json, text_encoder, "
+               "tokenizer, transformer, scheduler, and vae if it is there; default: "
+               "zenith-words, which comes with the program, or z-image-turbo for what is left of a "
+               "model that the next options name, in $ZENITH_MODELS, ./models, "
+               "~/.local/share/zenith, or the install "
+               "prefix's share/zenith/models"),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, transformer, "transformer", 0, "PATH",
+               "the diffusion transformer instead of the pipeline's: a safetensors file as ComfyUI "
+               "takes it, a GGUF file, or a folder"),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, text_encoder, "text-encoder", 0, "PATH",
+               "likewise the text model"),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, tokenizer, "tokenizer", 0, "PATH",
+               "likewise the tokenizer: a folder, or its tokenizer.json; default: that of "
+               "--text-encoder, if it has one (GGUF files do), else the pipeline's"),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, vae, "vae", 0, "PATH", "likewise the autoencoder"),
+    CLI_OPTION(CLI_DECIMAL, cli_generate_settings, schedule_shift, "shift", 0, "X",
+               "of the schedule: more spends more steps on the large forms; default: the "
+               "pipeline's, else 3, Z-Image-Turbo's",
+               .min = 0, .max = 1000),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, decoder, "decoder", 0, "NAME",
+               "model that turns the latent into the picture, such as taef1; default: the "
+               "pipeline's own vae, else zenith-f1-fast"));
 
-static const cli_option options[] = {
-    {.name = "size",
-     .letter = 's',
-     .argument = "WxH",
-     .help = "of the picture, multiples of 16; default: what the model was made for (Z-Image: "
-             "1024x1024), or "
-             "that of --image",
-     .kind = CLI_DIMENSIONS,
-     .offset = offsetof(cli_settings, size)},
-    {.name = "seed",
-     .argument = "N",
-     .help = "the noise that the picture begins with is torch's for this seed, on a CPU; the next "
-             "picture of --count takes the next seed. Default: a random one, which the PNG file "
-             "and --json name",
-     .kind = CLI_SEED,
-     .offset = offsetof(cli_settings, seed)},
-    {.name = "steps",
-     .argument = "N",
-     .help = "how often the transformer is asked; default: the pipeline's, else 8",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, steps),
-     .min = 1,
-     .max = 1000},
-    {.name = "count",
-     .argument = "N",
-     .help = "pictures to make, numbered NAME-0, NAME-1 and so on; default: 1",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, count),
-     .min = 1,
-     .max = 1000000},
-    {.name = "guidance",
-     .argument = "X",
-     .help =
-         "how much more the prompt counts than --negative, as diffusers has it (other programs' "
-         "CFG scale less 1); each step then takes twice as long. Default: the pipeline's, else "
-         "0, none, which is right for Z-Image-Turbo",
-     .kind = CLI_DECIMAL,
-     .offset = offsetof(cli_settings, guidance),
-     .min = 0,
-     .max = 1000},
-    {.name = "negative",
-     .argument = "TEXT",
-     .help = "what shall not be in the picture; needs --guidance",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, negative)},
-    {.name = "prompts",
-     .argument = "FILE",
-     .help = "instead of PROMPT: one in each line, or - for standard input. In a folder, the "
-             "pictures are numbered by their lines; each prompt begins with the same seed",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, prompts)},
-    {.name = "image",
-     .letter = 'i',
-     .argument = "FILE",
-     .help = "begin with this picture instead of with noise alone; it is scaled and cropped to "
-             "--size, or to its own size in multiples of 16",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, image)},
-    {.name = "strength",
-     .argument = "X",
-     .help = "how much of --image is made anew, up to 1: all of it. Of 8 steps, 0.6 makes the last "
-             "5; default: 0.6",
-     .kind = CLI_DECIMAL,
-     .offset = offsetof(cli_settings, strength),
-     .min = 0,
-     .max = 1},
-    {.name = "previews",
-     .argument = "PATH",
-     .help = "after each step, write the picture that it leads to, by a small decoder: into a "
-             "folder as NAME-STEP.png, or into files STEM-STEP.ENDING. --show draws it. The result "
-             "has the same bits",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, previews)},
-    {.name = "from",
-     .argument = "FILE",
-     .help =
-         "repeat a picture: prompt, seed, size and the rest are those that this PNG file keeps, "
-         "but for what is given here",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, from)},
-    {.name = "transparent",
-     .help =
-         "png: the white ground of a drawing becomes transparent, as far as it reaches the border",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, transparent)},
-    CLI_PICTURE_FORMAT,
-    {.name = NULL}};
-static const cli_option_group group = {"Picture", options};
-static const cli_option_group *const groups[] = {
-    &cli_group_output,   &model_group,      &group, &cli_group_picture, &cli_group_show,
-    &cli_group_networks, &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Picture",
+    CLI_OPTION(CLI_DIMENSIONS, cli_settings, source.size, "size", 's', "WxH",
+               "of the picture, multiples of 16; default: what the model was made for (Z-Image: "
+               "1024x1024), or "
+               "that of --image"),
+    CLI_OPTION(
+        CLI_SEED, cli_settings, sampling.seed, "seed", 0, "N",
+        "the noise that the picture begins with is torch's for this seed, on a CPU; the next "
+        "picture of --count takes the next seed. Default: a random one, which the PNG file "
+        "and --json name"),
+    CLI_OPTION(CLI_NUMBER, cli_settings, sampling.steps, "steps", 0, "N",
+               "how often the transformer is asked; default: the pipeline's, else 8", .min = 1,
+               .max = 1000),
+    CLI_OPTION(CLI_NUMBER, cli_settings, sampling.count, "count", 0, "N",
+               "pictures to make, numbered NAME-0, NAME-1 and so on; default: 1", .min = 1,
+               .max = 1000000),
+    CLI_OPTION(
+        CLI_DECIMAL, cli_generate_settings, guidance, "guidance", 0, "X",
+        "how much more the prompt counts than --negative, as diffusers has it (other programs' "
+        "CFG scale less 1); each step then takes twice as long. Default: the pipeline's, else "
+        "0, none, which is right for Z-Image-Turbo",
+        .min = 0, .max = 1000),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, negative, "negative", 0, "TEXT",
+               "what shall not be in the picture; needs --guidance"),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, prompts, "prompts", 0, "FILE",
+               "instead of PROMPT: one in each line, or - for standard input. In a folder, the "
+               "pictures are numbered by their lines; each prompt begins with the same seed"),
+    CLI_OPTION(CLI_TEXT, cli_generate_settings, image, "image", 'i', "FILE",
+               "begin with this picture instead of with noise alone; it is scaled and cropped to "
+               "--size, or to its own size in multiples of 16"),
+    CLI_OPTION(
+        CLI_DECIMAL, cli_generate_settings, strength, "strength", 0, "X",
+        "how much of --image is made anew, up to 1: all of it. Of 8 steps, 0.6 makes the last "
+        "5; default: 0.6",
+        .min = 0, .max = 1),
+    CLI_OPTION(
+        CLI_TEXT, cli_settings, sampling.previews, "previews", 0, "PATH",
+        "after each step, write the picture that it leads to, by a small decoder: into a "
+        "folder as NAME-STEP.png, or into files STEM-STEP.ENDING. --show draws it. The result "
+        "has the same bits"),
+    CLI_OPTION(
+        CLI_TEXT, cli_generate_settings, from, "from", 0, "FILE",
+        "repeat a picture: prompt, seed, size and the rest are those that this PNG file keeps, "
+        "but for what is given here"),
+    CLI_FLAG_OPTION(
+        cli_generate_settings, transparent, "transparent", 0,
+        "png: the white ground of a drawing becomes transparent, as far as it reaches the border"),
+    CLI_PICTURE_FORMAT);
 static const cli_example examples[] = {
     {"zenith generate \"glossy emoji of a red apple\" -o apple.png",
      "a small drawing, by the model that comes along"},
@@ -592,9 +525,11 @@ const cli_command cli_command_generate = {
         "In a folder, pictures are named by the "
         "prompt, with a number where the name is taken. Processes of mpirun make each picture "
         "together, if this program has MPI.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_output, &model_group, &group, &cli_group_picture,
+                         &cli_group_show, &cli_group_networks, &cli_group_report),
     .examples = examples,
     .max_inputs = 1,
     .takes = CLI_TAKES_WORDS,
+    CLI_SETTINGS_WITH(cli_generate_settings, .guidance = CLI_UNSET, .strength = CLI_UNSET),
     .run = run,
 };

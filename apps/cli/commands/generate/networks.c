@@ -56,7 +56,7 @@ static bool open_own(cli_session *session, const cli_generate_models *models, un
 
 static bool open_decoder(cli_session *session, cli_generate_models *models, cli_failure *failure)
 {
-    const char *name = session->settings->decoder;
+    const char *name = cli_generate_of(session->settings)->decoder;
     // A name that is not known shares no latents with itself: opening it says what was meant.
     if (name != NULL && zenith_models_share_latents(name, name) &&
         !zenith_models_share_latents(name, models->info.latents))
@@ -76,7 +76,9 @@ static void choose_size(const cli_session *session, cli_generate_models *models)
 {
     enum { USUAL_SIDE = 1024 }; // Z-Image's, which does not say
     const uint32_t made_for = models->info.side;
-    if (models->size.width > 0 || (session->settings->image != NULL && made_for == 0)) return;
+    if (models->size.width > 0 ||
+        (cli_generate_of(session->settings)->image != NULL && made_for == 0))
+        return;
     const uint32_t side = made_for > 0 ? made_for : USUAL_SIDE;
     models->size = (cli_dimensions){side, side};
 }
@@ -84,7 +86,7 @@ static void choose_size(const cli_session *session, cli_generate_models *models)
 // As asked, else as the pipeline has it. A picture that is made again (--from) says both.
 static void choose_steps(const cli_generate_request *asked, cli_generate_models *models)
 {
-    const double guidance = asked->settings.guidance;
+    const double guidance = asked->own.guidance;
     models->steps = asked->steps > 0 ? asked->steps : models->info.steps;
     models->guidance = guidance == CLI_UNSET ? models->info.guidance : guidance;
 }
@@ -92,13 +94,14 @@ static void choose_steps(const cli_generate_request *asked, cli_generate_models 
 static bool open_generator(cli_session *session, cli_generate_models *models, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
+    const cli_generate_settings *own = cli_generate_of(settings);
     const zenith_generator_params where = {.size = sizeof where,
                                            .folder = settings->weights,
-                                           .transformer = settings->transformer,
-                                           .text_encoder = settings->text_encoder,
-                                           .tokenizer = settings->tokenizer,
-                                           .autoencoder = settings->vae,
-                                           .shift = settings->schedule_shift};
+                                           .transformer = own->transformer,
+                                           .text_encoder = own->text_encoder,
+                                           .tokenizer = own->tokenizer,
+                                           .autoencoder = own->vae,
+                                           .shift = own->schedule_shift};
     zenith_status status = zenith_generator_open(session->context, &where, &models->generator);
     if (status == ZENITH_OK) {
         models->info = (zenith_generator_info){.size = sizeof models->info};
@@ -142,7 +145,7 @@ static bool open_encoder(cli_session *session, const cli_generate_models *models
 static bool open_source(cli_session *session, cli_generate_models *models, zenith_source **out,
                         cli_failure *failure)
 {
-    const char *path = session->settings->image;
+    const char *path = cli_generate_of(session->settings)->image;
     zenith_source_params params = cli_source_params(session->settings, CLI_PICTURE_MULTIPLE);
     zenith_source_info info = {.size = sizeof info};
     if (models->size.width == 0) {
@@ -187,7 +190,7 @@ static bool read_picture(cli_session *session, cli_generate_models *models, cli_
 {
     const cli_open_model *encoder = NULL;
     zenith_source *source = NULL;
-    if (session->settings->image == NULL) return true;
+    if (cli_generate_of(session->settings)->image == NULL) return true;
     const bool done = open_encoder(session, models, &encoder, failure) &&
                       open_source(session, models, &source, failure) &&
                       encode(session, encoder, models, source, failure);
@@ -200,7 +203,7 @@ static bool read_picture(cli_session *session, cli_generate_models *models, cli_
 uint64_t cli_generate_room(const cli_settings *settings)
 {
     cli_machine_facts facts;
-    if (settings->max_memory != 0) return settings->max_memory;
+    if (settings->run.max_memory != 0) return settings->run.max_memory;
     cli_machine_facts_read(&facts);
     uint64_t room = facts.available;
     if (facts.limit != 0 && (room == 0 || facts.limit < room)) room = facts.limit;
@@ -214,7 +217,7 @@ static bool look_at_memory(cli_session *session, cli_generate_models *models, cl
     const zenith_generate_params params = {.size = sizeof params,
                                            .steps = models->steps,
                                            .guidance = (float)models->guidance,
-                                           .dtype = (zenith_dtype)settings->dtype};
+                                           .dtype = (zenith_dtype)settings->run.dtype};
     models->needs = (zenith_generate_needs){.size = sizeof models->needs};
     models->room = cli_generate_room(settings);
     zenith_status status = zenith_generate_get_needs(session->context, models->generator, &params,
@@ -252,7 +255,8 @@ bool cli_generate_models_open(cli_session *session, const cli_generate_request *
     if (!open_generator(session, out, failure)) return false;
     choose_steps(asked, out);
     // Of several processes the first one decodes, and all need the picture to begin with.
-    const bool decodes = out->info.process == 0 || session->settings->image != NULL;
+    const bool decodes = out->info.process == 0 ||
+                         cli_generate_of(session->settings)->image != NULL;
     return (!decodes || open_decoder(session, out, failure)) &&
            read_picture(session, out, failure) && look_at_memory(session, out, failure);
 }

@@ -125,15 +125,16 @@ static bool add_prompt(cli_generate_request *request, const char *text)
 
 static int read_prompts(cli_generate_request *request)
 {
-    const cli_settings *settings = &request->settings;
-    if (settings->input_count > 0 && settings->prompts != NULL) {
+    const cli_settings *settings = &request->own.shared;
+    const cli_generate_settings *own = cli_generate_of(settings);
+    if (settings->input_count > 0 && own->prompts != NULL) {
         cli_say("give a prompt or --prompts FILE, not both");
         return CLI_USAGE;
     }
     if (settings->input_count > 0)
         return add_prompt(request, settings->inputs[0]) ? CLI_DONE : CLI_MEMORY;
-    if (settings->prompts == NULL) return CLI_DONE;
-    request->lines = read_lines(settings->prompts);
+    if (own->prompts == NULL) return CLI_DONE;
+    request->lines = read_lines(own->prompts);
     if (request->lines == NULL) return CLI_USAGE;
     for (char *line = request->lines, *next; line != NULL; line = next) {
         next = strchr(line, '\n');
@@ -143,7 +144,7 @@ static int read_prompts(cli_generate_request *request)
         if (request->prompts_count == MOST_PROMPTS || !add_prompt(request, line)) return CLI_USAGE;
     }
     if (request->prompts_count > 0) return CLI_DONE;
-    cli_say("%s has no prompt in it: one stands in each line", settings->prompts);
+    cli_say("%s has no prompt in it: one stands in each line", own->prompts);
     return CLI_USAGE;
 }
 
@@ -187,29 +188,31 @@ static bool is_ours(const char *model)
 // Options that are given count more than what the picture says.
 static int fill_from_picture(cli_generate_request *request)
 {
-    cli_settings *settings = &request->settings;
+    cli_generate_settings *own = &request->own;
+    cli_settings *settings = &own->shared;
     cli_parameters made;
-    request->kept = read_parameters(settings->from);
+    request->kept = read_parameters(own->from);
     if (request->kept == NULL) return CLI_USAGE;
     if (!cli_parameters_parse(request->kept, &made)) {
-        cli_say("%s says how it was made in words that are not known here", settings->from);
+        cli_say("%s says how it was made in words that are not known here", own->from);
         return CLI_USAGE;
     }
     if (request->prompts_count == 0 && !add_prompt(request, made.prompt)) return CLI_MEMORY;
-    if (settings->negative == NULL) settings->negative = made.negative;
-    if (settings->guidance == CLI_UNSET) settings->guidance = made.guidance;
+    if (own->negative == NULL) own->negative = made.negative;
+    if (own->guidance == CLI_UNSET) own->guidance = made.guidance;
     // A negative prompt goes with guidance: without it, that of the picture does not count.
-    if (settings->guidance == 0 && settings->negative == made.negative) settings->negative = NULL;
-    if (settings->strength == CLI_UNSET && made.strength > 0) settings->strength = made.strength;
-    if (settings->steps == 0) settings->steps = (int)made.steps;
-    settings->transparent = settings->transparent || made.transparent;
-    if (settings->size.width == 0 && settings->size.height == 0) settings->size = made.size;
-    if (!settings->seed.given) settings->seed = made.seed;
-    if (made.strength > 0 && settings->image == NULL && !settings->quiet)
+    if (own->guidance == 0 && own->negative == made.negative) own->negative = NULL;
+    if (own->strength == CLI_UNSET && made.strength > 0) own->strength = made.strength;
+    if (settings->sampling.steps == 0) settings->sampling.steps = (int)made.steps;
+    own->transparent = own->transparent || made.transparent;
+    if (settings->source.size.width == 0 && settings->source.size.height == 0)
+        settings->source.size = made.size;
+    if (!settings->sampling.seed.given) settings->sampling.seed = made.seed;
+    if (made.strength > 0 && own->image == NULL && !settings->quiet)
         cli_say("%s was made from another picture: without --image it will be another one",
-                settings->from);
+                own->from);
     if (!is_ours(made.model) && !settings->quiet)
-        cli_say("%s was made by %s: this will be another picture", settings->from, made.model);
+        cli_say("%s was made by %s: this will be another picture", own->from, made.model);
     return CLI_DONE;
 }
 
@@ -218,7 +221,7 @@ static int fill_from_picture(cli_generate_request *request)
 static int check_size(cli_generate_request *request)
 {
     cli_dimensions *size = &request->size;
-    *size = request->settings.size;
+    *size = request->own.shared.source.size;
     if (size->width == 0 && size->height == 0) return CLI_DONE;
     if (size->width == 0 || size->height == 0) {
         cli_say("--size needs both sides here, such as --size 512x512");
@@ -239,23 +242,24 @@ static bool is_one_stream(const cli_settings *settings)
 
 static const char *what_is_wrong(const cli_generate_request *request)
 {
-    const cli_settings *settings = &request->settings;
+    const cli_settings *settings = &request->own.shared;
+    const cli_generate_settings *own = cli_generate_of(settings);
     if (request->prompts_count == 0)
         return "what shall be in the picture? Give a prompt, --prompts FILE, or --from PICTURE.png";
-    if (settings->negative != NULL && settings->negative[0] != 0 && settings->guidance <= 0)
+    if (own->negative != NULL && own->negative[0] != 0 && own->guidance <= 0)
         return "--negative counts only with --guidance: give one, such as --guidance 4, or leave "
                "--negative out";
-    if ((settings->count > 1 || request->prompts_count > 1) && is_one_stream(settings))
+    if ((settings->sampling.count > 1 || request->prompts_count > 1) && is_one_stream(settings))
         return "standard output takes one picture: name a file or a folder for several";
-    if (settings->image == NULL && settings->strength != CLI_UNSET && settings->from == NULL)
+    if (own->image == NULL && own->strength != CLI_UNSET && own->from == NULL)
         return "--strength says how much of a picture is made anew: it needs --image FILE";
-    if (settings->image != NULL && settings->strength == 0)
+    if (own->image != NULL && own->strength == 0)
         return "--strength 0 would leave the picture as it is: give more than 0";
-    if (settings->image != NULL && strcmp(settings->image, "-") == 0 && settings->size.width == 0 &&
-        settings->size.height == 0)
+    if (own->image != NULL && strcmp(own->image, "-") == 0 && settings->source.size.width == 0 &&
+        settings->source.size.height == 0)
         return "a picture from standard input is read once: give --size WxH";
-    if (settings->image != NULL && strcmp(settings->image, "-") == 0 && settings->prompts != NULL &&
-        strcmp(settings->prompts, "-") == 0)
+    if (own->image != NULL && strcmp(own->image, "-") == 0 && own->prompts != NULL &&
+        strcmp(own->prompts, "-") == 0)
         return "standard input (-) can be read only once";
     return NULL;
 }
@@ -270,28 +274,29 @@ static int list_files(cli_generate_request *request)
     }
     for (size_t i = 0; i < request->prompts_count; i++)
         request->files[i] = request->prompts[i].file;
-    request->settings.inputs = request->files;
-    request->settings.input_count = request->prompts_count;
+    request->own.shared.inputs = request->files;
+    request->own.shared.input_count = request->prompts_count;
     return CLI_DONE;
 }
 
 int cli_generate_request_read(const cli_settings *settings, cli_generate_request *out)
 {
-    *out = (cli_generate_request){.settings = *settings};
+    *out = (cli_generate_request){.own = *cli_generate_of(settings)};
     int code = read_prompts(out);
-    if (code == CLI_DONE && settings->from != NULL) code = fill_from_picture(out);
+    if (code == CLI_DONE && cli_generate_of(settings)->from != NULL) code = fill_from_picture(out);
     const char *wrong = code == CLI_DONE ? what_is_wrong(out) : NULL;
     if (wrong != NULL) {
         cli_say("%s", wrong);
         code = CLI_USAGE;
     }
     if (code == CLI_DONE) code = check_size(out);
-    if (code == CLI_DONE && !cli_seed_choose(&out->settings.seed, &out->seed)) code = CLI_USAGE;
+    if (code == CLI_DONE && !cli_seed_choose(&out->own.shared.sampling.seed, &out->seed))
+        code = CLI_USAGE;
     if (code == CLI_DONE) code = list_files(out);
     if (code != CLI_DONE) return code;
-    cli_settings *filled = &out->settings;
-    out->steps = filled->steps > 0 ? (uint32_t)filled->steps : 0;
-    out->count = settings->count > 0 ? (uint32_t)settings->count : 1;
+    const cli_generate_settings *filled = &out->own;
+    out->steps = (uint32_t)filled->shared.sampling.steps;
+    out->count = settings->sampling.count > 0 ? (uint32_t)settings->sampling.count : 1;
     out->strength = filled->strength == CLI_UNSET ? usual_strength : filled->strength;
     return CLI_DONE;
 }

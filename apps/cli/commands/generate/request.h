@@ -8,6 +8,21 @@
 
 #include "apps/cli/command.h"
 
+typedef struct cli_generate_settings {
+    cli_settings shared;
+    const char *negative, *decoder, *from;
+    const char *prompts, *image;
+    const char *transformer, *text_encoder, *tokenizer, *vae;
+    double guidance, strength; // CLI_UNSET: not given
+    double schedule_shift;     // 0: the pipeline's
+    bool transparent;
+} cli_generate_settings;
+
+static inline const cli_generate_settings *cli_generate_of(const cli_settings *settings)
+{
+    return (const cli_generate_settings *)settings;
+}
+
 enum { CLI_PROMPT_SHOWN = 60, CLI_PICTURE_MULTIPLE = 16 };
 
 typedef struct cli_prompt {
@@ -18,7 +33,7 @@ typedef struct cli_prompt {
 } cli_prompt;
 
 typedef struct cli_generate_request {
-    cli_settings settings; // with those of --from filled in; not to be freed
+    cli_generate_settings own; // with those of --from filled in; not to be freed
     cli_prompt *prompts;
     size_t prompts_count;
     cli_dimensions size; // 0x0: that of the picture of --image, or the model's usual one

@@ -48,7 +48,8 @@ static bool choose_model(struct job *job)
     const cli_settings *settings = job->session->settings;
     const char *made_by = job->stored.model, *asked = settings->model;
     bool says = made_by[0] != 0;
-    if (asked != NULL && says && !zenith_models_share_latents(asked, made_by) && !settings->force) {
+    if (asked != NULL && says && !zenith_models_share_latents(asked, made_by) &&
+        !cli_decode_of(settings)->force) {
         job->failure.model = true;
         return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
                              "made by %s, whose latents are not %s's: leave --model out, or add "
@@ -73,11 +74,11 @@ static bool open_latents(struct job *job)
     }
     job->stored = (zenith_latent_info){.size = sizeof job->stored};
     zenith_latent_file_get_info(job->file, &job->stored);
-    if (cli_outputs_y4m(job->outputs) && !job->session->settings->video)
+    if (cli_outputs_y4m(job->outputs) && !cli_decode_of(job->session->settings)->video)
         return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
                              "Y4M holds the frames of a clip: add --video");
     if (job->stored.count > 1 && job->outputs != NULL && job->outputs->stream &&
-        !job->session->settings->video)
+        !cli_decode_of(job->session->settings)->video)
         return cli_fail_text(&job->failure, ZENITH_INVALID_ARGUMENT,
                              "holds %u latents, and standard output takes one picture: name a file "
                              "or a folder",
@@ -113,9 +114,9 @@ static bool open_target(struct job *job, struct picture *picture)
     if (job->outputs == NULL) return true;
     zenith_target_params params = {.size = sizeof params,
                                    .format = job->outputs->format->word,
-                                   .quality = settings->quality,
-                                   .level = settings->level,
-                                   .lossless = settings->lossless};
+                                   .quality = settings->picture.quality,
+                                   .level = settings->picture.level,
+                                   .lossless = settings->picture.lossless};
     cli_outputs_make_folders(job->outputs, picture->output);
     zenith_status status = zenith_target_open(job->session->context, picture->output,
                                               picture->width, picture->height, &params,
@@ -129,7 +130,7 @@ static bool choose_output(struct job *job, uint32_t index, struct picture *pictu
     if (job->outputs == NULL) return true;
     picture->output = cli_outputs_path(job->outputs, job->index, number);
     if (picture->output != NULL) return true;
-    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return cli_fail_memory(&job->failure);
 }
 
 static bool open_output(struct job *job, struct picture *picture)
@@ -137,8 +138,7 @@ static bool open_output(struct job *job, struct picture *picture)
     cli_show how = cli_show_choose(job->session->settings);
     if (how != CLI_SHOW_NOT)
         picture->sink.preview = cli_preview_open(how, picture->width, picture->height);
-    if (how != CLI_SHOW_NOT && picture->sink.preview == NULL)
-        return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (how != CLI_SHOW_NOT && picture->sink.preview == NULL) return cli_fail_memory(&job->failure);
     return is_npy(job) ? open_floats(job, picture) : open_target(job, picture);
 }
 
@@ -189,8 +189,9 @@ static void cut_padding(const struct job *job, struct picture *picture)
                  stored->crop_height == stored->source_height;
     picture->width = image->width;
     picture->height = image->height;
-    if (!job->session->settings->unpad || !whole || stored->crop_width > image->width ||
-        stored->crop_height > image->height || image->width - stored->crop_width >= factor ||
+    if (!cli_decode_of(job->session->settings)->unpad || !whole ||
+        stored->crop_width > image->width || stored->crop_height > image->height ||
+        image->width - stored->crop_width >= factor ||
         image->height - stored->crop_height >= factor)
         return;
     picture->width = stored->crop_width;
@@ -202,10 +203,11 @@ static void cut_padding(const struct job *job, struct picture *picture)
 static bool open_latent(struct job *job, uint32_t index, struct picture *picture)
 {
     const cli_settings *settings = job->session->settings;
+    const cli_decode_settings *own = cli_decode_of(settings);
     picture->latent = (zenith_latent){.size = sizeof picture->latent};
     zenith_status status = zenith_latent_file_get(job->file, index, &picture->latent);
     if (status != ZENITH_OK) return cli_fail(job->session, &job->failure, status, NULL);
-    if (settings->space != CLI_UNSET) picture->latent.space = (zenith_space)settings->space;
+    if (own->space != CLI_UNSET) picture->latent.space = (zenith_space)own->space;
     if (cli_latent_is_packed(&job->stored, &job->model->info) &&
         !cli_latent_unpack(job->session, &job->model->info, &picture->latent, &picture->unpacked,
                            &job->failure))
@@ -260,7 +262,7 @@ static bool show_floats(struct job *job, const struct picture *picture)
 {
     size_t count = (size_t)picture->image.width * 3;
     uint8_t *row = malloc(count);
-    if (row == NULL) return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (row == NULL) return cli_fail_memory(&job->failure);
     for (uint32_t y = 0; y < picture->image.height; y++) {
         const float *src = picture->floats + y * count;
         for (size_t i = 0; i < count; i++)
@@ -319,7 +321,7 @@ static void decode_one(cli_session *session, const cli_outputs *outputs, size_t 
                       .input = session->settings->inputs[index]};
     cli_progress_file(&session->progress, index, job.input);
     bool done = open_latents(&job);
-    if (done && session->settings->video)
+    if (done && cli_decode_of(session->settings)->video)
         done = cli_decode_video(session, job.model, outputs, index, job.file, &job.failure);
     else
         for (uint32_t i = 0; done && i < job.stored.count; i++) done = decode_picture(&job, i);
@@ -334,13 +336,13 @@ static int run(const cli_settings *settings)
 {
     cli_outputs outputs;
     cli_session session;
-    bool shown = settings->output == NULL && settings->show != CLI_SHOW_NOT; // and not kept
+    bool shown = settings->output == NULL && settings->picture.show != CLI_SHOW_NOT; // and not kept
     int code = cli_show_options_agree(settings, shown) ? CLI_DONE : CLI_USAGE;
     if (code == CLI_DONE && !shown)
         code = cli_outputs_plan(settings, cli_formats_decoded, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "decode");
     if (code != CLI_DONE) return code;
-    if (settings->video) outputs.digits = FRAME_DIGITS; // names in the order of time
+    if (cli_decode_of(settings)->video) outputs.digits = FRAME_DIGITS; // names in the order of time
     for (size_t i = 0; i < settings->input_count && !cli_interrupted(); i++)
         decode_one(&session, shown ? NULL : &outputs, i);
     return cli_session_close(&session);
@@ -348,47 +350,29 @@ static int run(const cli_settings *settings)
 
 static const cli_choice formats[] = {{"png", 0}, {"jpeg", 0}, {"webp", 0}, {"ppm", 0},
                                      {"npy", 0}, {"y4m", 0},  {NULL, 0}};
-static const cli_option options[] = {
-    {.name = "format",
-     .letter = 'f',
-     .argument = "png|jpeg|webp|ppm|npy|y4m",
-     .help = "of the picture; npy is the network's own output, [1,3,H,W] in f32, not rounded; y4m "
-             "is the frames of --video in one stream. Default: by the ending of -o, else png",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
-    {.name = "space",
-     .argument = "model|raw",
-     .help = "which space the latent is in, whatever the file says; default: what the file says, "
-             "else model",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, space),
-     .choices = cli_choices_space},
-    {.name = "size",
-     .letter = 's',
-     .argument = "WxH",
-     .help = "size of the picture of a packed latent ([1, tokens, 64], as pipelines of FLUX.1 keep "
-             "it); default: a square",
-     .kind = CLI_DIMENSIONS,
-     .offset = offsetof(cli_settings, size)},
-    {.name = "unpad",
-     .help = "cut off what --fit pad added when the latent was made",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, unpad)},
-    {.name = "video",
-     .help = "the latents of a file are one clip: pictures are numbered in the order of time, or "
-             "a Y4M stream",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, video)},
-    {.name = "force",
-     .help = "decode with --model although the file names another model",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, force)},
-    {.name = NULL}};
-static const cli_option_group group = {"Latents", options};
-static const cli_option_group *const groups[] = {
-    &cli_group_inputs, &cli_group_output, &cli_group_model,  &group, &cli_group_picture,
-    &cli_group_show,   &cli_group_run,    &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Latents",
+    CLI_OPTION(
+        CLI_WORD, cli_settings, picture.format, "format", 'f', "png|jpeg|webp|ppm|npy|y4m",
+        "of the picture; npy is the network's own output, [1,3,H,W] in f32, not rounded; y4m "
+        "is the frames of --video in one stream. Default: by the ending of -o, else png",
+        .choices = formats),
+    CLI_OPTION(CLI_CHOICE, cli_decode_settings, space, "space", 0, "model|raw",
+               "which space the latent is in, whatever the file says; default: what the file says, "
+               "else model",
+               .choices = cli_choices_space),
+    CLI_OPTION(
+        CLI_DIMENSIONS, cli_settings, source.size, "size", 's', "WxH",
+        "size of the picture of a packed latent ([1, tokens, 64], as pipelines of FLUX.1 keep "
+        "it); default: a square"),
+    CLI_FLAG_OPTION(cli_decode_settings, unpad, "unpad", 0,
+                    "cut off what --fit pad added when the latent was made"),
+    CLI_FLAG_OPTION(
+        cli_decode_settings, video, "video", 0,
+        "the latents of a file are one clip: pictures are numbered in the order of time, or "
+        "a Y4M stream"),
+    CLI_FLAG_OPTION(cli_decode_settings, force, "force", 0,
+                    "decode with --model although the file names another model"));
 static const cli_example examples[] = {
     {"zenith decode photo.safetensors -o photo.png", "the file says which model made it"},
     {"zenith decode latents/*.safetensors -o pictures/ --format jpeg --quality 90",
@@ -411,10 +395,12 @@ const cli_command cli_command_decode = {
         "Turns latents (Zenith's safetensors, any safetensors with one tensor, ComfyUI's .latent, "
         "npy) into pictures. The file names the model; give --model where it names none. A file "
         "with several latents gives NAME-0.png, NAME-1.png and so on.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_group_output, &cli_group_model, &group,
+                         &cli_group_picture, &cli_group_show, &cli_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_LATENT,
+    CLI_SETTINGS_WITH(cli_decode_settings, .space = CLI_UNSET),
     .run = run,
 };

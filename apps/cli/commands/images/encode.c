@@ -31,7 +31,7 @@ struct job {
 
 static zenith_space space_of(const struct job *job)
 {
-    int space = job->session->settings->space;
+    int space = cli_encode_of(job->session->settings)->space;
     if (space != CLI_UNSET) return (zenith_space)space;
     // ComfyUI keeps raw latents in its files and has no way to say otherwise.
     bool comfy = strcmp(job->outputs->format->word, "latent") == 0;
@@ -42,22 +42,24 @@ static bool choose_output(struct job *job)
 {
     job->output = cli_outputs_path(job->outputs, job->index, CLI_UNSET);
     if (job->output != NULL) return true;
-    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return cli_fail_memory(&job->failure);
 }
 
 // Each picture of a call has noise of its own.
 static void choose_kind(struct job *job)
 {
     const cli_settings *settings = job->session->settings;
+    const cli_encode_settings *own = cli_encode_of(settings);
     zenith_latent *latent = &job->picture.latent;
-    if (settings->moments) latent->kind = ZENITH_LATENT_MOMENTS;
-    if (settings->sample == CLI_UNSET) return;
+    if (own->moments) latent->kind = ZENITH_LATENT_MOMENTS;
+    if (own->sample == CLI_UNSET) return;
     latent->kind = ZENITH_LATENT_SAMPLE;
-    latent->seed = (uint64_t)settings->sample + job->index;
+    latent->seed = (uint64_t)own->sample + job->index;
 }
 
 static bool open_picture(struct job *job)
 {
+    job->picture.moments = cli_encode_of(job->session->settings)->moments;
     if (!cli_picture_open(job->session, &job->model->info, job->input, &job->picture,
                           &job->failure))
         return false;
@@ -82,7 +84,7 @@ static bool encode(struct job *job)
 static bool save(struct job *job)
 {
     cli_session *session = job->session;
-    int store = session->settings->store;
+    int store = cli_encode_of(session->settings)->store;
     zenith_latent_save_params params = {.size = sizeof params,
                                         .format = job->outputs->format->word,
                                         .number = store == CLI_UNSET ? ZENITH_F32
@@ -137,17 +139,18 @@ static void encode_one(cli_session *session, const cli_open_model *model,
 
 static int check_options(const cli_settings *settings, cli_outputs *outputs)
 {
+    const cli_encode_settings *own = cli_encode_of(settings);
     if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings)) return CLI_USAGE;
     if (!cli_show_options_agree(settings, false)) return CLI_USAGE;
     int code = cli_outputs_plan(settings, cli_formats_latent, outputs);
     if (code != CLI_DONE) return code;
-    bool narrow = settings->store == ZENITH_F16 || settings->store == ZENITH_BF16;
+    bool narrow = own->store == ZENITH_F16 || own->store == ZENITH_BF16;
     const bool safetensors = strcmp(outputs->format->word, "safetensors") == 0;
-    if (settings->moments && settings->sample != CLI_UNSET) {
+    if (own->moments && own->sample != CLI_UNSET) {
         cli_say("--moments keeps mean and variance, --sample SEED one sample of them: take one");
         return CLI_USAGE;
     }
-    if (settings->moments && !safetensors) {
+    if (own->moments && !safetensors) {
         cli_say("--moments needs --format safetensors: %s holds one tensor", outputs->format->word);
         return CLI_USAGE;
     }
@@ -166,7 +169,9 @@ static bool check_raw(const zenith_model_info *info, const cli_settings *setting
 {
     bool comfy = strcmp(outputs->format->word, "latent") == 0;
     const bool by_channel = info->frames > 0 && !comfy;
-    if (info->has_raw || by_channel || (!comfy && settings->space != ZENITH_SPACE_RAW)) return true;
+    if (info->has_raw || by_channel ||
+        (!comfy && cli_encode_of(settings)->space != ZENITH_SPACE_RAW))
+        return true;
     failure->model = true;
     return cli_fail_text(failure, ZENITH_UNSUPPORTED,
                          "%s has no raw latents%s: use --format safetensors or npy%s", info->name,
@@ -178,7 +183,8 @@ static bool check_raw(const zenith_model_info *info, const cli_settings *setting
 static bool check_moments(const zenith_model_info *info, const cli_settings *settings,
                           cli_failure *failure)
 {
-    if (info->has_moments || (!settings->moments && settings->sample == CLI_UNSET)) return true;
+    const cli_encode_settings *own = cli_encode_of(settings);
+    if (info->has_moments || (!own->moments && own->sample == CLI_UNSET)) return true;
     failure->model = true;
     return cli_fail_text(failure, ZENITH_UNSUPPORTED,
                          "%s gives one latent for a picture: leave --moments and --sample out",
@@ -187,16 +193,17 @@ static bool check_moments(const zenith_model_info *info, const cli_settings *set
 
 static int run(const cli_settings *settings)
 {
+    const cli_encode_settings *own = cli_encode_of(settings);
     cli_outputs outputs;
     cli_session session;
     cli_failure failure = {0};
     const cli_open_model *model;
-    cli_settings one = *settings; // the frames of a clip have one output
-    if (settings->video) {
-        one.input_count = 1;
-        one.from_folder = false;
+    cli_encode_settings one = *own; // the frames of a clip have one output
+    if (own->video) {
+        one.shared.input_count = 1;
+        one.shared.from_folder = false;
     }
-    int code = check_options(&one, &outputs);
+    int code = check_options(&one.shared, &outputs);
     if (code == CLI_DONE) code = cli_session_open(&session, settings, "encode");
     if (code != CLI_DONE) return code;
     if (!cli_session_model(&session, settings->model, ZENITH_ENCODER, &model, &failure)) {
@@ -208,65 +215,38 @@ static int run(const cli_settings *settings)
         cli_session_model_failed(&session, &failure);
         return cli_session_close(&session);
     }
-    if (settings->video) cli_encode_video(&session, model, &outputs);
-    for (size_t i = 0; !settings->video && i < settings->input_count && !cli_interrupted(); i++)
+    if (own->video) cli_encode_video(&session, model, &outputs);
+    for (size_t i = 0; !own->video && i < settings->input_count && !cli_interrupted(); i++)
         encode_one(&session, model, &outputs, i);
     return cli_session_close(&session);
 }
 
 static const cli_choice formats[] = {{"safetensors", 0}, {"latent", 0}, {"npy", 0}, {NULL, 0}};
-static const cli_option options[] = {
-    {.name = "format",
-     .letter = 'f',
-     .argument = "safetensors|latent|npy",
-     .help = "of the latent; latent is ComfyUI's. Default: by the ending of -o, else safetensors",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, format),
-     .choices = formats},
-    {.name = "store",
-     .argument = "f32|f16|bf16",
-     .help = "type of the numbers in the file; default: f32",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, store),
-     .choices = cli_choices_store},
-    {.name = "space",
-     .argument = "model|raw",
-     .help = "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
-             "default: raw for --format latent, as ComfyUI expects, else model",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, space),
-     .choices = cli_choices_space},
-    {.name = "video",
-     .help = "the pictures are the frames of one clip, in the order of their names, and one file "
-             "gets its latents; also a .y4m file, or Y4M on standard input. For models of video",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, video)},
-    {.name = "moments",
-     .help = "of the KL autoencoders (sd-vae, flux-vae ..): keep the mean (latent) and the "
-             "logarithm of "
-             "the variance (logvar). Default: the mean alone, the same every time",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, moments)},
-    {.name = "sample",
-     .argument = "SEED",
-     .help =
-         "of the same: mean + deviation * noise. The first picture's noise is that of SEED, the "
-         "second's that of SEED + 1 ..; the same for any number of threads and any memory",
-     .kind = CLI_NUMBER,
-     .min = 0,
-     .max = INT_MAX,
-     .offset = offsetof(cli_settings, sample)},
-    {.name = NULL}};
-static const cli_option_group group = {"Latents", options};
-static const cli_option_group *const groups[] = {&cli_group_inputs,
-                                                 &cli_group_output,
-                                                 &cli_group_model,
-                                                 &cli_group_source,
-                                                 &group,
-                                                 &cli_group_show,
-                                                 &cli_group_run,
-                                                 &cli_group_report,
-                                                 NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Latents",
+    CLI_OPTION(CLI_WORD, cli_settings, picture.format, "format", 'f', "safetensors|latent|npy",
+               "of the latent; latent is ComfyUI's. Default: by the ending of -o, else safetensors",
+               .choices = formats),
+    CLI_OPTION(CLI_CHOICE, cli_encode_settings, store, "store", 0, "f32|f16|bf16",
+               "type of the numbers in the file; default: f32", .choices = cli_choices_store),
+    CLI_OPTION(
+        CLI_CHOICE, cli_encode_settings, space, "space", 0, "model|raw",
+        "as the diffusion model sees it, or as the full VAE gives it, before scale and shift; "
+        "default: raw for --format latent, as ComfyUI expects, else model",
+        .choices = cli_choices_space),
+    CLI_FLAG_OPTION(
+        cli_encode_settings, video, "video", 0,
+        "the pictures are the frames of one clip, in the order of their names, and one file "
+        "gets its latents; also a .y4m file, or Y4M on standard input. For models of video"),
+    CLI_FLAG_OPTION(cli_encode_settings, moments, "moments", 0,
+                    "of the KL autoencoders (sd-vae, flux-vae ..): keep the mean (latent) and the "
+                    "logarithm of "
+                    "the variance (logvar). Default: the mean alone, the same every time"),
+    CLI_OPTION(
+        CLI_NUMBER, cli_encode_settings, sample, "sample", 0, "SEED",
+        "of the same: mean + deviation * noise. The first picture's noise is that of SEED, the "
+        "second's that of SEED + 1 ..; the same for any number of threads and any memory",
+        .min = 0, .max = INT_MAX));
 static const cli_example examples[] = {
     {"zenith encode photo.jpg -o photo.safetensors --model taesd --weights weights",
      "one picture, with weights from a folder"},
@@ -289,10 +269,13 @@ const cli_command cli_command_encode = {
         "Turns pictures (JPEG, PNG, WebP, PNM) into latents. EXIF orientation is applied, colour "
         "profiles are converted to sRGB, transparent pixels lie on a background. The latent file "
         "says which model made it, in which space, and from which part of the picture.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_group_output, &cli_group_model, &cli_group_source,
+                         &group, &cli_group_show, &cli_group_run, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_PICTURE,
+    CLI_SETTINGS_WITH(cli_encode_settings, .store = CLI_UNSET, .space = CLI_UNSET,
+                      .sample = CLI_UNSET),
     .run = run,
 };

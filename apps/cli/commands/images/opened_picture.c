@@ -33,8 +33,7 @@ static bool make_latent(cli_session *session, const zenith_model_info *model,
     out->latent = (zenith_latent){.size = sizeof out->latent,
                                   .width = out->info.width / model->factor,
                                   .height = out->info.height / model->factor,
-                                  .channels = model->latent_channels *
-                                              (session->settings->moments ? 2 : 1)};
+                                  .channels = model->latent_channels * (out->moments ? 2 : 1)};
     out->latent.data = calloc((size_t)out->latent.width * out->latent.height,
                               sizeof(float) * out->latent.channels);
     if (out->latent.data == NULL)

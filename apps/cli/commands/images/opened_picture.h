@@ -8,6 +8,7 @@
 #include "apps/cli/session/session.h"
 
 typedef struct cli_picture {
+    bool moments; // there is room for mean and variance; set before it is opened
     zenith_source *source;
     zenith_source_info info;
     zenith_image image;   // reads from the source

@@ -50,7 +50,7 @@ bool cli_latent_unpack(cli_session *session, const zenith_model_info *model, zen
 {
     uint32_t across, down;
     const uint32_t tokens = latent->height;
-    const cli_dimensions *size = &session->settings->size;
+    const cli_dimensions *size = &session->settings->source.size;
     if (!choose_shape(size, 2 * model->factor, tokens, &across, &down, failure)) return false;
     float *packed = malloc((size_t)tokens * TOKEN_SIZE * sizeof *packed);
     *planes = malloc((size_t)tokens * TOKEN_SIZE * sizeof *packed);

@@ -69,7 +69,7 @@ static bool choose_output(struct job *job)
     if (job->outputs == NULL) return true;
     job->output = cli_outputs_path(job->outputs, job->index, CLI_UNSET);
     if (job->output != NULL) return true;
-    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return cli_fail_memory(&job->failure);
 }
 
 static bool open_target(struct job *job)
@@ -78,9 +78,9 @@ static bool open_target(struct job *job)
     if (job->outputs == NULL) return true;
     zenith_target_params params = {.size = sizeof params,
                                    .format = job->outputs->format->word,
-                                   .quality = settings->quality,
-                                   .level = settings->level,
-                                   .lossless = settings->lossless};
+                                   .quality = settings->picture.quality,
+                                   .level = settings->picture.level,
+                                   .lossless = settings->picture.lossless};
     cli_outputs_make_folders(job->outputs, job->output);
     zenith_status status = zenith_target_open(job->session->context, job->output,
                                               job->picture.info.width, job->picture.info.height,
@@ -198,11 +198,7 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option options[] = {CLI_PICTURE_FORMAT, {.name = NULL}};
-static const cli_option_group group = {"Format", options};
-static const cli_option_group *const groups[] = {
-    &cli_group_inputs,  &cli_group_output, &cli_group_model, &cli_group_source, &group,
-    &cli_group_picture, &cli_group_show,   &cli_group_run,   &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP("Format", CLI_PICTURE_FORMAT);
 static const cli_example examples[] = {
     {"zenith reconstruct photo.jpg -o photo.taesd.png --model taesd",
      "what the model makes of a picture"},
@@ -217,7 +213,9 @@ const cli_command cli_command_reconstruct = {
     .description = "Encodes and decodes pictures, without rounding the latents in between. Writes "
                    "the results, and prints the PSNR of each: against the input as the encoder saw "
                    "it (after --fit), over all 8-bit samples. Without -o it only measures.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &cli_group_output, &cli_group_model, &cli_group_source,
+                         &group, &cli_group_picture, &cli_group_show, &cli_group_run,
+                         &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,

@@ -5,6 +5,7 @@
 #ifndef ZN_CLI_COMMANDS_IMAGES_VIDEO_H
 #define ZN_CLI_COMMANDS_IMAGES_VIDEO_H
 
+#include "apps/cli/commands/images/settings.h"
 #include "apps/cli/session/outputs.h"
 #include "apps/cli/session/session.h"
 

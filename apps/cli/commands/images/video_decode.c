@@ -37,7 +37,7 @@ bool cli_outputs_y4m(const cli_outputs *outputs)
 
 static bool out_of_memory(clip_job *job)
 {
-    return cli_fail_text(job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return cli_fail_memory(job->failure);
 }
 
 static bool check(clip_job *job)
@@ -93,9 +93,9 @@ static bool open_picture(clip_job *job, uint32_t t, zenith_image *image)
     const cli_settings *settings = job->session->settings;
     const zenith_target_params params = {.size = sizeof params,
                                          .format = job->outputs->format->word,
-                                         .quality = settings->quality,
-                                         .level = settings->level,
-                                         .lossless = settings->lossless};
+                                         .quality = settings->picture.quality,
+                                         .level = settings->picture.level,
+                                         .lossless = settings->picture.lossless};
     job->paths[t] = cli_outputs_path(job->outputs, job->index, (int64_t)(job->frames + t));
     if (job->paths[t] == NULL) return out_of_memory(job);
     cli_outputs_make_folders(job->outputs, job->paths[t]);
@@ -165,7 +165,7 @@ static bool run_step(clip_job *job, const zenith_latent *latent, uint32_t index,
 
 static bool run_steps(clip_job *job, zenith_latent_file *file, uint32_t count)
 {
-    const int space = job->session->settings->space;
+    const int space = cli_decode_of(job->session->settings)->space;
     for (uint32_t i = 0; i < count && !cli_interrupted(); i++) {
         zenith_latent latent = {.size = sizeof latent};
         zenith_status status = zenith_latent_file_get(file, i, &latent);

@@ -39,7 +39,7 @@ typedef struct clip_job {
 
 static bool out_of_memory(clip_job *job)
 {
-    return cli_fail_text(&job->failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    return cli_fail_memory(&job->failure);
 }
 
 // --- frames -------------------------------------------------------------------------------------
@@ -83,6 +83,7 @@ static bool open_frame(clip_job *job, uint32_t t)
     if (job->stream != NULL && !job->over && !read_ppm(job, t, &there)) return false;
     if (!there) job->over = true;
     if (!there && t == 0) return true; // the clip ends with whole steps
+    picture->moments = cli_encode_of(settings)->moments;
     const uint8_t *ppm = job->stream == NULL ? NULL : job->ppm[there ? t : t - 1];
     if (!there && job->stream != NULL) { // the next repetition finds it in its own place
         if (job->ppm[t] == NULL) job->ppm[t] = malloc(job->ppm_bytes);
@@ -121,8 +122,8 @@ static bool open_clip(clip_job *job)
     job->first = picture->info;
     job->latent = picture->latent;
     job->latent.data = NULL;
-    if (job->session->settings->space != CLI_UNSET)
-        job->latent.space = (zenith_space)job->session->settings->space;
+    if (cli_encode_of(job->session->settings)->space != CLI_UNSET)
+        job->latent.space = (zenith_space)cli_encode_of(job->session->settings)->space;
     job->each = (size_t)job->latent.width * job->latent.height * job->latent.channels;
     zenith_status status = zenith_clip_open(job->session->context, job->model->model, &params,
                                             &job->clip);
@@ -187,7 +188,7 @@ static bool run_steps(clip_job *job)
 
 static bool save(clip_job *job, const char *path)
 {
-    const int store = job->session->settings->store;
+    const int store = cli_encode_of(job->session->settings)->store;
     const zenith_latent_save_params params = {.size = sizeof params,
                                               .format = job->outputs->format->word,
                                               .number = store == CLI_UNSET ? ZENITH_F32

@@ -18,6 +18,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+typedef struct eval_settings {
+    cli_settings shared;
+    const char *against, *against_weights, *squeezenet;
+} eval_settings;
+
+static const eval_settings *own(const cli_settings *settings)
+{
+    return (const eval_settings *)settings;
+}
+
 enum { MOST_MODELS = 2 };
 
 struct candidate {
@@ -48,24 +58,24 @@ static bool is_folder(const char *path)
 
 static bool open_models(struct evaluation *e, const cli_settings *settings, cli_failure *failure)
 {
-    const char *other = settings->against_weights;
-    bool same = settings->against != NULL && settings->model != NULL &&
-                strcmp(settings->against, settings->model) == 0;
+    const eval_settings *o = own(settings);
+    const char *other = o->against_weights;
+    bool same = o->against != NULL && settings->model != NULL &&
+                strcmp(o->against, settings->model) == 0;
     // The same model again is its published weights, unless it is said where others are.
     if (other == NULL && !same && is_folder(settings->weights)) other = settings->weights;
     if (!cli_session_model(&e->session, settings->model, 0, &e->candidates[0].model, failure))
         return false;
     e->count = 1;
-    if (settings->against == NULL) return true;
+    if (o->against == NULL) return true;
     e->count = 2;
-    if (cli_session_model_at(&e->session, settings->against, other, 0, &e->candidates[1].model,
-                             failure))
+    if (cli_session_model_at(&e->session, o->against, other, 0, &e->candidates[1].model, failure))
         return true;
     if (same && other == NULL && failure->status == ZENITH_NOT_FOUND)
         cli_fail_text(failure, ZENITH_NOT_FOUND,
                       "--against %s is the same model again: say where its other weights are, with "
                       "--against-weights PATH",
-                      settings->against);
+                      o->against);
     return false;
 }
 
@@ -107,8 +117,9 @@ static void name_candidates(struct evaluation *e)
 
 static bool open_judge(struct evaluation *e, const cli_settings *settings, cli_failure *failure)
 {
-    zenith_judge_params params = {
-        .size = sizeof params, .squeezenet = settings->squeezenet, .weights = settings->weights};
+    zenith_judge_params params = {.size = sizeof params,
+                                  .squeezenet = own(settings)->squeezenet,
+                                  .weights = settings->weights};
     zenith_status status = zenith_judge_open(e->session.context, &params, &e->judge);
     if (status != ZENITH_OK) return cli_fail(&e->session, failure, status, NULL);
     if (zenith_judge_get_squeezenet(e->judge) == NULL)
@@ -164,10 +175,10 @@ static bool write_picture(cli_session *session, const struct candidate *c, size_
     const cli_settings *settings = session->settings;
     if (c->folder == NULL) return true;
     zenith_target_params params = {
-        .size = sizeof params, .format = c->outputs.format->word, .level = settings->level};
+        .size = sizeof params, .format = c->outputs.format->word, .level = settings->picture.level};
     zenith_target *target = NULL;
     char *path = cli_outputs_path(&c->outputs, input, CLI_UNSET);
-    if (path == NULL) return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+    if (path == NULL) return cli_fail_memory(failure);
     cli_outputs_make_folders(&c->outputs, path);
     zenith_status status = zenith_target_open(session->context, path, picture->width,
                                               picture->height, &params, &target);
@@ -260,8 +271,9 @@ static void print_results(const struct evaluation *e, bool json)
 // A model beside itself says nothing.
 static bool differ(const cli_settings *settings)
 {
-    if (settings->against == NULL || settings->model == NULL || settings->weights != NULL ||
-        settings->against_weights != NULL || strcmp(settings->against, settings->model) != 0)
+    const eval_settings *o = own(settings);
+    if (o->against == NULL || settings->model == NULL || settings->weights != NULL ||
+        o->against_weights != NULL || strcmp(o->against, settings->model) != 0)
         return true;
     cli_say("--model and --against are both %s: give --weights PATH or --against-weights PATH",
             settings->model);
@@ -276,14 +288,13 @@ static bool start(struct evaluation *e, const cli_settings *settings, cli_failur
         return false;
     name_candidates(e);
     zenith_context_get_machine(e->session.context, &machine);
-    e->dtype = (zenith_dtype)settings->dtype;
+    e->dtype = (zenith_dtype)settings->run.dtype;
     if (e->dtype == ZENITH_DTYPE_DEFAULT)
         e->dtype = strcmp(machine.isa, "amx") == 0 ? ZENITH_DTYPE_BF16 : ZENITH_DTYPE_F32;
     for (size_t i = 0; i < e->count; i++) {
         cli_quality_rows *rows = &e->candidates[i].rows;
         rows->rows = calloc(settings->input_count, sizeof *rows->rows);
-        if (rows->rows == NULL)
-            return cli_fail_text(failure, ZENITH_OUT_OF_MEMORY, "out of memory");
+        if (rows->rows == NULL) return cli_fail_memory(failure);
     }
     return true;
 }
@@ -292,12 +303,12 @@ static int run(const cli_settings *settings)
 {
     struct evaluation e = {0};
     cli_failure failure = {0};
-    cli_settings lines = *settings;
-    lines.json = false; // one object at the end, not one for each input
+    eval_settings lines = *own(settings);
+    lines.shared.json = false; // one object at the end, not one for each input
     if (!cli_model_options_agree(settings) || !cli_source_options_agree(settings) ||
         !differ(settings))
         return CLI_USAGE;
-    int code = cli_session_open(&e.session, &lines, "eval");
+    int code = cli_session_open(&e.session, &lines.shared, "eval");
     if (code != CLI_DONE) return code;
     if (start(&e, settings, &failure)) {
         code = plan_outputs(&e, settings);
@@ -316,65 +327,32 @@ static int run(const cli_settings *settings)
     return code != CLI_DONE ? code : closed;
 }
 
-#define AT(field) offsetof(cli_settings, field)
-static const cli_option options[] = {
+static const cli_option_group group = CLI_GROUP(
+    "Evaluation",
     {.name = "images",
      .letter = 'i',
      .argument = "DIR",
      .help = "folder of pictures; the same as naming it, or single pictures, as arguments",
      .kind = CLI_INPUT},
-    {.name = "against",
-     .letter = 'a',
-     .argument = "NAME",
-     .help = "a second model to compare with, on the same pictures",
-     .kind = CLI_TEXT,
-     .offset = AT(against)},
-    {.name = "against-weights",
-     .argument = "PATH",
-     .help =
-         "weights of the --against model; default: the folder that --weights names, or, for the "
-         "same model, where every command looks",
-     .kind = CLI_TEXT,
-     .offset = AT(against_weights)},
-    {.name = "squeezenet",
-     .argument = "FILE",
-     .help = "SqueezeNet 1.0 as safetensors; default: squeezenet1_0_dc.safetensors beside the "
-             "weights or where models are searched for. Without it that measure is left out",
-     .kind = CLI_TEXT,
-     .offset = AT(squeezenet)},
-    {.name = "output-dir",
-     .letter = 'o',
-     .argument = "DIR",
-     .help = "keep the decoded pictures, as DIR/MODEL/NAME.png",
-     .kind = CLI_TEXT,
-     .offset = AT(output)},
-    {.name = NULL}};
-static const cli_option_group group = {"Evaluation", options};
-static const cli_option messages[] = {
-    {.name = "json",
-     .help =
-         "print one JSON object on standard output: for each model its means, and every picture",
-     .kind = CLI_FLAG,
-     .offset = AT(json)},
-    {.name = "quiet",
-     .letter = 'q',
-     .help = "print results and errors only",
-     .kind = CLI_FLAG,
-     .offset = AT(quiet)},
-    {.name = "log",
-     .help = "show the library's log on standard error",
-     .kind = CLI_FLAG,
-     .offset = AT(log)},
-    {.name = "help",
-     .letter = 'h',
-     .help = "print this text",
-     .kind = CLI_FLAG,
-     .offset = AT(help)},
-    {.name = NULL}};
-static const cli_option_group message_group = {"Messages", messages};
-static const cli_option_group *const groups[] = {
-    &cli_group_model, &group, &cli_group_inputs, &cli_group_source, &cli_group_run,
-    &message_group,   NULL};
+    CLI_OPTION(CLI_TEXT, eval_settings, against, "against", 'a', "NAME",
+               "a second model to compare with, on the same pictures"),
+    CLI_OPTION(
+        CLI_TEXT, eval_settings, against_weights, "against-weights", 0, "PATH",
+        "weights of the --against model; default: the folder that --weights names, or, for the "
+        "same model, where every command looks"),
+    CLI_OPTION(CLI_TEXT, eval_settings, squeezenet, "squeezenet", 0, "FILE",
+               "SqueezeNet 1.0 as safetensors; default: squeezenet1_0_dc.safetensors beside the "
+               "weights or where models are searched for. Without it that measure is left out"),
+    CLI_OPTION(CLI_TEXT, cli_settings, output, "output-dir", 'o', "DIR",
+               "keep the decoded pictures, as DIR/MODEL/NAME.png"));
+static const cli_option_group message_group = CLI_GROUP(
+    "Messages",
+    CLI_FLAG_OPTION(
+        cli_settings, json, "json", 0,
+        "print one JSON object on standard output: for each model its means, and every picture"),
+    CLI_FLAG_OPTION(cli_settings, quiet, "quiet", 'q', "print results and errors only"),
+    CLI_FLAG_OPTION(cli_settings, log, "log", 0, "show the library's log on standard error"),
+    CLI_FLAG_OPTION(cli_settings, help, "help", 'h', "print this text"));
 static const cli_example examples[] = {
     {"zenith eval --model taesd --images kodak/ --dtype f32", "every measure of every picture"},
     {"zenith eval --model zenith-sd-fast --against taesd --images kodak/ --json",
@@ -396,10 +374,12 @@ const cli_command cli_command_eval = {
         "to be trusted: EVALUATION.md in share/doc/zenith defines each and says what fools it. "
         "Look "
         "at the pictures too (--output-dir). Times are medians.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_model, &group, &cli_group_inputs, &cli_group_source,
+                         &cli_group_run, &message_group),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .endings = CLI_ENDINGS_PICTURE,
+    CLI_SETTINGS(eval_settings),
     .run = run,
 };

@@ -10,6 +10,19 @@
 
 #include <stdio.h>
 
+typedef struct prune_settings {
+    cli_settings shared;
+    int operation; // ZENITH_ENCODER | ZENITH_DECODER
+    double channels, still;
+    int blocks, multiple, frequencies, batches;
+    const char *config;
+} prune_settings;
+
+static const prune_settings *own(const cli_settings *settings)
+{
+    return (const prune_settings *)settings;
+}
+
 static const double giga = 1e9;
 
 static void report_json(const cli_settings *settings, const char *model,
@@ -58,19 +71,20 @@ static void report(const cli_settings *settings, const char *model, const zenith
 static bool prune(cli_session *session, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
+    const prune_settings *o = own(settings);
     const cli_open_model *model;
     zenith_prune_info info = {.size = sizeof info};
     const zenith_prune_params params = {.size = sizeof params,
                                         .output = settings->output,
-                                        .parts = (unsigned)settings->operation,
-                                        .channels = settings->channels,
-                                        .blocks = (uint32_t)settings->blocks,
-                                        .multiple = (uint32_t)settings->multiple,
-                                        .config = settings->config,
-                                        .batches = (uint32_t)settings->batches,
+                                        .parts = (unsigned)o->operation,
+                                        .channels = o->channels,
+                                        .blocks = (uint32_t)o->blocks,
+                                        .multiple = (uint32_t)o->multiple,
+                                        .config = o->config,
+                                        .batches = (uint32_t)o->batches,
                                         .cancel = session->cancel,
-                                        .frequencies = (uint32_t)settings->frequencies,
-                                        .still = settings->still};
+                                        .frequencies = (uint32_t)o->frequencies,
+                                        .still = o->still};
     if (!cli_session_model_at(session, settings->model, settings->inputs[0], 0, &model, failure))
         return false;
     zenith_status status = zenith_prune(session->context, model->model, &params, &info);
@@ -81,19 +95,19 @@ static bool prune(cli_session *session, cli_failure *failure)
 
 static int run(const cli_settings *settings)
 {
+    const prune_settings *o = own(settings);
     cli_session session;
     cli_failure failure = {0};
     if (settings->output == NULL) {
         cli_say("where should the smaller model go? Give -o DIR");
         return CLI_USAGE;
     }
-    if (settings->channels == 0 && settings->blocks == 0 && settings->frequencies == 0 &&
-        settings->still == 0) {
+    if (o->channels == 0 && o->blocks == 0 && o->frequencies == 0 && o->still == 0) {
         cli_say("what should be left out? Give --channels SHARE, --blocks N, --frequencies N or "
                 "--still CHANGE");
         return CLI_USAGE;
     }
-    if (settings->blocks != 0 && settings->config == NULL) {
+    if (o->blocks != 0 && o->config == NULL) {
         cli_say("which blocks matter least is measured on pictures: give --config FILE, a training "
                 "config whose pictures and losses are taken");
         return CLI_USAGE;
@@ -114,79 +128,41 @@ static const cli_choice parts[] = {{"encoder", ZENITH_ENCODER},
                                    {"both", ZENITH_ENCODER | ZENITH_DECODER},
                                    {NULL, 0}};
 static const cli_choice sides[] = {{"1", 1}, {"2", 2}, {"4", 4}, {NULL, 0}};
-static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "DIR",
-     .help = "a folder, which gets NAME_encoder.safetensors and NAME_decoder.safetensors in f32",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = "model",
-     .letter = 'm',
-     .argument = "NAME",
-     .help = "which model these weights are, where names and shapes fit several; 'zenith models' "
-             "lists them",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, model)},
-    {.name = "part",
-     .argument = "encoder|decoder|both",
-     .help = "what is pruned; default: what --config trains, or what the weights have. The other "
-             "part is written as it is",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, operation),
-     .choices = parts},
-    {.name = "channels",
-     .argument = "SHARE",
-     .help = "share of the channels inside residual blocks that stays, at least, such as 0.5",
-     .kind = CLI_SHARE,
-     .offset = offsetof(cli_settings, channels)},
-    {.name = "multiple",
-     .argument = "N",
-     .help = "channels go in groups of N, and each layer keeps one; default: 32. Fast kernels want "
-             "multiples of 32 in bf16, 16 in f32, 64 in int8",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, multiple),
-     .min = 1,
-     .max = 1024},
-    {.name = "blocks",
-     .argument = "N",
-     .help = "leave out the N blocks without which the loss of --config grows least for the "
-             "operations that are saved; models of the zenith family",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, blocks),
-     .min = 1,
-     .max = 64},
-    {.name = "frequencies",
-     .argument = "1|2|4",
-     .help = "keep the N x N lowest of the 8x8 Walsh frequencies of each tile; only 4 has a fast "
-             "kernel. zenith_hierarchical, zenith_prune and zenith_soft",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, frequencies),
-     .choices = sides},
-    {.name = "still",
-     .argument = "CHANGE",
-     .help =
-         "leave blocks out where their map changes by less than this, such as 0.05: decided for "
-         "each picture, by cells of about 16x16 pixels; zenith_prune and zenith_soft",
-     .kind = CLI_SHARE,
-     .offset = offsetof(cli_settings, still)},
-    {.name = "config",
-     .argument = "FILE",
-     .help = "a training config: its pictures and losses say what matters least. Without it the "
-             "size of the weights does",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, config)},
-    {.name = "batches",
-     .argument = "N",
-     .help = "of --config, by which channels are judged; default: 16",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, batches),
-     .min = 1,
-     .max = 1000000},
-    {.name = NULL}};
-static const cli_option_group group = {"Pruning", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_threads, &cli_group_report,
-                                                 NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Pruning",
+    CLI_OPTION(CLI_TEXT, cli_settings, output, "output", 'o', "DIR",
+               "a folder, which gets NAME_encoder.safetensors and NAME_decoder.safetensors in f32"),
+    CLI_OPTION(CLI_TEXT, cli_settings, model, "model", 'm', "NAME",
+               "which model these weights are, where names and shapes fit several; 'zenith models' "
+               "lists them"),
+    CLI_OPTION(CLI_CHOICE, prune_settings, operation, "part", 0, "encoder|decoder|both",
+               "what is pruned; default: what --config trains, or what the weights have. The other "
+               "part is written as it is",
+               .choices = parts),
+    CLI_OPTION(CLI_SHARE, prune_settings, channels, "channels", 0, "SHARE",
+               "share of the channels inside residual blocks that stays, at least, such as 0.5"),
+    CLI_OPTION(
+        CLI_NUMBER, prune_settings, multiple, "multiple", 0, "N",
+        "channels go in groups of N, and each layer keeps one; default: 32. Fast kernels want "
+        "multiples of 32 in bf16, 16 in f32, 64 in int8",
+        .min = 1, .max = 1024),
+    CLI_OPTION(CLI_NUMBER, prune_settings, blocks, "blocks", 0, "N",
+               "leave out the N blocks without which the loss of --config grows least for the "
+               "operations that are saved; models of the zenith family",
+               .min = 1, .max = 64),
+    CLI_OPTION(CLI_CHOICE, prune_settings, frequencies, "frequencies", 0, "1|2|4",
+               "keep the N x N lowest of the 8x8 Walsh frequencies of each tile; only 4 has a fast "
+               "kernel. zenith_hierarchical, zenith_prune and zenith_soft",
+               .choices = sides),
+    CLI_OPTION(
+        CLI_SHARE, prune_settings, still, "still", 0, "CHANGE",
+        "leave blocks out where their map changes by less than this, such as 0.05: decided for "
+        "each picture, by cells of about 16x16 pixels; zenith_prune and zenith_soft"),
+    CLI_OPTION(CLI_TEXT, prune_settings, config, "config", 0, "FILE",
+               "a training config: its pictures and losses say what matters least. Without it the "
+               "size of the weights does"),
+    CLI_OPTION(CLI_NUMBER, prune_settings, batches, "batches", 0, "N",
+               "of --config, by which channels are judged; default: 16", .min = 1, .max = 1000000));
 static const cli_example examples[] = {
     {"zenith prune models -o half -m zenith-sd-fast --channels 0.5",
      "half of the channels inside blocks, by the weights"},
@@ -203,9 +179,10 @@ const cli_command cli_command_prune = {
         "tiles that matter least. Writes the rest as a smaller model that all commands take. The "
         "smaller model's pictures are worse at first: 'zenith train' with \"init\": {\"weights\": "
         "DIR} trains it further. TRAINING.md in share/doc/zenith has more.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_threads, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 1,
+    CLI_SETTINGS(prune_settings),
     .run = run,
 };

@@ -6,7 +6,6 @@
 
 static const cli_command *const commands[] = {&cli_tokenizer_train, NULL};
 
-static const cli_option_group *const groups[] = {&cli_group_help, NULL};
 static const cli_example examples[] = {
     {"zenith tokenizer train captions.jsonl -o words/tokenizer --size 4096",
      "a tokenizer of 4096 tokens from captions"},
@@ -20,7 +19,7 @@ const cli_command cli_command_tokenizer = {
     .description = "A tokenizer turns a text into the numbers that a text model reads. WORDS.md in "
                    "share/doc/zenith "
                    "has more.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_help),
     .examples = examples,
     .takes = CLI_TAKES_COMMANDS,
     .commands = commands,

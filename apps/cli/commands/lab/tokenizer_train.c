@@ -11,6 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct tokenizer_settings {
+    cli_settings shared;
+    const char *special;
+    bool plain;
+    int tokens; // 0: not given
+} tokenizer_settings;
+
+static const tokenizer_settings *own(const cli_settings *settings)
+{
+    return (const tokenizer_settings *)settings;
+}
+
 // The special tokens of --special, cut at the commas of a copy.
 typedef struct special_tokens {
     char *copy;
@@ -42,6 +54,7 @@ static void free_special(special_tokens *special)
 
 static void report(const cli_settings *settings, const zenith_tokenizer_info *info)
 {
+    const tokenizer_settings *o = own(settings);
     if (settings->json)
         cli_json_print(
             json_pack("{s:o, s:I, s:I, s:I, s:I}", "output", cli_json_text(settings->output),
@@ -53,13 +66,14 @@ static void report(const cli_settings *settings, const zenith_tokenizer_info *in
                 settings->output, (unsigned)info->tokens, (unsigned long long)info->texts,
                 (double)info->encoded / (double)info->texts,
                 (double)info->bytes / (double)info->encoded);
-    if (!settings->json && !settings->quiet && info->tokens < (unsigned)settings->tokens)
+    if (!settings->json && !settings->quiet && info->tokens < (unsigned)o->tokens)
         cli_say("no pair of neighbours occurs twice any more: fewer than the %d tokens of --size",
-                settings->tokens);
+                o->tokens);
 }
 
 static int train(const cli_settings *settings, const special_tokens *special)
 {
+    const tokenizer_settings *o = own(settings);
     cli_session session;
     cli_failure failure = {0};
     zenith_tokenizer_info info = {.size = sizeof info};
@@ -69,10 +83,10 @@ static int train(const cli_settings *settings, const special_tokens *special)
                                             .sources = settings->inputs,
                                             .count = settings->input_count,
                                             .output = settings->output,
-                                            .tokens = (uint32_t)settings->tokens,
+                                            .tokens = (uint32_t)o->tokens,
                                             .special = special->names,
                                             .special_count = special->count,
-                                            .plain = settings->plain,
+                                            .plain = o->plain,
                                             .cancel = session.cancel};
     const zenith_status status = zenith_tokenizer_train(session.context, &params, &info);
     session.told = !cli_interrupted(); // all inputs make one output: none failed by itself
@@ -88,18 +102,19 @@ static int train(const cli_settings *settings, const special_tokens *special)
 
 static int run(const cli_settings *settings)
 {
+    const tokenizer_settings *o = own(settings);
     special_tokens special;
     if (settings->output == NULL) {
         cli_say("where should the tokenizer go? Give -o FOLDER");
         return CLI_USAGE;
     }
-    if (settings->tokens == 0) {
+    if (o->tokens == 0) {
         cli_say("how many tokens should there be? Give --size N, such as 4096");
         return CLI_USAGE;
     }
     int code = cli_output_check_folder(settings->output);
     if (code != CLI_DONE) return code;
-    if (cut_special(settings->special, &special)) {
+    if (cut_special(o->special, &special)) {
         code = train(settings, &special);
     } else {
         cli_say("memory ran out");
@@ -109,34 +124,20 @@ static int run(const cli_settings *settings)
     return code;
 }
 
-static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "FOLDER",
-     .help = "a folder, which gets tokenizer.json",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = "size",
-     .argument = "N",
-     .help = "how many tokens there shall be: 256 bytes, the special tokens, and merges",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, tokens),
-     .min = 256,
-     .max = 262144},
-    {.name = "special",
-     .argument = "TOKEN,..",
-     .help = "special tokens, with commas between them; they get the last numbers. Default: "
-             "<|endoftext|>,<|im_start|>,<|im_end|>, which 'zenith generate' needs",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, special)},
-    {.name = "plain",
-     .help = "count the texts alone. Else the words that 'zenith generate' puts around a prompt "
-             "are counted with each text, so that they take few tokens",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, plain)},
-    {.name = NULL}};
-static const cli_option_group group = {"Tokenizer", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Tokenizer",
+    CLI_OPTION(CLI_TEXT, cli_settings, output, "output", 'o', "FOLDER",
+               "a folder, which gets tokenizer.json"),
+    CLI_OPTION(CLI_NUMBER, tokenizer_settings, tokens, "size", 0, "N",
+               "how many tokens there shall be: 256 bytes, the special tokens, and merges",
+               .min = 256, .max = 262144),
+    CLI_OPTION(CLI_TEXT, tokenizer_settings, special, "special", 0, "TOKEN,..",
+               "special tokens, with commas between them; they get the last numbers. Default: "
+               "<|endoftext|>,<|im_start|>,<|im_end|>, which 'zenith generate' needs"),
+    CLI_FLAG_OPTION(
+        tokenizer_settings, plain, "plain", 0,
+        "count the texts alone. Else the words that 'zenith generate' puts around a prompt "
+        "are counted with each text, so that they take few tokens"));
 static const cli_example examples[] = {
     {"zenith tokenizer train captions.jsonl -o words/tokenizer --size 4096",
      "from the captions of a training set"},
@@ -154,9 +155,10 @@ const cli_command cli_tokenizer_train = {
         "numbers, left before right. Words are split as Qwen's models do it. A file that ends "
         "with .jsonl has an object with \"caption\" or \"captions\" in each line; of any other "
         "file each line is a text. The same texts give the same file.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
+    CLI_SETTINGS(tokenizer_settings),
     .run = run,
 };

@@ -135,8 +135,8 @@ static int run(const cli_settings *settings)
     if (code != CLI_DONE) return code;
     const zenith_train_params params = {.size = sizeof params,
                                         .config = config,
-                                        .resume = settings->resume,
-                                        .stop_at = (uint64_t)settings->steps,
+                                        .resume = cli_train_of(settings)->resume,
+                                        .stop_at = (uint64_t)settings->sampling.steps,
                                         .report = on_report,
                                         .report_cookie = &w,
                                         .cancel = session.cancel,
@@ -160,36 +160,21 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option training[] = {
-    {.name = "data",
-     .argument = "PATH",
-     .help = "train on this folder, tar archive or LMDB database instead of the config's pictures, "
-             "with no validation",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, data)},
-    {.name = "output",
-     .letter = 'o',
-     .argument = "DIR",
-     .help = "folder for the results instead of the config's. With --data or this, the changed "
-             "config is written there as run.json",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = "resume",
-     .help = "continue from the newest checkpoint in the output folder; without one, begin",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, resume)},
-    {.name = "steps",
-     .argument = "N",
-     .help = "stop after step N, with a checkpoint; the learning rate still follows the config's "
-             "own steps",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, steps),
-     .min = 1,
-     .max = 2147483647},
-    {.name = NULL}};
-static const cli_option_group group = {"Training", training};
-static const cli_option_group *const groups[] = {&group, &cli_group_threads, &cli_group_report,
-                                                 NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Training",
+    CLI_OPTION(
+        CLI_TEXT, cli_train_settings, data, "data", 0, "PATH",
+        "train on this folder, tar archive or LMDB database instead of the config's pictures, "
+        "with no validation"),
+    CLI_OPTION(CLI_TEXT, cli_settings, output, "output", 'o', "DIR",
+               "folder for the results instead of the config's. With --data or this, the changed "
+               "config is written there as run.json"),
+    CLI_FLAG_OPTION(cli_train_settings, resume, "resume", 0,
+                    "continue from the newest checkpoint in the output folder; without one, begin"),
+    CLI_OPTION(CLI_NUMBER, cli_settings, sampling.steps, "steps", 0, "N",
+               "stop after step N, with a checkpoint; the learning rate still follows the config's "
+               "own steps",
+               .min = 1, .max = 2147483647));
 static const cli_example examples[] = {
     {"zenith train run.json", "begin a run; Ctrl-C stops it after the step, with a checkpoint"},
     {"zenith train diffae64.json --data faces -o runs/faces",
@@ -210,9 +195,10 @@ const cli_command cli_command_train = {
         "of other commands. With \"quantise\" in the file, training sees the rounding of int8 or "
         "f8. "
         "TRAINING.md in share/doc/zenith describes the file.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_threads, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 1,
+    CLI_SETTINGS(cli_train_settings),
     .run = run,
 };

@@ -35,7 +35,8 @@ static bool write_config(const json_t *config, const char *path)
 
 static bool change(json_t *config, const cli_settings *settings, char *path, size_t size)
 {
-    if (settings->data != NULL && !change_data(config, settings->data)) return false;
+    const cli_train_settings *own = cli_train_of(settings);
+    if (own->data != NULL && !change_data(config, own->data)) return false;
     if (settings->output != NULL)
         json_object_set_new(config, "output", json_string(settings->output));
     const char *output = json_string_value(json_object_get(config, "output"));
@@ -53,7 +54,7 @@ static bool change(json_t *config, const cli_settings *settings, char *path, siz
 int cli_train_config(const cli_settings *settings, char *path, size_t size)
 {
     const char *given = settings->inputs[0];
-    if (settings->data == NULL && settings->output == NULL) {
+    if (cli_train_of(settings)->data == NULL && settings->output == NULL) {
         snprintf(path, size, "%s", given);
         return CLI_DONE;
     }

@@ -38,7 +38,7 @@ static bool read_picture(cli_session *session, const char *input, uint32_t facto
     cli_failure failure = {0};
     zenith_source *source = NULL;
     zenith_source_params params = cli_source_params(session->settings, factor);
-    if (session->settings->fit == CLI_UNSET && params.width == 0 && params.height == 0) {
+    if (session->settings->source.fit == CLI_UNSET && params.width == 0 && params.height == 0) {
         params.fit = ZENITH_FIT_RESIZE;
         params.width = params.height = SIDE;
     }
@@ -107,19 +107,11 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option output[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "FILE",
-     .help =
-         "where the calibration goes; NAME.calib.json beside the weights is found by --dtype int8",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = NULL}};
-static const cli_option_group group = {"Output", output};
-static const cli_option_group *const groups[] = {
-    &cli_group_inputs, &group, &cli_group_model, &cli_group_source, &cli_group_threads,
-    &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Output",
+    CLI_OPTION(
+        CLI_TEXT, cli_settings, output, "output", 'o', "FILE",
+        "where the calibration goes; NAME.calib.json beside the weights is found by --dtype int8"));
 static const cli_example examples[] = {
     {"zenith calibrate photos/*.jpg -o weights/taesd.calib.json --model taesd --weights weights",
      "from then on, --dtype int8 works with these weights"},
@@ -134,7 +126,8 @@ const cli_command cli_command_calibrate = {
         "are "
         "enough for. Give at least 8 pictures of the kind that the model will see. They are scaled "
         "and cropped to 256x256 unless --size or --fit says otherwise.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_inputs, &group, &cli_group_model, &cli_group_source,
+                         &cli_group_threads, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,

@@ -71,7 +71,8 @@ static const char *name_of(int store)
 static bool convert(cli_session *session, zenith_model **model, cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
-    int store = settings->store == CLI_UNSET ? ZENITH_F32 : settings->store;
+    const cli_convert_settings *own = cli_convert_of(settings);
+    int store = own->store == CLI_UNSET ? ZENITH_F32 : own->store;
     zenith_model_info info = {.size = sizeof info};
     zenith_model_params params = {
         .size = sizeof params, .name = settings->model, .weights = settings->inputs[0]};
@@ -90,6 +91,7 @@ static bool convert(cli_session *session, zenith_model **model, cli_failure *fai
 
 static int run(const cli_settings *settings)
 {
+    const cli_convert_settings *own = cli_convert_of(settings);
     cli_session session;
     cli_failure failure = {0};
     zenith_model *model = NULL;
@@ -102,14 +104,14 @@ static int run(const cli_settings *settings)
     if (code != CLI_DONE && !is_file_name(settings->output))
         cli_say("one file has to end with .safetensors");
     if (code != CLI_DONE) return code;
-    if (settings->no_rotate && settings->store < RECIPES) {
+    if (own->no_rotate && own->store < RECIPES) {
         cli_say("--no-rotate is for weights in few bits: --store mixed, q4 or q8");
         return CLI_USAGE;
     }
     code = cli_session_open(&session, settings, "convert");
     if (code != CLI_DONE) return code;
-    if (settings->store >= RECIPES
-            ? cli_few_bits(&session, (zenith_recipe)(settings->store - RECIPES), &failure)
+    if (own->store >= RECIPES
+            ? cli_few_bits(&session, (zenith_recipe)(own->store - RECIPES), &failure)
             : convert(&session, &model, &failure))
         cli_session_done(&session);
     else
@@ -118,42 +120,29 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "PATH",
-     .help =
-         "a folder, which gets NAME_encoder.safetensors and NAME_decoder.safetensors, or of "
-         "a diffusion autoencoder diffae.safetensors; or one "
-         "file that ends with .safetensors, in which names begin with encoder. or decoder. In few "
-         "bits: a folder, which gets the weights and config.json, or the whole pipeline",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = "store",
-     .argument = "f32|f16|bf16|f8_e4m3|f8_e5m2|mixed|q4|q8",
-     .help = "type of the numbers; default: f32, which holds the others without loss. f8: 8-bit "
-             "floats with a scale for each tensor, for weights of convolutions and matrices only. "
-             "Text models and diffusion transformers in few bits: q4 and q8 for matrices of 4 or 8 "
-             "bits; mixed: 4, and 8 for those that bear rounding worst",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, store),
-     .choices = stores},
-    {.name = "no-rotate",
-     .help =
-         "in few bits: do not rotate rows in runs of 256 before they are rounded, which spreads "
-         "what is much larger than the rest",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, no_rotate)},
-    {.name = "model",
-     .letter = 'm',
-     .argument = "NAME",
-     .help = "which model these weights are, where names and shapes fit several; 'zenith models' "
-             "lists them",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, model)},
-    {.name = NULL}};
-static const cli_option_group group = {"Weights", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Weights",
+    CLI_OPTION(
+        CLI_TEXT, cli_settings, output, "output", 'o', "PATH",
+        "a folder, which gets NAME_encoder.safetensors and NAME_decoder.safetensors, or of "
+        "a diffusion autoencoder diffae.safetensors; or one "
+        "file that ends with .safetensors, in which names begin with encoder. or decoder. In few "
+        "bits: a folder, which gets the weights and config.json, or the whole pipeline"),
+    CLI_OPTION(
+        CLI_CHOICE, cli_convert_settings, store, "store", 0,
+        "f32|f16|bf16|f8_e4m3|f8_e5m2|mixed|q4|q8",
+        "type of the numbers; default: f32, which holds the others without loss. f8: 8-bit "
+        "floats with a scale for each tensor, for weights of convolutions and matrices only. "
+        "Text models and diffusion transformers in few bits: q4 and q8 for matrices of 4 or 8 "
+        "bits; mixed: 4, and 8 for those that bear rounding worst",
+        .choices = stores),
+    CLI_FLAG_OPTION(
+        cli_convert_settings, no_rotate, "no-rotate", 0,
+        "in few bits: do not rotate rows in runs of 256 before they are rounded, which spreads "
+        "what is much larger than the rest"),
+    CLI_OPTION(CLI_TEXT, cli_settings, model, "model", 'm', "NAME",
+               "which model these weights are, where names and shapes fit several; 'zenith models' "
+               "lists them"));
 static const cli_example examples[] = {
     {"zenith convert taesd-diffusers/ -o weights --model taesd", "from diffusers' layout"},
     {"zenith convert taef2.safetensors -o weights --store f16", "one file into two"},
@@ -177,9 +166,10 @@ const cli_command cli_command_convert = {
         "diffusers' or "
         "ComfyUI's names, or GGUF, quantised or not. What is written is mapped and used as it "
         "lies.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 1,
+    CLI_SETTINGS_WITH(cli_convert_settings, .store = CLI_UNSET),
     .run = run,
 };

@@ -114,7 +114,7 @@ bool cli_few_bits(cli_session *session, zenith_recipe recipe, cli_failure *failu
                                           .source = settings->inputs[0],
                                           .output = settings->output,
                                           .recipe = recipe,
-                                          .unrotated = settings->no_rotate,
+                                          .unrotated = cli_convert_of(settings)->no_rotate,
                                           .report = on_step,
                                           .report_cookie = &watching,
                                           .cancel = session->cancel};

@@ -8,6 +8,17 @@
 #include "apps/cli/session/session.h"
 #include "zenith/generate.h"
 
+typedef struct cli_convert_settings {
+    cli_settings shared;
+    int store; // CLI_UNSET: as they are
+    bool no_rotate;
+} cli_convert_settings;
+
+static inline const cli_convert_settings *cli_convert_of(const cli_settings *settings)
+{
+    return (const cli_convert_settings *)settings;
+}
+
 // Converts the session's one input and says what was written. False with *failure filled.
 bool cli_few_bits(cli_session *session, zenith_recipe recipe, cli_failure *failure);
 

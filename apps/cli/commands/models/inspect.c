@@ -12,6 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct inspect_settings {
+    cli_settings shared;
+    bool graph;
+} inspect_settings;
+
+static const inspect_settings *own(const cli_settings *settings)
+{
+    return (const inspect_settings *)settings;
+}
+
 static void print_text(const char *text)
 {
     json_error_t error;
@@ -47,7 +57,7 @@ static int run(const cli_settings *settings)
     int code = cli_session_open(&session, settings, "inspect");
     if (code != CLI_DONE) return code;
     zenith_status status = zenith_inspect(session.context, settings->inputs[0], settings->model,
-                                          settings->graph, &text);
+                                          own(settings)->graph, &text);
     if (status != ZENITH_OK) {
         failure.model = status == ZENITH_AMBIGUOUS;
         cli_fail(&session, &failure, status, NULL);
@@ -59,21 +69,12 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option options[] = {
-    {.name = "model",
-     .letter = 'm',
-     .argument = "NAME",
-     .help = "take the weights for those of this model; 'zenith models' lists the names",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, model)},
-    {.name = "graph",
-     .letter = 'g',
-     .help = "for weights of a known model, also list its operators",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, graph)},
-    {.name = NULL}};
-static const cli_option_group group = {"Options", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_facts, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Options",
+    CLI_OPTION(CLI_TEXT, cli_settings, model, "model", 'm', "NAME",
+               "take the weights for those of this model; 'zenith models' lists the names"),
+    CLI_FLAG_OPTION(inspect_settings, graph, "graph", 'g',
+                    "for weights of a known model, also list its operators"));
 static const cli_example examples[] = {
     {"zenith inspect taesd_decoder.safetensors", "which models it fits, and its tensors"},
     {"zenith inspect z_image_turbo-Q4_K.gguf", "how weights are stored, bits per weight"},
@@ -88,9 +89,10 @@ const cli_command cli_command_inspect = {
     .summary = "describe weights, latents or pictures",
     .description = "Describes a file or folder: weights (the models that fit, tensors, missing and "
                    "unexpected names), a folder with several models, latents, pictures.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_facts),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = 1,
+    CLI_SETTINGS(inspect_settings),
     .run = run,
 };

@@ -11,6 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct models_settings {
+    cli_settings shared;
+    bool all;
+} models_settings;
+
+static const models_settings *own(const cli_settings *settings)
+{
+    return (const models_settings *)settings;
+}
+
 // The folder of a file, as ls would be given it.
 static void folder_of(const char *path, char *dst, size_t size)
 {
@@ -174,7 +184,7 @@ static bool list_model(cli_session *session, const char *name, const char *descr
     json_object_set_new(model, "description", json_string(description));
     json_object_set_new(model, "research", json_boolean(!product));
     const bool found = flag_of(model, "found");
-    const bool shown = product || found || settings->all;
+    const bool shown = product || found || own(settings)->all;
     if (!settings->json && shown && !is_name_alone(model)) print_model(model);
     json_array_append_new(models, model);
     return found;
@@ -199,7 +209,7 @@ static int run(const cli_settings *settings)
                             models);
     if (settings->json)
         cli_json_print(json_pack("{s:O}", "models", models));
-    else if (settings->all)
+    else if (own(settings)->all)
         print_names(models);
     else
         puts("\n'zenith models --all' also lists the research models.");
@@ -210,21 +220,13 @@ static int run(const cli_settings *settings)
     return cli_session_close(&session);
 }
 
-static const cli_option options[] = {
-    {.name = "weights",
-     .letter = 'w',
-     .argument = "DIR",
-     .help = "look in this folder; default: where every command looks (see 'zenith help encode')",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, weights)},
-    {.name = "all",
-     .letter = 'a',
-     .help = "also list the research models, for weights that you train",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, all)},
-    {.name = NULL}};
-static const cli_option_group group = {"Models", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_facts, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Models",
+    CLI_OPTION(
+        CLI_TEXT, cli_settings, weights, "weights", 'w', "DIR",
+        "look in this folder; default: where every command looks (see 'zenith help encode')"),
+    CLI_FLAG_OPTION(models_settings, all, "all", 'a',
+                    "also list the research models, for weights that you train"));
 static const cli_example examples[] = {
     {"zenith models", "the models to use, and where their weights are"},
     {"zenith models --all", "the research models too"},
@@ -238,7 +240,8 @@ const cli_command cli_command_models = {
     .description = "Lists the models. For each it says which weights are found on this machine "
                    "(encoder, decoder, in which folder) and which types it can be computed in. "
                    "int8 needs a calibration for the weights that were found.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_facts),
     .examples = examples,
+    CLI_SETTINGS(models_settings),
     .run = run,
 };

@@ -17,6 +17,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+typedef struct pull_settings {
+    cli_settings shared;
+    const char *endpoint;
+    bool force;
+} pull_settings;
+
+static const pull_settings *own(const cli_settings *settings)
+{
+    return (const pull_settings *)settings;
+}
+
 struct job {
     cli_session *session;
     const char *endpoint;
@@ -97,8 +108,9 @@ static bool choose_folder(struct job *job)
 
 static const char *choose_endpoint(const cli_settings *settings)
 {
+    const pull_settings *o = own(settings);
     const char *variable = getenv("ZENITH_ENDPOINT");
-    if (settings->endpoint != NULL) return settings->endpoint;
+    if (o->endpoint != NULL) return o->endpoint;
     return variable != NULL && *variable != 0 ? variable : cli_published_endpoint;
 }
 
@@ -127,7 +139,7 @@ static bool pull_file(struct job *job, const cli_published *file, cli_failure *f
         report(job, file, path, false);
         return true;
     }
-    if (access(path, F_OK) == 0 && !settings->force)
+    if (access(path, F_OK) == 0 && !own(settings)->force)
         return cli_fail_text(failure, ZENITH_INVALID_ARGUMENT,
                              "'%s' is there and is not the published file: add --force to replace "
                              "it, or -o DIR to keep both",
@@ -186,28 +198,17 @@ static int run(const cli_settings *settings)
     return there ? code : CLI_SOME_FAILED;
 }
 
-static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "DIR",
-     .help = "folder for the weights; default: $ZENITH_MODELS, else ~/.local/share/zenith, where "
-             "every command looks for them",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, output)},
-    {.name = "endpoint",
-     .argument = "URL",
-     .help =
-         "another server with the same paths, such as a mirror; default: $ZENITH_ENDPOINT, else "
-         "the place of publication",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, endpoint)},
-    {.name = "force",
-     .help = "replace files that are not the published ones",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, force)},
-    {.name = NULL}};
-static const cli_option_group group = {"Download", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_report, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Download",
+    CLI_OPTION(CLI_TEXT, cli_settings, output, "output", 'o', "DIR",
+               "folder for the weights; default: $ZENITH_MODELS, else ~/.local/share/zenith, where "
+               "every command looks for them"),
+    CLI_OPTION(
+        CLI_TEXT, pull_settings, endpoint, "endpoint", 0, "URL",
+        "another server with the same paths, such as a mirror; default: $ZENITH_ENDPOINT, else "
+        "the place of publication"),
+    CLI_FLAG_OPTION(pull_settings, force, "force", 0,
+                    "replace files that are not the published ones"));
 static const cli_example examples[] = {
     {"zenith pull taesd", "encoder and decoder, 5 MB"},
     {"zenith pull taesdxl taef1 -o weights", "two models into a folder"},
@@ -223,10 +224,11 @@ const cli_command cli_command_pull = {
         "HTTPS. Interrupted downloads resume. A file appears under its name only when its SHA-256 "
         "is that of the published file. Proxies come from the environment, as for curl. For "
         "z-image-turbo, which makes pictures from text, it says where the files are.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_report),
     .examples = examples,
     .min_inputs = 1,
     .max_inputs = SIZE_MAX,
     .takes = CLI_TAKES_PUBLISHED,
+    CLI_SETTINGS(pull_settings),
     .run = run,
 };

@@ -11,6 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct bench_settings {
+    cli_settings shared;
+    int operation; // ZENITH_ENCODER | ZENITH_DECODER
+    int repeats;
+} bench_settings;
+
+static const bench_settings *own(const cli_settings *settings)
+{
+    return (const bench_settings *)settings;
+}
+
 enum { DEFAULT_SIDE = 512, DEFAULT_REPEATS = 20 };
 
 static const char *const verbs[] = {"", "encode", "decode"};
@@ -73,7 +84,8 @@ static bool measure_parts(cli_session *session, const cli_open_model *model, cli
                           cli_failure *failure)
 {
     const cli_settings *settings = session->settings;
-    int wanted = settings->operation != 0 ? settings->operation : (int)model->info.parts;
+    const bench_settings *o = own(settings);
+    int wanted = o->operation != 0 ? o->operation : (int)model->info.parts;
     json_t *json = heading_json(session, model, &measure);
     bool done = true, first = true;
     for (unsigned part = ZENITH_ENCODER; done && part <= ZENITH_DECODER; part <<= 1) {
@@ -116,21 +128,24 @@ static bool check_size(const cli_measure *measure, uint32_t factor, cli_failure 
 
 static int run(const cli_settings *settings)
 {
+    const bench_settings *o = own(settings);
     cli_session session;
     cli_failure failure = {0};
     const cli_open_model *model = NULL;
     cli_measure measure = {.width = DEFAULT_SIDE,
                            .height = DEFAULT_SIDE,
-                           .repeats = settings->repeats != 0 ? settings->repeats : DEFAULT_REPEATS,
-                           .tuned = settings->tune};
-    if (settings->size.width != 0) measure.width = measure.height = settings->size.width;
-    if (settings->size.height != 0) measure.height = settings->size.height;
-    if (settings->size.width == 0 && settings->size.height != 0) measure.width = measure.height;
+                           .repeats = o->repeats != 0 ? o->repeats : DEFAULT_REPEATS,
+                           .tuned = settings->run.tune};
+    if (settings->source.size.width != 0)
+        measure.width = measure.height = settings->source.size.width;
+    if (settings->source.size.height != 0) measure.height = settings->source.size.height;
+    if (settings->source.size.width == 0 && settings->source.size.height != 0)
+        measure.width = measure.height;
     if (!cli_model_options_agree(settings)) return CLI_USAGE;
     int code = cli_session_open(&session, settings, "bench");
     if (code != CLI_DONE) return code;
     session.progress.count = 1;
-    bool done = cli_session_model(&session, settings->model, (unsigned)settings->operation, &model,
+    bool done = cli_session_model(&session, settings->model, (unsigned)o->operation, &model,
                                   &failure) &&
                 check_size(&measure, model->info.factor, &failure) &&
                 measure_parts(&session, model, measure, &failure);
@@ -142,36 +157,19 @@ static const cli_choice operations[] = {{"encode", ZENITH_ENCODER},
                                         {"decode", ZENITH_DECODER},
                                         {"both", ZENITH_ENCODER | ZENITH_DECODER},
                                         {NULL, 0}};
-static const cli_option options[] = {
-    {.name = "op",
-     .argument = "encode|decode|both",
-     .help = "what to measure; default: what the weights have",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(cli_settings, operation),
-     .choices = operations},
-    {.name = "size",
-     .letter = 's',
-     .argument = "WxH",
-     .help = "of the picture; default: 512x512",
-     .kind = CLI_DIMENSIONS,
-     .offset = offsetof(cli_settings, size)},
-    {.name = "repeats",
-     .letter = 'n',
-     .argument = "N",
-     .help = "runs that are counted, after one that is not; default: 20",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(cli_settings, repeats),
-     .min = 1,
-     .max = CLI_MOST_REPEATS},
-    {.name = "tune",
-     .help = "measure the plans first, as encode and decode do in passing, then the fastest beside "
-             "the one that is taken without --tune, in turns",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, tune)},
-    {.name = NULL}};
-static const cli_option_group group = {"Measurement", options};
-static const cli_option_group *const groups[] = {&cli_group_model, &group, &cli_group_run,
-                                                 &cli_group_facts, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Measurement",
+    CLI_OPTION(CLI_CHOICE, bench_settings, operation, "op", 0, "encode|decode|both",
+               "what to measure; default: what the weights have", .choices = operations),
+    CLI_OPTION(CLI_DIMENSIONS, cli_settings, source.size, "size", 's', "WxH",
+               "of the picture; default: 512x512"),
+    CLI_OPTION(CLI_NUMBER, bench_settings, repeats, "repeats", 'n', "N",
+               "runs that are counted, after one that is not; default: 20", .min = 1,
+               .max = CLI_MOST_REPEATS),
+    CLI_FLAG_OPTION(
+        cli_settings, run.tune, "tune", 0,
+        "measure the plans first, as encode and decode do in passing, then the fastest beside "
+        "the one that is taken without --tune, in turns"));
 static const cli_example examples[] = {
     {"zenith bench --model taesd", "encode and decode 512x512"},
     {"zenith bench --model taef1 --op decode --size 1024x1024 --dtype int8 --json",
@@ -189,7 +187,8 @@ const cli_command cli_command_bench = {
         "the lowest and highest, the spread of the middle half, megapixels per second, and the "
         "memory of a run (working memory, packed weights, picture and latent). Reading and writing "
         "files is not counted. Close other programs first: they are what spread shows.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&cli_group_model, &group, &cli_group_run, &cli_group_facts),
     .examples = examples,
+    CLI_SETTINGS(bench_settings),
     .run = run,
 };

@@ -198,7 +198,7 @@ static void print_fact(const char *name, const char *format, ...)
 static const char *why_threads(const struct doctor *doctor)
 {
     const zenith_machine_info *machine = &doctor->machine;
-    if (doctor->session.settings->threads > 0) return "as --threads asks";
+    if (doctor->session.settings->run.threads > 0) return "as --threads asks";
     if (machine->quota > 0 && machine->quota < machine->physical_cores)
         return "the quota of the cgroup, in whole CPUs";
     return "one for each physical core that this process may use";
@@ -345,17 +345,9 @@ static int run(const cli_settings *settings)
     return cli_session_close(&doctor.session);
 }
 
-static const cli_option options[] = {
-    {.name = "weights",
-     .letter = 'w',
-     .argument = "DIR",
-     .help = "look for models in this folder; default: where every command looks",
-     .kind = CLI_TEXT,
-     .offset = offsetof(cli_settings, weights)},
-    {.name = NULL}};
-static const cli_option_group group = {"Models", options};
-static const cli_option_group *const groups[] = {&group, &cli_group_threads, &cli_group_facts,
-                                                 NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Models", CLI_OPTION(CLI_TEXT, cli_settings, weights, "weights", 'w', "DIR",
+                         "look for models in this folder; default: where every command looks"));
 static const cli_example examples[] = {
     {"zenith doctor", "what to expect here, and what looks wrong"},
     {"zenith doctor --threads 1", "the same on one thread"},
@@ -372,7 +364,7 @@ const cli_command cli_command_doctor = {
         "time "
         "and the memory of a picture of 512x512, from runs of about two seconds in all. 'zenith "
         "bench' measures one model with care.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group, &cli_group_threads, &cli_group_facts),
     .examples = examples,
     .run = run,
 };

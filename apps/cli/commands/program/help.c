@@ -7,8 +7,20 @@
 #include "apps/cli/commands/program/help_text.h"
 #include "apps/cli/terminal/terminal.h"
 
+typedef struct help_settings {
+    cli_settings shared;
+    bool all, man;
+    const char *shell;
+} help_settings;
+
+static const help_settings *own(const cli_settings *settings)
+{
+    return (const help_settings *)settings;
+}
+
 static int run(const cli_settings *settings)
 {
+    const help_settings *o = own(settings);
     const cli_command *command = NULL;
     size_t used;
     if (settings->input_count > 0) {
@@ -19,38 +31,24 @@ static int run(const cli_settings *settings)
             return CLI_USAGE;
         }
     }
-    if (settings->shell != NULL)
-        cli_help_completion(stdout, settings->shell);
-    else if (settings->man)
+    if (o->shell != NULL)
+        cli_help_completion(stdout, o->shell);
+    else if (o->man)
         cli_help_man(stdout, command);
     else if (command != NULL)
         cli_help_command(stdout, command);
     else
-        cli_help_program(stdout, settings->all);
+        cli_help_program(stdout, o->all);
     return CLI_DONE;
 }
 
 static const cli_choice shells[] = {{"bash", 0}, {"zsh", 0}, {"fish", 0}, {NULL, 0}};
-static const cli_option options[] = {
-    {.name = "help",
-     .letter = 'h',
-     .help = "print this text",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, help)},
-    {.name = "all",
-     .letter = 'a',
-     .help = "also list the research models",
-     .kind = CLI_FLAG,
-     .offset = offsetof(cli_settings, all)},
-    {.name = "man", .kind = CLI_FLAG, .offset = offsetof(cli_settings, man)},
-    {.name = "completion",
-     .argument = "bash|zsh|fish",
-     .kind = CLI_WORD,
-     .offset = offsetof(cli_settings, shell),
-     .choices = shells},
-    {.name = NULL}};
-static const cli_option_group group = {"Options", options};
-static const cli_option_group *const groups[] = {&group, NULL};
+static const cli_option_group group = CLI_GROUP(
+    "Options", CLI_FLAG_OPTION(cli_settings, help, "help", 'h', "print this text"),
+    CLI_FLAG_OPTION(help_settings, all, "all", 'a', "also list the research models"),
+    CLI_FLAG_OPTION(help_settings, man, "man", 0, NULL),
+    CLI_OPTION(CLI_WORD, help_settings, shell, "completion", 0, "bash|zsh|fish", NULL,
+               .choices = shells));
 static const cli_example examples[] = {{"zenith help", "the commands and models"},
                                        {"zenith help encode", "all options of a command"},
                                        {NULL, NULL}};
@@ -60,9 +58,10 @@ const cli_command cli_command_help = {
     .arguments = "[COMMAND] [OPTIONS]",
     .summary = "print how to use the program, or one command",
     .description = "Prints how to use the program, or one command.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&group),
     .examples = examples,
     .max_inputs = 2,
     .takes = CLI_TAKES_COMMANDS,
+    CLI_SETTINGS(help_settings),
     .run = run,
 };

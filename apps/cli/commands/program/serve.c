@@ -11,7 +11,15 @@
 
 #include <stdarg.h>
 
-#define AT(field) offsetof(cli_settings, field)
+typedef struct serve_options {
+    cli_settings shared;
+    serve_settings serve;
+} serve_options;
+
+static const serve_options *own(const cli_settings *settings)
+{
+    return (const serve_options *)settings;
+}
 
 static char *describe(const serve_picture_facts *facts)
 {
@@ -59,182 +67,84 @@ static int run(const cli_settings *settings)
 {
     const char *names[MOST_BUNDLED];
     const size_t bundled = settings->input_count == 0 ? list_bundled(names) : 0;
-    const serve_settings serve = {.models = bundled > 0 ? names : settings->inputs,
-                                  .model_count = bundled > 0 ? bundled : settings->input_count,
-                                  .bundled = bundled > 0,
-                                  .weights = settings->weights,
-                                  .host = settings->host,
-                                  .port = settings->port,
-                                  .keys = settings->keys,
-                                  .threads = settings->threads,
-                                  .streams = settings->streams,
-                                  .dtype = settings->dtype,
-                                  .batch = settings->serve_batch,
-                                  .batch_delay = settings->batch_delay,
-                                  .max_memory = settings->max_memory,
-                                  .queue = settings->queue,
-                                  .queue_seconds = settings->queue_seconds,
-                                  .queue_memory = settings->queue_memory,
-                                  .max_body = settings->max_body,
-                                  .max_pixels = settings->max_pixels,
-                                  .jobs = settings->jobs,
-                                  .job_seconds = settings->job_seconds,
-                                  .job_memory = settings->job_memory,
-                                  .quiet = settings->quiet,
-                                  .no_sdapi = settings->no_sdapi,
-                                  .room = cli_generate_room(settings),
-                                  .describe = describe,
-                                  .say = say};
+    serve_settings serve = own(settings)->serve;
+    serve.models = bundled > 0 ? names : settings->inputs;
+    serve.model_count = bundled > 0 ? bundled : settings->input_count;
+    serve.bundled = bundled > 0;
+    serve.max_memory = settings->run.max_memory;
+    serve.room = cli_generate_room(settings);
+    serve.describe = describe;
+    serve.say = say;
     return serve_run(&serve);
 }
 
-static const cli_option listening[] = {
-    {.name = "host",
-     .argument = "ADDRESS",
-     .help = "address to listen on; default: 127.0.0.1, which other machines do not reach",
-     .kind = CLI_TEXT,
-     .offset = AT(host)},
-    {.name = "port",
-     .letter = 'p',
-     .argument = "N",
-     .help = "port to listen on; 0: any that is free; default: 8188",
-     .kind = CLI_NUMBER,
-     .offset = AT(port),
-     .min = 0,
-     .max = 65535},
-    {.name = "keys",
-     .argument = "FILE",
-     .help = "a file with a key in each line; clients show one as 'Authorization: Bearer KEY', or "
-             "as the password of the address (http://any:KEY@HOST); in-flight=N and rate=N after a "
-             "key are its limits; default: everybody may ask",
-     .kind = CLI_TEXT,
-     .offset = AT(keys)},
-    {.name = "no-sdapi",
-     .help = "leave out the addresses of AUTOMATIC1111's API, /sdapi/v1",
-     .kind = CLI_FLAG,
-     .offset = AT(no_sdapi)},
-    {.name = NULL}};
-static const cli_option_group listening_group = {"Listening", listening};
+static const cli_option_group listening_group = CLI_GROUP(
+    "Listening",
+    CLI_OPTION(CLI_TEXT, serve_options, serve.host, "host", 0, "ADDRESS",
+               "address to listen on; default: 127.0.0.1, which other machines do not reach"),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.port, "port", 'p', "N",
+               "port to listen on; 0: any that is free; default: 8188", .min = 0, .max = 65535),
+    CLI_OPTION(
+        CLI_TEXT, serve_options, serve.keys, "keys", 0, "FILE",
+        "a file with a key in each line; clients show one as 'Authorization: Bearer KEY', or "
+        "as the password of the address (http://any:KEY@HOST); in-flight=N and rate=N after a "
+        "key are its limits; default: everybody may ask"),
+    CLI_FLAG_OPTION(serve_options, serve.no_sdapi, "no-sdapi", 0,
+                    "leave out the addresses of AUTOMATIC1111's API, /sdapi/v1"));
 
-static const cli_option limits[] = {
-    {.name = "queue",
-     .argument = "N",
-     .help = "requests that wait or are computed; more are refused with 429; default: 64",
-     .kind = CLI_NUMBER,
-     .offset = AT(queue),
-     .min = 1,
-     .max = 100000},
-    {.name = "queue-seconds",
-     .argument = "N",
-     .help = "estimated seconds of work that wait; more is refused with 429; default: 30",
-     .kind = CLI_NUMBER,
-     .offset = AT(queue_seconds),
-     .min = 1,
-     .max = 86400},
-    {.name = "queue-memory",
-     .argument = "SIZE",
-     .help = "bound for bodies and results of all requests, with K, M, G; default: 1G",
-     .kind = CLI_BYTES,
-     .offset = AT(queue_memory)},
-    {.name = "max-body",
-     .argument = "SIZE",
-     .help = "of a request; larger ones are refused with 413; default: 32M",
-     .kind = CLI_BYTES,
-     .offset = AT(max_body)},
-    {.name = "max-pixels",
-     .argument = "SIZE",
-     .help = "of a picture, with K, M, G; larger ones are refused with 413; default: 16M",
-     .kind = CLI_BYTES,
-     .offset = AT(max_pixels)},
-    {.name = "jobs",
-     .argument = "N",
-     .help = "jobs that wait or are computed; more are refused with 429; default: 64",
-     .kind = CLI_NUMBER,
-     .offset = AT(jobs),
-     .min = 1,
-     .max = 100000},
-    {.name = "job-seconds",
-     .argument = "N",
-     .help = "how long the answer of a job is kept; default: 600",
-     .kind = CLI_NUMBER,
-     .offset = AT(job_seconds),
-     .min = 1,
-     .max = 86400},
-    {.name = "job-memory",
-     .argument = "SIZE",
-     .help = "bound for the answers of jobs that are kept, with K, M, G; the oldest go; default: "
-             "256M",
-     .kind = CLI_BYTES,
-     .offset = AT(job_memory)},
-    {.name = NULL}};
-static const cli_option_group limits_group = {"Limits", limits};
+static const cli_option_group limits_group = CLI_GROUP(
+    "Limits",
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.queue, "queue", 0, "N",
+               "requests that wait or are computed; more are refused with 429; default: 64",
+               .min = 1, .max = 100000),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.queue_seconds, "queue-seconds", 0, "N",
+               "estimated seconds of work that wait; more is refused with 429; default: 30",
+               .min = 1, .max = 86400),
+    CLI_OPTION(CLI_BYTES, serve_options, serve.queue_memory, "queue-memory", 0, "SIZE",
+               "bound for bodies and results of all requests, with K, M, G; default: 1G"),
+    CLI_OPTION(CLI_BYTES, serve_options, serve.max_body, "max-body", 0, "SIZE",
+               "of a request; larger ones are refused with 413; default: 32M"),
+    CLI_OPTION(CLI_BYTES, serve_options, serve.max_pixels, "max-pixels", 0, "SIZE",
+               "of a picture, with K, M, G; larger ones are refused with 413; default: 16M"),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.jobs, "jobs", 0, "N",
+               "jobs that wait or are computed; more are refused with 429; default: 64", .min = 1,
+               .max = 100000),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.job_seconds, "job-seconds", 0, "N",
+               "how long the answer of a job is kept; default: 600", .min = 1, .max = 86400),
+    CLI_OPTION(CLI_BYTES, serve_options, serve.job_memory, "job-memory", 0, "SIZE",
+               "bound for the answers of jobs that are kept, with K, M, G; the oldest go; default: "
+               "256M"));
 
-static const cli_option computing[] = {
-    {.name = "weights",
-     .letter = 'w',
-     .argument = "PATH",
-     .help = "where the weights are, as for 'zenith encode'; a model has its own as NAME=PATH",
-     .kind = CLI_TEXT,
-     .offset = AT(weights)},
-    {.name = "dtype",
-     .argument = "f32|bf16|int8",
-     .help = "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
-     .kind = CLI_CHOICE,
-     .offset = AT(dtype),
-     .choices = cli_choices_dtype},
-    {.name = "threads",
-     .letter = 't',
-     .argument = "N",
-     .help = "threads for one picture; default: the physical cores this process may use",
-     .kind = CLI_NUMBER,
-     .offset = AT(threads),
-     .min = 1,
-     .max = 1024},
-    {.name = "streams",
-     .argument = "N",
-     .help = "pictures that are computed at once, each on --threads; default: 1",
-     .kind = CLI_NUMBER,
-     .offset = AT(streams),
-     .min = 1,
-     .max = 1024},
-    {.name = "batch",
-     .argument = "N",
-     .help = "pictures of one size, up to 512 x 512, that are worked together, each on a thread of "
-             "its own; 1: none are; default: as many as pay, measured at the start",
-     .kind = CLI_NUMBER,
-     .offset = AT(serve_batch),
-     .min = 1,
-     .max = 64},
-    {.name = "batch-delay",
-     .argument = "MS",
-     .help = "milliseconds that a picture waits for others of its size; default: 0",
-     .kind = CLI_NUMBER,
-     .offset = AT(batch_delay),
-     .min = 0,
-     .max = 1000},
-    {.name = "max-memory",
-     .argument = "SIZE",
-     .help = "bound for the working memory, weights and buffers of one picture, with K, M, G; "
-             "default: no bound",
-     .kind = CLI_BYTES,
-     .offset = AT(max_memory)},
-    {.name = NULL}};
-static const cli_option_group computing_group = {"Computation", computing};
+static const cli_option_group computing_group = CLI_GROUP(
+    "Computation",
+    CLI_OPTION(CLI_TEXT, serve_options, serve.weights, "weights", 'w', "PATH",
+               "where the weights are, as for 'zenith encode'; a model has its own as NAME=PATH"),
+    CLI_OPTION(CLI_CHOICE, serve_options, serve.dtype, "dtype", 0, "f32|bf16|int8",
+               "type to compute in; default: bf16 where the CPU has AMX, f32 elsewhere",
+               .choices = cli_choices_dtype),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.threads, "threads", 't', "N",
+               "threads for one picture; default: the physical cores this process may use",
+               .min = 1, .max = 1024),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.streams, "streams", 0, "N",
+               "pictures that are computed at once, each on --threads; default: 1", .min = 1,
+               .max = 1024),
+    CLI_OPTION(
+        CLI_NUMBER, serve_options, serve.batch, "batch", 0, "N",
+        "pictures of one size, up to 512 x 512, that are worked together, each on a thread of "
+        "its own; 1: none are; default: as many as pay, measured at the start",
+        .min = 1, .max = 64),
+    CLI_OPTION(CLI_NUMBER, serve_options, serve.batch_delay, "batch-delay", 0, "MS",
+               "milliseconds that a picture waits for others of its size; default: 0", .min = 0,
+               .max = 1000),
+    CLI_OPTION(CLI_BYTES, cli_settings, run.max_memory, "max-memory", 0, "SIZE",
+               "bound for the working memory, weights and buffers of one picture, with K, M, G; "
+               "default: no bound"));
 
-static const cli_option messages[] = {{.name = "quiet",
-                                       .letter = 'q',
-                                       .help = "do not print a line for each request",
-                                       .kind = CLI_FLAG,
-                                       .offset = AT(quiet)},
-                                      {.name = "help",
-                                       .letter = 'h',
-                                       .help = "print this text",
-                                       .kind = CLI_FLAG,
-                                       .offset = AT(help)},
-                                      {.name = NULL}};
-static const cli_option_group messages_group = {"Messages", messages};
-static const cli_option_group *const groups[] = {&listening_group, &limits_group, &computing_group,
-                                                 &messages_group, NULL};
+static const cli_option_group messages_group = CLI_GROUP(
+    "Messages",
+    CLI_FLAG_OPTION(serve_options, serve.quiet, "quiet", 'q',
+                    "do not print a line for each request"),
+    CLI_FLAG_OPTION(cli_settings, help, "help", 'h', "print this text"));
 static const cli_example examples[] = {
     {"zenith serve", "the models that come with the program, for this machine"},
     {"zenith serve taesd", "one model"},
@@ -263,9 +173,10 @@ const cli_command cli_command_serve = {
         "generate' write. SIGTERM "
         "answers what was accepted, and ends; SIGHUP opens the files of models again. "
         "SERVER.md in share/doc/zenith is the manual.",
-    .groups = groups,
+    .groups = CLI_GROUPS(&listening_group, &limits_group, &computing_group, &messages_group),
     .examples = examples,
     .max_inputs = SIZE_MAX,
     .takes = CLI_TAKES_PUBLISHED,
+    CLI_SETTINGS_WITH(serve_options, .serve.port = CLI_USUAL_PORT),
     .run = run,
 };

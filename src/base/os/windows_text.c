@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names between UTF-8 and UTF-16, and Windows' errors as sentences.
-#include "src/base/os_windows.h"
+#include "src/base/os/windows.h"
 
 #include "src/base/text.h"
 

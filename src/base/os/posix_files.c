@@ -6,7 +6,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/base/os_posix.h"
+#include "src/base/os/posix.h"
 #include "src/base/text.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the os_windows_*.c files share among themselves. Windows' own names are UTF-16; ours are
+// What the windows_*.c files share among themselves. Windows' own names are UTF-16; ours are
 // UTF-8 everywhere else.
 #ifndef ZN_BASE_OS_WINDOWS_H
 #define ZN_BASE_OS_WINDOWS_H

@@ -6,7 +6,7 @@
 #include "src/base/os.h"
 
 #include "src/base/memory.h"
-#include "src/base/os_windows.h"
+#include "src/base/os/windows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the os_posix_*.c files share among themselves, and what their tests reach into.
+// What the posix_*.c files share among themselves, and what their tests reach into.
 #ifndef ZN_BASE_OS_POSIX_H
 #define ZN_BASE_OS_POSIX_H
 

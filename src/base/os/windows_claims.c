@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files by which processes agree, on Windows. The counterpart of os_posix_claims.c.
+// Files by which processes agree, on Windows. The counterpart of posix_claims.c.
 #include "src/base/os.h"
 
 #include "src/base/memory.h"
-#include "src/base/os_windows.h"
+#include "src/base/os/windows.h"
 
 #include <windows.h>
 

@@ -6,7 +6,7 @@
 #include "src/base/os.h"
 
 #include "src/base/memory.h"
-#include "src/base/os_posix.h"
+#include "src/base/os/posix.h"
 #include "src/base/text.h"
 
 #include <errno.h>

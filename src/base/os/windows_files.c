@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files on Windows: reading by mapping, writing beside the target and putting in place, listing
-// folders. The counterpart of os_posix_files.c.
+// folders. The counterpart of posix_files.c.
 #include "src/base/os.h"
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/base/os_windows.h"
+#include "src/base/os/windows.h"
 #include "src/base/text.h"
 
 #include <string.h>
