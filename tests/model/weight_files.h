@@ -7,7 +7,7 @@
 
 #include "tests/testing.h"
 
-#include "src/format/safetensors.h"
+#include "src/format/tensor/safetensors.h"
 #include "src/model/model.h"
 
 // name may be NULL.
