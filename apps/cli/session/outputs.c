@@ -61,10 +61,10 @@ static const cli_format *format_by_ending(const cli_format *formats, const char 
     return NULL;
 }
 
-static bool is_folder(const char *path)
+bool cli_is_folder(const char *path)
 {
     struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    return path != NULL && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
 // The input's name under the output folder: its own, after the folders that --recursive went into.
@@ -111,7 +111,7 @@ bool cli_make_folders(const char *path)
             *slash = 0;
             mkdir(so_far, 0777); // what matters is whether the last one is there
         }
-    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return true;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && cli_is_folder(path))) return true;
     cli_say("cannot make the folder '%s': %s; -o DIR names another one", path, strerror(errno));
     return false;
 }
@@ -163,7 +163,7 @@ int cli_output_check_folder(const char *path)
     size_t length = strlen(path);
     char folder[PATH_MAX];
     if (length >= sizeof folder) return CLI_DONE; // the folder's own message is better
-    if (is_folder(path)) {
+    if (cli_is_folder(path)) {
         if (access(path, W_OK | X_OK) == 0) return CLI_DONE;
         cli_say("cannot write into '%s': %s", path, strerror(errno));
         return CLI_USAGE;
@@ -213,7 +213,8 @@ static int check_pair(const cli_outputs *outputs, const struct pair *pair)
 {
     int code = check_not_input(pair);
     // A folder that is not there yet is made, and making it fails with a sentence of its own.
-    bool direct = !outputs->folder || (is_folder(outputs->place) && !outputs->settings->recursive);
+    bool direct = !outputs->folder ||
+                  (cli_is_folder(outputs->place) && !outputs->settings->recursive);
     return code == CLI_DONE && direct ? cli_output_check(pair->output) : code;
 }
 
@@ -305,7 +306,7 @@ static int choose_format(const cli_settings *settings, const cli_format *formats
 
 static int make_folder(const char *path)
 {
-    if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return CLI_DONE;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && cli_is_folder(path))) return CLI_DONE;
     if (errno == EEXIST)
         cli_say("several inputs need a folder to go to, and '%s' is a file", path);
     else
@@ -317,7 +318,7 @@ static int make_folder(const char *path)
 static int check_not_file_name(const cli_format *formats, const cli_outputs *out)
 {
     const char *place = out->place, *ending = ending_of(place);
-    if (!out->folder || is_folder(place) || *ending == 0) return CLI_DONE;
+    if (!out->folder || cli_is_folder(place) || *ending == 0) return CLI_DONE;
     if (place[strlen(place) - 1] == '/' || format_by_ending(formats, ending) == NULL)
         return CLI_DONE;
     cli_say("%s: the results need a folder, and '%s' names a file; for a folder of that name give "
@@ -336,7 +337,7 @@ int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cl
     }
     bool many = settings->input_count > 1 || settings->from_folder;
     *out = (cli_outputs){.settings = settings, .place = place, .stream = strcmp(place, "-") == 0};
-    out->folder = !out->stream && (many || place[strlen(place) - 1] == '/' || is_folder(place));
+    out->folder = !out->stream && (many || place[strlen(place) - 1] == '/' || cli_is_folder(place));
     if (out->stream && many) {
         cli_say("standard output takes one result; name a folder for several");
         return CLI_USAGE;
@@ -346,6 +347,6 @@ int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cl
     if (code == CLI_DONE) code = check_not_file_name(formats, out);
     if (code == CLI_DONE) code = choose_format(settings, formats, out);
     if (code == CLI_DONE && !out->stream) code = check_paths(settings, out);
-    if (code == CLI_DONE && out->folder && !is_folder(place)) code = make_folder(place);
+    if (code == CLI_DONE && out->folder && !cli_is_folder(place)) code = make_folder(place);
     return code;
 }

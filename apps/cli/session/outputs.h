@@ -46,6 +46,7 @@ int cli_output_check(const char *path);
 
 // The same for a folder that gets files, and is made where it is not there.
 int cli_output_check_folder(const char *path);
+bool cli_is_folder(const char *path); // NULL is none
 // Makes a folder with those above it; says why it cannot.
 bool cli_make_folders(const char *path);
 

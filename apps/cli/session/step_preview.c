@@ -45,10 +45,8 @@ static int stem_of(const char *path)
 static bool is_folder(const char *place)
 {
     static const char *const endings[] = {".png", ".jpg", ".jpeg", ".webp", ".ppm"};
-    struct stat facts;
     const size_t length = strlen(place);
-    if (place[length - 1] == '/' || (stat(place, &facts) == 0 && S_ISDIR(facts.st_mode)))
-        return true;
+    if (place[length - 1] == '/' || cli_is_folder(place)) return true;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (strcmp(place + stem_of(place), endings[i]) == 0) return false;
     return true;

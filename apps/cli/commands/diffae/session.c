@@ -5,6 +5,7 @@
 #include "apps/cli/commands/diffae/session.h"
 #include "apps/cli/options/options.h"
 #include "apps/cli/options/values.h"
+#include "apps/cli/session/outputs.h"
 #include "apps/cli/session/published.h"
 #include "apps/cli/session/report.h"
 #include "apps/cli/session/source_options.h"
@@ -13,17 +14,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { USUAL_TO_NOISE = 250, USUAL_BACK = 100 };
 
 // --- the model ----------------------------------------------------------------------------------
-
-static bool is_folder(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
 
 // --model may be a name that is searched for, a folder, or the name of a folder in --weights.
 static void find_weights(cli_diffae *d, const char **name, const char **weights)
@@ -35,10 +29,10 @@ static void find_weights(cli_diffae *d, const char **name, const char **weights)
     if (settings->weights != NULL)
         snprintf(d->place, sizeof d->place, "%s/%s", settings->weights, settings->model);
     const bool own = settings->weights == NULL &&
-                     (strchr(settings->model, '/') != NULL || is_folder(settings->model) ||
+                     (strchr(settings->model, '/') != NULL || cli_is_folder(settings->model) ||
                       cli_code_is(settings->model));
     if (own) snprintf(d->place, sizeof d->place, "%s", settings->model);
-    if (!own && !(settings->weights != NULL && is_folder(d->place))) return;
+    if (!own && !(settings->weights != NULL && cli_is_folder(d->place))) return;
     *name = "diffae";
     *weights = d->place;
 }

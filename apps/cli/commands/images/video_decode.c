@@ -35,11 +35,6 @@ bool cli_outputs_y4m(const cli_outputs *outputs)
     return outputs != NULL && strcmp(outputs->format->word, "y4m") == 0;
 }
 
-static bool out_of_memory(clip_job *job)
-{
-    return cli_fail_memory(job->failure);
-}
-
 static bool check(clip_job *job)
 {
     const zenith_model_info *info = &job->model->info;
@@ -82,7 +77,7 @@ static bool open_stream(clip_job *job)
         .size = sizeof info, .width = job->width, .height = job->height};
     if (job->stream != NULL) return true;
     job->first_path = cli_outputs_path(job->outputs, job->index, CLI_UNSET);
-    if (job->first_path == NULL) return out_of_memory(job);
+    if (job->first_path == NULL) return cli_fail_memory(job->failure);
     zenith_status status = zenith_video_target_open(job->session->context, job->first_path, &info,
                                                     &job->stream);
     return status == ZENITH_OK || cli_fail(job->session, job->failure, status, NULL);
@@ -97,7 +92,7 @@ static bool open_picture(clip_job *job, uint32_t t, zenith_image *image)
                                          .level = settings->picture.level,
                                          .lossless = settings->picture.lossless};
     job->paths[t] = cli_outputs_path(job->outputs, job->index, (int64_t)(job->frames + t));
-    if (job->paths[t] == NULL) return out_of_memory(job);
+    if (job->paths[t] == NULL) return cli_fail_memory(job->failure);
     cli_outputs_make_folders(job->outputs, job->paths[t]);
     zenith_status status = zenith_target_open(job->session->context, job->paths[t], job->width,
                                               job->height, &params, &job->targets[t]);
@@ -117,7 +112,7 @@ static bool open_frame(clip_job *job, uint32_t t, zenith_image *image)
     if (!cli_outputs_y4m(job->outputs) && !is_left_out(job, t)) return open_picture(job, t, image);
     if (job->pixels[t] == NULL) job->pixels[t] = malloc((size_t)job->width * job->height * 3);
     image->data = job->pixels[t];
-    if (image->data == NULL) return out_of_memory(job);
+    if (image->data == NULL) return cli_fail_memory(job->failure);
     return is_left_out(job, t) || open_stream(job);
 }
 

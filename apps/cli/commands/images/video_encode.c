@@ -37,11 +37,6 @@ typedef struct clip_job {
     cli_failure failure;
 } clip_job;
 
-static bool out_of_memory(clip_job *job)
-{
-    return cli_fail_memory(&job->failure);
-}
-
 // --- frames -------------------------------------------------------------------------------------
 
 static bool open_stream(clip_job *job)
@@ -68,7 +63,7 @@ static bool read_ppm(clip_job *job, uint32_t t, bool *there)
                                 (unsigned)job->video.width, (unsigned)job->video.height);
     job->ppm_bytes = (size_t)length + pixels;
     if (job->ppm[t] == NULL) job->ppm[t] = malloc(job->ppm_bytes);
-    if (job->ppm[t] == NULL) return out_of_memory(job);
+    if (job->ppm[t] == NULL) return cli_fail_memory(&job->failure);
     memcpy(job->ppm[t], header, (size_t)length);
     zenith_status status = zenith_video_source_next(job->stream, job->ppm[t] + length, there);
     return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
@@ -87,7 +82,7 @@ static bool open_frame(clip_job *job, uint32_t t)
     const uint8_t *ppm = job->stream == NULL ? NULL : job->ppm[there ? t : t - 1];
     if (!there && job->stream != NULL) { // the next repetition finds it in its own place
         if (job->ppm[t] == NULL) job->ppm[t] = malloc(job->ppm_bytes);
-        if (job->ppm[t] == NULL) return out_of_memory(job);
+        if (job->ppm[t] == NULL) return cli_fail_memory(&job->failure);
         memcpy(job->ppm[t], ppm, job->ppm_bytes);
         ppm = job->ppm[t];
     }
@@ -135,7 +130,7 @@ static bool make_room(clip_job *job)
     if (job->count < job->room) return true;
     const size_t room = job->room ? 2 * job->room : 16;
     float *more = realloc(job->latents, room * job->each * sizeof *more);
-    if (more == NULL) return out_of_memory(job);
+    if (more == NULL) return cli_fail_memory(&job->failure);
     job->latents = more;
     job->room = room;
     return true;
@@ -197,7 +192,7 @@ static bool save(clip_job *job, const char *path)
                                               .source = &job->first,
                                               .frames = (uint32_t)(job->frames - job->repeated)};
     zenith_latent *all = calloc(job->count, sizeof *all);
-    if (all == NULL) return out_of_memory(job);
+    if (all == NULL) return cli_fail_memory(&job->failure);
     for (size_t i = 0; i < job->count; i++) {
         all[i] = job->latent;
         all[i].data = job->latents + i * job->each;
@@ -237,7 +232,7 @@ void cli_encode_video(cli_session *session, const cli_open_model *model, const c
     const double started = cli_clock();
     char *path = cli_outputs_path(outputs, 0, CLI_UNSET);
     cli_progress_file(&session->progress, 0, input);
-    bool done = path != NULL || out_of_memory(&job);
+    bool done = path != NULL || cli_fail_memory(&job.failure);
     done = done && open_stream(&job) && run_steps(&job) && save(&job, path);
     job.facts.seconds = cli_clock() - started;
     if (done) {

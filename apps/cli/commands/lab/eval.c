@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct eval_settings {
     cli_settings shared;
@@ -50,12 +49,6 @@ struct evaluation {
 
 // --- models -------------------------------------------------------------------------------------
 
-static bool is_folder(const char *path)
-{
-    struct stat facts;
-    return path != NULL && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 static bool open_models(struct evaluation *e, const cli_settings *settings, cli_failure *failure)
 {
     const eval_settings *o = own(settings);
@@ -63,7 +56,7 @@ static bool open_models(struct evaluation *e, const cli_settings *settings, cli_
     bool same = o->against != NULL && settings->model != NULL &&
                 strcmp(o->against, settings->model) == 0;
     // The same model again is its published weights, unless it is said where others are.
-    if (other == NULL && !same && is_folder(settings->weights)) other = settings->weights;
+    if (other == NULL && !same && cli_is_folder(settings->weights)) other = settings->weights;
     if (!cli_session_model(&e->session, settings->model, 0, &e->candidates[0].model, failure))
         return false;
     e->count = 1;

@@ -23,9 +23,7 @@ static bool is_file_name(const char *path)
 
 static bool make_folder(const char *path, cli_failure *failure)
 {
-    struct stat facts;
-    if (mkdir(path, 0777) == 0) return true;
-    if (errno == EEXIST && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) return true;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && cli_is_folder(path))) return true;
     return cli_fail_text(failure, ZENITH_IO,
                          "cannot make the folder '%s': %s (one file has to end with .safetensors)",
                          path, strerror(errno));

@@ -6,6 +6,7 @@
 // scaled by the operations that a picture of 512 x 512 takes; memory is what a run would plan.
 #include "apps/cli/commands/program/measure.h"
 #include "apps/cli/session/machine_facts.h"
+#include "apps/cli/session/outputs.h"
 #include "apps/cli/session/report.h"
 #include "apps/cli/terminal/interrupt.h"
 #include "apps/cli/terminal/terminal.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 enum { PROBE_SIDE = 256, SIDE = 512, GIB = 1 << 30, COLUMN = 14 };
 static const double probe_seconds = 2;
@@ -95,10 +95,9 @@ static void check_threads(struct doctor *doctor)
 
 static void check_surroundings(struct doctor *doctor, bool probed)
 {
-    struct stat facts;
     const char *models = getenv("ZENITH_MODELS");
     const cli_machine_facts *machine = &doctor->facts;
-    if (models != NULL && *models != 0 && (stat(models, &facts) != 0 || !S_ISDIR(facts.st_mode)))
+    if (models != NULL && *models != 0 && !cli_is_folder(models))
         warn(doctor, "ZENITH_MODELS is '%s', which is not a folder", models);
     uint64_t room = machine->available;
     if (machine->limit != 0 && machine->limit < room) room = machine->limit;
