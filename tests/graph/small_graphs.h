@@ -102,8 +102,8 @@ static inline zn_plan_options plan_options(zn_plan_mode mode, int64_t band, zn_p
         .mode = mode, .band = band, .cpu = zn_cpu_detect(), .threads = 1, .packs = packs};
 }
 
-static inline void run_plan(const zn_plan *plan, memory_run *memory, const float *scalars,
-                            struct zn_states *states)
+static inline void run_plan_by(const zn_plan *plan, zn_team *team, memory_run *memory,
+                               const float *scalars, struct zn_states *states)
 {
     zn_error err = {0};
     void *arena = zn_alloc(zn_plan_bytes(plan));
@@ -114,8 +114,34 @@ static inline void run_plan(const zn_plan *plan, memory_run *memory, const float
                         .cookie = memory,
                         .scalars = scalars,
                         .states = states};
-    zn_test_ok(zn_plan_run(plan, arena, NULL, &run, &err), &err);
+    zn_test_ok(zn_plan_run(plan, arena, team, &run, &err), &err);
     zn_free(arena);
+}
+
+static inline void run_plan(const zn_plan *plan, memory_run *memory, const float *scalars,
+                            struct zn_states *states)
+{
+    run_plan_by(plan, NULL, memory, scalars, states);
+}
+
+// A whole run of a graph from and to memory, planned for it alone; of `memory` the graph need not be set.
+static inline void run_graph(const zn_graph *graph, zn_plan_mode mode, int64_t band, int threads,
+                             memory_run memory)
+{
+    zn_error err = {0};
+    zn_packs *packs = NULL;
+    zn_plan *plan = NULL;
+    zn_team *team = NULL;
+    zn_test_ok(zn_packs_create(&packs, &err), &err);
+    zn_test_ok(zn_team_create(threads, &team, &err), &err);
+    zn_plan_options options = plan_options(mode, band, packs);
+    options.threads = threads;
+    zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
+    memory.graph = graph;
+    run_plan_by(plan, team, &memory, NULL, NULL);
+    zn_plan_free(plan);
+    zn_team_free(team);
+    zn_packs_free(packs);
 }
 
 #endif

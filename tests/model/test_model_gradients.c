@@ -328,7 +328,7 @@ typedef struct opened {
 static opened open_model(const char *name)
 {
     zn_error err = {0};
-    opened o = {NULL};
+    opened o = {.model = NULL};
     const zn_cpu cpu = zn_cpu_detect();
     zn_test_need(zn_test_weights());
     const zn_model_request request = {

@@ -3,26 +3,20 @@
 //
 // Fusion into conv2d_fused: every expression that it should find, found, and computed with the same
 // bits as its parts (our f32 kernel rounds at the same places); what it must not fuse, left alone.
-#include "src/base/random.h"
-#include "src/graph/packs.h"
-#include "src/graph/passes.h"
-#include "src/graph/plan.h"
-#include "src/op/ops.h"
-#include "tests/testing.h"
-
-#include <string.h>
+#include "tests/graph/small_graphs.h"
 
 enum { H = 6, W = 5, C = 8, MAP = H * W * C };
 
 static float picture[MAP], other[MAP], weights[C * C * 9], offsets[C];
 
-static void fill(void)
+ZN_TEST_SETUP(fill)
 {
     zn_random random = {.seed = 5};
     for (int i = 0; i < MAP; i++) picture[i] = zn_random_normal(&random);
     for (int i = 0; i < MAP; i++) other[i] = zn_random_normal(&random);
     for (int i = 0; i < C * C * 9; i++) weights[i] = zn_random_normal(&random);
     for (int i = 0; i < C; i++) offsets[i] = zn_random_normal(&random);
+    return 0;
 }
 
 typedef struct expression {
@@ -59,46 +53,11 @@ static zn_node *build(zn_graph *graph, const expression *e, zn_error *err)
     return e->relu ? zn_relu(graph, "relu", y) : y;
 }
 
-static int count_nodes(const zn_graph *graph, const zn_op *op)
-{
-    int count = 0;
-    for (size_t i = 0; i < graph->count; i++) count += graph->nodes[i]->op == op;
-    return count;
-}
-
-static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
-                               zn_error *err)
-{
-    (void)cookie, (void)err;
-    memcpy(dst, (input == 0 ? picture : other) + row * W * C,
-           (size_t)count * W * C * sizeof(float));
-    return ZENITH_OK;
-}
-
-static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
-                                const void *src, zn_error *err)
-{
-    (void)output, (void)err;
-    memcpy((float *)cookie + row * W * C, src, (size_t)count * W * C * sizeof(float));
-    return ZENITH_OK;
-}
-
 static void run(const zn_graph *graph, float *result)
 {
-    zn_error err = {0};
-    zn_packs *packs = NULL;
-    zn_plan *plan = NULL;
-    zn_test_ok(zn_packs_create(&packs, &err), &err);
-    zn_plan_options options = {
-        .mode = ZN_PLAN_PLANES, .cpu = zn_cpu_detect(), .threads = 1, .packs = packs};
-    zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
-    void *arena = zn_alloc(zn_plan_bytes(plan));
-    assert_non_null(arena);
-    zn_run how = {.read = read_rows, .write = write_rows, .cookie = result};
-    zn_test_ok(zn_plan_run(plan, arena, NULL, &how, &err), &err);
-    zn_free(arena);
-    zn_plan_free(plan);
-    zn_packs_free(packs);
+    run_graph(graph, ZN_PLAN_PLANES, 0, 1,
+              (memory_run){.inputs = {(uint8_t *)picture, (uint8_t *)other},
+                           .outputs = {(uint8_t *)result}});
 }
 
 ZN_TEST(finds_every_expression)
@@ -112,8 +71,8 @@ ZN_TEST(finds_every_expression)
         zn_test_ok(zn_graph_finish(&plain), &err);
         zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
         const zn_node *root = fused.outputs[0];
-        if (root->op != &zn_op_conv2d_fused || count_nodes(&fused, &zn_op_conv2d) ||
-            count_nodes(&fused, &zn_op_add) || count_nodes(&fused, &zn_op_relu)) {
+        if (root->op != &zn_op_conv2d_fused || count_op(&fused, zn_op_conv2d.name) ||
+            count_op(&fused, zn_op_add.name) || count_op(&fused, zn_op_relu.name)) {
             fail_msg("%s was not fused", expressions[i].name);
         }
         assert_string_equal(root->name, plain.outputs[0]->name);
@@ -136,8 +95,8 @@ ZN_TEST(leaves_shared_values_alone)
     zn_graph_output(&plain, y->inputs[0]);
     zn_test_ok(zn_graph_finish(&plain), &err);
     zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
-    assert_int_equal(count_nodes(&fused, &zn_op_conv2d_fused), 0);
-    assert_int_equal(count_nodes(&fused, &zn_op_conv2d), 1);
+    assert_int_equal(count_op(&fused, zn_op_conv2d_fused.name), 0);
+    assert_int_equal(count_op(&fused, zn_op_conv2d.name), 1);
     zn_graph_free(&plain);
     zn_graph_free(&fused);
 }
@@ -160,10 +119,4 @@ ZN_TEST(refuses_wrong_shapes)
         assert_true(err.text[0] != 0);
         zn_graph_free(&graph);
     }
-}
-
-int main(void)
-{
-    fill();
-    return zn_test_run();
 }

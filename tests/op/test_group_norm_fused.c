@@ -4,18 +4,20 @@
 // Fusion into group_norm_fused: an activation after a group norm becomes part of it, with the bits of both
 // (f32 is rounded at the same places), in planes and in bands, on one thread and two. A norm that someone
 // else reads too stays.
-#include "src/base/random.h"
-#include "src/graph/packs.h"
-#include "src/graph/passes.h"
-#include "src/graph/plan.h"
-#include "src/op/ops.h"
-#include "tests/testing.h"
-
-#include <string.h>
+#include "tests/graph/small_graphs.h"
 
 enum { H = 7, W = 5, C = 24, GROUPS = 4, MAP = H * W * C };
 
 static float picture[MAP], gains[C], offsets[C];
+
+ZN_TEST_SETUP(fill)
+{
+    zn_random random = {.seed = 5};
+    for (int i = 0; i < MAP; i++) picture[i] = zn_random_normal(&random);
+    for (int i = 0; i < C; i++) gains[i] = zn_random_normal(&random);
+    for (int i = 0; i < C; i++) offsets[i] = zn_random_normal(&random);
+    return 0;
+}
 
 static zn_node *build(zn_graph *graph, zn_activation kind, zn_error *err)
 {
@@ -28,50 +30,10 @@ static zn_node *build(zn_graph *graph, zn_activation kind, zn_error *err)
     return zn_activate(graph, "curve", y, kind);
 }
 
-static int count_nodes(const zn_graph *graph, const zn_op *op)
-{
-    int count = 0;
-    for (size_t i = 0; i < graph->count; i++) count += graph->nodes[i]->op == op;
-    return count;
-}
-
-static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
-                               zn_error *err)
-{
-    (void)cookie, (void)input, (void)err;
-    memcpy(dst, picture + row * W * C, (size_t)count * W * C * sizeof(float));
-    return ZENITH_OK;
-}
-
-static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
-                                const void *src, zn_error *err)
-{
-    (void)output, (void)err;
-    memcpy((float *)cookie + row * W * C, src, (size_t)count * W * C * sizeof(float));
-    return ZENITH_OK;
-}
-
 static void run(const zn_graph *graph, zn_plan_mode mode, int64_t band, int threads, float *result)
 {
-    zn_error err = {0};
-    zn_packs *packs = NULL;
-    zn_plan *plan = NULL;
-    zn_team *team = NULL;
-    zn_test_ok(zn_packs_create(&packs, &err), &err);
-    zn_test_ok(zn_team_create(threads, &team, &err), &err);
-    zn_plan_options options = {
-        .mode = mode, .band = band, .cpu = zn_cpu_detect(), .threads = threads, .packs = packs};
-    zn_test_ok(zn_plan_create(graph, &options, &plan, &err), &err);
-    void *arena = zn_alloc(zn_plan_bytes(plan));
-    assert_non_null(arena);
-    memset(arena, 0xa5, zn_plan_bytes(plan)); // what was not written must not be read
-    memset(result, 0, MAP * sizeof *result);
-    zn_run how = {.read = read_rows, .write = write_rows, .cookie = result};
-    zn_test_ok(zn_plan_run(plan, arena, team, &how, &err), &err);
-    zn_free(arena);
-    zn_plan_free(plan);
-    zn_team_free(team);
-    zn_packs_free(packs);
+    run_graph(graph, mode, band, threads,
+              (memory_run){.inputs = {(uint8_t *)picture}, .outputs = {(uint8_t *)result}});
 }
 
 static void check_ways(const zn_graph *fused, zn_activation kind, const float *want)
@@ -104,8 +66,8 @@ ZN_TEST(every_curve_is_fused_with_the_same_bits)
         zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
         assert_ptr_equal(fused.outputs[0]->op, &zn_op_group_norm_fused);
         assert_string_equal(fused.outputs[0]->name, "curve");
-        assert_int_equal(count_nodes(&fused, &zn_op_group_norm), 0);
-        assert_int_equal(count_nodes(&fused, &zn_op_activate), 0);
+        assert_int_equal(count_op(&fused, zn_op_group_norm.name), 0);
+        assert_int_equal(count_op(&fused, zn_op_activate.name), 0);
         run(&plain, ZN_PLAN_PLANES, 0, 1, want);
         check_ways(&fused, (zn_activation)kind, want);
         zn_graph_free(&plain);
@@ -122,17 +84,8 @@ ZN_TEST(a_shared_norm_stays)
     zn_graph_output(&plain, y->inputs[0]);
     zn_test_ok(zn_graph_finish(&plain), &err);
     zn_test_ok(zn_pass_fuse(&plain, zn_ops, zn_ops_count, NULL, &fused, &err), &err);
-    assert_int_equal(count_nodes(&fused, &zn_op_group_norm_fused), 0);
-    assert_int_equal(count_nodes(&fused, &zn_op_group_norm), 1);
+    assert_int_equal(count_op(&fused, zn_op_group_norm_fused.name), 0);
+    assert_int_equal(count_op(&fused, zn_op_group_norm.name), 1);
     zn_graph_free(&plain);
     zn_graph_free(&fused);
-}
-
-int main(void)
-{
-    zn_random random = {.seed = 5};
-    for (int i = 0; i < MAP; i++) picture[i] = zn_random_normal(&random);
-    for (int i = 0; i < C; i++) gains[i] = zn_random_normal(&random);
-    for (int i = 0; i < C; i++) offsets[i] = zn_random_normal(&random);
-    return zn_test_run();
 }

@@ -5,13 +5,8 @@
 // two, with the same bits each time and near the plain loops; memory that grows with the tokens; a run that
 // stops soon inside a long call.
 #include "src/base/os.h"
-#include "src/base/random.h"
-#include "src/graph/packs.h"
-#include "src/graph/passes.h"
-#include "src/graph/plan.h"
 #include "src/op/op_values.h"
-#include "src/op/ops.h"
-#include "tests/testing.h"
+#include "tests/graph/small_graphs.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -44,16 +39,6 @@ static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t cou
     return ZENITH_OK;
 }
 
-static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
-                                const void *src, zn_error *err)
-{
-    (void)err, (void)output;
-    subject *s = cookie;
-    const size_t each = row_of(s, Q);
-    memcpy(s->result + (size_t)row * each, src, (size_t)count * each * sizeof(float));
-    return ZENITH_OK;
-}
-
 static void build(const subject *s, zn_type type, zn_graph *plain, zn_graph *typed)
 {
     zn_error err = {0};
@@ -83,21 +68,10 @@ static zn_plan *plan_of(const zn_graph *graph, zn_plan_mode mode, int64_t band, 
 
 static void run(subject *s, const zn_graph *graph, zn_plan_mode mode, int64_t band, int threads)
 {
-    zn_error err = {0};
-    zn_team *team = NULL;
-    zn_packs *packs = NULL;
-    zn_test_ok(zn_team_create(threads, &team, &err), &err);
-    zn_test_ok(zn_packs_create(&packs, &err), &err);
-    zn_plan *plan = plan_of(graph, mode, band, threads, packs);
-    void *arena = zn_alloc(zn_plan_bytes(plan));
-    assert_non_null(arena);
-    memset(arena, 0xa5, zn_plan_bytes(plan)); // what was not written must not be read
-    const zn_run how = {.read = read_rows, .write = write_rows, .cookie = s};
-    zn_test_ok(zn_plan_run(plan, arena, team, &how, &err), &err);
-    zn_free(arena);
-    zn_plan_free(plan);
-    zn_packs_free(packs);
-    zn_team_free(team);
+    run_graph(graph, mode, band, threads,
+              (memory_run){
+                  .inputs = {(uint8_t *)s->maps[Q], (uint8_t *)s->maps[K], (uint8_t *)s->maps[V]},
+                  .outputs = {(uint8_t *)s->result}});
 }
 
 static float *random_map(size_t count, zn_random *random)

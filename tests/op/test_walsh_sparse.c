@@ -4,43 +4,11 @@
 // What is left out of a Walsh gate is left out of the work, and the result is that of the dense run: a
 // gate that is a parameter, and looked at, against the same gate given with the run, which is not; and
 // tiles that keep half of their frequencies against gates of zero for the others.
-#include "src/base/random.h"
-#include "src/graph/packs.h"
-#include "src/graph/plan.h"
-#include "src/op/ops.h"
-#include "tests/testing.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/graph/small_graphs.h"
 
 enum { H = 32, W = 64, C = 80, N = H * W * C, GATES = 64 * C };
 
 static float x[N], results[2][N], gate[GATES];
-static int64_t gate_rows;
-
-typedef struct world {
-    float *result;
-} world;
-
-static zenith_status read_rows(void *cookie, int input, int64_t row, int64_t count, void *dst,
-                               zn_error *err)
-{
-    (void)cookie, (void)err;
-    if (input == 0)
-        memcpy(dst, x + row * W * C, (size_t)count * W * C * sizeof *x);
-    else
-        memcpy(dst, gate, (size_t)gate_rows * C * sizeof *gate);
-    return ZENITH_OK;
-}
-
-static zenith_status write_rows(void *cookie, int output, int64_t row, int64_t count,
-                                const void *src, zn_error *err)
-{
-    (void)output, (void)err;
-    memcpy(((world *)cookie)->result + row * W * C, src, (size_t)count * W * C * sizeof *x);
-    return ZENITH_OK;
-}
-
 typedef zn_node *build_fn(zn_graph *graph, zn_node *map, zn_node *factors);
 
 static zn_node *build_rows(zn_graph *graph, zn_node *map, zn_node *factors)
@@ -66,12 +34,8 @@ static zn_node *build_half_tile(zn_graph *graph, zn_node *map, zn_node *factors)
 static void run(build_fn *build, int64_t frequencies, bool parameter, zn_plan_mode mode,
                 float *result)
 {
-    gate_rows = frequencies;
     zn_error err = {0};
     zn_graph graph;
-    zn_packs *packs = NULL;
-    zn_plan *plan = NULL;
-    zn_team *team = NULL;
     const zn_desc desc = zn_desc_make(ZN_F32, ZN_SHAPE(frequencies, C));
     zn_graph_begin(&graph, &err);
     zn_node *map = zn_graph_input(&graph, "x", zn_desc_make(ZN_F32, ZN_SHAPE(1, H, W, C)));
@@ -80,23 +44,9 @@ static void run(build_fn *build, int64_t frequencies, bool parameter, zn_plan_mo
                                  : zn_graph_input(&graph, "gate", desc);
     zn_graph_output(&graph, build(&graph, map, factors));
     zn_test_ok(zn_graph_finish(&graph), &err);
-    zn_test_ok(zn_packs_create(&packs, &err), &err);
-    zn_test_ok(zn_team_create(2, &team, &err), &err);
-    const zn_plan_options options = {.mode = mode,
-                                     .band = mode == ZN_PLAN_ROLLING ? 3 : 0,
-                                     .cpu = zn_cpu_detect(),
-                                     .threads = 2,
-                                     .packs = packs};
-    zn_test_ok(zn_plan_create(&graph, &options, &plan, &err), &err);
-    void *arena = zn_alloc(zn_plan_bytes(plan));
-    assert_non_null(arena);
-    world w = {result};
-    const zn_run how = {.read = read_rows, .write = write_rows, .cookie = &w};
-    zn_test_ok(zn_plan_run(plan, arena, team, &how, &err), &err);
-    zn_free(arena);
-    zn_plan_free(plan);
-    zn_team_free(team);
-    zn_packs_free(packs);
+    run_graph(
+        &graph, mode, mode == ZN_PLAN_ROLLING ? 3 : 0, 2,
+        (memory_run){.inputs = {(uint8_t *)x, (uint8_t *)gate}, .outputs = {(uint8_t *)result}});
     zn_graph_free(&graph);
 }
 

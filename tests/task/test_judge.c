@@ -135,6 +135,9 @@ ZN_TEST(a_model_before_the_judge)
 
 ZN_TEST_SETUP(set_up)
 {
+    // The search path must not find a SqueezeNet.
+    setenv("ZENITH_MODELS", zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"), 1);
+    setenv("HOME", zn_test_build(), 1);
     context = session_context(2, 1);
     session_ok(context, zenith_judge_open(context, NULL, &judge));
     return 0;
@@ -145,12 +148,4 @@ ZN_TEST_TEARDOWN(tear_down)
     zenith_judge_free(judge);
     zenith_context_free(context);
     return 0;
-}
-
-int main(void)
-{
-    // The search path must not find a SqueezeNet.
-    setenv("ZENITH_MODELS", zn_test_path(zn_test_source(), "tests/golden/tiny_diffusers"), 1);
-    setenv("HOME", zn_test_build(), 1);
-    return zn_test_run();
 }

@@ -15,14 +15,8 @@
 
 #include <pthread.h>
 
-enum {
-    CHANNELS = 16,
-    HEIGHT = 8,
-    WIDTH = 12,
-    VALUES = CHANNELS * HEIGHT * WIDTH,
-    STEPS = 8,
-    SHARES = 2
-};
+enum { CHANNELS = 16, HEIGHT = 8, WIDTH = 12, VALUES = CHANNELS * HEIGHT * WIDTH };
+enum { STEPS = 8, SHARES = 2 };
 static const double BOUND = 1e-5, BOUND_STEPS = 1e-4, BOUND_BF16 = 2e-2, BOUND_INT8 = 5e-2;
 
 // --- shares -------------------------------------------------------------------------------------

@@ -16,14 +16,8 @@
 
 ZN_TEST_NEEDS(zn_test_path(zn_test_golden(), "pipeline/io_turbo.safetensors"))
 
-enum {
-    CHANNELS = 16,
-    HEIGHT = 8,
-    WIDTH = 12,
-    VALUES = CHANNELS * HEIGHT * WIDTH,
-    STEPS = 8,
-    COUNT = 2
-};
+enum { CHANNELS = 16, HEIGHT = 8, WIDTH = 12, VALUES = CHANNELS * HEIGHT * WIDTH };
+enum { STEPS = 8, COUNT = 2 };
 static const char prompt[] = "a photo of a cat sitting on a red chair";
 
 // --- ranks --------------------------------------------------------------------------------------

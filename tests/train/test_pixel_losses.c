@@ -26,8 +26,6 @@ static double loss_of(zn_loss_kind kind, const float *reconstruction, const floa
 {
     zn_error err = {0};
     zn_graph graph;
-    zn_packs *packs = NULL;
-    zn_plan *plan = NULL;
     float loss = NAN;
     zn_graph_begin(&graph, &err);
     const zn_loss_inputs in = {.reconstruction = map_input(&graph, SIDE, SIDE, CHANNELS),
@@ -35,15 +33,10 @@ static double loss_of(zn_loss_kind kind, const float *reconstruction, const floa
     const zn_train_loss wanted = {.kind = (int)kind, .weight = 1};
     zn_graph_output(&graph, zn_loss_build(&graph, &wanted, &in));
     zn_test_ok(zn_graph_finish(&graph), &err);
-    zn_test_ok(zn_packs_create(&packs, &err), &err);
-    const zn_plan_options options = plan_options(ZN_PLAN_PLANES, 0, packs);
-    zn_test_ok(zn_plan_create(&graph, &options, &plan, &err), &err);
-    memory_run memory = {&graph,
-                         {(uint8_t *)(uintptr_t)reconstruction, (uint8_t *)(uintptr_t)original},
-                         {(uint8_t *)&loss}};
-    run_plan(plan, &memory, NULL, NULL);
-    zn_plan_free(plan);
-    zn_packs_free(packs);
+    run_graph(&graph, ZN_PLAN_PLANES, 0, 1,
+              (memory_run){
+                  .inputs = {(uint8_t *)(uintptr_t)reconstruction, (uint8_t *)(uintptr_t)original},
+                  .outputs = {(uint8_t *)&loss}});
     zn_graph_free(&graph);
     return (double)loss;
 }
