@@ -65,7 +65,10 @@ static zenith_status fill_buckets(zn_dataset *set, zn_error *err)
 {
     zenith_source_params *source = &set->source;
     const zenith_dataset_params *p = &set->params;
-    if (p->bucket_count > ZN_DATASET_BUCKETS || (p->bucket_count && !p->buckets))
+    if (p->bucket_count && !p->buckets)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "buckets is NULL, and bucket_count is %u",
+                       p->bucket_count);
+    if (p->bucket_count > ZN_DATASET_BUCKETS)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "at most %d buckets can be given, not %u",
                        ZN_DATASET_BUCKETS, p->bucket_count);
     if (p->bucket_count) source->fit = ZENITH_FIT_RESIZE, source->width = source->height = 0;

@@ -9,6 +9,7 @@
 #include "src/model/autoencoder.h"
 #include "src/model/text_to_image/zimage.h"
 #include "src/task/autoencode/autoencode.h"
+#include "src/task/autoencode/pixels.h"
 #include "src/task/generate/generator.h"
 #include "src/tensor/finite.h"
 
@@ -287,12 +288,14 @@ static zenith_status needs(zenith_context *context, zenith_generator *generator,
 {
     zn_error *err = &context->error;
     zenith_generate_params p;
+    zenith_latent made;
     if (!generator || !latent || !out)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "an argument is NULL");
     ZN_TRY(zn_params_copy(params, &p, sizeof p, err));
+    ZN_TRY(zn_latent_take(latent, 0, &made, err));
     const zn_generator_call call = {.how = {.dtype = p.dtype,
-                                            .height = latent->height,
-                                            .width = latent->width,
+                                            .height = made.height,
+                                            .width = made.width,
                                             .steps = (int)steps_of(generator, p.steps),
                                             .guidance = p.guidance}};
     const zn_generator_needs least = zn_generator_needs_of(context->engine, generator->inner,

@@ -32,6 +32,9 @@ static zenith_status train(zenith_context *context, const zenith_tokenizer_param
     if (p.special_count > SPECIAL_MOST)
         return zn_fail(err, ZENITH_INVALID_ARGUMENT, "%zu special tokens are more than %d",
                        p.special_count, SPECIAL_MOST);
+    if (p.special_count && !p.special)
+        return zn_fail(err, ZENITH_INVALID_ARGUMENT, "special is NULL, and special_count is %zu",
+                       p.special_count);
     ZN_TRY(check_names(p.sources, p.count, "source", err));
     if (p.special) ZN_TRY(check_names(p.special, p.special_count, "special token", err));
     const zn_tokenizer_files call = {.sources = p.sources,

@@ -376,6 +376,26 @@ ZN_TEST(what_is_missing_is_said)
     zenith_generator_free(none);
 }
 
+// A shift of the caller leaves the pipeline its own steps and guidance.
+ZN_TEST(a_shift_alone_changes)
+{
+    zenith_generator *opened = NULL;
+    zenith_generator_info own = {.size = sizeof own}, shifted = {.size = sizeof shifted};
+    zenith_generator_params where = {
+        .size = sizeof where, .folder = zn_test_path(zn_test_source(), "models/zenith-words")};
+    api_ok(zenith_generator_open(context, &where, &opened));
+    zenith_generator_get_info(opened, &own);
+    zenith_generator_free(opened);
+    where.shift = own.shift + 1;
+    api_ok(zenith_generator_open(context, &where, &opened));
+    zenith_generator_get_info(opened, &shifted);
+    zenith_generator_free(opened);
+    assert_true(shifted.shift == own.shift + 1);
+    assert_true(own.steps != 8 || own.guidance != 0); // which are what no pipeline gives
+    assert_int_equal(shifted.steps, own.steps);
+    assert_true(shifted.guidance == own.guidance);
+}
+
 // Files by themselves, some of them or all, make the same picture as the folder.
 ZN_TEST(parts_lie_anywhere)
 {

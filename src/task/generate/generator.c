@@ -110,14 +110,16 @@ static zenith_status open_schedule(const opening *o, zn_schedule_config *out, zn
 {
     char folder[ZN_PATH_SIZE], path[ZN_PATH_SIZE];
     zn_mapped file;
-    out->shift = o->files->shift > 0 ? o->files->shift : usual_shift;
-    if (o->files->shift > 0 || !o->has_pipeline) return ZENITH_OK;
+    const double given = o->files->shift;
+    out->shift = given > 0 ? given : usual_shift;
+    if (!o->has_pipeline) return ZENITH_OK;
     ZN_TRY(find_part(o, "scheduler", NULL, folder, err));
     ZN_TRY(file_in(folder, "scheduler_config.json", path, err));
     ZN_TRY(zn_mapped_open(path, &file, err));
     zenith_status status = zn_schedule_config_parse((const char *)file.data, file.size, path, out,
                                                     err);
     zn_mapped_close(&file);
+    if (given > 0) out->shift = given; // steps and guidance stay the pipeline's
     return status;
 }
 

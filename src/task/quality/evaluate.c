@@ -63,9 +63,12 @@ static zenith_status check(const zn_evaluation *e, zn_error *err)
     if (from->latent_channels == to->latent_channels && from->factor == to->factor) {
         return ZENITH_OK;
     }
-    return zn_fail(err, ZENITH_INVALID_ARGUMENT,
-                   "latents of %s have %d channels, those of %s %d: one cannot decode the other's",
-                   one->name, (int)from->latent_channels, other->name, (int)to->latent_channels);
+    return zn_fail(
+        err, ZENITH_INVALID_ARGUMENT,
+        "%s has latents of %d channels and factor %d, %s of %d and %d: one cannot decode the "
+        "other's",
+        one->name, (int)from->latent_channels, (int)from->factor, other->name,
+        (int)to->latent_channels, (int)to->factor);
 }
 
 zenith_status zn_judge_evaluate(zn_judge *judge, zn_engine *engine, const zn_evaluation *evaluation,
