@@ -67,14 +67,12 @@ typedef struct zn_kernels {
     const zn_walsh *walsh;
 } zn_kernels;
 
-// flags: of base/cpu.h.
+// flags: of base/cpu.h, of this CPU or of any other.
 void zn_kernels_init(zn_kernels *kernels, unsigned flags);
 
-// The parts of it: what an architecture has beyond the baseline, and the kernels over vector.h of one set.
+// What an architecture has beyond the baseline.
 void zn_kernels_init_x86(zn_kernels *kernels, unsigned flags);
 void zn_kernels_init_arm(zn_kernels *kernels, unsigned flags);
-typedef void zn_vector_kernels_fn(zn_kernels *kernels);
-ZN_VERSIONS(zn_vector_kernels_fn, zn_vector_kernels);
 
 // The version for weights of f32, bf16 or s8 and tokens of this type.
 static inline const zn_linear_version *zn_linear_for(const zn_kernels *kernels, zn_type weights,

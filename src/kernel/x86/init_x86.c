@@ -3,7 +3,7 @@
 //
 // What x86-64 has beyond the baseline, from the oldest instruction set to the newest.
 #include "src/base/cpu.h"
-#include "src/kernel/kernels.h"
+#include "src/kernel/vector_kernels.h"
 
 #ifndef _WIN32 // os/windows_machine.c does not ask for tiles
 static void take_tiles(zn_kernels *k)
@@ -20,13 +20,15 @@ static void take_tiles(zn_kernels *k)
 void zn_kernels_init_x86(zn_kernels *k, unsigned flags)
 {
     if (flags & ZN_CPU_AVX2) {
-        zn_vector_kernels_avx2(k);
+        ZN_TAKE_VECTOR_KERNELS(k, avx2);
+        ZN_TAKE_WIDE_KERNELS(k, avx2);
         k->linear_s8 = &zn_linear_s8_avx2;
         k->resample_across = zn_resample_across_avx2;
         k->resample_down = zn_resample_down_avx2;
     }
     if (flags & ZN_CPU_AVX512) {
-        zn_vector_kernels_avx512(k);
+        ZN_TAKE_VECTOR_KERNELS(k, avx512);
+        ZN_TAKE_WIDE_KERNELS(k, avx512);
         k->resample_across = zn_resample_across_avx512;
         k->resample_down = zn_resample_down_avx512;
     }
