@@ -35,6 +35,7 @@ import json
 import math
 import os
 import pathlib
+import platform
 import statistics
 import subprocess
 import sys
@@ -48,6 +49,9 @@ AGAIN = 5
 CLASSES = ("baseline", "avx2", "avx512", "avx512-vnni", "amx")
 ISAS = ("baseline", "avx2", "avx512", "amx")
 UNRECORDED = ("amx",)  # for want of such a CPU
+if platform.machine() in ("aarch64", "arm64"):
+    CLASSES = ISAS = ("baseline", "neon")
+    UNRECORDED = ("neon",)
 
 
 def run(program, groups, isa=None):

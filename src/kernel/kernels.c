@@ -22,6 +22,8 @@ void zn_kernels_init(zn_kernels *kernels, unsigned flags)
     ZN_TAKE_VECTOR_KERNELS(kernels, baseline);
 #if defined(__x86_64__)
     zn_kernels_init_x86(kernels, flags);
+#elif defined(__aarch64__)
+    zn_kernels_init_arm(kernels, flags);
 #endif
     (void)flags;
 }

@@ -17,6 +17,8 @@
 #include "src/kernel/x86/vector_avx512.h"
 #elif defined(__AVX2__)
 #include "src/kernel/x86/vector_avx2.h"
+#elif defined(__aarch64__)
+#include "src/kernel/arm/vector_neon.h"
 #else
 #error "there are no vectors for these compiler flags"
 #endif
