@@ -111,13 +111,7 @@ typedef struct lite_lowering {
     zn_conversion store; // f32 to the map's type
     int64_t height, width, channels, strip;
     zn_type type;
-    size_t map_bytes, part_bytes, parts;
 } lite_lowering;
-
-typedef struct job {
-    const lite_lowering *lowering;
-    const zn_call *call;
-} job;
 
 static uint8_t *strip_at(const lite_lowering *l, const zn_call *call, int64_t strip, int64_t row)
 {
@@ -139,18 +133,26 @@ static void run_lines(const lite_lowering *l, const zn_walsh_lines *all, const u
     }
 }
 
-static void run_row(const lite_lowering *l, const zn_call *call, int64_t row, float *values,
-                    float *scratch)
+// After the scratch of the transforms.
+static float *values_of(const lite_lowering *l, void *scratch)
 {
+    return (float *)scratch +
+           zn_walsh_scratch((size_t)(l->height > l->width ? l->height : l->width));
+}
+
+static void run_row(const zn_lowering *base, const zn_call *call, size_t row, void *scratch)
+{
+    const lite_lowering *l = (const lite_lowering *)base;
+    float *values = values_of(l, scratch);
     const size_t elements = (size_t)(l->width * l->channels);
     zn_grouped_product_args args = l->compress;
-    args.src = (const uint8_t *)call->inputs[X] + (size_t)row * elements * zn_type_size(l->type);
+    args.src = (const uint8_t *)call->inputs[X] + row * elements * zn_type_size(l->type);
     args.dst = values;
     l->product(&args, 0, l->width);
     run_lines(l, &l->along, (const uint8_t *)values, values, l->row_gate, scratch);
     const size_t piece = (size_t)(l->strip * l->channels);
     for (int64_t strip = 0; strip * l->strip < l->width; strip++) {
-        void *dst = strip_at(l, call, strip, row);
+        void *dst = strip_at(l, call, strip, (int64_t)row);
         const float *src = values + (size_t)strip * piece;
         if (l->type == ZN_F32)
             memcpy(dst, src, piece * sizeof *src);
@@ -159,9 +161,11 @@ static void run_row(const lite_lowering *l, const zn_call *call, int64_t row, fl
     }
 }
 
-static void run_strip(const lite_lowering *l, const zn_call *call, int64_t strip, float *values,
-                      float *scratch)
+static void run_strip(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
+    const lite_lowering *l = (const lite_lowering *)base;
+    const int64_t strip = (int64_t)index;
+    float *values = values_of(l, scratch);
     const size_t size = zn_type_size(l->type), piece = (size_t)(l->strip * l->channels);
     const uint8_t *src = strip_at(l, call, strip, 0);
     for (size_t pixel = 0; pixel < (size_t)l->strip; pixel++) {
@@ -178,40 +182,14 @@ static void run_strip(const lite_lowering *l, const zn_call *call, int64_t strip
     }
 }
 
-typedef void piece_fn(const lite_lowering *l, const zn_call *call, int64_t number, float *values,
-                      float *scratch);
-
-static void run_pieces(const job *j, size_t begin, size_t end, size_t count, piece_fn *piece)
-{
-    const lite_lowering *l = j->lowering;
-    const size_t longest = (size_t)(l->height > l->width ? l->height : l->width);
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *room = (uint8_t *)j->call->scratch + l->map_bytes + part * l->part_bytes;
-        float *scratch = (float *)(void *)room;
-        float *values = scratch + zn_walsh_scratch(longest);
-        for (size_t i = part; i < count; i += l->parts)
-            piece(l, j->call, (int64_t)i, values, scratch);
-    }
-}
-
-static void run_rows(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    run_pieces(j, begin, end, (size_t)j->lowering->height, run_row);
-}
-
-static void run_strips(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    run_pieces(j, begin, end, (size_t)(j->lowering->width / j->lowering->strip), run_strip);
-}
-
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
-    job j = {(const lite_lowering *)base, call};
-    zn_parallel(call->team, j.lowering->parts, 1, run_rows, &j);
-    zn_parallel(call->team, j.lowering->parts, 1, run_strips, &j);
+    const lite_lowering *l = (const lite_lowering *)base;
+    lite_lowering rows = *l;
+    rows.base.piece = run_row;
+    zn_lowering_run_pieces(&rows.base, call, (size_t)l->height);
+    zn_lowering_run_pieces(base, call, (size_t)(l->width / l->strip));
     return ZENITH_OK;
 }
 
@@ -252,15 +230,10 @@ static zenith_status take_product(const zn_lowering_request *request, int weight
     return ZENITH_OK;
 }
 
-static void measure(lite_lowering *l)
+static zenith_status measure(lite_lowering *l, const zn_lowering_request *request, zn_error *err)
 {
     const size_t high = (size_t)l->height, wide = (size_t)l->width, c = (size_t)l->channels;
     const size_t row = wide * c, strip = high * (size_t)l->strip * c;
-    l->map_bytes = zn_round_up(high * row * zn_type_size(l->type), ZN_ALIGN);
-    l->part_bytes = zn_round_up(
-        (zn_walsh_scratch(high > wide ? high : wide) + (row > strip ? row : strip)) * sizeof(float),
-        ZN_ALIGN);
-    l->base.scratch_bytes = l->map_bytes + l->parts * l->part_bytes;
     l->along = (zn_walsh_lines){
         .src_type = ZN_F32, .dst_type = ZN_F32, .length = wide, .step = c, .count = c};
     l->down = (zn_walsh_lines){.src_type = l->type,
@@ -268,6 +241,11 @@ static void measure(lite_lowering *l)
                                .length = high,
                                .step = (size_t)l->strip * c,
                                .count = c};
+    const size_t values = row > strip ? row : strip;
+    const size_t part = (zn_walsh_scratch(high > wide ? high : wide) + values) * sizeof(float);
+    return zn_lowering_part(&l->base, request,
+                            zn_round_up(high * row * zn_type_size(l->type), ZN_ALIGN),
+                            zn_round_up(part, ZN_ALIGN), err);
 }
 
 static zenith_status prepare(lite_lowering *l, const zn_lowering_request *request, zn_error *err)
@@ -281,8 +259,7 @@ static zenith_status prepare(lite_lowering *l, const zn_lowering_request *reques
     l->channels = x->shape.dim[3];
     l->strip = l->width % STRIP == 0 ? STRIP : NARROW;
     l->type = x->type;
-    l->parts = (size_t)request->threads;
-    measure(l);
+    ZN_TRY(measure(l, request, err));
     ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, 1, x->type, 1, &l->store, err));
     ZN_TRY(take_gate(node->inputs[ROWS], &l->row_gate, err));
     ZN_TRY(take_gate(node->inputs[COLUMNS], &l->column_gate, err));
@@ -297,7 +274,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
 {
     lite_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "zenith_lite"};
+    l->base = (zn_lowering){
+        .run = run, .free = lowering_free, .id = "zenith_lite", .piece = run_strip};
     l->walsh = request->kernels->walsh;
     l->product = request->kernels->grouped_product;
     zenith_status status = prepare(l, request, err);

@@ -24,7 +24,6 @@ typedef struct attention_lowering {
     zn_conversion widen, narrow;
     int64_t columns; // queries of a row
     int64_t block;   // queries of a block
-    size_t parts, part_bytes;
 } attention_lowering;
 
 static zenith_status infer(zn_node *node, zn_error *err)
@@ -81,12 +80,6 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
 
 // --- lowering -----------------------------------------------------------------------------------
 
-typedef struct job {
-    const attention_lowering *lowering;
-    const zn_call *call;
-    int64_t queries, blocks; // of the call, for each head
-} job;
-
 // Where head `head` of query `query` of the call is, in elements of q and of the result.
 static size_t place_of(const attention_lowering *l, int64_t query, int64_t head)
 {
@@ -116,17 +109,25 @@ static void store_results(const attention_lowering *l, const zn_call *call, int6
     }
 }
 
-// One block of queries of one head, in a part of the scratch: q, sums, and the kernel's state.
-static void run_block(const job *j, int64_t head, int64_t first, uint8_t *part)
+static int64_t blocks_of(const attention_lowering *l, const zn_call *call)
 {
-    const attention_lowering *l = j->lowering;
+    return (call->rows * l->columns + l->block - 1) / l->block;
+}
+
+// One block of queries of one head, in a part of the scratch: q, sums, and the kernel's state.
+static void run_block(const zn_lowering *base, const zn_call *call, size_t index, void *part)
+{
+    const attention_lowering *l = (const attention_lowering *)base;
     const zn_attention_shape *s = &l->shape;
-    const int64_t left = j->queries - first, key_head = head / (s->heads / s->key_heads);
+    const int64_t blocks = blocks_of(l, call), head = (int64_t)index / blocks;
+    const int64_t first = (int64_t)index % blocks * l->block;
+    const int64_t left = call->rows * l->columns - first,
+                  key_head = head / (s->heads / s->key_heads);
     const size_t bytes = zn_attention_head(s) * zn_type_size(l->type);
-    const uint8_t *keys = (const uint8_t *)j->call->inputs[KEYS] + (size_t)key_head * bytes;
-    float *q = (float *)(void *)part;
+    const uint8_t *keys = (const uint8_t *)call->inputs[KEYS] + (size_t)key_head * bytes;
+    float *q = part;
     float *sums = q + l->block * s->padded_width;
-    const int64_t token = j->call->row * l->columns + first;
+    const int64_t token = call->row * l->columns + first;
     const zn_attention_args a = {.type = l->type,
                                  .queries = left < l->block ? left : l->block,
                                  .width = s->width,
@@ -139,32 +140,17 @@ static void run_block(const job *j, int64_t head, int64_t first, uint8_t *part)
                                  .values = keys + (size_t)s->key_heads * bytes,
                                  .sums = sums,
                                  .state = (void *)(sums + l->block * s->padded_width)};
-    load_queries(l, j->call, first, head, &a, q);
-    for (int64_t key = 0; key < s->keys && !zn_call_stopped(j->call); key += STRETCH)
+    load_queries(l, call, first, head, &a, q);
+    for (int64_t key = 0; key < s->keys && !zn_call_stopped(call); key += STRETCH)
         l->kernel(&a, key, key + STRETCH);
-    store_results(l, j->call, first, head, &a);
-}
-
-static void run_part(void *arg, size_t begin, size_t end)
-{
-    const job *j = arg;
-    const attention_lowering *l = j->lowering;
-    for (size_t part = begin; part < end; part++) {
-        uint8_t *scratch = (uint8_t *)j->call->scratch + part * l->part_bytes;
-        for (int64_t i = (int64_t)part; i < l->shape.heads * j->blocks; i += (int64_t)l->parts) {
-            if (zn_call_stopped(j->call)) return;
-            run_block(j, i / j->blocks, i % j->blocks * l->block, scratch);
-        }
-    }
+    store_results(l, call, first, head, &a);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const attention_lowering *l = (const attention_lowering *)base;
-    job j = {.lowering = l, .call = call, .queries = call->rows * l->columns};
-    j.blocks = (j.queries + l->block - 1) / l->block;
-    zn_parallel(call->team, l->parts, 1, run_part, &j);
+    zn_lowering_run_pieces(base, call, (size_t)(l->shape.heads * blocks_of(l, call)));
     return ZENITH_OK;
 }
 
@@ -186,15 +172,14 @@ static zenith_status fill(attention_lowering *l, const zn_lowering_request *requ
     ZN_TRY(zn_conversion_make(request->kernels, ZN_F32, keys->scale, y->type, y->scale, &l->narrow,
                               err));
     const size_t block = (size_t)(l->block * l->shape.padded_width) * sizeof(float);
-    l->parts = (size_t)request->threads;
-    l->part_bytes = zn_round_up(2 * block + sizeof(zn_attention_state), ZN_ALIGN);
-    l->base.scratch_bytes = l->parts * l->part_bytes;
-    return ZENITH_OK;
+    return zn_lowering_part(&l->base, request, 0,
+                            zn_round_up(2 * block + sizeof(zn_attention_state), ZN_ALIGN), err);
 }
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    attention_lowering made = {.base = {.run = run, .free = zn_lowering_free, .id = "kernel"}};
+    attention_lowering made = {
+        .base = {.run = run, .free = zn_lowering_free, .id = "kernel", .piece = run_block}};
     ZN_TRY(fill(&made, request, err));
     return zn_lowering_keep(&made, sizeof made, out, err);
 }

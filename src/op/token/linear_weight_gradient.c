@@ -49,12 +49,6 @@ typedef struct gradient_lowering {
     size_t packed_at, turned_at; // in scratch, after the team's part
 } gradient_lowering;
 
-typedef struct job {
-    const gradient_lowering *l;
-    const zn_call *call;
-    atomic_llong next; // token
-} job;
-
 enum {
     TURNED = 16
 }; // tokens, and channels, that are turned together: a line of the cache has as many
@@ -79,34 +73,27 @@ static void turn(const zn_linear_columns *c, const char *src, int64_t tokens, in
     }
 }
 
-// Workers take some tokens after the other: dy turned, x packed.
-static void lay_out(void *arg, size_t begin, size_t end)
+// Some tokens: dy turned, x packed.
+static void lay_out(const zn_lowering *base, const zn_call *call, size_t index, void *scratch)
 {
-    job *j = arg;
-    const gradient_lowering *l = j->l;
-    const int64_t tokens = l->args.size.inputs;
-    char *scratch = j->call->scratch;
+    (void)scratch;
+    const gradient_lowering *l = (const gradient_lowering *)base;
+    const int64_t tokens = l->args.size.inputs, first = (int64_t)index * TURNED;
+    const int64_t count = tokens - first < TURNED ? tokens - first : TURNED;
     zn_linear_columns x = l->x;
-    x.data = j->call->inputs[X];
-    (void)begin, (void)end;
-    for (int64_t first; (first = atomic_fetch_add(&j->next, TURNED)) < tokens;) {
-        const int64_t count = tokens - first < TURNED ? tokens - first : TURNED;
-        if (zn_call_stopped(j->call)) return;
-        turn(&l->dy, j->call->inputs[DY], tokens, first, count,
-             (float *)(void *)(scratch + l->turned_at));
-        zn_linear_pack_columns(l->args.version, &l->args.size, first, first + count, &x,
-                               scratch + l->packed_at);
-    }
+    x.data = call->inputs[X];
+    turn(&l->dy, call->inputs[DY], tokens, first, count,
+         (float *)(void *)((char *)call->scratch + l->turned_at));
+    zn_linear_pack_columns(l->args.version, &l->args.size, first, first + count, &x,
+                           (char *)call->scratch + l->packed_at);
 }
 
 static zenith_status run(const zn_lowering *base, const zn_call *call, zn_error *err)
 {
     (void)err;
     const gradient_lowering *l = (const gradient_lowering *)base;
-    job j = {.l = l, .call = call};
     zn_linear_args args = l->args;
-    atomic_init(&j.next, 0);
-    zn_parallel(call->team, (size_t)l->team.workers, 1, lay_out, &j);
+    zn_lowering_run_pieces(base, call, (size_t)(args.size.inputs + TURNED - 1) / TURNED);
     args.packed = (char *)call->scratch + l->packed_at;
     args.src = (char *)call->scratch + l->turned_at;
     args.dst = call->output;
@@ -142,18 +129,19 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
         return zn_fail_memory(err, SIZE_MAX);
     gradient_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
-    *l = (gradient_lowering){.base = {.run = run, .free = zn_lowering_free, .id = "linear"},
-                             .args = {.version = version,
-                                      .size = size,
-                                      .src_type = ZN_F32,
-                                      .src_scale = x->desc.scale * dy->desc.scale,
-                                      .widen = kernels->convert(ZN_F32, ZN_F32),
-                                      .dst_type = ZN_F32,
-                                      .dst_scale = 1,
-                                      .narrow = kernels->convert(ZN_F32, ZN_F32),
-                                      .tokens = zn_token_channels(dy)},
-                             .x = columns_of(x, kernels),
-                             .dy = columns_of(dy, kernels)};
+    *l = (gradient_lowering){
+        .base = {.run = run, .free = zn_lowering_free, .id = "linear", .piece = lay_out},
+        .args = {.version = version,
+                 .size = size,
+                 .src_type = ZN_F32,
+                 .src_scale = x->desc.scale * dy->desc.scale,
+                 .widen = kernels->convert(ZN_F32, ZN_F32),
+                 .dst_type = ZN_F32,
+                 .dst_scale = 1,
+                 .narrow = kernels->convert(ZN_F32, ZN_F32),
+                 .tokens = zn_token_channels(dy)},
+        .x = columns_of(x, kernels),
+        .dy = columns_of(dy, kernels)};
     if (!l->x.widen || !l->dy.widen) {
         zn_free(l);
         return zn_fail(err, ZENITH_UNSUPPORTED, "%s takes no map of %s and %s",
