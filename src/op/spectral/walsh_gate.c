@@ -1,21 +1,53 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
+// y = W (gate . (W x)) along each row of a map, each channel by itself: x [n, h, w, c], gate [w, c]; or along
+// each column, with gate [h, c], where each value needs every row: a barrier.
+//
 // Lines lie side by side: the channels of a pixel, and down the map also those of its neighbours. A
 // piece is as many of them as a kernel's scratch is meant for; threads share rows (or, down the map,
 // nothing) and pieces. Nothing is added across pieces, so bits do not depend on how they are handed out.
 //
 // A gate that is a parameter is looked at once: frequencies whose gates are zero in all channels are
 // not computed where a half, a quarter .. is left, nor are pieces without any gate.
-#include "src/op/spectral/walsh_gate_lowering.h"
 #include "src/kernel/kernels.h"
-
-#include "src/base/memory.h"
-#include "src/kernel/spectral/walsh.h"
 #include "src/op/convert_parallel.h"
+#include "src/op/operator.h"
 #include "src/op/spectral/walsh_checks.h"
 
-enum { X, GATE };
+enum { X, GATE, INPUTS };
+
+static int dimension_of(const zn_node *node)
+{
+    return node->op == &zn_op_walsh_rows ? 2 : 1;
+}
+
+static zenith_status infer(zn_node *node, zn_error *err)
+{
+    return zn_walsh_infer_gate(node, dimension_of(node), err);
+}
+
+static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *output)
+{
+    zn_walsh_gate_reference(inputs, dimension_of(node), output);
+}
+
+static double flops(const zn_node *node)
+{
+    return zn_walsh_gate_flops(node, dimension_of(node));
+}
+
+// W gate W is symmetric.
+static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
+{
+    const zn_walsh_axis axis = dimension_of(node) == 2 ? ZN_WALSH_ROW : ZN_WALSH_COLUMN;
+    if (input == GATE)
+        return zn_graph_pair(graph, &zn_op_walsh_gate_gradient, node->name, dy, node->inputs[X],
+                             &(zn_walsh_gate_gradient_attributes){axis});
+    return zn_walsh_gate(graph, node->name, dy, node->inputs[GATE], axis);
+}
+
+// --- lowering -----------------------------------------------------------------------------------
 
 typedef struct gate_lowering {
     zn_lowering base;
@@ -173,16 +205,56 @@ static zenith_status prepare(gate_lowering *l, const zn_lowering_request *reques
                             zn_walsh_scratch(length) * sizeof(float), err);
 }
 
-zenith_status zn_walsh_gate_lower(const zn_lowering_request *request, int dimension,
-                                  zn_lowering **out, zn_error *err)
+static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
     gate_lowering *l = zn_alloc_zero(sizeof *l);
     if (!l) return zn_fail_memory(err, sizeof *l);
     l->base = (zn_lowering){.run = run, .free = lowering_free, .id = "walsh", .piece = run_piece};
-    zenith_status status = prepare(l, request, dimension, err);
+    zenith_status status = prepare(l, request, dimension_of(request->node), err);
     if (status != ZENITH_OK)
         lowering_free(&l->base);
     else
         *out = &l->base;
     return status;
+}
+
+const zn_op zn_op_walsh_rows = {
+    .name = "walsh_rows",
+    .summary = "a gate over the Walsh frequencies of each row",
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .reference = reference,
+    .lower = lower,
+    .flops = flops,
+    .gradient = gradient,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 2, ZN_MAP(1, 2, 1), {2, {2, 1}}),
+                          ZN_SAMPLE("odd", NULL, 2, ZN_MAP(5, 8, 3), {2, {8, 3}}),
+                          ZN_SAMPLE("wide", NULL, 2, ZN_MAP(3, 128, 70), {2, {128, 70}}),
+                          ZN_SAMPLE("computed", NULL, 0, ZN_MAP(4, 32, 16), {2, {32, 16}}),
+                          ZN_SAMPLE("pieces", NULL, 2, ZN_MAP(2, 64, 130), {2, {64, 130}})),
+};
+
+const zn_op zn_op_walsh_columns = {
+    .name = "walsh_columns",
+    .summary = "a gate over the Walsh frequencies of each column",
+    .traits = ZN_OP_BARRIER,
+    .result_types = ZN_WIDE_FLOAT_TYPES,
+    .infer = infer,
+    .rows = zn_rows_whole,
+    .reference = reference,
+    .lower = lower,
+    .flops = flops,
+    .gradient = gradient,
+    .samples = ZN_SAMPLES(ZN_SAMPLE("pair", NULL, 2, ZN_MAP(2, 1, 1), {2, {2, 1}}),
+                          ZN_SAMPLE("odd", NULL, 2, ZN_MAP(8, 7, 3), {2, {8, 3}}),
+                          ZN_SAMPLE("wide", NULL, 2, ZN_MAP(64, 37, 12), {2, {64, 12}}),
+                          ZN_SAMPLE("computed", NULL, 0, ZN_MAP(32, 5, 16), {2, {32, 16}}),
+                          ZN_SAMPLE("pieces", NULL, 2, ZN_MAP(16, 3, 70), {2, {16, 70}})),
+};
+
+zn_node *zn_walsh_gate(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
+                       zn_walsh_axis axis)
+{
+    return zn_graph_add(graph, axis == ZN_WALSH_ROW ? &zn_op_walsh_rows : &zn_op_walsh_columns,
+                        name, (zn_node *[]){x, gate}, INPUTS, NULL);
 }
