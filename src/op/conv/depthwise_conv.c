@@ -172,7 +172,7 @@ static void gradient_reference(const zn_node *node, const zn_tensor *inputs, zn_
     }
 }
 
-// --- lowering: gradient_rows in order, each summed in f32, all in double -----------------------------------
+// --- lowering: gradient_rows in order, each summed in f32, all in double ------------------------
 
 typedef struct sums_lowering {
     zn_lowering base;

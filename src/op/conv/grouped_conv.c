@@ -7,8 +7,8 @@
 // In bf16 on AMX it is computed as a dense convolution whose other weights are zero: tiles multiply 32
 // inputs at once, so groups of 16 would leave half of each empty, and the pass is bound by memory anyway.
 //
-// The gradient of a grouped 1x1 convolution with respect to its weights, in f32, [groups O, I]: for each
-// group the sum over all pixels of the outer product of dy and x.
+// The gradient of a grouped 1x1 convolution with respect to its weights, in f32, [groups O, I]: for
+// each group the sum over all pixels of the outer product of dy and x.
 #include "src/kernel/kernels.h"
 #include "src/kernel/spectral/grouped_product.h"
 #include "src/op/conv/conv_lowering.h"

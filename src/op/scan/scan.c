@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scans. Rows know nothing of each other, so a scan along each row streams like a convolution. Along each column
-// the state is a row: threads share the numbers of a row, in pieces that stay in the cache while all rows pass.
+// Scans. Rows know nothing of each other, so a scan along each row streams like a convolution.
+// Along each column the state is a row: threads share the numbers of a row, in pieces that stay in
+// the cache while all rows pass.
 #include "src/op/convert_parallel.h"
 #include "src/op/operator.h"
 
@@ -46,7 +47,8 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// The map in which each pixel is the one that stands `by` pixels farther; zeros where there is none.
+// The map in which each pixel is the one that stands `by` pixels farther; zeros where there is
+// none.
 static zn_node *shifted(zn_graph *graph, const char *name, zn_node *x, int dimension, int64_t by)
 {
     const int64_t *dim = x ? x->desc.shape.dim : NULL;
@@ -115,7 +117,7 @@ zn_node *zn_scan_rows(zn_graph *graph, const char *name, zn_node *decay, zn_node
                         &(zn_scan_attributes){back_});
 }
 
-// --- along columns --------------------------------------------------------------------------------
+// --- along columns ------------------------------------------------------------------------------
 
 enum { PIECE = 1024, ARRAYS = 3 }; // decay, x and the state, in f32
 

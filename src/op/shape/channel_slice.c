@@ -3,8 +3,8 @@
 //
 // Some channels of a map or of a vector, one after the other: what concat has put there.
 //
-// A map or a vector among more channels, the others zero: its first channel becomes channel `first` of `count`. The
-// gradient of channel_slice.
+// A map or a vector among more channels, the others zero: its first channel becomes channel `first`
+// of `count`. The gradient of channel_slice.
 #include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
 

@@ -161,7 +161,7 @@ static void sums_reference(const zn_node *node, const zn_tensor *inputs, zn_tens
     }
 }
 
-// --- lowering: pixels in order, each summed in f32, all in double -----------------------------------
+// --- lowering: pixels in order, each summed in f32, all in double -------------------------------
 
 typedef struct sums_lowering {
     zn_lowering base;

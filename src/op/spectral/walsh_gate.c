@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// y = W (gate . (W x)) along each row of a map, each channel by itself: x [n, h, w, c], gate [w, c]; or along
-// each column, with gate [h, c], where each value needs every row: a barrier.
+// y = W (gate . (W x)) along each row of a map, each channel by itself: x [n, h, w, c], gate [w,
+// c]; or along each column, with gate [h, c], where each value needs every row: a barrier.
 //
 // Lines lie side by side: the channels of a pixel, and down the map also those of its neighbours. A
-// piece is as many of them as a kernel's scratch is meant for; threads share rows (or, down the map,
-// nothing) and pieces. Nothing is added across pieces, so bits do not depend on how they are handed out.
+// piece is as many of them as a kernel's scratch is meant for; threads share rows (or, down the
+// map, nothing) and pieces. Nothing is added across pieces, so bits do not depend on how they are
+// handed out.
 //
-// A gate that is a parameter is looked at once: frequencies whose gates are zero in all channels are
-// not computed where a half, a quarter .. is left, nor are pieces without any gate.
+// A gate that is a parameter is looked at once: frequencies whose gates are zero in all channels
+// are not computed where a half, a quarter .. is left, nor are pieces without any gate.
 #include "src/kernel/kernels.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/operator.h"

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A curve over every value of a map or a vector: silu, gelu or tanh.
+// A curve over every value of a map or a vector: silu, gelu or tanh. gated: activation(a) * b, value by
+// value, the gated product of feed-forward blocks (swiglu with silu).
 //
 // The gradient of activate, dy * slope(x); and with a third input that of gated with respect to
 // what goes through the curve: dy * b * slope(a).
-//
-// activation(a) * b, value by value: the gated product of feed-forward blocks (swiglu with silu).
 #include "src/kernel/kernels.h"
 #include "src/op/operator.h"
 #include "src/op/token/token_checks.h"
