@@ -43,7 +43,8 @@ OWNERS = {  # third-party header -> the only folders that may include it
     r"jansson\.h": {"base", "format", "task", "cli", "net", "fleet", "serve"},
     r"pthread\.h|unistd\.h|fcntl\.h|sys/|dirent\.h|sched\.h|windows\.h": {"base", "cli", "net", "fleet", "serve"},
 }
-SHARED = {"apps/serve/serve.h", "apps/serve/metrics/worker.h", "apps/serve/settings.h", "src/base/cpu.h", "src/base/sha256.h"}  # any folder of apps may include these
+SHARED = {  # any folder of apps may include these
+    "apps/serve/serve.h", "apps/serve/metrics/worker.h", "apps/serve/settings.h", "src/base/cpu.h", "src/base/sha256.h"}
 MOST = 40  # files directly in a folder
 root = pathlib.Path(__file__).resolve().parents[2]
 include = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
