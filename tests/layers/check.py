@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The picture of docs/ARCHITECTURE.md as a test: every include of ours is written from the root and points downwards."""
+"""The drawing of folders in docs/ARCHITECTURE.md as a test: every include of ours is written from the root and points downwards."""
 import collections
 import pathlib
 import re
